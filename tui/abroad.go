@@ -193,8 +193,8 @@ func (m *model) inherit(from *model, now time.Time) {
 	if from.fleet != nil {
 		m.hearFleet(from.fleet)
 	}
-	if m.composer != nil {
-		m.composer.fit(m.w, m.h)
+	if c := m.dialogs.composer(); c != nil {
+		c.Fit(m.w, m.h)
 	}
 	m.cache = [panels]widget.Cache{}
 	m.ui++

@@ -58,12 +58,21 @@ func dialogActions() []action {
 		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
 			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InFinder); return nil }},
 
-		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: (*model).donePrompt},
+		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: submitPrompt},
 		{ID: "prompt.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: p,
-			Run: (*model).cancelPrompt},
+			Run: leavePrompt},
 	}
 }
 
 func takeAnswer(m *model) []effect {
 	return m.runTasks(m.dialogs.choice().Take(func() { m.dialogs.CloseIn(keymap.InChoice) }))
+}
+
+func submitPrompt(m *model) []effect {
+	return m.runTasks(m.dialogs.prompt().Submit(func() { m.dialogs.CloseIn(keymap.InPrompt) }))
+}
+
+func leavePrompt(m *model) []effect {
+	m.dialogs.prompt().Leave(func() { m.dialogs.CloseIn(keymap.InPrompt) })
+	return nil
 }

@@ -140,7 +140,7 @@ func (m *model) askSearch() []effect {
 	all := p.all()
 	w, h := m.paneRoom()
 	p.seek = lookup{}
-	apply := func(m *model, text string) {
+	apply := func(text string) {
 		p.past, p.top, p.x, p.y, p.pinned, p.fedAt = began.past, began.top, began.x, began.y, began.pinned, began.fedAt
 		p.seek = newLookup(text)
 		if p.seek.find(all.lines); len(p.seek.hits) == 0 {
@@ -157,23 +157,27 @@ func (m *model) askSearch() []effect {
 		p.seek.nearest(line)
 		p.reveal(w, h)
 	}
-	m.prompt = &prompt{
-		label: "search", hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it", m.keys.KeyOf("prompt.done"), m.keys.KeyOf("peek.search.next"), m.keys.KeyOf("peek.search.previous"), m.keys.KeyOf("prompt.cancel")),
-		edit: widget.NewEntry(""), change: apply, within: true,
-		done: func(m *model, text string) []effect { return nil },
-		cancel: func(m *model) {
-			apply(m, "")
+	m.dialogs.Open(&prompt{
+		Label: "search", Hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it",
+			m.keys.KeyOf("prompt.done"), m.keys.KeyOf("peek.search.next"), m.keys.KeyOf("peek.search.previous"), m.keys.KeyOf("prompt.cancel")),
+		Edit: widget.NewEntry(""), Change: apply, About: paneSearch{},
+
+		Cancel: func() {
+			apply("")
 			p.seek = lookup{}
 		},
-	}
+	})
 	return nil
 }
+
+// paneSearch marks a line in which something is searched for in the pane.
+type paneSearch struct{}
 
 // endSearch closes the line in which a search is typed: the pane is about another agent or run now, and what was found is
 // not there.
 func (m *model) endSearch() {
-	if m.prompt != nil && m.prompt.within {
-		m.prompt = nil
+	if p := m.dialogs.prompt(); p != nil && p.About == any(paneSearch{}) {
+		m.dialogs.Close(p)
 		m.peek.follow()
 		m.complain("cannot go on searching: the pane shows something else now")
 	}
@@ -260,20 +264,22 @@ func (m *model) askSave() []effect {
 		of = m.automations.Current().name
 	}
 	lines := strings.Count(text, "\n")
-	m.prompt = &prompt{
-		label: "save " + widget.Count(lines, "line") + " to",
-		hint:  m.keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "leaves"),
-		edit:  widget.NewEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
-		refuse: func(path string) string {
+	m.dialogs.Open(&prompt{
+		Label: "save " + widget.Count(lines, "line") + " to",
+		Hint:  m.keys.Hint("  ", "prompt.done", "saves", "prompt.cancel", "leaves"),
+		Edit:  widget.NewEntry(fileName(of) + "-" + m.now.Format("20060102-150405") + ".txt"),
+		Refuse: func(path string) string {
 			if strings.TrimSpace(path) == "" {
 				return "a file needs a name"
 			}
 			return ""
 		},
-		done: func(m *model, path string) []effect {
-			return []effect{save{id: m.begin("saving " + path), path: path, text: text, lines: lines}}
+		Done: func(path string) task {
+			return func(m *model) []effect {
+				return []effect{save{id: m.begin("saving " + path), path: path, text: text, lines: lines}}
+			}
 		},
-	}
+	})
 	return nil
 }
 

@@ -102,32 +102,34 @@ func (m *model) scaling(p *poolRow) bool {
 // askScale asks for a size, and for another one as long as it is none that the pool may have.
 func (m *model) askScale() []effect {
 	p := *m.pool()
-	m.prompt = &prompt{
-		live: func(m *model) string {
+	m.dialogs.Open(&prompt{
+		Live: func() string {
 			known := &p
 			if now := m.pools.Find(p.name); now != nil {
 				known = now
 			}
 			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, known.bounds(), strings.TrimPrefix(known.checkSays(), "the "))
 		},
-		hint:   m.keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
-		edit:   widget.NewEntry(""),
-		refuse: func(text string) string { _, _, why := p.sizeOf(text); return why },
-		done: func(m *model, text string) []effect {
-			size, auto, why := p.sizeOf(text)
-			now := m.pools.Find(p.name)
-			switch {
-			case why != "" || text == "":
-				return nil
-			case now == nil:
-				m.complain("cannot scale " + p.shown + ": it is no longer part of the city")
-				return nil
-			case auto:
-				return m.auto(now)
+		Hint:   m.keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
+		Edit:   widget.NewEntry(""),
+		Refuse: func(text string) string { _, _, why := p.sizeOf(text); return why },
+		Done: func(text string) task {
+			return func(m *model) []effect {
+				size, auto, why := p.sizeOf(text)
+				now := m.pools.Find(p.name)
+				switch {
+				case why != "" || text == "":
+					return nil
+				case now == nil:
+					m.complain("cannot scale " + p.shown + ": it is no longer part of the city")
+					return nil
+				case auto:
+					return m.auto(now)
+				}
+				return m.scale(now, size)
 			}
-			return m.scale(now, size)
 		},
-	}
+	})
 	return nil
 }
 

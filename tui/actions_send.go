@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/dialog"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -39,13 +40,15 @@ func sendActions() []action {
 		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
 			Run: (*model).sendComposed},
 		{ID: "composer.newline", Key: keymap.Bind("a new line", "alt+enter", "ctrl+j"), In: c,
-			Run: func(m *model) []effect { m.composer.newline(); return nil }},
+			Run: func(m *model) []effect { m.dialogs.composer().Newline(); return nil }},
 		{ID: "composer.up",
 			Key: keymap.Bind("a line up; from the first one, into what was sent before", "up",
-				"ctrl+p"), In: c, Run: (*model).composerUp},
+				"ctrl+p"), In: c,
+			Run: func(m *model) []effect { m.dialogs.composer().Up(); return nil }},
 		{ID: "composer.down",
 			Key: keymap.Bind("a line down; from the last one, towards what was sent last", "down",
-				"ctrl+n"), In: c, Run: (*model).composerDown},
+				"ctrl+n"), In: c,
+			Run: func(m *model) []effect { m.dialogs.composer().Down(); return nil }},
 		{ID: "composer.leave",
 			Key: keymap.Bind("leave it; what is written stays for the same agents", "esc",
 				"ctrl+c"), In: c, Run: (*model).leaveComposer},
@@ -90,43 +93,62 @@ func (m *model) askSend() []effect {
 	if i := m.draftOf(to); i >= 0 {
 		begun = m.drafts[i].unsent
 	}
-	m.composer = newComposer(to, begun)
+	c := m.write(&composer{To: to, Label: sendLabel(to)}, begun)
 	if len(deaf) > 0 {
-		m.composer.problem = fmt.Sprintf("left out: %s, nobody there to hear it", listedRows(deaf))
+		c.Problem = fmt.Sprintf("left out: %s, nobody there to hear it", listedRows(deaf))
 	}
-	m.composer.past = len(m.sent)
-	m.composer.fit(m.w, m.h)
 	return nil
+}
+
+// write opens a composer with what was being written.
+func (m *model) write(c *composer, begun unsent) *composer {
+	c.Sent = m.sent
+	c = dialog.NewComposer(c, begun)
+	c.Fit(m.w, m.h)
+	m.dialogs.Open(c)
+	return c
+}
+
+// sendLabel says which agents a text goes to.
+func sendLabel(to []string) string {
+	shown := make([]string, len(to))
+	for i, name := range to {
+		shown[i] = widget.Plain(name)
+	}
+	if len(shown) == 1 {
+		return "send to " + shown[0]
+	}
+	return fmt.Sprintf("send to %s: %s", widget.Count(len(shown), "agent"), strings.Join(shown, ", "))
 }
 
 // sendComposed sends what is written, or says why not. Until somebody has said yes, where that is asked, it is kept.
 func (m *model) sendComposed() []effect {
-	c := m.composer
-	if c.envelope != nil {
+	c := m.dialogs.composer()
+	if _, ok := c.About.(*envelope); ok {
 		return m.mailComposed()
 	}
-	text := c.text()
+	text := c.Text()
 	if strings.TrimSpace(text) == "" {
-		m.forgetDraft(c.to)
-		m.composer = nil
+		m.forgetDraft(c.To)
+		m.dialogs.Close(c)
 		return nil
 	}
 	if len(text) > city.MaxSend {
-		c.problem = tooLong(len(text))
+		c.Problem = dialog.TooLong(len(text))
 		return nil
 	}
 	var rows []*agentRow
-	for _, name := range c.to {
+	for _, name := range c.To {
 		if r := m.agents.Find(name); r != nil {
 			rows = append(rows, r)
 		}
 	}
 	if len(rows) == 0 {
-		c.problem = "nobody whom it goes to is part of the city any more"
+		c.Problem = "nobody whom it goes to is part of the city any more"
 		return nil
 	}
 	m.leaveComposer()
-	return m.deliver(rows, text, func(m *model) { m.forgetDraft(c.to) })
+	return m.deliver(rows, text, func(m *model) { m.forgetDraft(c.To) })
 }
 
 // deliver sends a text, asking first where that is due; agreed is told when it goes.
@@ -138,7 +160,7 @@ func (m *model) deliver(rows []*agentRow, text string, agreed func(*model)) []ef
 		return m.do("sending to", rows, func(name string) city.Command { return city.Nudge{Agent: name, Text: text} })
 	}}
 	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.look.Glyphs.More)),
-		widget.Count(lineCount(text), "line") + ", " + sizeText(len(text))}
+		widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))}
 	if len(rows) >= many {
 		m.ask(q)
 		return nil
@@ -148,19 +170,15 @@ func (m *model) deliver(rows []*agentRow, text string, agreed func(*model)) []ef
 
 // leaveComposer closes it; what is written is kept while the room is open.
 func (m *model) leaveComposer() []effect {
-	c := m.composer
-	m.composer = nil
-	m.forgetDraft(c.to)
-	begun := c.unsent()
-	if c.past < len(m.sent) && begun.text == m.sent[c.past] { // only looked at
-		begun = c.own
-	}
-	subject := ""
-	if e := c.envelope; e != nil && e.answers == nil {
+	c := m.dialogs.composer()
+	m.dialogs.Close(c)
+	m.forgetDraft(c.To)
+	begun, subject := c.Left(), ""
+	if e, ok := c.About.(*envelope); ok && e.answers == nil {
 		subject = e.subject
 	}
-	if strings.TrimSpace(begun.text+subject) != "" {
-		m.keepDraft(draftTo{c.to, begun, subject})
+	if strings.TrimSpace(begun.Text+subject) != "" {
+		m.keepDraft(draftTo{c.To, begun, subject})
 	}
 	return nil
 }
@@ -316,49 +334,6 @@ func cannotUnsend(r *agentRow) string {
 	return "no text waits to be typed into it"
 }
 
-func (m *model) composerUp() []effect {
-	if c := m.composer; c.atTop() {
-		m.walkSent(-1)
-	} else {
-		c.area.CursorUp()
-		c.settle()
-	}
-	return nil
-}
-
-func (m *model) composerDown() []effect {
-	if c := m.composer; c.atBottom() {
-		m.walkSent(1)
-	} else {
-		c.area.CursorDown()
-		c.settle()
-	}
-	return nil
-}
-
-// walkSent puts what was sent before into the composer; behind the newest is what was being written.
-func (m *model) walkSent(n int) {
-	c := m.composer
-	at := c.past + n
-	if at < 0 || at > len(m.sent) {
-		return
-	}
-	if c.past == len(m.sent) {
-		c.own = c.unsent()
-	}
-	c.past, c.problem = at, ""
-	if at == len(m.sent) {
-		c.hold(c.own)
-	} else {
-		c.hold(unsent{text: m.sent[at]})
-	}
-	if n < 0 { // so that the next key goes on
-		c.area.MoveToBegin()
-		c.area.CursorEnd()
-		c.settle()
-	}
-}
-
 // draftTo is what was being written to agents.
 type draftTo struct {
 	to []string
@@ -409,6 +384,6 @@ func (m *model) rememberSent(text string) {
 func (m *model) setSent(texts []string) {
 	m.sent = nil
 	for _, text := range texts {
-		m.rememberSent(legible(text))
+		m.rememberSent(widget.Legible(text))
 	}
 }

@@ -189,7 +189,7 @@ func (m *model) filter() *widget.Filter {
 // askFilter edits the focused panel's filter; every keystroke shows what it would leave.
 func (m *model) askFilter() []effect {
 	f := m.filter()
-	apply := func(m *model, text string) {
+	apply := func(text string) {
 		*f = widget.ParseFilter(text)
 		m.refill()
 	}
@@ -198,13 +198,15 @@ func (m *model) askFilter() []effect {
 		hint = "!not  ~fuzzy  type: subject: by: since:10m"
 	}
 	hint += "  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") + " clears"
-	m.prompt = &prompt{
-		edit:  widget.NewReplacedEntry(f.Text),
-		label: "filter", hint: hint,
-		change: apply,
-		done:   func(m *model, text string) []effect { apply(m, text); return nil },
-		cancel: func(m *model) { apply(m, "") },
-	}
+	m.dialogs.Open(&prompt{
+		Edit:  widget.NewReplacedEntry(f.Text),
+		Label: "filter", Hint: hint,
+		Change: apply,
+		Done: func(text string) task {
+			return func(m *model) []effect { apply(text); return nil }
+		},
+		Cancel: func() { apply("") },
+	})
 	return nil
 }
 

@@ -70,20 +70,22 @@ func (m *model) refreshWork() []effect {
 
 // askCreate asks for a title; a word pool:NAME in it says whose work it is.
 func (m *model) askCreate() []effect {
-	m.prompt = &prompt{
-		label: "new work", hint: "pool:NAME gives it to a pool  " +
+	m.dialogs.Open(&prompt{
+		Label: "new work", Hint: "pool:NAME gives it to a pool  " +
 			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"),
-		edit:   widget.NewEntry(""),
-		refuse: func(text string) string { _, why := m.newBead(text); return why },
-		done: func(m *model, text string) []effect {
-			b, why := m.newBead(text)
-			if why != "" || b.Title == "" {
-				return nil
+		Edit:   widget.NewEntry(""),
+		Refuse: func(text string) string { _, why := m.newBead(text); return why },
+		Done: func(text string) task {
+			return func(m *model) []effect {
+				b, why := m.newBead(text)
+				if why != "" || b.Title == "" {
+					return nil
+				}
+				return m.carry("adding", widget.Plain(b.Title),
+					[]city.Command{city.CreateBead{Bead: b}})
 			}
-			return m.carry("adding", widget.Plain(b.Title),
-				[]city.Command{city.CreateBead{Bead: b}})
 		},
-	}
+	})
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/dialog"
 	"gcity/tui/widget"
 )
 
@@ -63,7 +64,7 @@ func TestComposerSendsALine(t *testing.T) {
 	s.hides("send to idle:")
 	s.press("i", "enter")
 	s.wants()
-	if s.m.composer != nil {
+	if s.m.dialogs.composer() != nil {
 		t.Error("nothing is sent, and the line stays")
 	}
 }
@@ -102,7 +103,7 @@ func TestComposerKeepsADraft(t *testing.T) {
 	s.wants(city.Nudge{Agent: "idle", Text: "for idle\nalone"})
 	s.press("i")
 	s.hides("for idle")
-	if len(s.m.drafts) != 1 || s.m.drafts[0].text != "x" {
+	if len(s.m.drafts) != 1 || s.m.drafts[0].Text != "x" {
 		t.Errorf("drafts: %v", s.m.drafts)
 	}
 }
@@ -118,7 +119,7 @@ func TestComposerBeginsEmptyAgain(t *testing.T) {
 		t.Errorf("drafts: %v", s.m.drafts)
 	}
 	s.press("i", "y", "up", "esc")
-	if len(s.m.drafts) != 1 || s.m.drafts[0].text != "y" {
+	if len(s.m.drafts) != 1 || s.m.drafts[0].Text != "y" {
 		t.Errorf("drafts: %v", s.m.drafts)
 	}
 }
@@ -135,16 +136,16 @@ func TestComposerWalksWhatWasSent(t *testing.T) {
 	s.typeIn("mine")
 	for _, want := range []string{"three", "one", "two\nlines", "two\nlines"} {
 		s.press("up")
-		if got := s.m.composer.text(); got != want {
+		if got := s.m.dialogs.composer().Text(); got != want {
 			t.Fatalf("up: %q, want %q", got, want)
 		}
 	}
 	s.press("down")
-	if got := s.m.composer.text(); got != "two\nlines" {
+	if got := s.m.dialogs.composer().Text(); got != "two\nlines" {
 		t.Errorf("down within the text: %q", got)
 	}
 	s.press("down", "down", "down")
-	if got := s.m.composer.text(); got != "mine" {
+	if got := s.m.dialogs.composer().Text(); got != "mine" {
 		t.Errorf("behind the newest: %q", got)
 	}
 	s.press("esc")
@@ -189,9 +190,10 @@ func TestComposerTakesLongPastes(t *testing.T) {
 	s.paste(long)
 	s.shows("see: [paste 1: 20000 lines, 507 KiB]")
 	s.typeIn(" and this ")
-	s.paste(strings.Repeat("z", maxEdited+1))
+	s.paste(strings.Repeat("z", dialog.MaxEdited+1))
 	s.press("enter")
-	s.wants(city.Nudge{Agent: "idle", Text: "see: " + long + " and this " + strings.Repeat("z", maxEdited+1)})
+	s.wants(city.Nudge{Agent: "idle", Text: "see: " + long + " and this " +
+		strings.Repeat("z", dialog.MaxEdited+1)})
 	s.press("i")
 	s.paste(strings.Repeat("x", city.MaxSend+1))
 	s.shows("that makes 1.0 MiB", "put it into a file")
@@ -221,7 +223,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
 	s.press("i")
-	s.paste(strings.Repeat("x\n", maxRows-2) + "x")
+	s.paste(strings.Repeat("x\n", dialog.MaxRows-2) + "x")
 	s.press("ctrl+j")
 	s.hides("ends at")
 	s.press("ctrl+j")
@@ -229,8 +231,8 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 	s.press("esc")
 	s.choose("builder")
 	s.press("i")
-	for range maxWritten / maxEdited {
-		s.paste(strings.Repeat("x ", maxEdited/2-1) + "xx")
+	for range dialog.MaxWritten / dialog.MaxEdited {
+		s.paste(strings.Repeat("x ", dialog.MaxEdited/2-1) + "xx")
 	}
 	s.press("y")
 	s.shows("what is typed ends here")
@@ -266,7 +268,7 @@ func TestComposerIsRefused(t *testing.T) {
 	s.hear(news{snap: demoSnapshot(epoch)})
 	for _, key := range []string{"i", "U", "I"} {
 		s.press(key)
-		if s.m.composer != nil || s.m.dialogs.choice() != nil {
+		if s.m.dialogs.composer() != nil || s.m.dialogs.choice() != nil {
 			t.Errorf("%s: a room that only looks sends", key)
 		}
 	}
@@ -367,7 +369,7 @@ func FuzzComposer(f *testing.F) {
 		s.paste(text)
 		for _, k := range keys[:min(len(keys), 40)] {
 			s.press(names[int(k)%len(names)])
-			if s.m.composer == nil {
+			if s.m.dialogs.composer() == nil {
 				t.Fatal("it has closed")
 			}
 			d := s.m.draw()
@@ -380,7 +382,7 @@ func FuzzComposer(f *testing.F) {
 				}
 			}
 		}
-		for _, r := range s.m.composer.text() {
+		for _, r := range s.m.dialogs.composer().Text() {
 			if r != '\n' && !widget.Printable(r) {
 				t.Fatalf("%U was typed", r)
 			}

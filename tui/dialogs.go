@@ -19,6 +19,10 @@ type (
 	reader = dialog.Reader[task]
 	finder = dialog.Finder[task]
 	item   = dialog.Item[task]
+	prompt = dialog.Prompt[task]
+
+	composer = dialog.Composer[task]
+	unsent   = dialog.Unsent
 )
 
 // dialogs is the stack of what lies over the panels. It finds dialogs by their types.
@@ -40,6 +44,26 @@ func (d *dialogs) reader() *reader {
 func (d *dialogs) finder() *finder {
 	f, _ := d.In(keymap.InFinder).(*finder)
 	return f
+}
+
+// prompt returns the line that is typed, nil if there is none.
+func (d *dialogs) prompt() *prompt {
+	p, _ := d.In(keymap.InPrompt).(*prompt)
+	return p
+}
+
+// composer returns the text that is written, nil if there is none.
+func (d *dialogs) composer() *composer {
+	c, _ := d.In(keymap.InComposer).(*composer)
+	return c
+}
+
+// foot returns what is typed at the foot of the screen, nil if nothing is.
+func (d *dialogs) foot() dialog.Dialog[task] {
+	if p := d.In(keymap.InPrompt); p != nil {
+		return p
+	}
+	return d.In(keymap.InComposer)
 }
 
 // about returns what the text that is read is about, nil if none is read.
@@ -86,8 +110,10 @@ func (d *dialogs) eventAgent() string {
 	return string(name)
 }
 
-// covers reports whether a question, a text or a list to search takes the keys.
-func (d *dialogs) covers() bool { return d.Top() != nil }
+// covers reports whether a question, a text or a list to search lies over the panels.
+func (d *dialogs) covers() bool {
+	return d.choice() != nil || d.reader() != nil || d.finder() != nil
+}
 
 // runTasks carries out what a dialog asks for.
 func (m *model) runTasks(tasks []task) (todo []effect) {
@@ -149,7 +175,7 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	case m.inbox != nil && !m.typing():
 		w = m.sheetWidth(120)
 		return m.inbox.title(), m.inboxSheet(w), w, -1, -1
-	case m.inbox == nil && m.work != nil && m.prompt == nil:
+	case m.inbox == nil && m.work != nil && m.dialogs.prompt() == nil:
 		w = m.sheetWidth(120)
 		return m.work.title(), m.workSheet(w), w, -1, -1
 	}
@@ -182,3 +208,6 @@ func (m *model) oldLine(w int) string {
 	return m.look.Paint(themes.Bad, widget.Cut(m.look.Glyphs.Alert+" "+text+": this is how it was",
 		w, m.look.Glyphs.More))
 }
+
+// typing reports whether something is typed at the foot of the screen.
+func (m *model) typing() bool { return m.dialogs.foot() != nil }

@@ -104,7 +104,8 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	for _, key := range []string{"r", "s", "D", "i", "u", "ctrl+k", "a", "d", ","} {
 		s.press(key)
 		s.wants()
-		if s.m.dialogs.choice() != nil || s.m.dialogs.reader() != nil || s.m.composer != nil ||
+		if s.m.dialogs.choice() != nil || s.m.dialogs.reader() != nil ||
+			s.m.dialogs.composer() != nil ||
 			s.m.events.only {
 			t.Errorf("%s does something to somebody", key)
 		}

@@ -14,6 +14,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/widget"
 )
 
 // epoch is the fixed clock of golden screens.
@@ -245,7 +246,7 @@ func (f *fakeCity) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	r := city.Receipt{Message: c.Verb() + " " + c.Target() + ": done"}
 	if n, ok := c.(city.Nudge); ok {
 		first, _, _ := strings.Cut(n.Text, "\n")
-		r.Send = &city.Send{ID: 1, Text: first, Lines: lineCount(n.Text), Bytes: len(n.Text), Stage: city.Submitted}
+		r.Send = &city.Send{ID: 1, Text: first, Lines: widget.LineCount(n.Text), Bytes: len(n.Text), Stage: city.Submitted}
 	}
 	return r, nil
 }

@@ -207,16 +207,19 @@ func (m *model) askRegister() []effect {
 	if c := m.sister(); c != nil && !c.info.Running {
 		text = widget.NewReplacedEntry(c.info.Path)
 	}
-	m.prompt = &prompt{label: "register the city in the folder", hint: m.keys.KeyOf("prompt.done") + " registers", edit: text,
-		refuse: func(text string) string {
+	m.dialogs.Open(&prompt{Label: "register the city in the folder",
+		Hint: m.keys.KeyOf("prompt.done") + " registers", Edit: text,
+		Refuse: func(text string) string {
 			if !filepath.IsAbs(text) {
 				return "the whole path, from /"
 			}
 			return ""
 		},
-		done: func(m *model, text string) []effect {
-			return []effect{enroll{id: m.begin("registering " + text + " " + m.look.Glyphs.More), path: filepath.Clean(text)}}
-		}}
+		Done: func(text string) task {
+			return func(m *model) []effect {
+				return []effect{enroll{id: m.begin("registering " + text + " " + m.look.Glyphs.More), path: filepath.Clean(text)}}
+			}
+		}})
 	return nil
 }
 
@@ -242,16 +245,18 @@ func (m *model) askUnregister() []effect {
 // filterCities edits the filter of the list; every keystroke shows what it would leave.
 func (m *model) filterCities() []effect {
 	m.onNeeds = false
-	apply := func(m *model, text string) {
+	apply := func(text string) {
 		m.cityFilter = widget.ParseFilter(text)
 		m.listCities()
 	}
-	m.prompt = &prompt{edit: widget.NewReplacedEntry(m.cityFilter.Text), label: "filter",
-		hint:   "!not  ~fuzzy  state: name:  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") + " clears",
-		change: apply,
-		done:   func(m *model, text string) []effect { apply(m, text); return nil },
-		cancel: func(m *model) { apply(m, "") },
-	}
+	m.dialogs.Open(&prompt{Edit: widget.NewReplacedEntry(m.cityFilter.Text), Label: "filter",
+		Hint:   "!not  ~fuzzy  state: name:  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") + " clears",
+		Change: apply,
+		Done: func(text string) task {
+			return func(m *model) []effect { apply(text); return nil }
+		},
+		Cancel: func() { apply("") },
+	})
 	return nil
 }
 

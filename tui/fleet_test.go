@@ -160,7 +160,7 @@ func TestFleetReadOnly(t *testing.T) {
 	for _, k := range []string{"s", "R", "a", "ctrl+k"} {
 		s.press(k)
 		s.shows("this control room is read-only")
-		if len(s.out) > 0 || s.m.dialogs.choice() != nil || s.m.prompt != nil {
+		if len(s.out) > 0 || s.m.dialogs.choice() != nil || s.m.dialogs.prompt() != nil {
 			t.Errorf("%s does something: %v", k, s.out)
 		}
 		s.press("esc")

@@ -17,7 +17,7 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 				s.press("space")
 			}
 			s.press("2", key)
-			if len(s.commands()) > 0 || s.m.dialogs.choice() != nil || s.m.prompt != nil {
+			if len(s.commands()) > 0 || s.m.dialogs.choice() != nil || s.m.dialogs.prompt() != nil {
 				t.Errorf("%s does something: %v", key, s.commands())
 			}
 			if _, attached := effectOf[attach](s); attached {

@@ -12,14 +12,11 @@ import (
 // foot adds the status line, or what is being typed, and the keys that work here, now.
 func (m *model) foot(s screenful, p *plan) screenful {
 	status := m.statusRows(m.w)
-	if m.prompt != nil {
-		text, x := m.promptLine(m.w)
-		status = []string{text}
-		s.x, s.y = x, len(s.lines)
-	} else if m.composer != nil && !m.composer.many() {
-		text, x := m.composerLine(m.w)
-		status = []string{text}
-		s.x, s.y = x, len(s.lines)
+	if d := m.dialogs.foot(); d != nil {
+		if f := d.Draw(m.canvas()); len(f.Lines) == 1 {
+			status = f.Lines
+			s.x, s.y = f.X, len(s.lines)
+		}
 	}
 	footer := m.footer(m.w)
 	if p.statusRow {

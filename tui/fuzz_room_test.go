@@ -234,7 +234,7 @@ func (x *explorer) step(what byte) {
 func (x *explorer) focused() {
 	x.t.Helper()
 	m := x.m
-	if m.covered() || m.prompt != nil || tierOf(m.w, m.h) == tiny {
+	if m.covered() || m.dialogs.prompt() != nil || tierOf(m.w, m.h) == tiny {
 		return
 	}
 	mark := m.look.Glyphs.Heavy + m.look.Glyphs.Cursor

@@ -209,7 +209,7 @@ func TestWritingMail(t *testing.T) {
 	s.press("W", "z", "enter", "enter")
 	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "pool:worker", Subject: "z"}})
 	s.press("W")
-	s.m.prompt.edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
+	s.m.dialogs.prompt().Edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
 	s.press("enter")
 	s.shows("too long: at most")
 	s.press("esc", "4", "W")

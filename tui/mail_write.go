@@ -81,21 +81,23 @@ func (m *model) askSubject(e *envelope) []effect {
 	if i := m.draftOf(e.shelf()); i >= 0 {
 		begun = m.drafts[i].subject
 	}
-	m.prompt = &prompt{
-		label: "mail to " + addressed(e.to) + ", subject",
-		hint:  m.keys.Hint("  ", "prompt.done", "goes on", "prompt.cancel", "leaves"),
-		edit:  widget.NewEntry(begun),
-		refuse: func(text string) string {
+	m.dialogs.Open(&prompt{
+		Label: "mail to " + addressed(e.to) + ", subject",
+		Hint:  m.keys.Hint("  ", "prompt.done", "goes on", "prompt.cancel", "leaves"),
+		Edit:  widget.NewEntry(begun),
+		Refuse: func(text string) string {
 			if len(text) > beads.MaxTitle {
 				return fmt.Sprintf("too long: at most %d bytes", beads.MaxTitle)
 			}
 			return ""
 		},
-		done: func(m *model, text string) []effect {
-			e.subject = strings.TrimSpace(text)
-			return m.compose(e)
+		Done: func(text string) task {
+			return func(m *model) []effect {
+				e.subject = strings.TrimSpace(text)
+				return m.compose(e)
+			}
 		},
-	}
+	})
 	return nil
 }
 
@@ -105,10 +107,11 @@ func (m *model) compose(e *envelope) []effect {
 	if i := m.draftOf(e.shelf()); i >= 0 {
 		begun = m.drafts[i].unsent
 	}
-	m.composer = newComposer(e.shelf(), begun)
-	m.composer.envelope = e
-	m.composer.past = len(m.sent)
-	m.composer.fit(m.w, m.h)
+	label := "mail to " + addressed(e.to)
+	if e.subject != "" {
+		label += fmt.Sprintf(", %q", widget.Plain(e.subject))
+	}
+	m.write(&composer{To: e.shelf(), Label: label, About: e}, begun)
 	return nil
 }
 
@@ -127,13 +130,16 @@ func addressed(to []string) string {
 
 // mailComposed sends what is written, or says why not.
 func (m *model) mailComposed() []effect {
-	c := m.composer
-	e := c.envelope
-	all := e.messages(c.text())
+	c := m.dialogs.composer()
+	e, ok := c.About.(*envelope)
+	if !ok {
+		return nil
+	}
+	all := e.messages(c.Text())
 	var errands []errand
 	for _, l := range all {
 		if err := mail.Check(l); err != nil {
-			c.problem = err.Error()
+			c.Problem = err.Error()
 			return nil
 		}
 		errands = append(errands, sendMail{l})
@@ -141,12 +147,12 @@ func (m *model) mailComposed() []effect {
 	m.leaveComposer()
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
 		body: []string{widget.Plain(all[0].Subject)}, do: func(m *model) []effect {
-			i := m.draftOf(c.to)
+			i := m.draftOf(c.To)
 			todo := m.send("sending", "mail to "+addressed(e.to), errands...)
 			if i >= 0 {
 				m.posted = append(m.posted, posting{m.status.id, m.drafts[i]})
 			}
-			m.forgetDraft(c.to)
+			m.forgetDraft(c.To)
 			return todo
 		}}
 	if len(all) > 1 {

@@ -80,8 +80,6 @@ type model struct {
 	scaled     scaling // the size asked for last
 	fired      firing  // the automation fired last
 	dialogs    dialogs
-	prompt     *prompt
-	composer   *composer
 	drafts     []draftTo // of texts to agents, the newest last
 	posted     []posting // mail that is being sent
 	sent       []string  // texts that went to agents, oldest first
@@ -133,8 +131,8 @@ func (m *model) update(now time.Time, msg any) []effect {
 	case tea.WindowSizeMsg:
 		m.ui++
 		m.w, m.h = msg.Width, msg.Height
-		if m.composer != nil {
-			m.composer.fit(m.w, m.h)
+		if c := m.dialogs.composer(); c != nil {
+			c.Fit(m.w, m.h)
 		}
 	case tea.KeyPressMsg:
 		m.ui++
@@ -254,14 +252,6 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 	switch {
 	case m.dialogs.Top() != nil:
 		return m.dialogKey(k)
-	case m.prompt != nil:
-		return m.promptKey(k)
-	case m.composer != nil:
-		if a := m.keys.Find(k, keymap.InComposer); a != nil {
-			return a.Run(m)
-		}
-		m.composer.key(k)
-		return nil
 	case m.inbox != nil:
 		if a := m.keys.Find(k, keymap.InMail); a != nil {
 			return m.perform(a)
@@ -330,33 +320,9 @@ func (m *model) dialogKey(k tea.KeyPressMsg) []effect {
 	return m.runTasks(d.Key(k, func() { m.dialogs.Close(d) }))
 }
 
-func (m *model) promptKey(k tea.KeyPressMsg) []effect {
-	if a := m.keys.Find(k, keymap.InPrompt); a != nil {
-		return a.Run(m)
-	}
-	p := m.prompt
-	if !p.edit.Key(k) {
-		return nil
-	}
-	p.problem = ""
-	if p.change != nil {
-		p.change(m, p.edit.String())
-	}
-	return nil
-}
-
 // paste types into whatever is being typed; elsewhere a paste is not a row of commands.
 func (m *model) paste(text string) {
-	switch {
-	case m.dialogs.Top() != nil:
-		m.dialogs.Top().Paste(text)
-	case m.prompt != nil:
-		m.prompt.edit.Paste(text)
-		m.prompt.problem = ""
-		if m.prompt.change != nil {
-			m.prompt.change(m, m.prompt.edit.String())
-		}
-	case m.composer != nil:
-		m.composer.paste(text)
+	if d := m.dialogs.Top(); d != nil {
+		d.Paste(text)
 	}
 }

@@ -208,7 +208,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 			s.out = s.m.perform(a)
 			s.wants()
 			if _, ok := effectOf[attach](s); ok || s.m.dialogs.choice() != nil ||
-				s.m.prompt != nil {
+				s.m.dialogs.prompt() != nil {
 				t.Errorf("%s is not refused", a.ID)
 			}
 		}

@@ -150,7 +150,7 @@ func (m *model) soughtInPane(t *widget.Tab, extra []string) []string {
 				more = "+"
 			}
 			extra = append(extra, fmt.Sprintf("%d of %d%s", s.at+1, len(s.hits), more))
-		case m.prompt != nil || m.peek.frozen():
+		case m.dialogs.prompt() != nil || m.peek.frozen():
 			extra = append(extra, "not found")
 		}
 	}

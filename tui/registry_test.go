@@ -7,6 +7,7 @@ import (
 
 	"charm.land/bubbles/v2/key"
 
+	"gcity/tui/dialog"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -120,7 +121,7 @@ func keysDoc(r *registry) string {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}
 	b.WriteString("\nA text to agents has these besides:\n\n| key | does |\n|---|---|\n")
-	c := composing()
+	c := dialog.Composing()
 	for _, k := range []key.Binding{c.PageUp, c.PageDown, c.InputBegin, c.InputEnd} {
 		fmt.Fprintf(&b, "| %s | %s |\n", keyCell(k), k.Help().Desc)
 	}

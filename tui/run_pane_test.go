@@ -150,7 +150,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 		for _, key := range []string{"r", "ctrl+k", "i", "a", "D"} {
 			s.press(at, key)
 			s.wants()
-			if _, ok := effectOf[attach](s); ok || s.m.prompt != nil ||
+			if _, ok := effectOf[attach](s); ok || s.m.dialogs.prompt() != nil ||
 				s.m.dialogs.choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}

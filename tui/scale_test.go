@@ -24,7 +24,7 @@ func TestScaleByHand(t *testing.T) {
 	s.wants()
 	s.press("S", "enter")
 	s.wants()
-	if s.m.prompt != nil || s.m.dialogs.choice() != nil {
+	if s.m.dialogs.prompt() != nil || s.m.dialogs.choice() != nil {
 		t.Error("nothing typed is nothing done")
 	}
 }
@@ -44,7 +44,7 @@ func TestSizesOutOfBoundsAreRefusedWhereTheyAreTyped(t *testing.T) {
 			s.hides(why)
 			s.press("3", "esc")
 			s.wants()
-			if s.m.prompt != nil {
+			if s.m.dialogs.prompt() != nil {
 				t.Fatal("the prompt stays after esc")
 			}
 		}

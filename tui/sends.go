@@ -46,7 +46,7 @@ func (r *agentRow) waits() string {
 func quoted(s *city.Send) string {
 	text := fmt.Sprintf("%q", widget.Plain(s.Text))
 	if s.Lines > 1 || s.Bytes > len(s.Text) {
-		text += fmt.Sprintf(" (%s, %s)", widget.Count(max(1, s.Lines), "line"), sizeText(s.Bytes))
+		text += fmt.Sprintf(" (%s, %s)", widget.Count(max(1, s.Lines), "line"), widget.Bytes(s.Bytes))
 	}
 	return text
 }

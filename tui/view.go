@@ -36,8 +36,11 @@ func (m *model) draw() screenful {
 		s.lines = append(s.lines, m.asHeard(&p)...)
 		s = m.foot(s, &p)
 		s.lines = widget.FillRows(s.lines, m.w, m.h)
-		if m.composer != nil && m.composer.many() {
-			s = m.composed(s)
+		if c := m.dialogs.composer(); c != nil && c.Many() {
+			f := c.Draw(m.canvas())
+			top := max(0, len(s.lines)-len(f.Lines))
+			copy(s.lines[top:], f.Lines)
+			s.x, s.y = f.X, min(top+f.Y, len(s.lines)-1)
 		}
 	}
 	s = m.sheet(s)
@@ -64,10 +67,11 @@ func (m *model) tiny(s screenful) screenful {
 	switch {
 	case m.lobby && !m.typing():
 		first = m.fleetSummary(m.w)
-	case m.prompt != nil:
-		first, s.x = m.promptLine(m.w)
-	case m.composer != nil:
-		first, s.x = m.composerLine(m.w)
+	case m.typing():
+		c := m.canvas()
+		c.Line = true
+		f := m.dialogs.foot().Draw(c)
+		first, s.x = f.Lines[0], f.X
 	}
 	if m.typing() {
 		s.x, s.y = min(s.x, m.w-1), 0

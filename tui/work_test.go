@@ -112,12 +112,12 @@ func TestWorkIsAdded(t *testing.T) {
 	s.press("n", "enter")
 	s.wants()
 	s.press("n")
-	s.m.prompt.edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
+	s.m.dialogs.prompt().Edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
 	s.press("enter")
 	s.wants()
 	s.shows("too long: at most 500 bytes")
 	s.press("esc", "n")
-	s.m.prompt.edit.Paste("pool:worker")
+	s.m.dialogs.prompt().Edit.Paste("pool:worker")
 	s.press("enter")
 	s.shows("it needs a title")
 }
@@ -181,7 +181,7 @@ func TestReadOnlyWork(t *testing.T) {
 	s.press("n", "x")
 	s.wants()
 	s.shows("this control room is read-only")
-	if s.m.prompt != nil || s.m.dialogs.choice() != nil {
+	if s.m.dialogs.prompt() != nil || s.m.dialogs.choice() != nil {
 		t.Error("it asks all the same")
 	}
 }

@@ -42,6 +42,7 @@ type Canvas struct {
 	W, H   int // of the screen
 	Styles *widget.Styles
 	Keys   Keys
+	Line   bool               // there is room for one line only
 	Stale  func(w int) string // says in w columns that what is shown is old, "" = it is not
 }
 

@@ -141,3 +141,15 @@ func Window(runes []rune, at, w int) (string, int) {
 	}
 	return Cut(string(runes[from:]), w, ""), before
 }
+
+// Legible returns a text without what may not be typed. Its lines end in \n, and tabs, which complete things where they
+// are typed, become blanks.
+func Legible(s string) string {
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || Printable(r) {
+			return r
+		}
+		return -1
+	}, s)
+}

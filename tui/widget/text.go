@@ -219,3 +219,6 @@ func Number(n int) string {
 	}
 	return strconv.Itoa(n)
 }
+
+// LineCount returns the number of lines of a text.
+func LineCount(s string) int { return strings.Count(s, "\n") + 1 }

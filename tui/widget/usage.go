@@ -35,3 +35,16 @@ func Memory(u *city.Usage) string {
 	}
 	return fmt.Sprintf("%.0fT", min(n, 9999))
 }
+
+// Bytes formats a number of bytes: "12 B", "3.4 KiB".
+func Bytes(n int) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 100<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	case n < 1<<20:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+}

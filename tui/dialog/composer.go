@@ -1,0 +1,384 @@
+package dialog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"charm.land/bubbles/v2/key"
+	"charm.land/bubbles/v2/textarea"
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Bounds of a text that is written here. What is longer comes by pasting, and is not edited: the widget wraps all of
+// its text at every key.
+const (
+	MaxWritten = 8 << 10 // columns in the widget
+	MaxRows    = 100     // lines in the widget
+	// bytes of a paste that can be edited; for a longer one a mark stands in the text
+	MaxEdited = 4 << 10
+)
+
+// Composer is a text being written to agents: one line at the foot of the screen, or a sheet once it has more.
+type Composer[T any] struct {
+	To      []string // whom it goes to; of mail what it is kept under
+	Label   string   // says whom it goes to
+	Sent    []string // texts that were sent before, oldest first
+	Problem string   // why it could not be done, until the next key
+	About   any      // what is written besides a text for agents; only its owner knows the type
+
+	area   textarea.Model
+	pastes []string // those for which marks stand in the text
+	past   int      // index of what stands there in what was sent, its length = nothing of that
+	own    Unsent   // what stood there before that was looked through
+}
+
+// Unsent is what a composer holds.
+type Unsent struct {
+	Text   string // with its marks
+	Pastes []string
+}
+
+// NewComposer returns a composer that begins with what was being written.
+func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
+	c.area, c.past = textarea.New(), len(c.Sent)
+	a := &c.area
+	a.Prompt, a.ShowLineNumbers, a.CharLimit, a.MaxHeight, a.MaxWidth = "", false, MaxWritten,
+		MaxRows, 0
+	a.KeyMap = Composing()
+	a.SetStyles(textarea.Styles{})
+	a.SetVirtualCursor(false) // the terminal's own cursor stands there
+	a.Focus()
+	c.hold(begun)
+	return c
+}
+
+// Composing returns the keys of the widget: those of a line, and a few for many lines. As there, nothing reads the
+// clipboard.
+func Composing() textarea.KeyMap {
+	e := widget.Editing()
+	return textarea.KeyMap{
+		CharacterBackward: e.CharacterBackward, CharacterForward: e.CharacterForward,
+		WordBackward: e.WordBackward, WordForward: e.WordForward,
+		LineStart: e.LineStart, LineEnd: e.LineEnd,
+		DeleteCharacterBackward: e.DeleteCharacterBackward,
+		DeleteCharacterForward:  e.DeleteCharacterForward,
+		DeleteWordBackward:      e.DeleteWordBackward, DeleteBeforeCursor: e.DeleteBeforeCursor,
+		DeleteAfterCursor: e.DeleteAfterCursor,
+		PageUp:            keymap.Bind("a page up", "pgup"),
+		PageDown:          keymap.Bind("a page down", "pgdown"),
+		InputBegin:        keymap.Bind("to the beginning of the text", "ctrl+home"),
+		InputEnd:          keymap.Bind("to the end of the text", "ctrl+end"),
+	}
+}
+
+// hold puts a text into the widget, the cursor at its end.
+func (c *Composer[T]) hold(u Unsent) {
+	c.pastes = slices.Clone(u.Pastes)
+	c.area.SetValue(u.Text)
+	c.settle()
+}
+
+// Unsent returns what the composer holds.
+func (c *Composer[T]) Unsent() Unsent { return Unsent{c.area.Value(), c.pastes} }
+
+// settle lets the widget find its cursor again after what was not a key.
+func (c *Composer[T]) settle() { c.area, _ = c.area.Update(nil) }
+
+// Many reports whether it has more than one line.
+func (c *Composer[T]) Many() bool { return c.area.LineCount() > 1 }
+
+// Fit is told of the screen's size.
+func (c *Composer[T]) Fit(w, h int) {
+	c.area.SetWidth(max(1, w-2))
+	rows, _ := composerRows(h)
+	c.area.SetHeight(rows)
+	c.settle()
+}
+
+// mark stands for a paste in the text.
+func (c *Composer[T]) mark(i int) string {
+	return fmt.Sprintf("[paste %d: %s, %s]", i+1,
+		widget.Count(widget.LineCount(c.pastes[i]), "line"),
+		widget.Bytes(len(c.pastes[i])))
+}
+
+// Text is what would be sent: lines without anything at both ends are left out.
+func (c *Composer[T]) Text() string { return strings.Trim(c.whole(), "\n") }
+
+// whole is all that is written, with its pastes.
+func (c *Composer[T]) whole() string {
+	var marks []string
+	for i, p := range c.pastes {
+		if p != "" {
+			marks = append(marks, c.mark(i), p)
+		}
+	}
+	return strings.NewReplacer(marks...).Replace(c.area.Value())
+}
+
+// Zone implements Dialog.
+func (c *Composer[T]) Zone() keymap.Zone { return keymap.InComposer }
+
+// Ready implements Dialog.
+func (c *Composer[T]) Ready(time.Time) bool { return true }
+
+// Wheel does nothing.
+func (c *Composer[T]) Wheel(int, Canvas) {}
+
+// Draw implements Dialog: one line at the foot of the screen, or several rows over it.
+func (c *Composer[T]) Draw(on Canvas) Frame {
+	if c.Many() && !on.Line {
+		return c.drawSheet(on)
+	}
+	return c.drawLine(on)
+}
+
+// Left returns what is kept when the composer is left: what is written, or, where an earlier text was only looked at,
+// what was written before that.
+func (c *Composer[T]) Left() Unsent {
+	begun := c.Unsent()
+	if c.past < len(c.Sent) && begun.Text == c.Sent[c.past] {
+		return c.own
+	}
+	return begun
+}
+
+// Key edits.
+func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
+	c.Problem = ""
+	// bubbles 2.1.1 looks for a word there for ever
+	if key.Matches(k, c.area.KeyMap.WordBackward) && c.blankBefore() {
+		c.area.MoveToBegin()
+		c.settle()
+		return nil
+	}
+	k.Text = widget.SingleLine(k.Text)
+	before := c.area.Value()
+	c.area, _ = c.area.Update(k)
+	if k.Text != "" && c.area.Value() == before {
+		c.Problem = "what is typed ends here; more of it can be pasted"
+	}
+	return nil
+}
+
+// blankBefore reports whether there is no word before the cursor.
+func (c *Composer[T]) blankBefore() bool {
+	lines := strings.Split(c.area.Value(), "\n")
+	at := c.area.Line()
+	here := []rune(lines[at])
+	return strings.TrimSpace(strings.Join(lines[:at], "")+
+		string(here[:min(c.area.Column(), len(here))])) == ""
+}
+
+// Newline begins another line.
+func (c *Composer[T]) Newline() {
+	c.Problem = ""
+	if c.area.LineCount() >= MaxRows {
+		c.Problem = fmt.Sprintf("what is typed ends at %d lines; more of it can be pasted", MaxRows)
+		return
+	}
+	c.area.InsertString("\n")
+	c.settle()
+}
+
+// Paste takes a text in: to be edited, or as a whole where it is long.
+func (c *Composer[T]) Paste(text string) {
+	c.Problem = ""
+	if len(text) <= 2*city.MaxSend { // line ends become shorter, nothing else does much
+		text = strings.TrimRight(widget.Legible(text), "\n")
+	}
+	if size := len(c.Text()) + len(text); size > city.MaxSend {
+		c.Problem = TooLong(size)
+		return
+	}
+	if len(text) > MaxEdited || widget.LineCount(text)+c.area.LineCount() > MaxRows ||
+		c.area.Length()+len(text) > MaxWritten {
+		for i := range c.pastes { // what no mark stands for any more
+			if c.pastes[i] != "" && !strings.Contains(c.area.Value(), c.mark(i)) {
+				c.pastes[i] = ""
+			}
+		}
+		c.pastes = append(slices.Clone(c.pastes), text)
+		text = c.mark(len(c.pastes) - 1)
+		if c.area.Length()+len(text) > MaxWritten {
+			c.pastes = c.pastes[:len(c.pastes)-1]
+			c.Problem = "there is no room left for another paste"
+			return
+		}
+	}
+	c.area, _ = c.area.Update(tea.PasteMsg{Content: text})
+}
+
+// TooLong says that a text of so many bytes cannot be sent.
+func TooLong(size int) string {
+	return fmt.Sprintf(
+		"that makes %s, and a text may have %s: put it into a file, and send the file's name",
+		widget.Bytes(size), widget.Bytes(city.MaxSend))
+}
+
+// atTop and atBottom report whether the cursor cannot go further up or down in the text.
+func (c *Composer[T]) atTop() bool {
+	return !c.Many() || c.area.Line() == 0 && c.area.LineInfo().RowOffset == 0
+}
+
+func (c *Composer[T]) atBottom() bool {
+	at := c.area.LineInfo()
+	return !c.Many() || c.area.Line() == c.area.LineCount()-1 && at.RowOffset+1 >= at.Height
+}
+
+// seen are the rows of the sheet, and where the cursor is in them.
+func (c *Composer[T]) seen() (rows []string, x, y int) {
+	rows = strings.Split(ansi.Strip(c.area.View()), "\n")
+	if at := c.area.Cursor(); at != nil {
+		x, y = at.X, max(0, min(at.Y, len(rows)-1))
+	}
+	used := max(y+1, 2, min(c.area.LineCount(), len(rows)))
+	for i, row := range rows {
+		if strings.TrimSpace(row) != "" {
+			used = max(used, i+1)
+		}
+	}
+	return rows[:min(used, len(rows))], x, y
+}
+
+// composerRows are the rows that a sheet of at most a third of the screen leaves to the text, and whether there is one
+// for a hint below them.
+func composerRows(h int) (rows int, hint bool) {
+	room := max(3, h/3) - 1 // below the rule
+	if room >= 4 {
+		return room - 1, true
+	}
+	return room, false
+}
+
+// hint tells the keys, or what is wrong.
+func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
+	if why := c.Problem; why != "" {
+		return why, themes.Bad
+	}
+	return on.Keys.Hint("  ", "composer.send", "sends", "composer.newline", "new line",
+		"composer.leave", "leaves"), themes.Dim
+}
+
+// drawLine draws it as one line.
+func (c *Composer[T]) drawLine(on Canvas) Frame {
+	w := on.W
+	l := widget.Line{Styles: on.Styles}
+	label := widget.Cut(c.Label, w/2, on.more())
+	text := c.area.Value()
+	if c.Many() { // on a screen that is too small for the sheet
+		at := c.area.Line()
+		text = strings.Split(text, "\n")[at]
+		label += fmt.Sprintf(" (%d/%d)", at+1, c.area.LineCount())
+	}
+	hint, token := c.hint(on)
+	if c.Problem != "" {
+		hint = widget.Cut(hint, max(w/2, w-widget.Width(label)-12), on.more())
+		label = widget.Cut(label, w-widget.Width(hint)-10, on.more())
+	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-16 {
+		hint = ""
+	}
+	l.Add(themes.Accent, widget.Cut(" "+label+": ", max(0, w-4), ""))
+	room := w - l.Width - 1
+	if hint != "" {
+		room -= widget.Width(hint) + 2
+	}
+	text, at := widget.Window([]rune(text), c.area.Column(), room)
+	x := l.Width + at
+	l.Add(themes.Text, text)
+	l.Space(w - l.Width - widget.Width(hint) - 1)
+	l.Add(token, hint)
+	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
+}
+
+// drawSheet draws it as rows over the foot of a screen.
+func (c *Composer[T]) drawSheet(on Canvas) Frame {
+	rows, x, y := c.seen()
+	_, below := composerRows(on.H)
+	hint, token := c.hint(on)
+	text := c.whole()
+	note := widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))
+	if !below && (c.Problem != "" || widget.Width(hint)+widget.Width(c.Label)+8 <= on.W) {
+		note = hint
+	}
+	lines := []string{c.rule(on, note, token)}
+	for _, row := range rows {
+		l := widget.Line{Styles: on.Styles}
+		l.Space(1)
+		l.Add(themes.Text, strings.TrimRight(row, " "))
+		lines = append(lines, widget.Crop(l.Fill(on.W), on.W))
+	}
+	if below {
+		l := widget.Line{Styles: on.Styles}
+		l.Space(1)
+		l.Add(token, widget.Cut(hint, on.W-2, on.more()))
+		lines = append(lines, l.Fill(on.W))
+	}
+	return Frame{Lines: lines, X: min(1+x, on.W-1), Y: 1 + y}
+}
+
+// rule is the sheet's upper edge, with whom it goes to and how much it is.
+func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
+	g := &on.Styles.Glyphs
+	l := widget.Line{Styles: on.Styles}
+	note = widget.Cut(note, on.W*2/3, g.More)
+	if token != themes.Bad {
+		token = themes.Dim
+	}
+	l.Add(themes.Accent, g.Heavy)
+	l.Add(themes.Title, " "+widget.Cut(c.Label, on.W-widget.Width(note)-8, g.More)+" ")
+	l.Add(themes.Accent, strings.Repeat(g.Heavy, max(0, on.W-l.Width-widget.Width(note)-3)))
+	l.Add(token, " "+note+" ")
+	l.Add(themes.Accent, g.Heavy)
+	return widget.Crop(l.Fill(on.W), on.W)
+}
+
+// Up moves the cursor up; from the first line, into what was sent before.
+func (c *Composer[T]) Up() {
+	if c.atTop() {
+		c.walkSent(-1)
+	} else {
+		c.area.CursorUp()
+		c.settle()
+	}
+}
+
+// Down moves the cursor down; from the last line, towards what was sent last.
+func (c *Composer[T]) Down() {
+	if c.atBottom() {
+		c.walkSent(1)
+	} else {
+		c.area.CursorDown()
+		c.settle()
+	}
+}
+
+// walkSent puts what was sent before into the composer; behind the newest is what was being written.
+func (c *Composer[T]) walkSent(n int) {
+	at := c.past + n
+	if at < 0 || at > len(c.Sent) {
+		return
+	}
+	if c.past == len(c.Sent) {
+		c.own = c.Unsent()
+	}
+	c.past, c.Problem = at, ""
+	if at == len(c.Sent) {
+		c.hold(c.own)
+	} else {
+		c.hold(Unsent{Text: c.Sent[at]})
+	}
+	if n < 0 { // so that the next key goes on
+		c.area.MoveToBegin()
+		c.area.CursorEnd()
+		c.settle()
+	}
+}

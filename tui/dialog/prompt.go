@@ -1,0 +1,110 @@
+package dialog
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Prompt is a line being typed at the foot of the screen.
+type Prompt[T any] struct {
+	Label string
+	Live  func() string // says the label anew, nil = it stays
+	Hint  string
+	Edit  widget.Entry
+	// when it is done: why it cannot be that, "" = it can; nil = anything can
+	Refuse func(text string) string
+	Change func(text string)   // after every change, nil = nothing
+	Done   func(text string) T // nil = nothing
+	Cancel func()              // nil = nothing
+	About  any                 // what it is typed for; only its owner knows the type
+
+	problem string // why it was refused, until something else is typed
+}
+
+// Zone implements Dialog.
+func (p *Prompt[T]) Zone() keymap.Zone { return keymap.InPrompt }
+
+// Ready implements Dialog.
+func (p *Prompt[T]) Ready(time.Time) bool { return true }
+
+// Key types.
+func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {
+	if p.Edit.Key(k) {
+		p.changed()
+	}
+	return nil
+}
+
+// Paste types a text.
+func (p *Prompt[T]) Paste(text string) {
+	p.Edit.Paste(text)
+	p.changed()
+}
+
+func (p *Prompt[T]) changed() {
+	p.problem = ""
+	if p.Change != nil {
+		p.Change(p.Edit.String())
+	}
+}
+
+// Wheel does nothing.
+func (p *Prompt[T]) Wheel(int, Canvas) {}
+
+// Submit closes the line and returns what is to be done with it, unless it is refused.
+func (p *Prompt[T]) Submit(close func()) []T {
+	text := p.Edit.String()
+	if p.Refuse != nil {
+		if p.problem = p.Refuse(text); p.problem != "" {
+			return nil
+		}
+	}
+	close()
+	if p.Done == nil {
+		return nil
+	}
+	return []T{p.Done(text)}
+}
+
+// Leave closes the line.
+func (p *Prompt[T]) Leave(close func()) {
+	close()
+	if p.Cancel != nil {
+		p.Cancel()
+	}
+}
+
+// Draw implements Dialog.
+func (p *Prompt[T]) Draw(c Canvas) Frame {
+	asked, w := p.Label, c.W
+	if p.Live != nil {
+		asked = p.Live()
+	}
+	l := widget.Line{Styles: c.Styles}
+	hint, token := "  "+p.Hint, themes.Dim
+	if p.problem != "" {
+		hint, token = "  "+widget.Cut(p.problem, w/2, c.more()), themes.Bad
+	}
+	label := widget.Cut(asked, w*3/4, c.more())
+	if p.problem != "" { // it is worth more than the label
+		label = widget.Cut(asked, w-widget.Width(hint)-8, c.more())
+	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-12 {
+		hint = ""
+	}
+	l.Add(themes.Accent, " "+label+": ")
+	text, at := p.Edit.Show(w - l.Width - widget.Width(hint) - 1)
+	x := l.Width + at
+	typed := themes.Text
+	if p.Edit.Replaces {
+		typed = themes.Select
+	}
+	l.Add(typed, text)
+	l.Space(w - l.Width - widget.Width(hint))
+	l.Add(token, hint)
+	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
+}

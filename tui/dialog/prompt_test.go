@@ -1,0 +1,73 @@
+package dialog
+
+import (
+	"testing"
+
+	"gcity/tui/tuitest"
+	"gcity/tui/widget"
+)
+
+// A line that is refused stays open and says why until something else is typed.
+func TestPromptRefuses(t *testing.T) {
+	var changes []string
+	p := &Prompt[string]{
+		Edit: widget.NewEntry("4"),
+		Refuse: func(text string) string {
+			if text != "5" {
+				return "it must be 5"
+			}
+			return ""
+		},
+		Change: func(text string) { changes = append(changes, text) },
+		Done:   func(text string) string { return "set " + text },
+	}
+	closed := 0
+	leave := func() { closed++ }
+	if got := p.Submit(leave); got != nil || closed != 0 || p.problem == "" {
+		t.Errorf("4 is taken: %v, closed %d times, problem %q", got, closed, p.problem)
+	}
+	p.Key(tuitest.KeyPress("backspace"), leave)
+	p.Paste("5\n")
+	if p.problem != "" || len(changes) != 2 || changes[1] != "5" {
+		t.Errorf("problem %q, changes %q", p.problem, changes)
+	}
+	if got := p.Submit(leave); len(got) != 1 || got[0] != "set 5" || closed != 1 {
+		t.Errorf("5: %v, closed %d times", got, closed)
+	}
+}
+
+// Leaving a line tells its owner after the line is closed.
+func TestPromptLeaves(t *testing.T) {
+	var order string
+	p := &Prompt[string]{Edit: widget.NewEntry(""), Cancel: func() { order += "cancelled" }}
+	if p.Leave(func() { order += "closed " }); order != "closed cancelled" {
+		t.Error(order)
+	}
+	if got := p.Submit(func() {}); got != nil {
+		t.Errorf("without a task: %v", got)
+	}
+}
+
+// What was sent before comes in front of what is being written, and going back finds that again.
+func TestComposerWalksWhatWasSent(t *testing.T) {
+	c := NewComposer(&Composer[int]{Sent: []string{"first", "second"}}, Unsent{Text: "mine"})
+	c.Fit(80, 24)
+	c.Up()
+	c.Up()
+	if got := c.Text(); got != "first" {
+		t.Errorf("two up: %q", got)
+	}
+	if got := c.Left(); got.Text != "mine" {
+		t.Errorf("an earlier text that is only looked at leaves %q", got.Text)
+	}
+	c.Key(tuitest.KeyPress("x"), nil)
+	if got := c.Left(); got.Text != "firstx" {
+		t.Errorf("an earlier text that is edited leaves %q", got.Text)
+	}
+	c.Key(tuitest.KeyPress("backspace"), nil)
+	c.Down()
+	c.Down()
+	if got := c.Text(); got != "mine" {
+		t.Errorf("two down: %q", got)
+	}
+}
