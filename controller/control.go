@@ -14,12 +14,15 @@ import (
 )
 
 // Snapshot implements city.Control.
-func (c *Controller) Snapshot(context.Context) (*city.Snapshot, error) { return c.fresh(), nil }
+func (c *Controller) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	c.pulse.Refresh(ctx, c.done)
+	return c.fresh(), nil
+}
 
 // fresh is the published snapshot with the loop's age as it is now.
 func (c *Controller) fresh() *city.Snapshot {
 	s := *c.snap.Load()
-	s.Patrol.Last = time.Unix(0, c.beat.Load())
+	s.Patrol.Last = c.pulse.Last()
 	s.Seq = c.o.Log.Last()
 	return &s
 }
@@ -27,8 +30,7 @@ func (c *Controller) fresh() *city.Snapshot {
 // Snapshots implements city.Control.
 func (c *Controller) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
-		c.watchers.Add(1)
-		defer c.watchers.Add(-1)
+		defer c.pulse.Watch()()
 		var rev uint64
 		for {
 			changed := c.change()
@@ -74,8 +76,6 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 }
 
 func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
-
-func (c *Controller) stamp(now time.Time) { c.beat.Store(now.UnixNano()) }
 
 // Do implements city.Control. When ctx ends first the command is carried out all the same, but for a run that
 // waits for a place still.

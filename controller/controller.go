@@ -29,6 +29,7 @@ import (
 	"gcity/config"
 	"gcity/config/edit"
 	"gcity/controller/effect"
+	"gcity/controller/pulse"
 	"gcity/events"
 	"gcity/internal/colour"
 	"gcity/internal/disk"
@@ -91,9 +92,9 @@ type Options struct {
 	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
 	Held   func() error        // called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
 	Home   func() error        // returns a *disk.MovedError if Dir does not lead to the city any more; may be nil
-	Beat   func(status string) // called after each turn and at least once a Pulse; may be nil
+	Beat   func(status string) // called after each turn, at least every 10 s; may be nil
 	Last   *lastwords.Time     // of what Run does after its last decision; begun by Run; nil: Farewell
-	Pulse  time.Duration       // how often the loop shows that it lives; 0 = 1 s
+	Pulse  time.Duration       // how often the loop turns while a client watches; 0 = 1 s
 }
 
 // Farewell is how long everything may take together that a city does after its last decision: what is in flight,
@@ -115,13 +116,12 @@ type Controller struct {
 	looked  chan struct{} // closed by the first look at the sessions
 	once    sync.Once     // guards closing it
 
-	snap     atomic.Pointer[city.Snapshot]
-	force    atomic.Pointer[effect.Configuration] // the configuration in force; its wants never change
-	beat     atomic.Int64                         // end of the newest turn, unix nanoseconds
-	limit    atomic.Int64                         // see StopLimit
-	watchers atomic.Int64                         // open streams of snapshots
-	changed  chan struct{}
-	mu       sync.Mutex // guards changed
+	snap    atomic.Pointer[city.Snapshot]
+	force   atomic.Pointer[effect.Configuration] // the configuration in force; its wants never change
+	pulse   *pulse.Pulse
+	limit   atomic.Int64 // see StopLimit
+	changed chan struct{}
+	mu      sync.Mutex // guards changed
 
 	ignored atomic.Pointer[string] // what was told of an [api] that nobody serves
 
@@ -151,9 +151,6 @@ func New(o Options, c *config.City) (*Controller, error) {
 	if o.Last == nil {
 		o.Last = lastwords.New(Farewell)
 	}
-	if o.Pulse == 0 {
-		o.Pulse = time.Second
-	}
 	if o.At == "" {
 		o.At = o.Dir
 	}
@@ -161,7 +158,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
 	}
 	ctl := &Controller{
-		o: o, first: c, m: newMachine(),
+		o: o, first: c, m: newMachine(), pulse: pulse.New(o.Pulse),
 		inbox: make(chan effect.Input, 256), done: make(chan struct{}), enough: make(chan struct{}), looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
 	}
 	ctl.faults = o.Faults
@@ -178,7 +175,6 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl.recall(conf)
 	ctl.m.step(now, effect.Loaded{Revision: c.Revision, Conf: conf})
 	ctl.limit.Store(int64(ctl.m.stopLimit()))
-	ctl.stamp(now)
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil
 }

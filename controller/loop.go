@@ -8,12 +8,13 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/pulse"
 	"gcity/events"
 	"gcity/session"
 )
 
 const (
-	// stalled is how much longer than its pulse the loop may take between two turns before it counts as a stall.
+	// stalled is how much later than it was due a turn of the loop may be before it counts as a stall.
 	stalled = 5 * time.Second
 	// batch is how many inputs one turn of the loop takes at most.
 	batch = 256
@@ -35,12 +36,14 @@ type loop struct {
 	exits  <-chan session.Exit
 	health string
 	now    time.Time // of the newest turn
+	next   time.Time // when the next one is due at the latest
 	due    time.Time // of a snapshot that is put off; zero = none
 	unseen bool      // nobody has looked at the sessions yet
 
 	by      time.Time       // when limit ends
 	effects []effect.Effect // of a turn; reused
 	every   time.Duration   // what patrol ticks at
+	beat    time.Duration   // what pulse ticks at
 }
 
 func (c *Controller) run(ctx context.Context, settle bool) error {
@@ -52,8 +55,8 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	defer close(c.done)
 	interval := c.m.conf.Patrol
 	l := &loop{
-		c: c, settle: settle, every: interval, unseen: true,
-		patrol: time.NewTicker(interval), pulse: time.NewTicker(min(c.o.Pulse, interval)), wake: time.NewTimer(time.Hour),
+		c: c, settle: settle, every: interval, beat: c.pulse.Every(interval), unseen: true,
+		patrol: time.NewTicker(interval), pulse: time.NewTicker(c.pulse.Every(interval)), wake: time.NewTimer(time.Hour),
 		limit: time.NewTimer(time.Hour),
 	}
 	l.limit.Stop()
@@ -124,7 +127,7 @@ func (l *loop) turns(ctx context.Context) error {
 		case <-l.wake.C:
 			in = effect.Wake{}
 		case <-l.pulse.C:
-			in = l.c.pulse()
+			in = l.c.pulse.Input()
 		case e := <-l.exits:
 			in = effect.Exited{Exit: e}
 		case <-l.c.o.Poke:
@@ -133,6 +136,9 @@ func (l *loop) turns(ctx context.Context) error {
 			in = effect.FoldersChanged{}
 		case d := <-l.c.o.Doors:
 			in = effect.ListenerChanged{Door: d}
+		case ping := <-l.c.pulse.Pings():
+			l.c.pulse.Answer(ping)
+			in = l.c.pulse.Input()
 		case in = <-l.c.inbox:
 		}
 	}
@@ -143,7 +149,7 @@ func (l *loop) turn(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	if !l.now.IsZero() && now.Sub(l.now) > stalled+c.o.Pulse { // stopped, or starved: and the agents with it, perhaps
+	if !l.next.IsZero() && now.Sub(l.next) > stalled { // stopped, or starved: and the agents with it
 		l.effects = append(l.effects, c.m.step(now, effect.Stalled{})...)
 	}
 	l.now = now
@@ -173,7 +179,7 @@ func (l *loop) turn(in effect.Input) {
 	l.publish(now, len(answers) > 0)
 	c.tellEnding(now)
 	c.gauges.turned(time.Since(now))
-	c.stamp(time.Now())
+	c.pulse.Stamp()
 	for _, a := range answers { // whoever hears that something is done must find it done
 		c.answer(a)
 	}
@@ -218,7 +224,10 @@ func (l *loop) arm() {
 	if m.conf.Patrol != l.every {
 		l.every = m.conf.Patrol
 		l.patrol.Reset(l.every)
-		l.pulse.Reset(min(l.c.o.Pulse, l.every))
+	}
+	if beat := l.c.pulse.Every(l.every); beat != l.beat {
+		l.beat = beat
+		l.pulse.Reset(beat)
 	}
 	if by := m.finale.by; m.ending == stopAgents && !by.Equal(l.by) {
 		l.by = by
@@ -228,6 +237,7 @@ func (l *loop) arm() {
 	if !l.due.IsZero() && (t.IsZero() || l.due.Before(t)) {
 		t = l.due
 	}
+	l.next = pulse.Due(l.now, l.beat, t)
 	if !t.IsZero() {
 		l.wake.Reset(max(time.Until(t), time.Millisecond))
 	} else {

@@ -30,7 +30,7 @@ func (p *metered) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	return out, err
 }
 
-// Figures are taken once a patrol, every two seconds while somebody watches, and a city that stays as it is publishes
+// Figures are taken once a minute, every two seconds while somebody watches, and a city that stays as it is publishes
 // nothing because of them (L5).
 func TestMeasuring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestMeasuring(t *testing.T) {
 			t.Fatalf("%+v, %v", s.Agents, err)
 		}
 		_, before := pass(0)
-		if asked, after := pass(time.Hour); asked != 120 || after != before {
+		if asked, after := pass(time.Hour); asked != 60 || after != before {
 			t.Errorf("asked %d times in an hour, and %d snapshots published", asked, after-before)
 		}
 		ctx, leave := context.WithCancel(t.Context())
@@ -75,7 +75,7 @@ func TestMeasuring(t *testing.T) {
 		}
 		leave()
 		<-watching
-		if asked, _ := pass(time.Hour); asked < 119 || asked > 120 {
+		if asked, _ := pass(time.Hour); asked < 59 || asked > 60 {
 			t.Errorf("asked %d times in the hour after", asked)
 		}
 	})
