@@ -149,6 +149,8 @@ func suspended(c *config.City, a *config.Agent) string {
 func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)
 	switch {
+	case a.Fault != "":
+		return a.Fault
 	case len(found) > 0:
 		return found[0].String()
 	case r != nil && r.Problem != "":

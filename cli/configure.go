@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -54,7 +56,75 @@ func (a *app) configCommand() *cobra.Command {
 	show.Flags().BoolVar(&provenance, "provenance", false, "first, which files and topologies it is made of")
 	show.Flags().BoolVar(&secrets, "show-secrets", false, revealHelp)
 	show.Flags().BoolVar(&validate, "validate", false, "only say whether it is valid: exit 78 and every mistake with its place if it is not")
-	return group("config", "What the configuration says, and where", a.withSource(show), a.withSource(explain), a.schemaCommand())
+	return group("config", "What the configuration says, and where", a.withSource(show), a.withSource(explain), a.configCheck(), a.schemaCommand())
+}
+
+// configCheck says whether the configuration on disk is valid, and what is worth mending in it.
+func (a *app) configCheck() *cobra.Command {
+	var strict bool
+	c := &cobra.Command{
+		Use: "check", Short: "What is wrong with the configuration: exit 78 if it would be refused", Args: exactly(0),
+		Long: `check reads the configuration as a controller would, and prints every error and
+every warning with its place. A warning is something that only one agent needs and
+that cannot be used: the agent runs without it or cannot be started, and the rest
+of the city starts. With --strict a warning is an error.`,
+		RunE: func(*cobra.Command, []string) error { return a.checkConfig(strict) },
+	}
+	c.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
+	c.Flags().StringArrayVarP(&a.files, "file", "f", nil, "read one more `FILE`, after what city.toml includes")
+	return c
+}
+
+// checkedConfig is the result of a check.
+type checkedConfig struct {
+	Valid    bool     `json:"valid"`
+	Revision string   `json:"revision,omitempty"`
+	Errors   []string `json:"errors"`
+	Warnings []string `json:"warnings"`
+}
+
+func (a *app) checkConfig(strict bool) error {
+	a.strict = strict
+	dir, err := a.cityDir()
+	if err != nil {
+		return err
+	}
+	out := checkedConfig{Errors: []string{}, Warnings: []string{}}
+	c, err := a.loadAt(dir, nil)
+	refused, isRefused := errors.AsType[*config.Error](err)
+	switch {
+	case isRefused:
+		out.Errors = append(out.Errors, problemLines(refused.Problems)...)
+		out.Warnings = append(out.Warnings, problemLines(refused.Warnings)...)
+	case err != nil:
+		return err
+	default:
+		out.Revision = short(c.Revision)
+		out.Warnings = append(out.Warnings, problemLines(c.Warnings)...)
+	}
+	out.Valid = len(out.Errors) == 0 && (!strict || len(out.Warnings) == 0)
+	if err := a.tellCheck(&out); err != nil || out.Valid {
+		return err
+	}
+	return exit.Quietly(exit.CodeConfig)
+}
+
+func (a *app) tellCheck(out *checkedConfig) error {
+	if a.JSON {
+		return a.WriteJSON(out)
+	}
+	for _, line := range out.Errors {
+		a.Sayf("%s %s", a.Paint(output.Red, "error:"), output.SafeText(line))
+	}
+	for _, line := range out.Warnings {
+		a.Sayf("%s %s", a.Paint(output.Yellow, "warning:"), output.SafeText(line))
+	}
+	said := fmt.Sprintf("%s, %s", output.Counted(len(out.Errors), "error"), output.Counted(len(out.Warnings), "warning"))
+	if out.Revision != "" && len(out.Errors) == 0 {
+		said = fmt.Sprintf("the configuration can be used, revision %s: %s", out.Revision, said)
+	}
+	a.Sayf("%s", said)
+	return nil
 }
 
 func (a *app) schemaCommand() *cobra.Command {

@@ -94,6 +94,12 @@ type Workspace struct {
 	topology string // one more, before the others
 }
 
+// Trouble is what keeps one agent from being started; "" = nothing.
+type Trouble struct {
+	ScriptProblem string // why its session_setup_script cannot be read
+	Fault         string // what else of it alone cannot be used, with its place
+}
+
 // Agent is one [[agents]] table.
 type Agent struct {
 	Name         string
@@ -132,9 +138,9 @@ type Agent struct {
 
 	// Found out while loading: the name of its sessions; the SHA-256 of its script, hex, and why that could not be read.
 	// For a pool of several these are empty: each member has its own, see City.Member.
-	SessionName   string
-	ScriptHash    string
-	ScriptProblem string
+	SessionName string
+	ScriptHash  string
+	Trouble
 
 	Prompt      *prompt.Template // PromptTemplate and what follows it, parsed while loading; nil = it is told nothing
 	OverlayHash string           // over the content of OverlayDir, hex

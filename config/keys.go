@@ -52,7 +52,7 @@ func cityKeys() []key {
 			doc:   "Time between two looks for wisps, the work made by automations, that are closed and older than `wisp_ttl`; at least 100ms.",
 			field: func(p place) any { return &p.city.Daemon.WispGCInterval }},
 		{path: "daemon.wisp_ttl", kind: kindDuration, check: checkWisp,
-			doc: "How long a closed wisp is kept before it is removed for good. This and `wisp_gc_interval` are written both or not at all: without them all wisps stay. " +
+			doc: "How long a closed wisp is kept before it is removed for good. Without it and `wisp_gc_interval` all wisps stay; of one written alone the other is \"24h\" or \"5m\", with a warning. " +
 				"Records of runs of automations go after it too, or else after 14 days; the newest 100 of each automation stay.",
 			field: func(p place) any { return &p.city.Daemon.WispTTL }},
 

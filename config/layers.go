@@ -59,15 +59,29 @@ func (d *decoder) work() {
 	} else if c.folderOf(at) != c.Path {
 		c.Formulas.Dir = dir
 	}
-	for key, other := range map[string]string{"daemon.wisp_ttl": "wisp_gc_interval", "daemon.wisp_gc_interval": "wisp_ttl"} {
-		at, written := c.Origins[key]
-		if _, both := c.Origins["daemon."+other]; written && !both && !d.failed("daemon."+other) {
-			d.say(at, key, "needs daemon."+other+" beside it; write both, or neither if wisps are to stay")
-		}
-	}
+	wispDefault(d, "wisp_ttl", "wisp_gc_interval", &c.Daemon.WispGCInterval, defaultWispGCInterval)
+	wispDefault(d, "wisp_gc_interval", "wisp_ttl", &c.Daemon.WispTTL, defaultWispTTL)
 	for i := range c.overrides {
 		d.override(&c.overrides[i])
 	}
+}
+
+// What the other of wisp_ttl and wisp_gc_interval is where only one is written.
+const (
+	defaultWispGCInterval = 5 * time.Minute
+	defaultWispTTL        = 24 * time.Hour
+)
+
+// wispDefault fills in the other of two keys where only one of them is written.
+func wispDefault(d *decoder, one, other string, value *time.Duration, def time.Duration) {
+	at, written := d.city.Origins["daemon."+one]
+	_, both := d.city.Origins["daemon."+other]
+	if !written || both || d.failed("daemon."+other) || d.failed("daemon."+one) {
+		return
+	}
+	*value = def
+	caution(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
+		"is written without daemon.%s, which is taken to be %q; write it, too", other, shortDuration(def))})
 }
 
 // override checks one override against the city, and puts it in force.

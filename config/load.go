@@ -87,10 +87,15 @@ func ReadSource(path string) ([]byte, error) {
 	return data, err
 }
 
-// owned returns a *fault if another user can change a file or folder.
+// foreign is the error of a file that another user can change. It is a *toml.Fault, too.
+type foreign struct{ *toml.Fault }
+
+func (f foreign) Unwrap() error { return f.Fault }
+
+// owned returns a foreign if another user can change a file or folder.
 func owned(path string) error {
 	if err := ownership.Check(path); err != nil {
-		return &toml.Fault{At: toml.Everywhere, Msg: err.Error()}
+		return foreign{&toml.Fault{At: toml.Everywhere, Msg: err.Error()}}
 	}
 	return nil
 }
@@ -177,7 +182,7 @@ func (d *decoder) failure() *Error {
 	if d.more {
 		d.problems = append(d.problems, Problem{Message: fmt.Sprintf("… and more; these are the first %d", maxProblems)})
 	}
-	return &Error{Path: d.city.Path, Problems: d.problems}
+	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
 // revision is one hash over those of the sources, over the folders of topologies and those that fragments and overlays are

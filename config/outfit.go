@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/internal/ownership"
 	"gcity/overlay"
 	"gcity/prompt"
 )
@@ -25,15 +26,17 @@ type outfits struct {
 	failed   map[string]error         // of files
 	shared   map[string][]prompt.File // by folder
 	parsed   map[string]*prompt.Template
-	leaning  map[string]bool // of those parsed
+	faults   map[string]string // why those parsed are nil
+	leaning  map[string]bool   // of those parsed
 	overlays map[string]overlay.Tree
+	broken   map[string]error  // of overlays
 	folders  map[string]string // what the revision knows of folders, by path
 	mute     map[string]bool   // folders that were looked at, and whether they do not answer
 }
 
 func newOutfits() outfits {
-	return outfits{files: map[string]prompt.File{}, failed: map[string]error{}, shared: map[string][]prompt.File{}, parsed: map[string]*prompt.Template{}, leaning: map[string]bool{},
-		overlays: map[string]overlay.Tree{}, folders: map[string]string{}, mute: map[string]bool{}}
+	return outfits{files: map[string]prompt.File{}, failed: map[string]error{}, shared: map[string][]prompt.File{}, parsed: map[string]*prompt.Template{}, faults: map[string]string{}, leaning: map[string]bool{},
+		overlays: map[string]overlay.Tree{}, broken: map[string]error{}, folders: map[string]string{}, mute: map[string]bool{}}
 }
 
 // answers looks whether a folder answers at all, once, before it is read: to read does not come to an end otherwise.
@@ -81,7 +84,7 @@ func (d *decoder) pathOf(a *Agent, key, path string) string {
 	}
 	out, err := d.city.PathOf(a, key, path)
 	if err != nil {
-		d.say(a.Origins[key], "agents."+key, err.Error())
+		misuse(d, a, a.Origins[key], "agents."+key, err.Error())
 		return ""
 	}
 	return out
@@ -99,10 +102,12 @@ func (d *decoder) prompt(a *Agent) {
 	t, known := d.outfits.parsed[name]
 	if !known {
 		t = d.parsePrompt(a, folders, behind)
-		d.outfits.parsed[name] = t
+		d.outfits.parsed[name], d.outfits.faults[name] = t, a.Fault
 		d.outfits.leaning[name] = t != nil && len(folders) > len(own) && d.leans(a, t, folders[0], own, behind)
 	}
-	a.Prompt = t
+	if a.Prompt = t; t == nil && a.Fault == "" { // said of another agent that has the same prompt
+		a.Fault = d.outfits.faults[name]
+	}
 	if d.outfits.leaning[name] {
 		d.city.leans[a.Qualified()] = true
 	}
@@ -128,10 +133,9 @@ func (d *decoder) leans(a *Agent, t *prompt.Template, shared string, own, behind
 
 // parsePrompt reads and parses a prompt; nil if it cannot be.
 func (d *decoder) parsePrompt(a *Agent, folders, behind []string) *prompt.Template {
-	at := a.Origins["prompt_template"]
 	main, err := d.source(a.PromptTemplate)
 	if err != nil {
-		d.say(at, "agents.prompt_template", "cannot be read: "+err.Error())
+		cannotUse(d, a, "prompt_template", "cannot be read: ", err)
 		return nil
 	}
 	var fragments []prompt.File
@@ -141,37 +145,12 @@ func (d *decoder) parsePrompt(a *Agent, folders, behind []string) *prompt.Templa
 		}
 		more, err := d.fragments(folder)
 		if err != nil {
-			d.say(at, "agents.prompt_template", fmt.Sprintf("cannot be put together: %s", err))
+			cannotUse(d, a, "prompt_template", "cannot be put together: ", err)
 			return nil
 		}
 		fragments = append(fragments, more...)
 	}
-	t, err := prompt.Parse(main, fragments, behind)
-	if e, ok := errors.AsType[*prompt.Error](err); ok {
-		d.promptError(a, e)
-		return nil
-	}
-	return t
-}
-
-// promptError tells of a template that cannot be used, at its place, and who asked for it.
-func (d *decoder) promptError(a *Agent, e *prompt.Error) {
-	at := a.Origins["prompt_template"]
-	if e.File == "" { // what follows it
-		key, from := "agents.inject_fragments", a.Origins["inject_fragments"]
-		if slices.Contains(d.city.Workspace.GlobalFragments, e.Behind) {
-			key, from = "workspace.global_fragments", d.city.Origins["workspace.global_fragments"]
-		}
-		if !slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Origin == from && p.Message == e.Message }) { // of another agent
-			d.say(from, key, e.Message)
-		}
-		return
-	}
-	where := Origin{File: e.File, Line: e.Line}
-	if e.Line > 0 {
-		where.Column = 1
-	}
-	d.say(where, "", fmt.Sprintf("%s (asked for at %s)", e.Message, at))
+	return lenientPrompt(d, a, main, fragments, behind)
 }
 
 // unset warns of values that a prompt names and nobody sets: they are empty.
@@ -282,15 +261,10 @@ func (d *decoder) fragments(folder string) ([]prompt.File, error) {
 func (d *decoder) overlay(a *Agent) {
 	t, known := d.outfits.overlays[a.OverlayDir]
 	if !known {
-		err := d.answers(a.OverlayDir)
-		if err == nil {
-			if t, err = overlay.Scan(context.Background(), a.OverlayDir); err != nil {
-				err = fmt.Errorf("%s %w", a.OverlayDir, err)
-			}
-		}
-		if err != nil {
+		var err error
+		if t, err = scanOverlay(d, a.OverlayDir); err != nil {
 			d.outfits.folders[a.OverlayDir] = "" // until it is there
-			d.say(a.Origins["overlay_dir"], "agents.overlay_dir", "cannot be used: "+err.Error())
+			d.outfits.broken[a.OverlayDir] = err
 		}
 		d.outfits.overlays[a.OverlayDir] = t
 		for _, folder := range t.Folders {
@@ -298,6 +272,15 @@ func (d *decoder) overlay(a *Agent) {
 		}
 	}
 	a.OverlayHash = t.Hash
+	switch err := d.outfits.broken[a.OverlayDir]; {
+	case err == nil:
+	case errors.Is(err, errNoOverlay):
+		caution(d, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
+			Message: visible(err.Error() + "; nothing is put into the working folder")})
+		a.OverlayDir = ""
+	default:
+		cannotUse(d, a, "overlay_dir", "cannot be used: ", err)
+	}
 }
 
 // HooksOf are the kinds of hook files that an agent gets.
@@ -340,4 +323,85 @@ func (c *City) PrefixOf(rig string) string {
 		return r.Prefix
 	}
 	return c.Prefix()
+}
+
+// fault notes something that only one agent needs and that cannot be used. It is a warning, and the agent cannot be
+// started: the rest of the city is not held up by it.
+func fault(d *decoder, a *Agent, at Origin, key, msg string) {
+	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
+	if a.Fault == "" {
+		a.Fault = p.String()
+	}
+	p.Message += "; the agent cannot be started"
+	caution(d, p)
+}
+
+// cannotUse is fault for files that one agent needs. What another user can change is refused.
+func cannotUse(d *decoder, a *Agent, key, what string, err error) {
+	_, file := errors.AsType[foreign](err)
+	_, folder := errors.AsType[*ownership.Fault](err)
+	if file || folder {
+		d.say(a.Origins[key], "agents."+key, what+err.Error())
+		return
+	}
+	fault(d, a, a.Origins[key], "agents."+key, what+err.Error())
+}
+
+// misuse is fault for paths and templates. Those of a fetched topology are refused: they may lead out of its copy.
+func misuse(d *decoder, a *Agent, at Origin, key, msg string) {
+	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
+		d.say(at, key, msg)
+		return
+	}
+	fault(d, a, at, key, msg)
+}
+
+// caution adds a warning, each once.
+func caution(d *decoder, p Problem) {
+	if !slices.Contains(d.city.Warnings, p) {
+		d.city.Warnings = append(d.city.Warnings, p)
+	}
+}
+
+// lenientPrompt parses a prompt, with a warning for each part of it that cannot be used.
+func lenientPrompt(d *decoder, a *Agent, main prompt.File, more []prompt.File, behind []string) *prompt.Template {
+	at := a.Origins["prompt_template"]
+	t, notes, err := prompt.Lenient(main, more, behind)
+	if err != nil {
+		fault(d, a, at, "agents.prompt_template", "cannot be used: "+err.Error())
+		return nil
+	}
+	for _, n := range notes {
+		if n.File != "" {
+			where := Origin{File: n.File, Line: n.Line, Column: n.Column}
+			msg := fmt.Sprintf("%s (asked for at %s)", n.Message, at)
+			caution(d, Problem{Origin: where, Message: visible(msg)})
+			continue
+		}
+		key, from := "agents.inject_fragments", a.Origins["inject_fragments"]
+		if slices.Contains(d.city.Workspace.GlobalFragments, n.Behind) {
+			key = "workspace.global_fragments"
+			from = d.city.Origins[key]
+		}
+		caution(d, Problem{Origin: from, Key: key, Message: visible(n.Message)})
+	}
+	return t
+}
+
+// errNoOverlay says that an overlay's folder is not there.
+var errNoOverlay = errors.New("does not exist")
+
+// scanOverlay reads an overlay. It looks first whether the folder answers at all.
+func scanOverlay(d *decoder, folder string) (overlay.Tree, error) {
+	if err := d.answers(folder); err != nil {
+		return overlay.Tree{}, err
+	}
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return overlay.Tree{}, fmt.Errorf("%s %w", folder, errNoOverlay)
+	}
+	t, err := overlay.Scan(context.Background(), folder)
+	if err != nil {
+		return t, fmt.Errorf("%s %w", folder, err)
+	}
+	return t, nil
 }

@@ -68,28 +68,61 @@ pool = { max = 3 }
 	}
 }
 
+// What only one agent needs and is broken is a warning with its place: the agent runs without it, with the text of its prompt
+// as it is, or it cannot be started. The rest of the city is not held up.
 func TestPromptAndOverlayProblems(t *testing.T) {
+	const failed = "; the agent cannot be started"
 	agent := "[[agents]]\nname = \"a\"\n"
 	for _, tt := range []struct{ text, prompt, want string }{
-		{agent + "prompt_template = \"p\"\n", "a\n{{if}}", "p:2:1: is no template: missing value for if (asked for at city.toml:3:19)"},
+		{agent + "prompt_template = \"p\"\n", "a\nb {{if}}",
+			"p:2:3: is no template: missing value for if; the text is used as it is (asked for at city.toml:3:19)"},
+		{agent + "prompt_template = \"p\"\n", "a\nask {{requester}}",
+			"p:2:7: is no template: function \"requester\" not defined; the text is used as it is (asked for at city.toml:3:19)"},
 		{agent + "prompt_template = \"p\"\n" + "[[agents]]\nname = \"b\"\nprompt_template = \"p\"\n", "{{template \"x\" .}}",
-			"p:1:1: uses the fragment \"x\", and there is none; there are s (asked for at city.toml:3:19)"},
-		{agent + "prompt_template = \"q\"\n", "", "city.toml:3:19: agents.prompt_template: cannot be read: DIR/q: no such file or directory"},
-		{agent + "prompt_template = \"../q\"\n", "", "city.toml:3:19: agents.prompt_template: \"../q\" leaves the city's folder; write the absolute path \"UP/q\" if that is meant"},
-		{agent + "prompt_template = \"p\"\ninject_fragments = [\"x\"]\n", "", "city.toml:4:20: agents.inject_fragments: there is no fragment \"x\"; there are s"},
-		{"[workspace]\nglobal_fragments = [\"x\"]\n" + agent + "prompt_template = \"p\"\n", "", "city.toml:2:20: workspace.global_fragments: there is no fragment \"x\"; there are s"},
-		{"[workspace]\nglobal_fragments = [\"x\"]\n" + agent + "prompt_template = \"p\"\ninject_fragments = [\"s\"]\n[[agents]]\nname = \"b\"\nprompt_template = \"p\"\n", "",
-			"city.toml:2:20: workspace.global_fragments: there is no fragment \"x\"; there are s"},
-		{agent + "overlay_dir = \"o\"\n", "", "city.toml:3:15: agents.overlay_dir: cannot be used: DIR/o does not exist"},
-		{agent + "overlay_dir = \"p\"\n", "", "city.toml:3:15: agents.overlay_dir: cannot be used: DIR/p not a directory"},
-		{agent + "install_agent_hooks = [\"claud\"]\n", "", "city.toml:3:23: agents.install_agent_hooks: item 1, \"claud\", is no agent that hooks can be installed for; did you mean \"claude\"?"},
-		{"[workspace]\ninstall_agent_hooks = [\"amp\"]\n", "", "city.toml:2:23: workspace.install_agent_hooks: item 1, \"amp\", is no agent that hooks can be installed for; there are claude, gemini, opencode and copilot"},
+			"p:1:13: uses the fragment \"x\", and there is none; there are s; the text is used as it is (asked for at city.toml:3:19)"},
+		{agent + "prompt_template = \"q\"\n" + "[[agents]]\nname = \"b\"\nprompt_template = \"q\"\n", "",
+			"city.toml:3:19: agents.prompt_template: cannot be read: DIR/q: no such file or directory" + failed},
+		{agent + "prompt_template = \"../q\"\n", "", "city.toml:3:19: agents.prompt_template: \"../q\" leaves the city's folder; " +
+			"write the absolute path \"UP/q\" if that is meant" + failed},
+		{agent + "prompt_template = \"p\"\ninject_fragments = [\"x\"]\n", "",
+			"city.toml:4:20: agents.inject_fragments: there is no fragment \"x\"; there are s; it is left out"},
+		{"[workspace]\nglobal_fragments = [\"x\"]\n" + agent + "prompt_template = \"p\"\n", "",
+			"city.toml:2:20: workspace.global_fragments: there is no fragment \"x\"; there are s; it is left out"},
+		{agent + "overlay_dir = \"o\"\n", "",
+			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is put into the working folder"},
+		{agent + "overlay_dir = \"p\"\n", "", "city.toml:3:15: agents.overlay_dir: cannot be used: DIR/p not a directory" + failed},
 	} {
 		dir := folderOf(t, map[string]string{FileName: tt.text, "p": tt.prompt, "shared/s.md.tmpl": "s"})
-		_, err := Load(dir)
+		c, err := Load(dir)
+		if err != nil {
+			t.Errorf("%q: %v", tt.text, err)
+			continue
+		}
 		want := strings.NewReplacer("DIR", dir, "UP", filepath.Dir(dir)).Replace(tt.want)
-		if err == nil || err.Error() != want {
-			t.Errorf("%q:\n got %v\nwant %s", tt.text, err, want)
+		if len(c.Warnings) != 1 || c.Warnings[0].String() != want {
+			t.Errorf("%q:\n got %v\nwant %s", tt.text, c.Warnings, want)
+		}
+		for i := range c.Agents {
+			a := &c.Agents[i]
+			if (a.Fault != "") != strings.HasSuffix(want, failed) {
+				t.Errorf("%q: %s has the fault %q", tt.text, a.Name, a.Fault)
+			}
+			if a.Fault == "" && a.PromptTemplate != "" && told(t, a) != tt.prompt {
+				t.Errorf("%q: %s is told %q", tt.text, a.Name, told(t, a))
+			}
+		}
+	}
+}
+
+func TestHookProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		"[[agents]]\nname = \"a\"\ninstall_agent_hooks = [\"claud\"]\n": "city.toml:3:23: agents.install_agent_hooks: item 1, \"claud\", " +
+			"is no agent that hooks can be installed for; did you mean \"claude\"?",
+		"[workspace]\ninstall_agent_hooks = [\"amp\"]\n": "city.toml:2:23: workspace.install_agent_hooks: item 1, \"amp\", " +
+			"is no agent that hooks can be installed for; there are claude, gemini, opencode and copilot",
+	} {
+		if _, err := Load(folderOf(t, map[string]string{FileName: text})); err == nil || err.Error() != want {
+			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
 		}
 	}
 }

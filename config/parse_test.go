@@ -52,6 +52,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what is in force cannot be read again: %v\n%s", err, c.TOML())
 		}
+		for i := range min(len(c.Agents), len(again.Agents)) { // with other places in them
+			c.Agents[i].Fault, again.Agents[i].Fault = "", ""
+		}
 		if was, is := values(c), values(again); was != is && !strings.Contains(c.TOML(), `"***"`) {
 			t.Fatalf("what is in force reads differently\n%s\n%s", was, is)
 		}

@@ -29,6 +29,7 @@ func (p Problem) String() string {
 type Error struct {
 	Path     string // of the city's folder
 	Problems []Problem
+	Warnings []Problem // what is worth saying besides
 }
 
 func (e *Error) Error() string {

@@ -58,7 +58,7 @@ func (d *decoder) providers() {
 		}
 		if msg := c.stranger(a.Provider); msg != "" {
 			if !d.unread.any() {
-				d.say(a.Origins["provider"], byAgentProvider, msg)
+				fault(d, a, a.Origins["provider"], byAgentProvider, msg)
 			}
 			continue
 		}
@@ -112,7 +112,7 @@ func (d *decoder) prompted(a *Agent) {
 		return
 	}
 	if p := d.city.ProgramOf(a, func([]Preset) string { return "" }); p.PromptFlag == "" {
-		d.say(origin, "agents.prompt_mode", "is \"flag\", and no prompt_flag says which one; write prompt_flag = \"--…\"")
+		fault(d, a, origin, "agents.prompt_mode", "is \"flag\", and no prompt_flag says which one; write prompt_flag = \"--…\"")
 	}
 }
 

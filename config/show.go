@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"gcity/config/placeholder"
 	"gcity/internal/redact"
 	"gcity/internal/toml"
 	"gcity/restart"
@@ -194,7 +195,7 @@ func (c *City) scriptFromHere(a *Agent) string {
 		at = a.Origin
 	}
 	script, folder := a.SessionSetupScript, c.folderOf(at)
-	path, err := expand(script, c.vars(a))
+	path, err := placeholder.Expand(script, c.vars(a))
 	if err != nil || path == "" || filepath.IsAbs(path) || folder == c.Path {
 		return script
 	}

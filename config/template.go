@@ -1,34 +1,16 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
-	"text/template"
-	"text/template/parse"
 
-	"gcity/internal/toml"
+	"gcity/config/placeholder"
 	"gcity/session"
 )
 
-// vars is what a template may name.
-type vars struct {
-	City, CityName string // the city's name
-	CityRoot       string // absolute path of its folder
-	ConfigDir      string // of the file that declares the agent
-	Agent          string // qualified name
-	Name           string // the same without a rig
-	Rig            string
-	Session        string // name of its sessions
-	Dir            string // working folder as configured
-	WorkDir        string // working folder, absolute
-}
-
-func (c *City) vars(a *Agent) vars {
-	return vars{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path, ConfigDir: c.folderOf(a.Origin),
+func (c *City) vars(a *Agent) placeholder.Values {
+	return placeholder.Values{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path, ConfigDir: c.folderOf(a.Origin),
 		Agent: a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 
@@ -53,7 +35,7 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	}
 	lines := func(key string, from []string) (to []string) {
 		for i, line := range from {
-			line, err := expand(line, v)
+			line, err := placeholder.Expand(line, v)
 			if err != nil {
 				say(key, fmt.Errorf("item %d %w", i+1, err))
 			}
@@ -63,7 +45,7 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	}
 	out.PreStart = lines("pre_start", a.PreStart)
 	out.SessionSetup = lines("session_setup", a.SessionSetup)
-	if script, err := expand(a.SessionSetupScript, v); err != nil {
+	if script, err := placeholder.Expand(a.SessionSetupScript, v); err != nil {
 		say("session_setup_script", err)
 	} else if script != "" {
 		if out.Script, err = c.PathOf(a, "session_setup_script", script); err != nil {
@@ -74,191 +56,15 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 }
 
 // workDir finds an agent's working folder.
-func (c *City) workDir(a *Agent, v *vars, out *Expanded) (err error) {
+func (c *City) workDir(a *Agent, v *placeholder.Values, out *Expanded) (err error) {
 	if r := c.Rig(a.Rig); r != nil {
 		v.Dir, out.Dir = a.Dir, r.Path
-	} else if v.Dir, err = expand(a.Dir, *v, "Dir", "WorkDir"); err == nil && v.Dir != "" {
+	} else if v.Dir, err = placeholder.Expand(a.Dir, *v, "Dir", "WorkDir"); err == nil && v.Dir != "" {
 		out.MakeDir = !filepath.IsAbs(v.Dir) || strings.HasPrefix(v.Dir, "//")
 		out.Dir, err = resolve(c.Path, c.Path, v.Dir)
 	}
 	v.WorkDir = out.Dir
 	return err
-}
-
-// maxExpanded is the size in bytes that a template and what it becomes may have.
-const maxExpanded = 64 << 10
-
-// expand fills a template in that may not name the unknown fields. The language is a part of text/template: fields, if, with, comparisons and the like. What
-// loops, grows or defines is refused, so an expansion ends and is small.
-func expand(text string, v vars, unknown ...string) (string, error) {
-	if out, ok := plain(text, v, unknown); ok {
-		return out, nil
-	}
-	if len(text) > maxExpanded {
-		return "", fmt.Errorf("is a template of %d bytes; %d are the most", len(text), maxExpanded)
-	}
-	t, err := template.New("").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return "", fmt.Errorf("is no template: %s", plainly(err))
-	}
-	if err := allowed(t, unknown); err != nil {
-		return "", err
-	}
-	var out capped
-	if err := t.Execute(&out, v); err != nil {
-		return "", fmt.Errorf("cannot be filled in: %s", plainly(err))
-	}
-	return out.String(), nil
-}
-
-// plain does what nearly all templates need, fields between text, without the machinery, which costs a hundred times as
-// much. Whatever is more than that, or wrong, is not ok.
-func plain(text string, v vars, unknown []string) (string, bool) {
-	var b strings.Builder
-	for {
-		before, rest, more := strings.Cut(text, "{{")
-		b.WriteString(before)
-		if !more {
-			return b.String(), b.Len() <= maxExpanded
-		}
-		field, after, closed := strings.Cut(rest, "}}")
-		name, isField := strings.CutPrefix(field, ".")
-		value, known := v.get(name)
-		if !closed || !isField || !known || slices.Contains(unknown, name) {
-			return "", false
-		}
-		b.WriteString(value)
-		text = after
-	}
-}
-
-func (v *vars) get(name string) (string, bool) {
-	switch name {
-	case "City", "CityName":
-		return v.City, true
-	case "CityRoot":
-		return v.CityRoot, true
-	case "ConfigDir":
-		return v.ConfigDir, true
-	case "Agent":
-		return v.Agent, true
-	case "Name":
-		return v.Name, true
-	case "Rig":
-		return v.Rig, true
-	case "Session":
-		return v.Session, true
-	case "Dir":
-		return v.Dir, true
-	case "WorkDir":
-		return v.WorkDir, true
-	}
-	return "", false
-}
-
-// plainly takes the name of the template, which has none, out of an error.
-func plainly(err error) string {
-	msg := strings.TrimPrefix(err.Error(), "template: ")
-	if _, after, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, ":") {
-		msg = after
-	}
-	return msg
-}
-
-// capped is a writer that takes maxExpanded bytes.
-type capped struct{ strings.Builder }
-
-var errTooLong = errors.New("it becomes too long")
-
-func (c *capped) Write(p []byte) (int, error) {
-	if c.Len()+len(p) > maxExpanded {
-		return 0, errTooLong
-	}
-	return c.Builder.Write(p)
-}
-
-// allowed walks a template and refuses what it may not use.
-func allowed(t *template.Template, unknown []string) error {
-	if len(t.Templates()) > 1 {
-		return errors.New("defines a template within a template; that cannot be done here")
-	}
-	if t.Tree == nil || t.Root == nil {
-		return nil
-	}
-	return allowedNode(t.Root, unknown)
-}
-
-func allowedNode(n parse.Node, unknown []string) error {
-	switch n := n.(type) {
-	case *parse.ListNode:
-		if n == nil {
-			return nil
-		}
-		for _, kid := range n.Nodes {
-			if err := allowedNode(kid, unknown); err != nil {
-				return err
-			}
-		}
-	case *parse.ActionNode:
-		return allowedNode(n.Pipe, unknown)
-	case *parse.IfNode:
-		return allowedBranch(&n.BranchNode, unknown)
-	case *parse.WithNode:
-		return allowedBranch(&n.BranchNode, unknown)
-	case *parse.PipeNode:
-		if len(n.Decl) > 0 {
-			return fmt.Errorf("sets %s; variables cannot be used here", n.Decl[0])
-		}
-		for _, c := range n.Cmds {
-			for _, arg := range c.Args {
-				if err := allowedNode(arg, unknown); err != nil {
-					return err
-				}
-			}
-		}
-	case *parse.FieldNode:
-		return allowedField(n.Ident, unknown)
-	case *parse.IdentifierNode:
-		switch n.Ident {
-		case "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "len", "index", "slice", "print", "urlquery", "html", "js":
-		default:
-			return fmt.Errorf("uses %s, which cannot be used here", n.Ident)
-		}
-	case *parse.TextNode, *parse.CommentNode, *parse.StringNode, *parse.NumberNode, *parse.BoolNode, *parse.DotNode:
-	default:
-		return fmt.Errorf("uses %s, which cannot be used here", n)
-	}
-	return nil
-}
-
-func allowedBranch(b *parse.BranchNode, unknown []string) error {
-	for _, n := range []parse.Node{b.Pipe, b.List, b.ElseList} {
-		if err := allowedNode(n, unknown); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func allowedField(ident, unknown []string) error {
-	t := reflect.TypeFor[vars]()
-	var names []string
-	for i := range t.NumField() {
-		if name := t.Field(i).Name; !slices.Contains(unknown, name) {
-			names = append(names, name)
-		}
-	}
-	name := strings.Join(ident, ".")
-	if slices.Contains(unknown, name) {
-		return fmt.Errorf("names {{.%s}}, which is not known yet here; there are %s", name, toml.List(names))
-	}
-	if slices.Contains(names, name) {
-		return nil
-	}
-	if near := suggest(ident[0], names); near != "" {
-		return fmt.Errorf("names {{.%s}}, which does not exist; did you mean {{.%s}}?", name, near)
-	}
-	return fmt.Errorf("names {{.%s}}, which does not exist; there are %s", name, toml.List(names))
 }
 
 // sessionName fills in the name of an agent's sessions.
@@ -267,7 +73,7 @@ func (c *City) sessionName(a *Agent) (string, error) {
 	for _, s := range []*string{&v.City, &v.CityName, &v.CityRoot, &v.ConfigDir, &v.Agent, &v.Name, &v.Rig} {
 		*s = session.Encode(*s)
 	}
-	name, err := expand(c.Workspace.SessionTemplate, v, "Session", "Dir", "WorkDir")
+	name, err := placeholder.Expand(c.Workspace.SessionTemplate, v, "Session", "Dir", "WorkDir")
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"fmt"
+	"gcity/config/placeholder"
 	"strings"
 	"testing"
 	"text/template"
@@ -13,11 +15,11 @@ func FuzzExpand(f *testing.F) {
 		`{{eq .City "app" | not}}`, `{{define "x"}}{{end}}`, `{{block "x" .}}{{end}}`, `{{slice .Agent 0 1}}`, "{{$}}", "{{len .Agent}}"} {
 		f.Add(s)
 	}
-	v := vars{City: "app", CityName: "app", CityRoot: "/srv/app", ConfigDir: "/srv/app", Agent: "a.b", Name: "a.b", Session: "gc-app-a_db",
+	v := placeholder.Values{City: "app", CityName: "app", CityRoot: "/srv/app", ConfigDir: "/srv/app", Agent: "a.b", Name: "a.b", Session: "gc-app-a_db",
 		Dir: "{{.Name}}", WorkDir: "/srv/app/{{.Name}}"}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := expand(text, v)
-		if len(got) > maxExpanded {
+		got, err := placeholder.Expand(text, v)
+		if len(got) > placeholder.Max {
 			t.Fatalf("%d bytes", len(got))
 		}
 		if err != nil {
@@ -39,8 +41,13 @@ func TestExpandRefusesWhatIsNotKnownYet(t *testing.T) {
 		"[[agents]]\nname = \"a\"\ndir = \"x/{{.WorkDir}}\"\n":                               "city.toml:3:7: agents.dir: names {{.WorkDir}}, which is not known yet here",
 		"[workspace]\nsession_template = \"{{.Agent}}{{.Session}}\"\n[[agents]]\nname=\"a\"": "city.toml:2:20: workspace.session_template: names {{.Session}}, which is not known yet here",
 	} {
-		if _, err := Parse("/srv/app", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v", err)
+		c, err := Parse("/srv/app", []byte(text))
+		said := fmt.Sprint(err)
+		if err == nil {
+			said = c.Agents[0].Fault
+		}
+		if !strings.HasPrefix(said, want) {
+			t.Error(said)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (d *decoder) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
 	for _, p := range problems {
-		d.say(p.Origin, p.Key, p.Message)
+		misuse(d, a, p.Origin, p.Key, p.Message)
 	}
 	d.script(a, e.Script)
 }

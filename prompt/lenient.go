@@ -1,0 +1,91 @@
+package prompt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/template/parse"
+)
+
+// Note says what of a template cannot be used, and what is done instead. Its Column is 0 where its Line is.
+type Note struct {
+	Error
+	Column int
+}
+
+// Lenient is Parse that leaves out what cannot be used: fragments, those that follow the template, and in the end the
+// language itself, so that the text is rendered as it is. It fails where there is no such text.
+func Lenient(main File, fragments []File, behind []string) (*Template, []Note, error) {
+	var notes []Note
+	all := append(slices.Clone(fragments), main)
+	for {
+		t, err := Parse(main, fragments, behind)
+		e, wrong := errors.AsType[*Error](err)
+		if !wrong {
+			return t, notes, err
+		}
+		n := Note{Error: *e, Column: columnOf(e, all)}
+		i := slices.IndexFunc(fragments, func(f File) bool { return f.Name == e.File })
+		switch {
+		case e.Behind != "":
+			n.Message += "; it is left out"
+			behind = slices.DeleteFunc(slices.Clone(behind),
+				func(s string) bool { return s == e.Behind })
+		case i >= 0:
+			n.Message += "; the fragment is left out"
+			fragments = slices.Delete(slices.Clone(fragments), i, i+1)
+		default:
+			raw, rawErr := Raw(main)
+			if rawErr != nil {
+				return nil, nil, rawErr
+			}
+			n.Message += "; the text is used as it is"
+			return raw, append(notes, n), nil
+		}
+		notes = append(notes, n)
+	}
+}
+
+// columnOf finds the column of what an error quotes in its line; else that of the first action there.
+func columnOf(e *Error, files []File) int {
+	i := slices.IndexFunc(files, func(f File) bool { return f.Name == e.File })
+	if i < 0 || e.Line == 0 {
+		return 0
+	}
+	lines := strings.Split(files[i].Text, "\n")
+	if e.Line > len(lines) {
+		return 1
+	}
+	line := lines[e.Line-1]
+	_, quoted, _ := strings.Cut(e.Message, `"`)
+	quoted, _, closed := strings.Cut(quoted, `"`)
+	if at := strings.Index(line, quoted); closed && quoted != "" && at >= 0 {
+		return at + 1
+	}
+	return max(1, strings.Index(line, "{{")+1)
+}
+
+// Raw returns the template that renders to the text of a file as it is, whatever it contains.
+func Raw(main File) (*Template, error) {
+	t, err := Parse(File{Name: main.Name}, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(main.Text) > MaxSource:
+		return nil, &Error{File: main.Name, Message: fmt.Sprintf("is larger than %d KiB",
+			MaxSource>>10)}
+	case strings.IndexByte(main.Text, 0) >= 0:
+		return nil, &Error{File: main.Name, Message: "contains a NUL character"}
+	}
+	text := &parse.TextNode{NodeType: parse.NodeText, Text: []byte(main.Text)}
+	tree := parse.New(main.Name)
+	tree.Root = &parse.ListNode{NodeType: parse.NodeList, Nodes: []parse.Node{text}}
+	if _, err := t.set.AddParseTree(main.Name, tree); err != nil {
+		return nil, &Error{File: main.Name, Message: err.Error()}
+	}
+	t.from[main.Name] = main
+	t.hash = t.sum()
+	return t, nil
+}
