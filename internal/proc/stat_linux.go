@@ -41,7 +41,7 @@ const (
 
 // ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if there is no such process.
 func ReadStat(pid int) (Stat, error) {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return Stat{}, err
 	}
