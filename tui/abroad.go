@@ -196,7 +196,7 @@ func (m *model) inherit(from *model, now time.Time) {
 	if c := m.dialogs.composer(); c != nil {
 		c.Fit(m.w, m.h)
 	}
-	m.cache = [panels]widget.Cache{}
+	m.forgetDrawn()
 	m.ui++
 }
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,20 +66,22 @@ func needAgent(m *model) string {
 	return ""
 }
 
-// needSubject is for what is about the pool or the automation where these have the focus, else about the agent.
+// needSubject is for what is about the thing under the cursor, else about the agent that it stands for.
 func needSubject(m *model) string {
-	switch m.matter() {
-	case ofPools:
-		return needPool(m)
-	case ofAutomations:
-		return needAutomation(m)
-	case ofWatchdogs:
-		return needWatchdog(m)
-	}
-	if m.single() == nil {
+	p := m.worked()
+	switch {
+	case p.about().details != "" && p.Subject().Name == "":
+		return m.noneIn(p)
+	case p.about().details == "" && m.single() == nil:
 		return m.nobody()
 	}
 	return ""
+}
+
+// noneIn says that a panel has nothing selected, and which key leads there.
+func (m *model) noneIn(p Panel) string {
+	a := p.about()
+	return "no " + a.noun + " is selected; " + m.keys.KeyOf("focus."+string(a.id)) + " goes to them"
 }
 
 // amongPools is why an agent's verb is not done while Pools has the focus.
@@ -105,13 +108,7 @@ func needVerb(m *model) string {
 
 // nobody is why there is no agent to do something with.
 func (m *model) nobody() string {
-	if m.focus == panelEvents {
-		return "the event under the cursor is about no agent that is there"
-	}
-	if m.focus == panelWatchdogs {
-		return "the agent that is watched is not there"
-	}
-	return "no agent is selected"
+	return cmp.Or(m.focused().about().proxy, "no agent is selected")
 }
 
 func needTerminal(m *model) string {
@@ -167,8 +164,8 @@ func (r *agentRow) held() bool {
 // selected is the agent that verbs and the pane are about, nil if there is none.
 func (m *model) selected() *agentRow { return m.agents.Find(m.agents.Chosen) }
 
-// targets are the agents a verb acts on: those that were named; in Events the one that the event under the cursor is about, in Watchdogs the one that is watched;
-// else the marked ones, else the selected one.
+// targets are the agents a verb acts on: those that were named; in a panel whose rows stand for agents
+// the one under the cursor; else the marked ones, else the selected one.
 func (m *model) targets() []*agentRow {
 	if len(m.aim) > 0 {
 		rows := make([]*agentRow, len(m.aim))
@@ -177,14 +174,8 @@ func (m *model) targets() []*agentRow {
 		}
 		return rows
 	}
-	if m.focus == panelEvents {
-		if r := m.eventAgent(); r != nil {
-			return []*agentRow{r}
-		}
-		return nil
-	}
-	if m.focus == panelWatchdogs {
-		if r := m.guarded(); r != nil {
+	if m.focused().about().proxy != "" {
+		if r := m.stoodFor(); r != nil {
 			return []*agentRow{r}
 		}
 		return nil

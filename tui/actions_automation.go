@@ -30,10 +30,10 @@ func automationActions() []action {
 
 // automation is what the verbs of automations are about, nil if there is none.
 func (m *model) automation() *automationRow {
-	if m.focus == panelAutomations || m.showsRun() {
-		return m.automations.Current()
+	if m.worked() != Panel(m.automations) {
+		return nil
 	}
-	return nil
+	return m.automations.Current()
 }
 
 func needAutomation(m *model) string {
@@ -48,16 +48,7 @@ func (m *model) automationTargets() []*automationRow {
 	if m.automation() == nil {
 		return nil
 	}
-	if r := m.automations.Current(); r != nil && len(m.automations.Marks) == 0 {
-		return []*automationRow{r}
-	}
-	var rows []*automationRow
-	for i := range m.automations.Rows {
-		if r := &m.automations.Rows[i]; m.automations.Marks[r.name] {
-			rows = append(rows, r)
-		}
-	}
-	return rows
+	return m.automations.targets()
 }
 
 func needFire(m *model) string {

@@ -38,7 +38,7 @@ func (m *model) drainRows() []*agentRow {
 		return m.targets()
 	}
 	var rows []*agentRow
-	for _, p := range m.poolTargets() {
+	for _, p := range m.pools.targets() {
 		rows = append(rows, m.members(p.name)...)
 	}
 	return rows

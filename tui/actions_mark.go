@@ -1,16 +1,13 @@
 package tui
 
 import (
-	"maps"
-
 	"gcity/city"
 	"gcity/tui/keymap"
-	"gcity/tui/widget"
 )
 
 // markActions mark rows of a list, for verbs to act on all of them.
-func markActions() []action {
-	lists := []keymap.Zone{keymap.InLists, keymap.InPools, keymap.InAutomations}
+func markActions(all []Panel) []action {
+	lists := zonesOf(all, func(a *about) bool { return !a.unmarked })
 	return []action{
 		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all that are marked",
 			"space"), In: lists, Why: needRow, Run: (*model).mark},
@@ -21,32 +18,8 @@ func markActions() []action {
 	}
 }
 
-// marking are the marks of a list.
-type marking struct {
-	marks  *map[string]bool
-	anchor *string // the row that was marked last
-	rows   widget.Rows
-	list   *widget.List
-}
-
 // marking is that of the focused list, the agents' where none has the focus.
-func (m *model) marking() marking {
-	switch m.focus {
-	case panelPools:
-		return marking{&m.pools.Marks, &m.pools.Anchor, &m.pools, &m.pools.List}
-	case panelAutomations:
-		return marking{&m.automations.Marks, &m.automations.Anchor, &m.automations, &m.automations.List}
-	}
-	return marking{&m.agents.Marks, &m.agents.Anchor, &m.agents, m.list()}
-}
-
-// here is the id under the cursor, "" if the list is empty.
-func (k *marking) here() string {
-	if i := k.list.Current(k.rows); i >= 0 {
-		return k.rows.ID(i)
-	}
-	return ""
-}
+func (m *model) marking() marking { return m.focused().Marking() }
 
 // set marks rows on top of those that are marked; who marks anew does not want older marks back. The map is a new one:
 // whoever holds the old one keeps it.
@@ -128,15 +101,4 @@ func (m *model) unmark(commands []city.Command) {
 			m.pools.Marks = map[string]bool{}
 		}
 	}
-}
-
-// pruned are marks without those whose rows are gone.
-func pruned(marks map[string]bool, known func(id string) bool) map[string]bool {
-	for id := range marks {
-		if !known(id) {
-			marks = maps.Clone(marks)
-			delete(marks, id)
-		}
-	}
-	return marks
 }

@@ -6,9 +6,8 @@ import (
 )
 
 // moveActions move within a panel.
-func moveActions() []action {
-	everyPanel := []keymap.Zone{keymap.InLists, keymap.InPools, keymap.InAutomations,
-		keymap.InEvents, keymap.InWatchdogs, keymap.InPeek}
+func moveActions(all []Panel) []action {
+	everyPanel := append(zonesOf(all, func(*about) bool { return true }), keymap.InPeek)
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.step(n); return nil }
 	}
@@ -46,29 +45,21 @@ const far = 1 << 30
 
 // step moves the focused panel's cursor, or scrolls the pane.
 func (m *model) step(n int) {
-	switch m.focus {
-	case panelPools:
-		m.pools.Move(n)
-	case panelAutomations:
-		m.automations.been = true
-		m.automations.Move(n)
-	case panelWatchdogs:
-		m.watchdogs.Move(n)
-		m.followWatched()
-	case panelEvents:
-		m.events.move(n)
-		if n < 0 {
-			m.digUp()
-		}
-	case panelPeek:
+	if m.focus == panelPeek {
 		w, h := m.paneRoom()
 		m.peek.scroll(max(-far, n), w, h)
-	default:
-		l := m.list()
-		l.Move(n)
-		if r := m.agents.At(l); r != nil {
+		return
+	}
+	p := m.focused()
+	p.Move(n)
+	if p.about().kind == KindAgent {
+		if r := m.agents.At(m.list()); r != nil {
 			m.choose(r.name)
 		}
+	}
+	m.followSubject()
+	if p == Panel(m.events) && n < 0 {
+		m.digUp()
 	}
 }
 
@@ -99,6 +90,6 @@ func (m *model) choose(name string) {
 	if changed && m.events.only {
 		m.sift()
 	}
-	m.agents.List.Select(&m.agents, name)
-	m.quarantine.List.Select(&m.agents, name)
+	m.agents.List.Select(m.agents, name)
+	m.quarantine.List.Select(m.agents, name)
 }

@@ -22,22 +22,14 @@ func rigActions() []action {
 
 // rig is what the verbs of rigs are about, nil if there is none.
 func (m *model) rig() *city.Rig {
-	name := ""
-	switch m.matter() {
-	case ofPools:
-		if p := m.pools.Current(); p != nil {
-			name = p.rig
-		}
-	case ofAutomations:
-		if a := m.automations.Current(); a != nil {
-			name = a.rig
-		}
-	default:
-		if r := m.single(); r != nil {
-			name = r.rig
-		}
+	p := m.worked()
+	if p.about().kind != KindAgent {
+		return m.rigCalled(p.Rig())
 	}
-	return m.rigCalled(name)
+	if r := m.single(); r != nil {
+		return m.rigCalled(r.rig)
+	}
+	return nil
 }
 
 // rigCalled finds a rig by its name, nil if there is none.
@@ -63,11 +55,8 @@ func needRig(m *model) string {
 	if why := needSubject(m); why != "" {
 		return why
 	}
-	switch m.matter() {
-	case ofPools:
-		return m.pools.Current().shown + " belongs to no rig"
-	case ofAutomations:
-		return m.automations.Current().shown + " belongs to no rig"
+	if p := m.worked().about(); p.kind == KindPool || p.kind == KindAutomation {
+		return widget.Plain(m.subject().Name) + " belongs to no rig"
 	}
 	return m.single().shown + " belongs to no rig"
 }

@@ -6,8 +6,8 @@ import (
 )
 
 // sortActions change the order of the focused list.
-func sortActions() []action {
-	lists := []keymap.Zone{keymap.InLists, keymap.InPools, keymap.InAutomations}
+func sortActions(all []Panel) []action {
+	lists := zonesOf(all, func(a *about) bool { return !a.unmarked })
 	return []action{
 		{ID: "list.sort",
 			Key: keymap.Bind("sort the list by what comes next: need, name, age, cpu and others",
@@ -19,21 +19,21 @@ func sortActions() []action {
 }
 
 func needSorted(m *model) string {
-	if o, _ := m.sorting(); o == nil {
+	if o, _ := m.focused().Sorting(m.now); o == nil {
 		return "only agents, pools and automations are sorted"
 	}
 	return ""
 }
 
 func (m *model) sortNext() []effect {
-	o, ways := m.sorting()
+	o, ways := m.focused().Sorting(m.now)
 	*o = widget.Order{Way: (o.Way + 1) % len(ways)}
 	m.resort()
 	return nil
 }
 
 func (m *model) sortReverse() []effect {
-	o, _ := m.sorting()
+	o, _ := m.focused().Sorting(m.now)
 	o.Reversed = !o.Reversed
 	m.resort()
 	return nil

@@ -119,7 +119,7 @@ func (m *model) flagTargets() []subject {
 		return m.subjects(m.targets())
 	}
 	var all []subject
-	for _, p := range m.poolTargets() {
+	for _, p := range m.pools.targets() {
 		all = append(all, poolSubject(p))
 	}
 	return all
@@ -127,7 +127,7 @@ func (m *model) flagTargets() []subject {
 
 func (m *model) askSuspend() []effect {
 	if m.focus == panelPools && len(m.aim) == 0 {
-		return m.askSuspendPools(m.poolTargets())
+		return m.askSuspendPools(m.pools.targets())
 	}
 	rows := m.targets()
 	all := m.subjects(rows)
@@ -173,22 +173,6 @@ func listed(all []subject) string {
 		each[i] = called(all[i : i+1])
 	}
 	return strings.Join(each, ", ")
-}
-
-// poolTargets are the pools a verb acts on: the marked ones, else the one under the cursor.
-func (m *model) poolTargets() []*poolRow {
-	if len(m.pools.Marks) == 0 {
-		if p := m.pools.Current(); p != nil {
-			return []*poolRow{p}
-		}
-	}
-	var rows []*poolRow
-	for i := range m.pools.Rows {
-		if p := &m.pools.Rows[i]; m.pools.Marks[p.name] {
-			rows = append(rows, p)
-		}
-	}
-	return rows
 }
 
 // askSuspendPools suspends those of some pools that are not suspended; where all are, it resumes them.

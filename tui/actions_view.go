@@ -17,24 +17,18 @@ func cloned(m map[string]bool) map[string]bool {
 }
 
 // focusActions move the focus from panel to panel.
-func focusActions() []action {
+func focusActions(all []Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	focusOn := func(p panel) func(*model) []effect {
 		return func(m *model) []effect { m.focusOn(p); return nil }
 	}
-	return []action{
-		{ID: "focus.agents", Key: keymap.Bind("go to Agents", "1"), In: global,
-			Run: focusOn(panelAgents)},
-		{ID: "focus.pools", Key: keymap.Bind("go to Pools", "2"), In: global,
-			Run: focusOn(panelPools)},
-		{ID: "focus.quarantine", Key: keymap.Bind("go to Quarantine", "3"), In: global,
-			Run: focusOn(panelQuarantine)},
-		{ID: "focus.automations", Key: keymap.Bind("go to Automations", "4"), In: global,
-			Run: focusOn(panelAutomations)},
-		{ID: "focus.events", Key: keymap.Bind("go to Events", "5"), In: global,
-			Run: focusOn(panelEvents)},
-		{ID: "focus.watchdogs", Key: keymap.Bind("go to Watchdogs", "6"), In: global,
-			Run: focusOn(panelWatchdogs)},
+	var to []action
+	for _, p := range all {
+		a := p.about()
+		to = append(to, action{ID: "focus." + string(a.id), Key: keymap.Bind("go to "+a.title, a.hotkey),
+			In: global, Run: focusOn(a.id)})
+	}
+	return append(to, []action{
 		{ID: "focus.peek",
 			Key: keymap.Bind("go to the pane: the agent's terminal, or what the automation prints",
 				"0"), In: global, Run: focusOn(panelPeek)},
@@ -42,11 +36,11 @@ func focusActions() []action {
 			Run: func(m *model) []effect { m.cycle(1); return nil }},
 		{ID: "focus.previous", Key: keymap.Bind("go to the panel before", "shift+tab"), In: global,
 			Run: func(m *model) []effect { m.cycle(-1); return nil }},
-	}
+	}...)
 }
 
 // viewActions change what is seen, never the city.
-func viewActions() []action {
+func viewActions(all []Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
 		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or back", "f"), In: global,
@@ -57,11 +51,9 @@ func viewActions() []action {
 		{ID: "view.filter",
 			Key: keymap.Bind("filter: words that all must match; !not ~fuzzy state: pool: rig:",
 				"/"), Short: "filter",
-			In: []keymap.Zone{keymap.InLists, keymap.InPools, keymap.InAutomations, keymap.InEvents,
-				keymap.InWatchdogs}, Run: (*model).askFilter},
+			In: zonesOf(all, func(*about) bool { return true }), Run: (*model).askFilter},
 		{ID: "view.attention", Key: keymap.Bind("only what needs attention, or all", "!"),
-			Short: "attention", In: []keymap.Zone{keymap.InLists, keymap.InPools,
-				keymap.InAutomations, keymap.InWatchdogs},
+			Short: "attention", In: zonesOf(all, func(a *about) bool { return !a.always }),
 			Run: (*model).toggleAttention},
 		{ID: "view.pane", Key: keymap.Bind("the agent's terminal: show or hide", "p"), In: global,
 			Run: (*model).togglePane},
@@ -125,13 +117,13 @@ func (m *model) focusOn(p panel) {
 	if m.focus != p {
 		m.zoomed = false
 		m.before = m.focus
-	}
-	if m.focus != p && p == panelAutomations {
-		m.automations.toIlls()
+		if p != panelPeek {
+			m.panelOf(p).Entered()
+		}
 	}
 	m.focus = p
 	m.turnPane()
-	m.followWatched()
+	m.followSubject()
 	if p == panelPeek {
 		m.hidden = false
 	}
@@ -141,19 +133,16 @@ func (m *model) focusOn(p panel) {
 }
 
 func (m *model) cycle(n int) {
-	ring := []panel{panelAgents, panelPools, panelQuarantine, panelAutomations, panelEvents, panelPeek}
-	if m.hidden {
-		ring = ring[:len(ring)-1]
-	}
-	if m.guards() {
-		ring = slices.Insert(ring, slices.Index(ring, panelEvents)+1, panelWatchdogs)
-	}
-	at := 0
-	for i, p := range ring {
-		if p == m.focus {
-			at = i
+	var ring []panel
+	for _, p := range m.panels {
+		if m.present(p) {
+			ring = append(ring, p.about().id)
 		}
 	}
+	if !m.hidden {
+		ring = append(ring, panelPeek)
+	}
+	at := max(0, slices.Index(ring, m.focus))
 	m.focusOn(ring[(at+n+len(ring))%len(ring)])
 }
 
@@ -172,19 +161,7 @@ func (m *model) toggleAttention() []effect {
 }
 
 // filter is the focused panel's; the pane's is that of the agents.
-func (m *model) filter() *widget.Filter {
-	switch m.focus {
-	case panelPools:
-		return &m.pools.Filter
-	case panelAutomations:
-		return &m.automations.Filter
-	case panelEvents:
-		return &m.events.filter
-	case panelWatchdogs:
-		return &m.watchdogs.Filter
-	}
-	return &m.agents.Filter
-}
+func (m *model) filter() *widget.Filter { return m.focused().Query() }
 
 // askFilter edits the focused panel's filter; every keystroke shows what it would leave.
 func (m *model) askFilter() []effect {
@@ -220,7 +197,7 @@ func (m *model) back() []effect {
 	case m.focus == panelPeek && m.peek.back():
 	case m.focus == panelEvents && m.events.frozen:
 		m.toEnd()
-	case m.focus == panelEvents && m.events.only && !m.events.filter.Active():
+	case m.focus == panelEvents && m.events.only && !m.events.Filter.Active():
 		return m.toggleOnly()
 	case m.zoomed:
 		m.zoomed = false

@@ -1,74 +1,10 @@
 package tui
 
 import (
+	"fmt"
 	"gcity/city"
-	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
-
-// watchdogActions are about the watchdog under the cursor of Watchdogs. Verbs of agents are about the agent that it watches.
-func watchdogActions() []action {
-	here := []keymap.Zone{keymap.InWatchdogs}
-	return []action{
-		{ID: "watchdog.details",
-			Key: keymap.Bind(
-				"show the watchdog in detail: heartbeat, who judges, the last decisions and why", "enter"),
-			Short: "details", In: here, Why: needWatchdog, Run: (*model).showWatchdog},
-		{ID: "watchdog.beat", Key: keymap.Bind("have the watchdog look now", "t"), Short: "beat",
-			In: here, Why: needBeat, Run: (*model).askBeat},
-		{ID: "watchdog.agent", Key: keymap.Bind("go to the agent that it watches", "."),
-			Short: "agent", In: here, Why: needGuarded,
-			Run: func(m *model) []effect {
-				name := m.guarded().name
-				m.focusOn(panelAgents)
-				return m.chooseNamed(name)
-			}},
-	}
-}
-
-func needWatchdog(m *model) string {
-	if m.focus != panelWatchdogs || m.watchdogs.Current() == nil {
-		return "no watchdog is selected; " + m.keys.KeyOf("focus.watchdogs") + " goes to them"
-	}
-	return ""
-}
-
-func needGuarded(m *model) string {
-	if why := needWatchdog(m); why != "" {
-		return why
-	}
-	if m.guarded() == nil {
-		return widget.Plain(m.watchdogs.Current().watches) + " is not there"
-	}
-	return ""
-}
-
-func needBeat(m *model) string {
-	if why := needWritable(m); why != "" {
-		return why
-	}
-	if why := needWatchdog(m); why != "" {
-		return why
-	}
-	return judgedNow(m, m.watchdogs.Current())
-}
-
-// judgedNow says that a beat is being judged, "" if none is.
-func judgedNow(m *model, r *watchdogRow) string {
-	if r.dog.Triaged != nil {
-		return r.beats(m.now).Full + " already"
-	}
-	return ""
-}
-
-func (m *model) askBeat() []effect { return m.beat(m.watchdogs.Current()) }
-
-func (m *model) beat(r *watchdogRow) []effect {
-	name, shown := r.name, r.shown
-	return m.perhaps(question{title: "Have " + shown + " look now?", verb: "beat", do: func(m *model) []effect {
-		return m.carry("beating", shown, []city.Command{city.Beat{Watchdog: name}})
-	}})
-}
 
 // answerable is the watchdog under the cursor if it calls and may be answered, else nil.
 func (m *model) answerable() *watchdogRow {
@@ -88,10 +24,10 @@ func (m *model) beatLine(args []string) ([]effect, string) {
 	if r == nil {
 		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
 	}
-	if why := judgedNow(m, r); why != "" {
+	if why := r.judgedNow(m.now); why != "" {
 		return nil, why
 	}
-	return m.beat(r), ""
+	return m.grantOne(lookNow(r)), ""
 }
 
 func (m *model) heardLine(args []string) ([]effect, string) {
@@ -111,4 +47,16 @@ func (m *model) watchdogNames([]string) []word {
 		all = append(all, word{m.watchdogs.Rows[i].name, "watchdog, " + m.watchdogs.Rows[i].word})
 	}
 	return all
+}
+
+// callBadge says how many watchdogs call, "" = none.
+func (m *model) callBadge(w int) string {
+	n := len(m.watchdogs.calling())
+	switch {
+	case n == 0:
+		return ""
+	case w < 100:
+		return m.look.Glyphs.Alert + widget.Number(n)
+	}
+	return fmt.Sprintf("%s %d calling", m.look.Glyphs.Alert, n)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -140,28 +141,28 @@ func rank(a, b *agentRow) int {
 	return city.CompareNames(a.name, b.name)
 }
 
-// agents are the city's agents in the order of the lists. The order is kept still while the person works in it; agents
-// keep their place, new ones come in where they belong.
-type agents struct {
-	widget.Table[agentRow, *agentRow]
-	measured bool // some agent's use is known
-	pulses   widget.Sparklines
-}
-
-func newAgents() agents { return agents{Table: widget.NewTable[agentRow]()} }
-
 func (r *agentRow) Key() string { return r.name }
 
-// update takes a snapshot's agents. With still set the known ones keep their order.
-func (r *agents) update(agents []city.Agent, still bool) {
-	r.Version++
-	r.measured = false
-	rows := make([]agentRow, len(agents))
-	for i := range agents {
-		rows[i] = newAgentRow(&agents[i])
-		r.measured = r.measured || rows[i].usage != nil
+// agentWays are the orders of agents: what needs a person first; by name; what changed last first; the busiest, the
+// largest, the most often restarted first.
+func agentWays() []widget.Way[agentRow] {
+	names := func(a, b *agentRow) int { return city.CompareNames(a.name, b.name) }
+	use := func(of func(*city.Usage) float64) func(a, b *agentRow) int {
+		known := func(r *agentRow) float64 {
+			if r.usage == nil {
+				return -1
+			}
+			return of(r.usage)
+		}
+		return func(a, b *agentRow) int { return cmp.Compare(known(b), known(a)) }
 	}
-	r.Rows = widget.Arrange(rows, r.Rows, (*agentRow).Key, r.rank(), still)
+	return []widget.Way[agentRow]{
+		{Name: "need", Rank: rank}, {Name: "name", Rank: names},
+		{Name: "age", Rank: func(a, b *agentRow) int { return b.since.Compare(a.since) }},
+		{Name: "cpu", Rank: use(func(u *city.Usage) float64 { return u.CPU })},
+		{Name: "mem", Rank: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
+		{Name: "restarts", Rank: func(a, b *agentRow) int { return cmp.Compare(b.restarts, a.restarts) }},
+	}
 }
 
 // inState is a state behind "is".

@@ -2,14 +2,87 @@ package tui
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
-// sign is the glyph and the token of a state; the word stands beside it.
+// agents is the panel of the city's agents in the order of the lists. The order is kept still while the user works in it;
+// agents keep their place, new ones come in where they belong.
+type agents struct {
+	table[agentRow, *agentRow]
+	measured bool // some agent's use is known
+	pulses   widget.Sparklines
+	wanted   []choosable // columns, nil = the usual ones
+}
+
+func newAgents() *agents {
+	a := &agents{}
+	a.table = newTable(definition[agentRow, *agentRow]{
+		about: about{id: panelAgents, title: "Agents", hotkey: "1", noun: "agent", zone: keymap.InLists, kind: KindAgent,
+			opens: "agent.zoom", nouns: []string{"agent", "rig"}, shared: true, exact: true},
+		rows:    a.made,
+		orders:  func(time.Time) []widget.Way[agentRow] { return agentWays() },
+		matches: func(f *widget.Filter, r *agentRow, _ time.Time) bool { return r.passes(f) },
+		needs:   (*agentRow).attention,
+		columns: a.columns,
+		empty:   a.nobody,
+		rig:     func(r *agentRow) string { return r.rig },
+		strip:   a.stripOf,
+	})
+	return a
+}
+
+// newQuarantine is the panel of those agents that are in quarantine.
+func newQuarantine(all *agents) *table[agentRow, *agentRow] {
+	q := &table[agentRow, *agentRow]{}
+	*q = newTable(definition[agentRow, *agentRow]{
+		about: about{id: panelQuarantine, title: "Quarantine", hotkey: "3", noun: "agent", zone: keymap.InLists, kind: KindAgent,
+			opens: "agent.zoom", nouns: []string{"agent", "rig"}, part: true, shared: true, plain: true, share: 5, least: 2},
+		orders:  all.def.orders,
+		belongs: func(r *agentRow) bool { return r.state == city.Quarantined },
+		columns: quarantineColumns,
+		count: func(e *env) string {
+			if e.snap == nil {
+				return ""
+			}
+			return strconv.Itoa(len(q.List.Shown) - len(q.List.Strays))
+		},
+		ills:  func(*env) (string, bool) { return "", len(q.List.Shown) > len(q.List.Strays) },
+		empty: nobodyHeld,
+		rig:   all.def.rig,
+		strip: all.def.strip,
+	})
+	q.Records = all.Records
+	return q
+}
+
+// made are the rows of a snapshot.
+func (a *agents) made(e *env) []agentRow {
+	a.measured = false
+	rows := make([]agentRow, len(e.snap.Agents))
+	for i := range rows {
+		rows[i] = newAgentRow(&e.snap.Agents[i])
+		a.measured = a.measured || rows[i].usage != nil
+	}
+	a.pulses.Observe(e.snap.Agents, e.now, e.snap.Patrol.Interval)
+	return rows
+}
+
+// rigOf returns the rig of an agent, "" if it has none or is not there.
+func (a *agents) rigOf(name string) string {
+	if r := a.Find(name); r != nil {
+		return r.rig
+	}
+	return ""
+}
+
+// agentSign is the glyph and the token of a state; the word stands beside it.
 func agentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	switch s {
 	case city.Running:
@@ -32,13 +105,13 @@ func agentSign(l *widget.Styles, s city.State) (string, themes.Token) {
 	return l.Glyphs.Failed, themes.Bad
 }
 
-// stateSign is the glyph, the word and the token of how an agent is: its state, unless it runs and is stuck.
-func (m *model) stateSign(r *agentRow) (string, themes.Token) {
-	sign, word, token := agentCondition(&m.look, r.state, r.stuck != nil)
+// conditionOf is the glyph, the word and the token of how an agent is: its state, unless it runs and is stuck.
+func conditionOf(k *widget.Styles, r *agentRow) (string, themes.Token) {
+	sign, word, token := agentCondition(k, r.state, r.stuck != nil)
 	return sign + " " + word, token
 }
 
-// condition is the same of any agent.
+// agentCondition is the same of any agent.
 func agentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word string,
 	token themes.Token) {
 	if stuck && s == city.Running {
@@ -50,165 +123,115 @@ func agentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word stri
 
 const stateWidth = 11 // "quarantined"
 
-// agentsPanel draws the list; with tabs it shares its place.
-func (m *model) agentsPanel(w, h int, focus bool, tabs []widget.Tab) []string {
-	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.agents.Version, UI: m.ui,
-		Second: m.now.Unix()}
-	return m.cache[panelAgents].Lines(key, func() []string { return m.drawAgents(w, h, focus, tabs) })
-}
-
-func (m *model) drawAgents(w, h int, focus bool, tabs []widget.Tab) []string {
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs,
-		m.ordered(m.ruleNote(tabs, &m.agents.List, &m.agents.Filter), m.agents.Order,
-			widget.WayNames(agentWays()), len(m.agents.Rows), focus)))
-	if len(m.agents.List.Shown) == 0 {
-		return widget.FillRows(append(lines, m.noAgents(w)...), w, h)
+// columns are those of the Agents panel that fit into w.
+func (a *agents) columns(e *env, rows []*agentRow, w int) []column[*agentRow] {
+	if own := a.fitColumns(rows, w); own != nil {
+		return ownColumns(e, own)
 	}
-	c := agentColumns(w, m.longest())
-	c.own = m.fitColumns(w)
-	room := h - 1
-	if m.headed(w, h) {
-		lines = append(lines, m.agentHeads(c, w))
-		room--
+	c, more := agentColumns(w, a.longest(e, rows)), e.look.Glyphs.More
+	figure := func(head string, w int, text func(r *agentRow) string) column[*agentRow] {
+		return column[*agentRow]{head: head, w: w, gap: 2, right: true,
+			cell: func(l *widget.Line, r *agentRow, _ widget.RowState) {
+				l.Add(themes.Dim, widget.FitRight(text(r), w, more))
+			}}
 	}
-	from, to := m.agents.List.Window(room)
-	for i := from; i < to; i++ {
-		row := &m.agents.Rows[m.agents.List.Shown[i]]
-		lines = append(lines, m.agentLine(row, c, w, m.rowState(row, focus)))
-	}
-	return widget.FillRows(lines, w, h)
+	return append([]column[*agentRow]{
+		{head: "state", w: c.state, cell: func(l *widget.Line, r *agentRow, _ widget.RowState) {
+			sign, token := conditionOf(e.look, r)
+			l.Add(token, widget.Fit(sign, c.state, more))
+		}},
+		{head: "name", w: c.name, gap: c.gap, cell: func(l *widget.Line, r *agentRow, s widget.RowState) {
+			l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
+		}},
+		{head: "why", w: c.why, gap: c.gap, cell: func(l *widget.Line, r *agentRow, _ widget.RowState) { r.whyCell(e, l, c.why) }},
+	}, shown([]column[*agentRow]{
+		figure("for", c.age, func(r *agentRow) string { return widget.Age(e.now.Sub(r.since)) }),
+		figure("cpu", c.cpu, func(r *agentRow) string { return widget.CPU(r.usage) }),
+		figure("mem", c.mem, func(r *agentRow) string { return widget.Memory(r.usage) }),
+		figure("restarts", c.restarts, func(r *agentRow) string { return widget.Number(r.restarts) }),
+		figure("pid", c.pid, func(r *agentRow) string { return widget.Number(r.pid) }),
+	})...)
 }
 
 // longest is what the rows that are shown need.
-func (m *model) longest() needs {
-	n := needs{usage: m.agents.measured}
-	names := make([]int, 0, len(m.agents.List.Shown))
-	for _, i := range m.agents.List.Shown {
-		r := &m.agents.Rows[i]
+func (a *agents) longest(e *env, rows []*agentRow) needs {
+	n := needs{usage: a.measured}
+	names := make([]int, 0, len(rows))
+	for _, r := range rows {
 		names = append(names, widget.Width(r.shown))
 		n.name = max(n.name, widget.Width(r.shown))
-		n.why = max(n.why, widget.Width(r.why)+3+widget.Width(m.tail(r).Full))
+		n.why = max(n.why, widget.Width(r.why)+3+widget.Width(r.tail(e).Full))
 	}
 	n.names = usual(names)
 	return n
 }
 
 // tail is what stands behind a reason: what will happen by itself, or who works there.
-func (m *model) tail(r *agentRow) widget.Phrase {
+func (r *agentRow) tail(e *env) widget.Phrase {
 	if r.stuck != nil {
-		return widget.Same("for " + widget.Age(m.now.Sub(r.stuck.Since)))
+		return widget.Same("for " + widget.Age(e.now.Sub(r.stuck.Since)))
 	}
 	if r.state == city.Running && r.attached() {
 		return widget.Same("attached")
 	}
-	if o := m.ends(r); o.Full != "" || !r.attached() {
+	if o := r.ends(e); o.Full != "" || !r.attached() {
 		return o
 	}
 	return widget.Same("attached")
 }
 
-func (m *model) rowState(r *agentRow, focus bool) widget.RowState {
-	return widget.RowState{Cursor: r.name == m.agents.Chosen, Marked: m.agents.Marks[r.name],
-		Focus: focus, Stray: m.agents.List.Strays[r.name]}
-}
-
-func (m *model) agentHeads(c columns, w int) string {
-	if c.own != nil {
-		return m.ownHeads(c.own, w)
-	}
-	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Dim, "   "+widget.Fit("state", c.state+2, "")+widget.Fit("name", c.name+2, "")+
-		widget.Fit("why", c.why, ""))
-	for _, col := range []struct {
-		w    int
-		head string
-	}{{c.age, "for"}, {c.cpu, "cpu"}, {c.mem, "mem"}, {c.restarts, "restarts"}, {c.pid, "pid"}} {
-		if col.w > 0 {
-			l.Add(themes.Dim, "  "+widget.FitRight(col.head, col.w, ""))
-		}
-	}
-	return l.Fill(w)
-}
-
-func (m *model) agentLine(r *agentRow, c columns, w int, s widget.RowState) string {
-	if c.own != nil {
-		return m.ownLine(r, c.own, w, s)
-	}
-	more := m.look.Glyphs.More
-	l := m.look.RowStart(s)
-	sign, token := m.stateSign(r)
-	l.Add(token, widget.Fit(sign, c.state, more))
-	l.Space(c.gap)
-	l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
-	l.Space(c.gap)
-	m.whyCell(&l, r, c.why)
-	cell := func(w int, text string) {
-		if w > 0 {
-			l.Space(2)
-			l.Add(themes.Dim, widget.FitRight(text, w, more))
-		}
-	}
-	cell(c.age, widget.Age(m.now.Sub(r.since)))
-	cell(c.cpu, widget.CPU(r.usage))
-	cell(c.mem, widget.Memory(r.usage))
-	cell(c.restarts, widget.Number(r.restarts))
-	cell(c.pid, widget.Number(r.pid))
-	return l.Fill(w)
-}
-
 // whyCell shows why an agent is in its state, and what will happen by itself.
-func (m *model) whyCell(l *widget.Line, r *agentRow, w int) {
-	b := widget.Reason{Text: r.why, Token: themes.Text, Tail: m.tail(r)}
+func (r *agentRow) whyCell(e *env, l *widget.Line, w int) {
+	b := widget.Reason{Text: r.why, Token: themes.Text, Tail: r.tail(e)}
 	if r.state == city.Suspended || r.state == city.Exited {
 		b.Token = themes.Dim
 	}
-	_, b.TailToken = agentSign(&m.look, r.state)
+	_, b.TailToken = agentSign(e.look, r.state)
 	switch {
 	case r.stuck != nil:
 		b.Token, b.TailToken = themes.Warn, themes.Warn
 	case r.state == city.Running:
 		b.TailToken = themes.Accent
 	}
-	m.look.Reason(l, b, w)
+	e.look.Reason(l, b, w)
 }
 
-// noAgents says why the list is empty and what would fill it.
-func (m *model) noAgents(w int) []string {
+// nobody says why the list is empty and what would fill it.
+func (a *agents) nobody(e *env, w int) []string {
 	note := func(texts ...string) []string {
-		return append([]string{widget.Spaces(w)}, m.look.Notes(w, texts...)...)
+		return append([]string{widget.Spaces(w)}, e.look.Notes(w, texts...)...)
 	}
+	n := len(a.Rows)
 	switch {
-	case m.snap == nil:
+	case e.snap == nil:
 		return note("Waiting for the city.")
-	case len(m.agents.Rows) > 0 && m.attention && !m.agents.Filter.Active():
-		return note("Nothing needs attention.", fmt.Sprintf("%s shows all %d agents again.", m.keys.KeyOf("view.attention"), len(m.agents.Rows)))
-	case len(m.agents.Rows) > 0:
-		return note(fmt.Sprintf("None of %d agents matches %q.", len(m.agents.Rows), m.agents.Filter.Text),
-			m.clears())
+	case n > 0 && e.attention && !a.Filter.Active():
+		return note("Nothing needs attention.", fmt.Sprintf("%s shows all %d agents again.", e.keyOf("view.attention"), n))
+	case n > 0:
+		return note(fmt.Sprintf("None of %d agents matches %q.", n, a.Filter.Text), e.clears())
 	}
-	return note("This city has no agents yet. Add one to "+widget.Plain(m.snap.Path)+"/city.toml:",
-		"",
+	return note("This city has no agents yet. Add one to "+widget.Plain(e.snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
 		"It starts as soon as the file is saved.")
 }
 
-// search is what makes a list show only a part, "" if it shows all.
-func (m *model) search(f *widget.Filter) string {
-	var parts []string
-	if m.attention {
-		parts = append(parts, "!attention")
-	}
-	if f.Active() {
-		parts = append(parts, "/"+f.Text)
-	}
-	return strings.Join(parts, " ")
-}
-
-// ruleNote is what the panel's rule says at its end about what is hidden, where its title does not.
-func (m *model) ruleNote(tabs []widget.Tab, l *widget.List, f *widget.Filter) string {
-	text := m.search(f)
-	if text == "" || widget.Searched(tabs) {
-		return ""
-	}
-	return text + "  " + l.Found()
+// passes reports whether an agent's row passes.
+func (r *agentRow) passes(f *widget.Filter) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(string(r.state), t.Word) || r.stuck != nil && strings.HasPrefix("stuck", t.Word)
+		case "pool":
+			hit = r.pool != "" && widget.HasNamePrefix(r.pool, t.Word)
+		case "rig":
+			hit = strings.HasPrefix(strings.ToLower(r.rig), t.Word)
+		case "provider":
+			hit = strings.HasPrefix(strings.ToLower(r.provider), t.Word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(r.name), t.Word)
+		default:
+			hit = t.In(r.shown) || !t.Fuzzy && (t.In(string(r.state)) || t.In(r.why) || r.stuck != nil && t.In("stuck") || r.attached() && t.In("attached"))
+		}
+		return hit
+	})
 }

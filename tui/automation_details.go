@@ -118,39 +118,39 @@ func (m *model) automationDetails(h *history) []string {
 			state += " (" + widget.Clock(r.next, m.now) + ")"
 		}
 	}
-	lines := []string{m.field("state", state), m.field("gate", r.opens())}
+	lines := []string{m.look.Field("state", state), m.look.Field("gate", r.opens())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, m.fieldLines("it says", a.Reason)...)
 	} else if says := r.says(); says != "" { // else the time that is left says it
-		lines = append(lines, m.field("it says", says))
+		lines = append(lines, m.look.Field("it says", says))
 	}
 	if r.failures > 0 {
-		lines = append(lines, m.field("failures", fmt.Sprintf("%d in a row", r.failures)))
+		lines = append(lines, m.look.Field("failures", fmt.Sprintf("%d in a row", r.failures)))
 	}
 	if a.Exec != "" {
-		lines = append(lines, m.field("runs", widget.Plain(a.Exec)))
+		lines = append(lines, m.look.Field("runs", widget.Plain(a.Exec)))
 	}
 	if a.Formula != "" {
-		lines = append(lines, m.field("cooks", "formula "+widget.Plain(a.Formula)))
+		lines = append(lines, m.look.Field("cooks", "formula "+widget.Plain(a.Formula)))
 	}
 	if a.Pool != "" {
-		lines = append(lines, m.field("for", "pool "+widget.Plain(a.Pool)))
+		lines = append(lines, m.look.Field("for", "pool "+widget.Plain(a.Pool)))
 	}
 	if a.Timeout > 0 {
-		lines = append(lines, m.field("limits", limitText(a)))
+		lines = append(lines, m.look.Field("limits", limitText(a)))
 	}
 	if a.Rig != "" {
-		lines = append(lines, m.field("rig", m.rigText(a.Rig)))
+		lines = append(lines, m.look.Field("rig", m.rigText(a.Rig)))
 	}
 	if a.Description != "" {
-		lines = append(lines, m.field("about", widget.Plain(a.Description)))
+		lines = append(lines, m.look.Field("about", widget.Plain(a.Description)))
 	}
-	lines = append(lines, m.field("file", r.source))
+	lines = append(lines, m.look.Field("file", r.source))
 	if a.Layer != "" {
-		lines = append(lines, m.field("layer", widget.Plain(a.Layer)))
+		lines = append(lines, m.look.Field("layer", widget.Plain(a.Layer)))
 	}
 	for _, w := range a.Warnings {
-		lines = append(lines, m.field("warning", m.look.Paint(themes.Warn, widget.Plain(w))))
+		lines = append(lines, m.look.Field("warning", m.look.Paint(themes.Warn, widget.Plain(w))))
 	}
 	h.live = h.live || a.Last != nil && a.Last.Ended == nil
 	return append(lines, m.lastRun(a.Last)...)
@@ -162,7 +162,7 @@ func (m *model) lastRun(run *city.Run) []string {
 	if run == nil {
 		return append(lines, m.look.Paint(themes.Dim, "It never ran."))
 	}
-	outcome, token := m.outcome(run)
+	outcome, token := outcome(run)
 	how := m.look.Paint(token, outcome)
 	if run.Ended == nil {
 		how += " for " + widget.Age(m.now.Sub(run.Opened))
@@ -170,13 +170,13 @@ func (m *model) lastRun(run *city.Run) []string {
 		how += " in " + widget.Elapsed(run.Ended.Sub(run.Opened)) + ", " +
 			widget.Age(m.now.Sub(*run.Ended)) + " ago"
 	}
-	lines = append(lines, m.field("outcome", how), m.field("because", becauseOf(run)),
-		m.field("record", widget.Plain(run.ID)))
+	lines = append(lines, m.look.Field("outcome", how), m.look.Field("because", becauseOf(run)),
+		m.look.Field("record", widget.Plain(run.ID)))
 	if run.Error != "" {
-		lines = append(lines, m.field("problem", m.look.Paint(themes.Bad, widget.Plain(run.Error))))
+		lines = append(lines, m.look.Field("problem", m.look.Paint(themes.Bad, widget.Plain(run.Error))))
 	}
 	if run.Made != "" {
-		lines = append(lines, m.field("made", widget.Plain(run.Made)))
+		lines = append(lines, m.look.Field("made", widget.Plain(run.Made)))
 	}
 	return append(lines, m.outputFields(run)...)
 }
@@ -197,7 +197,7 @@ func becauseOf(run *city.Run) string {
 }
 
 // outcome says how a run ended, in a word or two.
-func (m *model) outcome(run *city.Run) (string, themes.Token) {
+func outcome(run *city.Run) (string, themes.Token) {
 	switch {
 	case run.Ending():
 		return "ending", themes.Busy
@@ -227,7 +227,7 @@ func (m *model) runLines(h *history) []string {
 	}
 	for i := range h.runs {
 		run := &h.runs[i]
-		outcome, token := m.outcome(run)
+		outcome, token := outcome(run)
 		took := ""
 		if run.Ended != nil {
 			took = widget.Elapsed(run.Ended.Sub(run.Opened))
@@ -240,47 +240,6 @@ func (m *model) runLines(h *history) []string {
 			widget.Fit(widget.Clock(run.Opened, m.now), 12, ""))+"  "+
 			m.look.Paint(token, widget.Fit(outcome, 11, m.look.Glyphs.More))+"  "+
 			widget.FitRight(took, 5, "")+"  "+text)
-	}
-	return lines
-}
-
-// automationStrip is an automation in a few lines, beside the lists.
-func (m *model) automationStrip(r *automationRow, w int) []string {
-	dot := " " + m.look.Glyphs.Dot + " "
-	lines := []string{m.look.Title(w, false,
-		[]widget.Tab{{Name: "automation " + r.shown, Active: true}}, r.source)}
-	row := func(k themes.Token, text string) {
-		l := widget.Line{Styles: &m.look}
-		l.Space(1)
-		l.Add(k, widget.Cut(text, w-2, m.look.Glyphs.More))
-		lines = append(lines, widget.Crop(l.Fill(w), w))
-	}
-	a, ok := m.snap.Automation(r.name)
-	if !ok {
-		return lines
-	}
-	sign, token := automationSign(&m.look, r.state)
-	head := sign + " " + string(r.state)
-	if soon := r.soon(m.now).Full; soon != "" {
-		head += dot + soon
-	}
-	row(token, head)
-	row(themes.Text, r.why(m.look.Glyphs.Dot))
-	action := widget.Plain(a.Exec)
-	if a.Formula != "" {
-		action = "formula " + widget.Plain(a.Formula)
-		if a.Pool != "" {
-			action += " for pool " + widget.Plain(a.Pool)
-		}
-	}
-	row(themes.Text, action)
-	if r.state != automationRunning { // else it stands above
-		row(themes.Dim, r.ago(m.now))
-	}
-	if a.Last != nil {
-		if out := lastLine(a.Last.Output); out != "" {
-			row(themes.Dim, "it printed: "+out)
-		}
 	}
 	return lines
 }

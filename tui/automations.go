@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -191,36 +192,7 @@ func (r *automationRow) ago(now time.Time) string {
 		widget.Elapsed(run.Ended.Sub(run.Opened)))
 }
 
-// automations are the city's automations in the order of the list, and the cursor among them.
-type automations struct {
-	hand string // the key that fires one
-	been bool   // a hand has put the cursor somewhere
-	widget.Table[automationRow, *automationRow]
-}
-
 func (r *automationRow) Key() string { return r.name }
-
-// update takes a snapshot's automations. With still set the known ones keep their order.
-func (a *automations) update(all []city.Automation, still bool) {
-	a.Version++
-	rows := make([]automationRow, len(all))
-	for i := range all {
-		rows[i] = newAutomationRow(&all[i])
-		rows[i].hand = a.hand
-	}
-	a.Rows = widget.Arrange(rows, a.Rows, (*automationRow).Key, a.rank(), still)
-}
-
-// toIlls puts the cursor on the first that needs a person, unless a hand has put it elsewhere: the header has sent one here.
-func (a *automations) toIlls() {
-	for at, i := range a.List.Shown {
-		if a.Rows[i].attention() && !a.been {
-			a.List.Cursor = at
-			a.Choose()
-			return
-		}
-	}
-}
 
 // counts are the automations that wait for a place, that fail, and whose file cannot be used.
 func (a *automations) counts() (due, failing, broken int) {
@@ -265,4 +237,40 @@ func (a *automations) problem(key string) string {
 	}
 	return fmt.Sprintf("%s failing, %d broken; %s shows them", widget.Count(failing, "automation"),
 		broken, key)
+}
+
+// automationWays are the orders of automations: what needs a person first; by name; what is due next, or ran last first.
+func automationWays() []widget.Way[automationRow] {
+	next := func(a, b *automationRow) int {
+		if a.next.IsZero() != b.next.IsZero() { // what nobody knows comes last
+			return b.next.Compare(a.next)
+		}
+		return a.next.Compare(b.next)
+	}
+	last := func(r *automationRow) time.Time {
+		if r.last == nil {
+			return time.Time{}
+		}
+		return r.last.Opened
+	}
+	return []widget.Way[automationRow]{
+		{Name: "need", Rank: func(a, b *automationRow) int { return cmp.Compare(a.urgency(), b.urgency()) }},
+		{Name: "name", Rank: func(a, b *automationRow) int { return city.CompareNames(a.name, b.name) }},
+		{Name: "next", Rank: next},
+		{Name: "last", Rank: func(a, b *automationRow) int { return last(b).Compare(last(a)) }},
+	}
+}
+
+// urgency orders automations: 0 needs a person most. What waits, runs and rests comes and goes all the time, and is one: a
+// list that people read stays as it is meanwhile.
+func (r *automationRow) urgency() int {
+	switch {
+	case r.state == automationBroken:
+		return 0
+	case r.fails():
+		return 1
+	case r.state == automationOff:
+		return 3
+	}
+	return 2
 }

@@ -1,11 +1,73 @@
 package tui
 
 import (
-	"fmt"
+	"strings"
+	"time"
 
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
+
+// automations is the panel of the city's automations.
+type automations struct {
+	table[automationRow, *automationRow]
+	been bool // a hand has put the cursor somewhere
+}
+
+func newAutomations() *automations {
+	a := &automations{}
+	a.table = newTable(definition[automationRow, *automationRow]{
+		about: about{id: panelAutomations, title: "Automations", hotkey: "4", noun: "automation", zone: keymap.InAutomations, kind: KindAutomation,
+			opens: "automation.details", details: "automation.details", nouns: []string{"automation", "rig"},
+			explains: true, share: 6, least: 3},
+		rows: func(e *env) []automationRow {
+			rows := make([]automationRow, len(e.snap.Automations))
+			for i := range rows {
+				rows[i] = newAutomationRow(&e.snap.Automations[i])
+				rows[i].hand = e.keyOf("automation.fire")
+			}
+			return rows
+		},
+		orders:  func(time.Time) []widget.Way[automationRow] { return automationWays() },
+		matches: func(f *widget.Filter, r *automationRow, _ time.Time) bool { return r.passes(f) },
+		needs:   func(r *automationRow, _ time.Time) bool { return r.attention() },
+		columns: automationColumnsOf,
+		ills:    func(*env) (string, bool) { return a.ills() },
+		help:    automationHelp,
+		brief: func(e *env) string {
+			return "No automations. " + e.keyOf("focus.automations") + " shows how to add one."
+		},
+		rig:    func(r *automationRow) string { return r.rig },
+		copies: automationCopies,
+		strip:  automationStrip,
+	})
+	return a
+}
+
+// Move puts the cursor n rows on. From then on it stays where the user has put it.
+func (a *automations) Move(n int) {
+	a.been = true
+	a.table.Move(n)
+}
+
+// Select puts the cursor on an automation, as Move does.
+func (a *automations) Select(id string) bool {
+	a.been = true
+	return a.table.Select(id)
+}
+
+// Entered puts the cursor on the first automation that needs attention, unless the user has put it elsewhere: the
+// header has sent the user here.
+func (a *automations) Entered() {
+	for at, i := range a.List.Shown {
+		if a.Rows[i].attention() && !a.been {
+			a.List.Cursor = at
+			a.Choose()
+			return
+		}
+	}
+}
 
 // automationSign is the glyph and the token of an automation's state; the word stands beside it.
 func automationSign(l *widget.Styles, s automationState) (string, themes.Token) {
@@ -31,12 +93,11 @@ const automationStateWidth = 7 // "running", "failing"
 // automationColumns are the widths of the Automations panel; 0 = dropped.
 type automationColumns struct{ state, name, why, last, gap int }
 
-func (m *model) automationColumns(w int) automationColumns {
+func automationWidths(e *env, rows []*automationRow, w int) automationColumns {
 	const enough, most = 32, 26 // for why before last is shown; for last
 	c := automationColumns{state: automationStateWidth + 2, name: 6, gap: 2}
-	for _, i := range m.automations.List.Shown {
-		r := &m.automations.Rows[i]
-		c.name, c.last = max(c.name, widget.Width(r.shown)), max(c.last, widget.Width(r.ago(m.now)))
+	for _, r := range rows {
+		c.name, c.last = max(c.name, widget.Width(r.shown)), max(c.last, widget.Width(r.ago(e.now)))
 	}
 	c.name, c.last = min(c.name, max(8, min(28, w/4))), min(c.last, most)
 	if w < 50 {
@@ -53,91 +114,122 @@ func (m *model) automationColumns(w int) automationColumns {
 	return c
 }
 
-// automationsPanel draws the list; with tabs it shares its place.
-func (m *model) automationsPanel(w, h int, focus bool, tabs []widget.Tab) []string {
-	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.automations.Version, UI: m.ui,
-		Second: m.now.Unix()}
-	return m.cache[panelAutomations].Lines(key, func() []string { return m.drawAutomations(w, h, focus, tabs) })
+// automationColumnsOf are the columns of the Automations panel that fit into w.
+func automationColumnsOf(e *env, rows []*automationRow, w int) []column[*automationRow] {
+	c, more := automationWidths(e, rows, w), e.look.Glyphs.More
+	columns := []column[*automationRow]{
+		{head: "state", w: c.state, cell: func(l *widget.Line, r *automationRow, _ widget.RowState) {
+			sign, token := automationSign(e.look, r.state)
+			l.Add(token, widget.Fit(sign+" "+string(r.state), c.state, more))
+		}},
+		{head: "name", w: c.name, gap: c.gap, cell: func(l *widget.Line, r *automationRow, s widget.RowState) {
+			l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
+		}},
+		{head: "gate", w: c.why, gap: c.gap, cell: func(l *widget.Line, r *automationRow, _ widget.RowState) {
+			b := r.because(e)
+			if r.state == automationRunning && c.last > 0 { // it stands there
+				b.Tail = widget.Phrase{}
+			}
+			e.look.Reason(l, b, c.why)
+		}},
+	}
+	if c.last == 0 {
+		return columns
+	}
+	return append(columns, column[*automationRow]{head: "last run", w: c.last, gap: 2,
+		cell: func(l *widget.Line, r *automationRow, _ widget.RowState) {
+			last := themes.Dim
+			if r.fails() && r.state != automationRunning {
+				last = themes.Bad
+			}
+			l.Add(last, widget.Fit(r.ago(e.now), c.last, more))
+		}})
 }
 
-func (m *model) drawAutomations(w, h int, focus bool, tabs []widget.Tab) []string {
-	l := &m.automations.List
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs,
-		m.ordered(m.ruleNote(tabs, l, &m.automations.Filter), m.automations.Order,
-			widget.WayNames(automationWays()), len(m.automations.Rows), focus)))
-	if len(l.Shown) == 0 {
-		why := m.noAutomations(w)
-		if len(m.automations.Rows) == 0 && m.snap != nil && h-1 < len(why) { // the beginning alone would lead nowhere
-			why = m.look.Notes(w, "No automations. "+m.keys.KeyOf("focus.automations")+" shows how to add one.")
-		}
-		return widget.FillRows(append(lines, why...), w, h)
-	}
-	c := m.automationColumns(w)
-	room := h - 1
-	if m.headed(w, h) {
-		head := widget.Line{Styles: &m.look}
-		head.Add(themes.Dim, "   "+widget.Fit("state", c.state+c.gap, "")+
-			widget.Fit("name", c.name+c.gap, "")+widget.Fit("gate", c.why, ""))
-		if c.last > 0 {
-			head.Add(themes.Dim, "  "+widget.Fit("last run", c.last, ""))
-		}
-		lines = append(lines, widget.Crop(head.Fill(w), w))
-		room--
-	}
-	from, to := l.Window(room)
-	for _, i := range l.Shown[from:to] {
-		lines = append(lines, m.automationLine(&m.automations.Rows[i], c, w, focus))
-	}
-	return widget.FillRows(lines, w, h)
-}
-
-func (m *model) automationLine(r *automationRow, c automationColumns, w int, focus bool) string {
-	more := m.look.Glyphs.More
-	s := widget.RowState{Cursor: r.name == m.automations.Chosen,
-		Marked: m.automations.Marks[r.name], Focus: focus, Stray: m.automations.List.Strays[r.name]}
-	l := m.look.RowStart(s)
-	sign, token := automationSign(&m.look, r.state)
-	l.Add(token, widget.Fit(sign+" "+string(r.state), c.state, more))
-	l.Space(c.gap)
-	l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
-	l.Space(c.gap)
-	b := widget.Reason{Text: r.why(m.look.Glyphs.Dot), Token: themes.Text, Tail: r.soon(m.now),
-		TailToken: themes.Dim}
+// because is the gate and what it says, and when it opens.
+func (r *automationRow) because(e *env) widget.Reason {
+	b := widget.Reason{Text: r.why(e.look.Glyphs.Dot), Token: themes.Text, Tail: r.soon(e.now), TailToken: themes.Dim}
 	switch {
 	case r.attention():
 		b.Token = themes.Bad
 	case r.state == automationOff:
 		b.Token = themes.Dim
-	case r.state == automationRunning && c.last > 0: // it stands there
-		b.Tail = widget.Phrase{}
 	}
-	m.look.Reason(&l, b, c.why)
-	if c.last > 0 {
-		l.Space(2)
-		last := themes.Dim
-		if r.fails() && r.state != automationRunning {
-			last = themes.Bad
-		}
-		l.Add(last, widget.Fit(r.ago(m.now), c.last, more))
-	}
-	return widget.Crop(l.Fill(w), w)
+	return b
 }
 
-// noAutomations says why the list is empty and what would fill it.
-func (m *model) noAutomations(w int) []string {
-	note := func(texts ...string) []string { return m.look.Notes(w, texts...) }
-	n := len(m.automations.Rows)
-	switch {
-	case m.snap == nil:
-		return note("Waiting for the city.")
-	case n > 0 && m.attention && !m.automations.Filter.Active():
-		return note("No automation needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.KeyOf("view.attention"), n))
-	case n > 0:
-		return note(fmt.Sprintf("None of %s matches %q.", widget.Count(n, "automation"),
-			m.automations.Filter.Text), m.clears())
-	}
-	return note("No automations. Each is a file of its own, below "+widget.Plain(m.snap.Path)+":",
+// automationHelp says what would fill the list.
+func automationHelp(e *env, w int) []string {
+	return e.look.Notes(w, "No automations. Each is a file of its own, below "+widget.Plain(e.snap.Path)+":",
 		".gc/formulas/automations/NAME/automation.toml, or below what [formulas] dir names.", "",
 		"    [automation]", `    gate = "cooldown"    # or cron, condition, event, manual`, `    interval = "5m"`,
 		`    exec = "df -h ."     # or formula = "NAME"`)
+}
+
+// passes reports whether an automation's row passes.
+func (r *automationRow) passes(f *widget.Filter) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(string(r.state), t.Word)
+		case "rig":
+			hit = strings.HasPrefix(strings.ToLower(r.rig), t.Word)
+		case "pool":
+			hit = r.pool != "" && widget.HasNamePrefix(r.pool, t.Word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(r.name), t.Word)
+		case "":
+			hit = t.In(r.shown) || !t.Fuzzy && (t.In(string(r.state)) || t.In(r.why("")))
+		}
+		return hit
+	})
+}
+
+// automationStrip is an automation in a few lines, beside the lists.
+func automationStrip(e *env, r *automationRow, w int) []string {
+	dot := " " + e.look.Glyphs.Dot + " "
+	lines := []string{e.look.Title(w, false,
+		[]widget.Tab{{Name: "automation " + r.shown, Active: true}}, r.source)}
+	row := func(k themes.Token, text string) {
+		l := widget.Line{Styles: e.look}
+		l.Space(1)
+		l.Add(k, widget.Cut(text, w-2, e.look.Glyphs.More))
+		lines = append(lines, widget.Crop(l.Fill(w), w))
+	}
+	a, ok := e.snap.Automation(r.name)
+	if !ok {
+		return lines
+	}
+	sign, token := automationSign(e.look, r.state)
+	head := sign + " " + string(r.state)
+	if soon := r.soon(e.now).Full; soon != "" {
+		head += dot + soon
+	}
+	row(token, head)
+	row(themes.Text, r.why(e.look.Glyphs.Dot))
+	action := widget.Plain(a.Exec)
+	if a.Formula != "" {
+		action = "formula " + widget.Plain(a.Formula)
+		if a.Pool != "" {
+			action += " for pool " + widget.Plain(a.Pool)
+		}
+	}
+	row(themes.Text, action)
+	if r.state != automationRunning { // else it stands above
+		row(themes.Dim, r.ago(e.now))
+	}
+	if a.Last != nil {
+		if out := lastLine(a.Last.Output); out != "" {
+			row(themes.Dim, "it printed: "+out)
+		}
+	}
+	return lines
+}
+
+func automationCopies(r *automationRow) []copied {
+	all := []copied{{"name", r.name}, {"file", r.source}, {"what its gate says", r.reason}}
+	if r.last != nil {
+		all = append(all, copied{"last run's id", r.last.ID}, copied{"what the last run printed", r.last.Output})
+	}
+	return all
 }

@@ -7,14 +7,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// column is one that the list of agents may have, if somebody asks for it.
-type column struct {
+// choosable is a column that the list of agents may have, if somebody asks for it.
+type choosable struct {
 	name  string
 	head  string
-	right bool                                        // numbers stand at the right
-	least int                                         // it is dropped rather than narrower; 0 = as wide as wide says
-	wide  func(m *model) int                          // what it takes, 0 = there is nothing to be shown
-	cell  func(m *model, r *agentRow) (string, token) // nil = the reasons, which fill what is left
+	right bool                                      // numbers stand at the right
+	least int                                       // it is dropped rather than narrower; 0 = as wide as wide says
+	wide  func(a *agents, rows []*agentRow) int     // what it takes, 0 = there is nothing to be shown
+	cell  func(e *env, r *agentRow) (string, token) // nil = the reasons, which fill what is left
 }
 
 type token = themes.Token
@@ -28,64 +28,65 @@ func ColumnNames() []string {
 	return names
 }
 
-func agentColumnKinds() []column {
-	fixed := func(n int) func(*model) int { return func(*model) int { return n } }
-	measured := func(n int) func(*model) int {
-		return func(m *model) int {
-			if !m.agents.measured {
+func agentColumnKinds() []choosable {
+	type width = func(*agents, []*agentRow) int
+	fixed := func(n int) width { return func(*agents, []*agentRow) int { return n } }
+	measured := func(n int) width {
+		return func(a *agents, _ []*agentRow) int {
+			if !a.measured {
 				return 0
 			}
 			return n
 		}
 	}
-	dim := func(text func(m *model, r *agentRow) string) func(m *model, r *agentRow) (string, token) {
-		return func(m *model, r *agentRow) (string, token) { return text(m, r), themes.Dim }
+	dim := func(text func(e *env, r *agentRow) string) func(e *env, r *agentRow) (string, token) {
+		return func(e *env, r *agentRow) (string, token) { return text(e, r), themes.Dim }
 	}
-	longest := func(most int, text func(r *agentRow) string) func(*model) int {
-		return func(m *model) int {
+	longest := func(most int, text func(r *agentRow) string) width {
+		return func(_ *agents, rows []*agentRow) int {
 			n := 0
-			for _, i := range m.agents.List.Shown {
-				n = max(n, widget.Width(text(&m.agents.Rows[i])))
+			for _, r := range rows {
+				n = max(n, widget.Width(text(r)))
 			}
 			return min(n, most)
 		}
 	}
 	pool := func(r *agentRow) string { return widget.Plain(r.pool) }
 	provider := func(r *agentRow) string { return widget.Plain(r.provider) }
-	return []column{
-		{name: "state", head: "state", wide: fixed(stateWidth + 2), cell: func(m *model, r *agentRow) (string, token) {
-			return m.stateSign(r)
+	return []choosable{
+		{name: "state", head: "state", wide: fixed(stateWidth + 2), cell: func(e *env, r *agentRow) (string, token) {
+			return conditionOf(e.look, r)
 		}},
 		{name: "name", head: "name", least: 8, wide: longest(40, func(r *agentRow) string { return r.shown }),
-			cell: func(m *model, r *agentRow) (string, token) { return r.shown, themes.Text }},
+			cell: func(e *env, r *agentRow) (string, token) { return r.shown, themes.Text }},
 		{name: "task", wide: fixed(0)},
 		{name: "why", head: "why", least: 12},
 		{name: "age", head: "for", right: true, wide: fixed(4),
 			cell: dim(
-				func(m *model, r *agentRow) string { return widget.Age(m.now.Sub(r.since)) })},
+				func(e *env, r *agentRow) string { return widget.Age(e.now.Sub(r.since)) })},
 		{name: "context", wide: fixed(0)},
-		{name: "pool", head: "pool", wide: longest(16, pool), cell: dim(func(_ *model, r *agentRow) string { return pool(r) })},
+		{name: "pool", head: "pool", wide: longest(16, pool), cell: dim(func(_ *env, r *agentRow) string { return pool(r) })},
 		{name: "cpu", head: "cpu", right: true, wide: measured(5),
-			cell: dim(func(_ *model, r *agentRow) string { return widget.CPU(r.usage) })},
+			cell: dim(func(_ *env, r *agentRow) string { return widget.CPU(r.usage) })},
 		{name: "mem", head: "mem", right: true, wide: measured(5),
-			cell: dim(func(_ *model, r *agentRow) string { return widget.Memory(r.usage) })},
+			cell: dim(func(_ *env, r *agentRow) string { return widget.Memory(r.usage) })},
 		{name: "restarts", head: "restarts", right: true, wide: fixed(8),
-			cell: dim(func(_ *model, r *agentRow) string { return widget.Number(r.restarts) })},
-		{name: "mail", head: "mail", right: true, wide: fixed(4), cell: func(_ *model, r *agentRow) (string, token) {
+			cell: dim(func(_ *env, r *agentRow) string { return widget.Number(r.restarts) })},
+		{name: "mail", head: "mail", right: true, wide: fixed(4), cell: func(_ *env, r *agentRow) (string, token) {
 			if r.mail == 0 {
 				return widget.Number(0), themes.Dim
 			}
 			return widget.Number(r.mail), themes.Accent
 		}},
-		{name: "provider", head: "provider", wide: longest(10, provider), cell: dim(func(_ *model, r *agentRow) string { return provider(r) })},
+		{name: "provider", head: "provider", wide: longest(10, provider), cell: dim(func(_ *env, r *agentRow) string { return provider(r) })},
 		{name: "pid", head: "pid", right: true, wide: fixed(7),
-			cell: dim(func(_ *model, r *agentRow) string { return widget.Number(r.pid) })},
+			cell: dim(func(_ *env, r *agentRow) string { return widget.Number(r.pid) })},
 	}
 }
 
 // chosenColumns are the columns of some names, nil if there are none: the usual ones then.
-func chosenColumns(names []string) []column {
-	var out []column
+func chosenColumns(names []string) []choosable {
+	var out []choosable
 	for _, name := range names {
 		for _, c := range agentColumnKinds() {
 			if c.name == name {
@@ -98,18 +99,18 @@ func chosenColumns(names []string) []column {
 
 // fitted is a column with its width.
 type fitted struct {
-	column
+	choosable
 	w int
 }
 
 // fitColumns gives the chosen columns their widths. Where there is no room the last of them goes first, but never the name.
-func (m *model) fitColumns(w int) []fitted {
+func (a *agents) fitColumns(rows []*agentRow, w int) []fitted {
 	const gap, lead = 2, 4
 	var all []fitted
-	for _, c := range m.columns {
+	for _, c := range a.wanted {
 		n := c.least
 		if c.wide != nil {
-			n = c.wide(m)
+			n = c.wide(a, rows)
 		}
 		if n > 0 {
 			all = append(all, fitted{c, max(n, widget.Width(c.head))})
@@ -140,42 +141,27 @@ func (m *model) fitColumns(w int) []fitted {
 	return all
 }
 
-func (m *model) ownHeads(columns []fitted, w int) string {
-	l := widget.Line{Styles: &m.look}
-	l.Space(3)
-	for i, c := range columns {
-		if i > 0 {
-			l.Space(2)
-		}
-		if c.right {
-			l.Add(themes.Dim, widget.FitRight(c.head, c.w, ""))
-		} else {
-			l.Add(themes.Dim, widget.Fit(c.head, c.w, ""))
-		}
-	}
-	return l.Fill(w)
-}
-
-func (m *model) ownLine(r *agentRow, columns []fitted, w int, s widget.RowState) string {
-	more := m.look.Glyphs.More
-	l := m.look.RowStart(s)
-	for i, c := range columns {
-		if i > 0 {
-			l.Space(2)
-		}
-		if c.cell == nil {
-			m.whyCell(&l, r, c.w)
-			continue
-		}
-		text, t := c.cell(m, r)
-		switch {
-		case c.name == "name":
-			l.Add(s.NameToken(), widget.FitName(text, c.w, more))
-		case c.right:
-			l.Add(t, widget.FitRight(text, c.w, more))
-		default:
-			l.Add(t, widget.Fit(text, c.w, more))
+// ownColumns are columns that a user has asked for, ready to be drawn.
+func ownColumns(e *env, own []fitted) []column[*agentRow] {
+	more := e.look.Glyphs.More
+	all := make([]column[*agentRow], len(own))
+	for i, c := range own {
+		all[i] = column[*agentRow]{head: c.head, w: c.w, gap: 2, right: c.right}
+		all[i].cell = func(l *widget.Line, r *agentRow, s widget.RowState) {
+			if c.choosable.cell == nil {
+				r.whyCell(e, l, c.w)
+				return
+			}
+			text, t := c.choosable.cell(e, r)
+			switch {
+			case c.name == "name":
+				l.Add(s.NameToken(), widget.FitName(text, c.w, more))
+			case c.right:
+				l.Add(t, widget.FitRight(text, c.w, more))
+			default:
+				l.Add(t, widget.Fit(text, c.w, more))
+			}
 		}
 	}
-	return widget.Crop(l.Fill(w), w)
+	return all
 }

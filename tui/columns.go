@@ -7,8 +7,6 @@ import (
 // columns are the widths of the Agents panel; 0 = dropped.
 type columns struct {
 	state, name, why, age, cpu, mem, restarts, pid, gap int
-
-	own []fitted // those that a person asks for instead, nil = none
 }
 
 // needs is what the rows to be shown would take: the widest name, and the widest reason with what belongs to it.

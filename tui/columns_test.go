@@ -13,7 +13,7 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-somebody-made-longer-than-any-other-name-17" })
 	s.shows(" an-agent-wh…ther-name-17 ")
-	if c := agentColumns(118, s.m.longest()); c.name != lone || c.why < 44 {
+	if c := agentColumns(118, s.m.agents.longest(s.m.env(), s.m.agents.visible())); c.name != lone || c.why < 44 {
 		t.Errorf("%+v", c)
 	}
 	if n := usual([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {

@@ -45,11 +45,11 @@ func (m *model) crashLines(d *dossier, w int) []string {
 	}
 	lines := m.stateFields(r, a)
 	if r.crashes > 0 {
-		lines = append(lines, m.field("crashes", fmt.Sprintf("%d that count", r.crashes)))
+		lines = append(lines, m.look.Field("crashes", fmt.Sprintf("%d that count", r.crashes)))
 	}
 	if d.about != nil && d.about.Spec != nil {
 		for _, text := range restartTexts(d.about.Spec)[1:] {
-			lines = append(lines, m.field("", m.look.Paint(themes.Dim, text)))
+			lines = append(lines, m.look.Field("", m.look.Paint(themes.Dim, text)))
 		}
 	}
 	switch {

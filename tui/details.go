@@ -21,60 +21,60 @@ func (m *model) details(name string, w int) []string {
 	dot := " " + m.look.Glyphs.Dot + " "
 	lines := m.stateFields(r, a)
 	if s := a.Stuck; s != nil {
-		lines = append(lines, m.field("stuck", "its screen is as it was since "+widget.Clock(s.Since, m.now)+", with "+widget.Plain(s.Task)+"; "+m.keys.KeyOf("agent.attach")+" attaches"))
+		lines = append(lines, m.look.Field("stuck", "its screen is as it was since "+widget.Clock(s.Since, m.now)+", with "+widget.Plain(s.Task)+"; "+m.keys.KeyOf("agent.attach")+" attaches"))
 	}
 	if a.AwaitsGate != "" {
-		lines = append(lines, m.field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
+		lines = append(lines, m.look.Field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
 	}
-	for _, d := range m.over(name) {
-		lines = append(lines, m.field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+d.heart(m.now).Full))
+	for _, d := range m.watchdogs.over(name) {
+		lines = append(lines, m.look.Field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+d.heart(m.now).Full))
 	}
 	lines = append(lines, m.sendFields(a.Sends)...)
 	if len(a.Drift) > 0 {
-		lines = append(lines, m.field("drift", "a restart is held back: "+widget.Plain(strings.Join(a.Drift, ", "))))
+		lines = append(lines, m.look.Field("drift", "a restart is held back: "+widget.Plain(strings.Join(a.Drift, ", "))))
 	}
 	if a.UnavailableReason != "" {
-		lines = append(lines, m.field("problem", widget.Plain(a.UnavailableReason)))
+		lines = append(lines, m.look.Field("problem", widget.Plain(a.UnavailableReason)))
 	}
 	if p := m.pools.Find(a.Pool); p != nil {
-		lines = append(lines, m.field("pool", p.shown+", "+string(p.state(m.now))+", "+p.sizes()))
+		lines = append(lines, m.look.Field("pool", p.shown+", "+string(p.state(m.now))+", "+p.sizes()))
 	}
 	if r.task != "" {
-		lines = append(lines, m.field("works on", r.task))
+		lines = append(lines, m.look.Field("works on", r.task))
 	}
 	lines = append(lines, m.mailField(a)...)
 	if a.Rig != "" {
-		lines = append(lines, m.field("rig", m.rigText(a.Rig)))
+		lines = append(lines, m.look.Field("rig", m.rigText(a.Rig)))
 	}
 	if len(a.DependsOn) > 0 {
-		lines = append(lines, m.field("needs", m.needsText(a.DependsOn)))
+		lines = append(lines, m.look.Field("needs", m.needsText(a.DependsOn)))
 	}
 	if a.IdleTimeout > 0 {
-		lines = append(lines, m.field("idle", m.idleText(a)))
+		lines = append(lines, m.look.Field("idle", m.idleText(a)))
 	}
 	if a.Description != "" {
-		lines = append(lines, m.field("about", widget.Plain(a.Description)))
+		lines = append(lines, m.look.Field("about", widget.Plain(a.Description)))
 	}
 	lines = append(lines,
-		m.field("command", widget.Plain(a.Command)),
-		m.field("folder", widget.Plain(a.Dir)),
-		m.field("declared", m.declaredText(a.Source, a.Patched)),
-		m.field("session", m.sessionText(a)),
+		m.look.Field("command", widget.Plain(a.Command)),
+		m.look.Field("folder", widget.Plain(a.Dir)),
+		m.look.Field("declared", m.declaredText(a.Source, a.Patched)),
+		m.look.Field("session", m.sessionText(a)),
 	)
 	if drawn := m.agents.pulses.Draw(a.Name, m.now, &m.look.Glyphs); drawn != "" {
-		lines = append(lines, m.field("activity", m.look.Paint(themes.Accent, drawn)+m.look.Paint(themes.Dim, "  output of the last 10 minutes")))
+		lines = append(lines, m.look.Field("activity", m.look.Paint(themes.Accent, drawn)+m.look.Paint(themes.Dim, "  output of the last 10 minutes")))
 	}
 	if u := a.Usage; u != nil {
-		lines = append(lines, m.field("takes", widget.CPU(u)+" of a processor, "+widget.Memory(u)+" in "+process(u.Procs)))
+		lines = append(lines, m.look.Field("takes", widget.CPU(u)+" of a processor, "+widget.Memory(u)+" in "+process(u.Procs)))
 	}
 	lines = append(lines,
-		m.field("restarts", restartsText(a, dot)),
-		m.field("last exit", m.exitText(a.Exit)),
+		m.look.Field("restarts", restartsText(a, dot)),
+		m.look.Field("last exit", m.exitText(a.Exit)),
 	)
 	if a.Exit != nil && a.Exit.File != "" {
-		lines = append(lines, m.field("last words", m.keptIn(a.Exit.File, w-fieldWidth)))
+		lines = append(lines, m.look.Field("last words", m.keptIn(a.Exit.File, w-widget.FieldWidth)))
 	}
-	return append(lines, m.decisions(a.Decisions)...)
+	return append(lines, decisions(m.env(), a.Decisions)...)
 }
 
 // restartsText says how often an agent was restarted, and how many crashes are counted against it.
@@ -91,28 +91,28 @@ func restartsText(a *city.Agent, dot string) string {
 
 // stateFields say how an agent is, why, and what happens next.
 func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
-	sign, token := m.stateSign(r)
+	sign, token := conditionOf(&m.look, r)
 	dot := " " + m.look.Glyphs.Dot + " "
 	state := m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.since))
 	if r.stuck != nil {
 		state = m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.stuck.Since)) + dot + "running for " + widget.Age(m.now.Sub(r.since))
 	}
-	if e := m.ends(r).Full; e != "" {
+	if e := r.ends(m.env()).Full; e != "" {
 		state += dot + e
 		if !r.until.IsZero() {
 			state += " (" + widget.Clock(r.until, m.now) + ")"
 		}
 	}
-	lines := []string{m.field("state", state), m.field("why", suspendedBy(widget.Plain(a.Reason)))}
-	told := m.ends(r).Full != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.until) // in the line of the state
-	if next := m.nextText(a.Next); next != "" && !told {
+	lines := []string{m.look.Field("state", state), m.look.Field("why", suspendedBy(widget.Plain(a.Reason)))}
+	told := r.ends(m.env()).Full != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.until) // in the line of the state
+	if next := nextText(a.Next, m.now); next != "" && !told {
 		if a.Next.At != nil {
 			next += " (" + widget.Clock(*a.Next.At, m.now) + ")"
 		}
-		lines = append(lines, m.field("next", next))
+		lines = append(lines, m.look.Field("next", next))
 	}
 	if a.Drain != nil {
-		lines = append(lines, m.field("drain", m.drainText(a.Drain, r.until)))
+		lines = append(lines, m.look.Field("drain", m.drainText(a.Drain, r.until)))
 	}
 	return lines
 }
@@ -209,19 +209,32 @@ func (m *model) exitText(e *city.Exit) string {
 	return lastExit(e) + ", " + widget.Age(m.now.Sub(e.At)) + " ago"
 }
 
-// decisions are the last ones, the newest first, with the day where it is not today.
-func (m *model) decisions(all []city.Decision) []string {
-	lines := []string{"", m.look.Paint(themes.Title, "Last decisions")}
-	if len(all) == 0 {
-		return append(lines, m.look.Paint(themes.Dim, "None yet."))
-	}
-	room := 0
-	for i := range all {
-		room = max(room, widget.Width(widget.Clock(all[i].At, m.now)))
-	}
-	for i := len(all) - 1; i >= 0; i-- {
-		d := &all[i]
-		lines = append(lines, m.look.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, m.now), room, ""))+"  "+widget.Fit(widget.Plain(d.What), 10, "")+"  "+widget.Plain(d.Why))
+// sendFields are the texts on their way into an agent, as far as they have come.
+func (m *model) sendFields(sends []city.Send) []string {
+	var lines []string
+	label := "texts"
+	for i := range sends {
+		s := &sends[i]
+		token := themes.Good
+		switch s.Stage {
+		case city.Queued:
+			token = themes.Warn
+		case city.Typing:
+			token = themes.Busy
+		case city.GivenUp:
+			token = themes.Bad
+		}
+		text := m.look.Paint(token, widget.Plain(string(s.Stage))) + " for " +
+			widget.Age(m.now.Sub(s.Since))
+		if s.Stage.Over() {
+			text = m.look.Paint(token, widget.Plain(string(s.Stage))) + " " +
+				widget.Age(m.now.Sub(s.Since)) + " ago"
+		}
+		if s.Why != "" {
+			text += ": " + widget.Plain(s.Why)
+		}
+		lines = append(lines, m.look.Field(label, text), m.look.Field("", m.look.Paint(themes.Dim, quoted(s))))
+		label = ""
 	}
 	return lines
 }

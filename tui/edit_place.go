@@ -58,15 +58,15 @@ func (m *model) mistake() (fileLine, bool) {
 	return m.placeOf(at[1])
 }
 
-// subject is the agent or the pool that an edit is about, and where it is written; "" = there is none.
-func (m *model) subject() (name, source string, patched []string) {
+// edited is the agent or the pool that an edit is about, and where it is written; "" = there is none.
+func (m *model) edited() (name, source string, patched []string) {
 	name = m.agents.Chosen
 	switch {
 	case m.snap == nil:
 		return "", "", nil
 	case m.dialogs.dossier() != nil:
 		name = m.dialogs.dossier().name
-	case m.matter() == ofPools:
+	case m.subject().Kind == KindPool:
 		if p := m.pool(); p != nil {
 			if q, ok := m.snap.Pool(p.name); ok {
 				return p.shown, q.Source, q.Patched
@@ -81,7 +81,7 @@ func (m *model) subject() (name, source string, patched []string) {
 
 // writtenAt lists where what is worked with is written: a mistake first, then its declaration, then what changes that.
 func (m *model) writtenAt() (name string, all []written) {
-	name, source, patched := m.subject()
+	name, source, patched := m.edited()
 	add := func(p fileLine, what string) {
 		if !slices.ContainsFunc(all, func(w written) bool { return w.fileLine == p }) {
 			all = append(all, written{p, what})

@@ -40,7 +40,7 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 		{"next is near", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Second)}}, "in 1s: restarted", "in 1s: restarted"},
 	} {
 		r := newAgentRow(&c.agent)
-		if got := s.m.ends(&r); got != (widget.Phrase{Full: c.full, Brief: c.brief}) {
+		if got := r.ends(s.m.env()); got != (widget.Phrase{Full: c.full, Brief: c.brief}) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}

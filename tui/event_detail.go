@@ -24,7 +24,7 @@ func (m *model) payloadLines(raw json.RawMessage) []string {
 		}
 		return lines
 	}
-	room := fieldWidth - 2
+	room := widget.FieldWidth - 2
 	for name := range fields {
 		room = min(24, max(room, widget.Width(widget.Plain(name))))
 	}

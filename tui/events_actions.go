@@ -90,22 +90,20 @@ func (m *model) agentOf(e *events.Event) string {
 	return ""
 }
 
-// eventAgent is the agent that the event under the cursor is about, nil if that is none that is there.
-func (m *model) eventAgent() *agentRow {
-	if e := m.events.selected(); e != nil {
-		return m.agents.Find(e.event.Subject)
+// stoodFor is the agent that the row under the cursor stands for, nil if that is none that is there.
+func (m *model) stoodFor() *agentRow {
+	p := m.focused()
+	if p.about().proxy == "" {
+		return nil
 	}
-	return nil
+	return m.agents.Find(p.Agent())
 }
 
-// single is the one agent that is looked at, whoever is marked: in Events that of the event under the cursor, never one
-// that nobody sees there; nil if there is none.
+// single is the one agent that is looked at, whoever is marked: where rows stand for agents that of the row under the
+// cursor, never one that nobody sees there; nil if there is none.
 func (m *model) single() *agentRow {
-	if m.focus == panelEvents {
-		return m.eventAgent()
-	}
-	if m.focus == panelWatchdogs {
-		return m.guarded()
+	if m.focused().about().proxy != "" {
+		return m.stoodFor()
 	}
 	return m.selected()
 }
@@ -163,35 +161,22 @@ func (m *model) toggleOnly() []effect {
 }
 
 // sift applies anew what the timeline leaves out.
-func (m *model) sift() {
-	seq := m.events.cursorSeq()
-	m.aimEvents()
-	m.events.version++
-	m.events.refill(&m.events.filter, seq)
-}
-
-// aimEvents tells the timeline what its filters are about: whom, and what time it is.
-func (m *model) aimEvents() {
-	m.events.now, m.events.who = m.now, ""
-	if m.events.only {
-		m.events.who = m.agents.Chosen
-	}
-}
+func (m *model) sift() { m.events.Refill(m.env(), nil) }
 
 // digUp asks for older events once the cursor is at the oldest that is shown.
 func (m *model) digUp() {
-	t := &m.events
-	if t.at > 0 || len(t.rows) == 0 || t.asked != 0 || t.begins || len(t.rows) >= digMost || t.rows[0].event.Seq <= 1 {
+	t := m.events
+	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.asked != 0 || t.begins || len(t.Rows) >= digMost || t.Rows[0].event.Seq <= 1 {
 		return
 	}
 	m.seeks++
 	t.asked = m.seeks
-	m.todo = append(m.todo, dig{id: t.asked, before: t.rows[0].event.Seq})
+	m.todo = append(m.todo, dig{id: t.asked, before: t.Rows[0].event.Seq})
 }
 
 // unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held at all.
 func (m *model) unearthed(d dug) {
-	t := &m.events
+	t := m.events
 	if d.id != t.asked {
 		return
 	}
@@ -202,9 +187,9 @@ func (m *model) unearthed(d dug) {
 		return
 	}
 	t.begins = d.begins
-	before := len(t.shown)
-	t.older(d.events, &m.events.filter)
-	if len(t.shown) == before && m.focus == panelEvents {
+	before := len(t.List.Shown)
+	t.older(d.events)
+	if len(t.List.Shown) == before && m.focus == panelEvents {
 		m.digUp()
 	}
 }

@@ -1,13 +1,16 @@
 package tui
 
 import (
+	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"gcity/events"
 	"gcity/themes"
 	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -19,6 +22,7 @@ const (
 
 // eventRow is an event made ready to be shown.
 type eventRow struct {
+	id      string // of the sequence number
 	event   events.Event
 	kind    string
 	subject string
@@ -26,26 +30,24 @@ type eventRow struct {
 }
 
 func newEventRow(e events.Event) eventRow {
-	r := eventRow{event: e, kind: widget.Plain(e.Type), subject: widget.Plain(e.Subject),
-		message: severally(e.Message)}
+	r := eventRow{id: strconv.FormatUint(e.Seq, 10), event: e, kind: widget.Plain(e.Type), subject: widget.Plain(e.Subject), message: severally(e.Message)}
 	if e.Actor != "" && e.Actor != "controller" && e.Actor != e.Subject {
 		r.message = strings.TrimSpace(r.message + " (by " + widget.Plain(e.Actor) + ")")
 	}
 	return r
 }
 
+func (r *eventRow) Key() string { return r.id }
+
 // timeline is the Events panel: newest at the bottom, following until the person scrolls.
 type timeline struct {
-	filter  widget.Filter
-	rows    []eventRow
-	shown   []int // after the filter
-	at      int   // cursor, an index into shown
-	offset  int
-	frozen  bool
-	fresh   int // came in while frozen
-	version uint64
+	table[eventRow, *eventRow]
+	agents *agents // that the events are about
 
-	under eye // what the cursor is on while it follows
+	frozen bool
+	fresh  int // came in while frozen
+
+	seen eye // what the cursor is on while it follows
 
 	now    time.Time // when the filter was applied last
 	only   bool      // the selected agent's only
@@ -54,19 +56,130 @@ type timeline struct {
 	begins bool      // there is none before the first
 }
 
+func newTimeline(all *agents) *timeline {
+	t := &timeline{agents: all}
+	t.table = newTable(definition[eventRow, *eventRow]{
+		about: about{id: panelEvents, title: "Events", hotkey: "5", noun: "event", zone: keymap.InEvents, kind: KindEvent,
+			opens: "view.event", nouns: []string{"event", "agent", "rig"}, plain: true, unmarked: true, always: true,
+			proxy: "the event under the cursor is about no agent that is there"},
+		matches: func(f *widget.Filter, r *eventRow, now time.Time) bool { return r.passes(f, now) },
+		columns: t.columns,
+		cursor:  func(at int, _ *eventRow, focus bool) bool { return at == t.List.Cursor && (focus || t.frozen) },
+		current: t.selected,
+		count:   t.countFresh,
+		empty:   t.nothing,
+		search:  func(*env) string { return t.searched() },
+		note:    t.noteAtEnd,
+		agent:   func(r *eventRow) string { return r.event.Subject },
+		rig:     func(r *eventRow) string { return all.rigOf(r.event.Subject) },
+		called:  func(r *eventRow) string { return r.kind },
+		copies:  eventCopies,
+	})
+	return t
+}
+
+// reset forgets all events; the filter stays.
+func (t *timeline) reset() {
+	old := *t
+	*t = *newTimeline(old.agents)
+	t.Filter = old.Filter
+}
+
+// Refill applies what the timeline leaves out; a frozen cursor stays on its event.
+func (t *timeline) Refill(e *env, _ func(id string) bool) {
+	seq := t.cursorSeq()
+	t.aim(e.now)
+	t.Version++
+	t.refill(seq)
+}
+
+// aim tells the timeline what its filters are about: which agent, and what time it is.
+func (t *timeline) aim(now time.Time) {
+	t.now, t.who = now, ""
+	if t.only {
+		t.who = t.agents.Chosen
+	}
+}
+
+// Has reports that no event is called by a name.
+func (t *timeline) Has(string) bool { return false }
+
+// Hidden returns nothing: most of the timeline always is hidden.
+func (t *timeline) Hidden(*env, int, int) (above, below int) { return 0, 0 }
+
+// countFresh counts what came in since the timeline was frozen.
+func (t *timeline) countFresh(*env) string {
+	if t.frozen && t.fresh > 0 {
+		return "+" + widget.Number(t.fresh)
+	}
+	return ""
+}
+
+// nothing says why the list is empty.
+func (t *timeline) nothing(e *env, w int) []string {
+	text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
+	switch {
+	case t.Filter.Active():
+		text = fmt.Sprintf("No event matches %q. %s", t.Filter.Text, e.clears())
+	case t.who != "":
+		text = "Nothing is known to have happened to " + widget.Plain(t.who) + ". " + e.keyOf("event.only") + " shows the events of all."
+	case e.snap == nil:
+		text = "Waiting for the city."
+	}
+	return []string{e.look.Note(text, w)}
+}
+
+// searched is what makes the timeline show only a part, "" if it shows all.
+func (t *timeline) searched() string {
+	var parts []string
+	if t.who != "" {
+		parts = append(parts, "only "+widget.Plain(t.who))
+	}
+	if t.Filter.Active() {
+		parts = append(parts, "/"+t.Filter.Text)
+	}
+	return strings.Join(parts, " ")
+}
+
+func (t *timeline) noteAtEnd(e *env, tabs []widget.Tab) string {
+	note := ""
+	if text, found := t.Search(e); text != "" && !widget.Searched(tabs) {
+		note = text + "  " + found
+	}
+	if t.asked != 0 {
+		note = strings.TrimLeft(note+"  asking for older", " ")
+	}
+	if t.frozen {
+		if note != "" {
+			note += "  "
+		}
+		note += e.behind(uint64(t.fresh))
+	}
+	return note
+}
+
+// behind says how much came in since a view was frozen, and how to see it.
+func (e *env) behind(n uint64) string {
+	follows := e.keyOf("move.last") + " follows"
+	if n == 0 {
+		return "frozen, " + follows
+	}
+	return fmt.Sprintf("+%d new, %s", n, follows)
+}
+
 // add takes new events in, oldest first; those known already are skipped.
-func (t *timeline) add(es []events.Event, f *widget.Filter) {
-	t.version++
+func (t *timeline) add(es []events.Event) {
+	t.Version++
 	var newest uint64
-	if n := len(t.rows); n > 0 {
-		newest = t.rows[n-1].event.Seq
+	if n := len(t.Rows); n > 0 {
+		newest = t.Rows[n-1].event.Seq
 	}
 	for _, e := range es {
 		if e.Seq <= newest {
 			continue
 		}
 		newest = e.Seq
-		t.rows = append(t.rows, newEventRow(e))
+		t.Rows = append(t.Rows, newEventRow(e))
 		if t.frozen {
 			t.fresh++
 		}
@@ -76,58 +189,58 @@ func (t *timeline) add(es []events.Event, f *widget.Filter) {
 	if t.frozen {
 		most = digMost
 	}
-	if over := len(t.rows) - most; over > 0 {
-		t.rows = append([]eventRow(nil), t.rows[over:]...)
+	if over := len(t.Rows) - most; over > 0 {
+		t.Rows = append([]eventRow(nil), t.Rows[over:]...)
 		t.begins = false
 	}
-	t.refill(f, seq)
+	t.refill(seq)
 }
 
 // older takes events in from before those that are known, oldest first.
-func (t *timeline) older(es []events.Event, f *widget.Filter) {
-	if len(t.rows) == 0 {
+func (t *timeline) older(es []events.Event) {
+	if len(t.Rows) == 0 {
 		return
 	}
-	t.version++
-	first, seq := t.rows[0].event.Seq, t.cursorSeq()
-	rows := make([]eventRow, 0, len(es)+len(t.rows))
+	t.Version++
+	first, seq := t.Rows[0].event.Seq, t.cursorSeq()
+	rows := make([]eventRow, 0, len(es)+len(t.Rows))
 	for _, e := range es {
 		if e.Seq < first {
 			rows = append(rows, newEventRow(e))
 		}
 	}
-	t.rows = append(rows, t.rows...)
-	t.refill(f, seq)
+	t.Rows = append(rows, t.Rows...)
+	t.refill(seq)
 }
 
 func (t *timeline) cursorSeq() uint64 {
-	if t.at < len(t.shown) && t.shown[t.at] < len(t.rows) {
-		return t.rows[t.shown[t.at]].event.Seq
+	if t.List.Cursor < len(t.List.Shown) && t.List.Shown[t.List.Cursor] < len(t.Rows) {
+		return t.Rows[t.List.Shown[t.List.Cursor]].event.Seq
 	}
 	return 0
 }
 
 // refill applies the filter; a frozen cursor stays on its event.
-func (t *timeline) refill(f *widget.Filter, seq uint64) {
-	before := t.at
-	t.shown = t.shown[:0]
+func (t *timeline) refill(seq uint64) {
+	before := t.List.Cursor
+	t.List.Shown = t.List.Shown[:0]
 	at := 0
-	for i := range t.rows {
-		r := &t.rows[i]
-		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who || f.Active() && !r.passes(f, t.now) {
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who || t.Filter.Active() && !t.passes(&env{now: t.now}, r) {
 			continue
 		}
 		if r.event.Seq <= seq {
-			at = len(t.shown)
+			at = len(t.List.Shown)
 		}
-		t.shown = append(t.shown, i)
+		t.List.Shown = append(t.List.Shown, i)
 	}
 	if !t.frozen {
-		t.at = max(0, len(t.shown)-1)
+		t.List.Cursor = max(0, len(t.List.Shown)-1)
 		return
 	}
-	t.at = at
-	t.offset = max(0, t.offset+at-before)
+	t.List.Cursor = at
+	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
 // eye is which event somebody has seen under a cursor that follows the newest: one that came in a moment ago is not what a
@@ -154,26 +267,26 @@ func (e *eye) put(seq uint64) { e.seq, e.seen = seq, seq }
 // meant is where the event is that keys are about, an index into shown: the one under the cursor, or, while the newest come
 // in, the one that stood there when it could be seen last.
 func (t *timeline) meant() int {
-	if t.frozen || t.under.seen == 0 {
-		return t.at
+	if t.frozen || t.seen.seen == 0 {
+		return t.List.Cursor
 	}
-	for i := len(t.shown) - 1; i >= 0; i-- {
-		switch seq := t.rows[t.shown[i]].event.Seq; {
-		case seq == t.under.seen:
+	for i := len(t.List.Shown) - 1; i >= 0; i-- {
+		switch seq := t.Rows[t.List.Shown[i]].event.Seq; {
+		case seq == t.seen.seen:
 			return i
-		case seq < t.under.seen:
-			return t.at
+		case seq < t.seen.seen:
+			return t.List.Cursor
 		}
 	}
-	return t.at
+	return t.List.Cursor
 }
 
-// move puts the cursor n rows on; moving freezes, reaching the end follows again.
-func (t *timeline) move(n int) {
-	defer func() { t.under.put(t.cursorSeq()) }()
-	t.at = t.meant()
-	t.at = max(0, min(t.at+n, len(t.shown)-1))
-	t.frozen = t.at < len(t.shown)-1
+// Move puts the cursor n rows on; moving freezes, reaching the end follows again.
+func (t *timeline) Move(n int) {
+	defer func() { t.seen.put(t.cursorSeq()) }()
+	t.List.Cursor = t.meant()
+	t.List.Move(n)
+	t.frozen = t.List.Cursor < len(t.List.Shown)-1
 	if !t.frozen {
 		t.fresh = 0
 	}
@@ -181,8 +294,8 @@ func (t *timeline) move(n int) {
 
 // selected is the event that keys are about, nil if there is none.
 func (t *timeline) selected() *eventRow {
-	if at := t.meant(); at < len(t.shown) {
-		return &t.rows[t.shown[at]]
+	if at := t.meant(); at < len(t.List.Shown) {
+		return &t.Rows[t.List.Shown[at]]
 	}
 	return nil
 }
@@ -205,122 +318,65 @@ func tone(kind string) themes.Token {
 	return themes.Text
 }
 
-func (m *model) eventsPanel(w, h int, focus bool, tabs []widget.Tab) []string {
-	day := m.now.Unix() / 3600
-	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.events.version, UI: m.ui, Second: day}
-	if m.snap != nil {
-		key.Rows = 1 // the city is heard
-	}
-	return m.cache[panelEvents].Lines(key, func() []string { return m.drawEvents(w, h, focus, tabs) })
-}
-
-func (m *model) drawEvents(w, h int, focus bool, tabs []widget.Tab) []string {
-	t := &m.events
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, m.eventsNote(tabs)))
-	if len(t.shown) == 0 {
-		text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
-		if m.snap == nil {
-			text = "Waiting for the city."
-		}
-		switch {
-		case m.events.filter.Active():
-			text = fmt.Sprintf("No event matches %q. %s", m.events.filter.Text, m.clears())
-		case m.events.who != "":
-			text = "Nothing is known to have happened to " + widget.Plain(m.events.who) + ". " +
-				m.keys.KeyOf("event.only") + " shows the events of all."
-		}
-		return widget.FillRows(append(lines, m.look.Note(text, w)), w, h)
-	}
-	room := h - 1
-	t.offset = widget.ScrollTo(t.at, t.offset, room, len(t.shown))
-	for i := t.offset; i < min(len(t.shown), t.offset+room); i++ {
-		s := widget.RowState{Cursor: i == t.at && (focus || t.frozen), Focus: focus}
-		lines = append(lines, m.eventLine(&t.rows[t.shown[i]], w, s))
-	}
-	return widget.FillRows(lines, w, h)
-}
-
-// eventSearch is what makes the timeline show only a part, "" if it shows all.
-func (m *model) eventSearch() string {
-	var parts []string
-	if m.events.who != "" {
-		parts = append(parts, "only "+widget.Plain(m.events.who))
-	}
-	if m.events.filter.Active() {
-		parts = append(parts, "/"+m.events.filter.Text)
-	}
-	return strings.Join(parts, " ")
-}
-
-func (m *model) eventsNote(tabs []widget.Tab) string {
-	note := m.eventSearch()
-	if note != "" {
-		note += fmt.Sprintf("  %d of %d", len(m.events.shown), len(m.events.rows))
-	}
-	if widget.Searched(tabs) {
-		note = ""
-	}
-	if m.events.asked != 0 {
-		note = strings.TrimLeft(note+"  asking for older", " ")
-	}
-	if m.events.frozen {
-		if note != "" {
-			note += "  "
-		}
-		note += m.behind(uint64(m.events.fresh))
-	}
-	return note
-}
-
-// behind says how much came in since a view was frozen, and how to see it.
-func (m *model) behind(n uint64) string {
-	follows := m.keys.KeyOf("move.last") + " follows"
-	if n == 0 {
-		return "frozen, " + follows
-	}
-	return fmt.Sprintf("+%d new, %s", n, follows)
-}
-
-func (m *model) eventLine(r *eventRow, w int, s widget.RowState) string {
-	more := m.look.Glyphs.More
-	l := m.look.RowStart(s)
-	at := widget.Clock(r.event.TS, m.now)
-	l.Add(themes.Dim, widget.Fit(at, 8, ""))
-	if len(at) > 8 { // another day: the day matters more than the second
-		l = m.look.RowStart(s)
-		l.Add(themes.Dim, widget.Fit(r.event.TS.In(m.now.Location()).Format("Jan 02"), 8, ""))
-	}
-	l.Space(2)
-	kind := r.kind
-	room := 26
+// columns are those of the Events panel: when, what, about whom, and what it says.
+func (t *timeline) columns(e *env, _ []*eventRow, w int) []column[*eventRow] {
+	more, kinds, subject := e.look.Glyphs.More, 26, min(20, max(8, w/6))
 	if w < 100 {
-		room = 15
-		if _, verb, ok := strings.Cut(kind, "."); ok {
-			kind = verb
-		}
+		kinds = 15
 	}
-	l.Add(tone(r.event.Type), widget.Fit(kind, room, more))
-	l.Space(2)
-	l.Add(themes.Text, widget.FitName(r.subject, min(20, max(8, w/6)), more))
-	l.Space(2)
-	l.Add(themes.Text, widget.CutLead(r.message, w-l.Width-1, more))
-	return widget.Crop(l.Fill(w), w)
+	return []column[*eventRow]{
+		{w: 8, cell: func(l *widget.Line, r *eventRow, _ widget.RowState) {
+			at := widget.Clock(r.event.TS, e.now)
+			if len(at) > 8 { // another day: the day matters more than the second
+				at = r.event.TS.In(e.now.Location()).Format("Jan 02")
+			}
+			l.Add(themes.Dim, widget.Fit(at, 8, ""))
+		}},
+		{w: kinds, gap: 2, cell: func(l *widget.Line, r *eventRow, _ widget.RowState) {
+			kind := r.kind
+			if _, verb, ok := strings.Cut(kind, "."); ok && w < 100 {
+				kind = verb
+			}
+			l.Add(tone(r.event.Type), widget.Fit(kind, kinds, more))
+		}},
+		{w: subject, gap: 2, cell: func(l *widget.Line, r *eventRow, _ widget.RowState) {
+			l.Add(themes.Text, widget.FitName(r.subject, subject, more))
+		}},
+		{gap: 2, cell: func(l *widget.Line, r *eventRow, _ widget.RowState) {
+			l.Add(themes.Text, widget.CutLead(r.message, w-l.Width-1, more))
+		}},
+	}
 }
 
-// eventDetail is all there is to know of one event.
-func (m *model) eventDetail(r *eventRow) []string {
-	e := &r.event
-	lines := []string{
-		m.field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+
-			widget.Age(m.now.Sub(e.TS))+" ago"),
-		m.field("about", r.subject),
-		m.field("by", widget.Plain(e.Actor)),
+// passes reports whether an event's row passes: "type:" and "subject:" by their beginning or that of a part behind a dot or
+// a slash, "by:" who caused it, "since:10m" how long ago at most; what is no duration yet leaves nothing out.
+func (r *eventRow) passes(f *widget.Filter, now time.Time) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "type":
+			_, verb, _ := strings.Cut(strings.ToLower(r.kind), ".")
+			hit = strings.HasPrefix(strings.ToLower(r.kind), t.Word) || strings.HasPrefix(verb, t.Word)
+		case "subject", "name":
+			hit = widget.HasNamePrefix(r.subject, t.Word)
+		case "by":
+			hit = widget.HasNamePrefix(r.event.Actor, t.Word)
+		case "since":
+			ago, err := time.ParseDuration(t.Word)
+			if err != nil {
+				return !t.Not
+			}
+			hit = now.Sub(r.event.TS) <= ago
+		default:
+			hit = t.In(r.kind + " " + r.subject + " " + r.message)
+		}
+		return hit
+	})
+}
+
+func eventCopies(r *eventRow) []copied {
+	all := []copied{{"message", r.event.Message}, {"who it is about", r.event.Subject}}
+	if raw, err := json.Marshal(r.event); err == nil { // a payload that is no JSON cannot be in an event's
+		all = append(all, copied{"event as JSON", string(raw)})
 	}
-	label := "message"
-	for _, text := range widget.PlainLines(e.Message) {
-		lines = append(lines, m.field(label, text))
-		label = ""
-	}
-	lines = append(lines, m.field("seq", fmt.Sprint(e.Seq)))
-	return append(lines, m.payloadLines(e.Payload)...)
+	return append(all, copied{"type", r.event.Type})
 }

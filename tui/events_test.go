@@ -30,8 +30,8 @@ func happened(from uint64, n int) []events.Event {
 
 func (s *stage) eventSeqs() []uint64 {
 	var out []uint64
-	for _, i := range s.m.events.shown {
-		out = append(out, s.m.events.rows[i].event.Seq)
+	for _, i := range s.m.events.List.Shown {
+		out = append(out, s.m.events.Rows[i].event.Seq)
 	}
 	return out
 }
@@ -190,16 +190,16 @@ func TestOlderEvents(t *testing.T) {
 		t.Error("asked twice")
 	}
 	s.hear(news{dug: []dug{{id: q.id + 1, events: happened(1, 2)}}})
-	if len(s.m.events.rows) != 30 {
+	if len(s.m.events.Rows) != 30 {
 		t.Error("the answer to another question is taken")
 	}
 	s.hear(news{dug: []dug{{id: q.id, events: happened(1501, 500)}}})
-	if len(s.m.events.rows) != 530 || s.m.events.cursorSeq() != 2001 || !s.m.events.frozen {
-		t.Errorf("%d rows, cursor on %d", len(s.m.events.rows), s.m.events.cursorSeq())
+	if len(s.m.events.Rows) != 530 || s.m.events.cursorSeq() != 2001 || !s.m.events.frozen {
+		t.Errorf("%d rows, cursor on %d", len(s.m.events.Rows), s.m.events.cursorSeq())
 	}
 	s.hear(news{events: happened(2031, 2000)}) // while somebody looks at them, they stay
-	if s.m.events.rows[0].event.Seq != 1501 || s.m.events.cursorSeq() != 2001 {
-		t.Errorf("the first is %d, the cursor on %d", s.m.events.rows[0].event.Seq, s.m.events.cursorSeq())
+	if s.m.events.Rows[0].event.Seq != 1501 || s.m.events.cursorSeq() != 2001 {
+		t.Errorf("the first is %d, the cursor on %d", s.m.events.Rows[0].event.Seq, s.m.events.cursorSeq())
 	}
 	s.press("g")
 	q = asked()
@@ -214,7 +214,7 @@ func TestOlderEvents(t *testing.T) {
 	}
 	s.press("G")
 	s.hear(news{events: happened(4031, 1)})
-	if n := len(s.m.events.rows); n != kept {
+	if n := len(s.m.events.Rows); n != kept {
 		t.Errorf("%d rows are kept by who follows", n)
 	}
 }
@@ -242,7 +242,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 		first -= digPage
 		s.hear(news{dug: []dug{{id: q.id, events: happened(first, digPage)}}})
 	}
-	if n := len(s.m.events.rows); pages == 0 || n < digMost || n >= digMost+digPage {
+	if n := len(s.m.events.Rows); pages == 0 || n < digMost || n >= digMost+digPage {
 		t.Errorf("%d pages, %d rows", pages, n)
 	}
 }

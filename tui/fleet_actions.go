@@ -309,15 +309,15 @@ func (m *model) sisterLines(name string) []string {
 	}
 	h, b := cityHealth(&m.look, c), &c.brief
 	lines := []string{m.look.Paint(h.token, h.sign+" "+h.word) + " " + c.why(m.now), "",
-		m.field("folder", widget.Plain(c.info.Path))}
+		m.look.Field("folder", widget.Plain(c.info.Path))}
 	if !c.info.Since.IsZero() {
-		lines = append(lines, m.field("since", widget.Clock(c.info.Since, m.now)))
+		lines = append(lines, m.look.Field("since", widget.Clock(c.info.Since, m.now)))
 	}
 	if c.info.Crashes > 0 {
-		lines = append(lines, m.field("crashes", fmt.Sprintf("%d of its loop", c.info.Crashes)))
+		lines = append(lines, m.look.Field("crashes", fmt.Sprintf("%d of its loop", c.info.Crashes)))
 	}
 	if c.info.Left > 0 {
-		lines = append(lines, m.field("left",
+		lines = append(lines, m.look.Field("left",
 			widget.Count(c.info.Left, "session")+
 				" of an earlier run; `gcity stop` in its folder ends what is left"))
 	}
@@ -326,8 +326,8 @@ func (m *model) sisterLines(name string) []string {
 		if !c.heard.IsZero() {
 			last = ", as of " + widget.Age(m.now.Sub(c.heard)) + " ago"
 		}
-		lines = append(lines, m.field("agents", fmt.Sprintf("%d of %d run%s", b.running, b.agents, last)),
-			m.field("work", fmt.Sprintf("%d open, %d in progress", b.open, b.begun)), m.field("mail", fmt.Sprintf("%d unread", b.unread)))
+		lines = append(lines, m.look.Field("agents", fmt.Sprintf("%d of %d run%s", b.running, b.agents, last)),
+			m.look.Field("work", fmt.Sprintf("%d open, %d in progress", b.open, b.begun)), m.look.Field("mail", fmt.Sprintf("%d unread", b.unread)))
 	}
 	if len(b.problems)+len(b.needs) > 0 {
 		lines = append(lines, "", m.look.Paint(themes.Title, "What is wrong"))

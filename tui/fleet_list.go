@@ -29,7 +29,7 @@ func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
 		return widget.FillRows(append(append(lines, widget.Spaces(w)), m.look.Notes(w, "No city is registered yet. `gcity start` in a city's folder registers it and has it run; "+
 			"`gcity register DIR` does the same from elsewhere.")...), w, h)
 	case len(t.List.Shown) == 0:
-		return widget.FillRows(append(append(lines, widget.Spaces(w)), m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows), m.cityFilter.Text)+m.clears())...), w, h)
+		return widget.FillRows(append(append(lines, widget.Spaces(w)), m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows), m.cityFilter.Text)+m.env().clears())...), w, h)
 	}
 	c := m.fleetColumns(w)
 	if m.fleetHeaded(w, h) {

@@ -104,7 +104,7 @@ func (m *model) footer(w int) string {
 
 // footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is selected.
 func (m *model) footWhose(a *action) string {
-	if m.focus != panelEvents && m.focus != panelWatchdogs || !strings.HasPrefix(a.ID, "agent.") || a.ID == "agent.details" ||
+	if m.focused().about().proxy == "" || !strings.HasPrefix(a.ID, "agent.") || a.ID == "agent.details" ||
 		a.ID == releaseID && (m.undoable() || m.answerable() != nil) {
 		return ""
 	}
@@ -129,15 +129,12 @@ func alsoOfPools(id string) bool {
 	return slices.Contains([]string{suspendID, drainID, "agent.attach", mailID, slingID}, id)
 }
 
-// elsewhere reports whether an action is about something that the focused panel does not show: among pools and automations, the agent.
+// elsewhere reports whether an action is about something that the focused panel does not show: among pools and
+// automations, the agent.
 func (m *model) elsewhere(a *action) bool {
-	switch m.focus {
-	case panelPools:
-		return strings.HasPrefix(a.ID, "agent.") && !alsoOfPools(a.ID)
-	case panelAutomations:
-		return strings.HasPrefix(a.ID, "agent.")
-	}
-	return false
+	p := m.focused().about()
+	agents := p.kind == KindAgent || p.proxy != "" || m.focus == panelPeek
+	return !agents && strings.HasPrefix(a.ID, "agent.") && !(p.kind == KindPool && alsoOfPools(a.ID))
 }
 
 // rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.

@@ -157,7 +157,7 @@ func BenchmarkFrameCold(b *testing.B) {
 				next := *s.m.snap
 				next.Rev++
 				s.m.peek.version++
-				s.m.events.version++
+				s.m.events.Version++
 				s.hear(news{snap: &next})
 				s.m.draw()
 			}

@@ -236,7 +236,7 @@ func (m *model) problems() []string {
 		}
 		p = append(p, "configuration held: "+removes(h)+how)
 	}
-	p = append(p, m.watchdogs.problems(m.keys, m.mode != ReadOnly)...)
+	p = append(p, m.watchdogs.problems(m.env())...)
 	if ills := m.automations.problem(m.keys.KeyOf("focus.automations")); ills != "" {
 		p = append(p, ills)
 	}

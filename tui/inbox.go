@@ -256,13 +256,13 @@ func (m *model) mailLine(l *mail.Message, here bool, w int) string {
 // mailDetails are a message, as it is read.
 func (m *model) mailDetails(l *mail.Message) []string {
 	lines := []string{
-		m.field("from", widget.Plain(l.From)),
-		m.field("to", widget.Plain(l.To)),
-		m.field("subject", m.look.Paint(themes.Title, widget.Plain(l.Subject))),
-		m.field("sent", widget.Clock(l.Sent, m.now)+", "+widget.Age(m.now.Sub(l.Sent))+" ago"),
+		m.look.Field("from", widget.Plain(l.From)),
+		m.look.Field("to", widget.Plain(l.To)),
+		m.look.Field("subject", m.look.Paint(themes.Title, widget.Plain(l.Subject))),
+		m.look.Field("sent", widget.Clock(l.Sent, m.now)+", "+widget.Age(m.now.Sub(l.Sent))+" ago"),
 	}
 	if l.ReplyTo != "" {
-		lines = append(lines, m.field("answers", widget.Plain(l.ReplyTo)))
+		lines = append(lines, m.look.Field("answers", widget.Plain(l.ReplyTo)))
 	}
 	lines = append(lines, "")
 	if strings.TrimSpace(l.Text) == "" {
@@ -284,6 +284,15 @@ func (m *model) mailField(a *city.Agent) []string {
 	if a.Mail <= 0 {
 		return nil
 	}
-	return []string{m.field("mail", m.look.Paint(themes.Accent,
+	return []string{m.look.Field("mail", m.look.Paint(themes.Accent,
 		widget.Count(a.Mail, "message")+" that it has not read"))}
+}
+
+// subject is the letter under the cursor.
+func (k *inbox) subject() Ref {
+	ref := Ref{Kind: KindMessage}
+	if l := k.under(); l != nil {
+		ref.Name = l.ID
+	}
+	return ref
 }

@@ -47,10 +47,10 @@ func (m *model) driftLines(all []city.Difference) []string {
 			widget.Plain(d.What))
 		switch {
 		case d.Hidden:
-			lines = append(lines, m.field("", m.look.Paint(themes.Dim, "a secret: not shown")))
+			lines = append(lines, m.look.Field("", m.look.Paint(themes.Dim, "a secret: not shown")))
 			continue
 		case d.RunsUnknown:
-			lines = append(lines, m.field("  runs", m.look.Paint(themes.Dim, "not known: of it only a fingerprint is kept")))
+			lines = append(lines, m.look.Field("  runs", m.look.Paint(themes.Dim, "not known: of it only a fingerprint is kept")))
 		case d.What != "added":
 			lines = append(lines, m.fieldLines("  runs", d.Runs)...)
 		}
@@ -65,11 +65,11 @@ func (m *model) driftLines(all []city.Difference) []string {
 func (m *model) fieldLines(label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
-		lines = append(lines, m.field(label, part))
+		lines = append(lines, m.look.Field(label, part))
 		label = ""
 	}
 	if lines == nil {
-		return []string{m.field(label, m.look.Paint(themes.Dim, "nothing"))}
+		return []string{m.look.Field(label, m.look.Paint(themes.Dim, "nothing"))}
 	}
 	return lines
 }
@@ -111,47 +111,47 @@ func (m *model) specLines(in *city.Inspection) []string {
 		return append(m.heading("Start"), m.look.Paint(themes.Dim, "The configuration in force declares no such agent."))
 	}
 	lines := append(m.heading("Start"),
-		m.field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows,
+		m.look.Field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows,
 			orDash(widget.Plain(s.Provider)))),
-		m.field("ready", readyText(s)))
+		m.look.Field("ready", readyText(s)))
 	if s.Limits != "" {
-		lines = append(lines, m.field("", "which "+widget.Plain(s.Limits)))
+		lines = append(lines, m.look.Field("", "which "+widget.Plain(s.Limits)))
 	}
 	if s.Program != "" {
-		lines = append(lines, m.field("program", programText(s)))
+		lines = append(lines, m.look.Field("program", programText(s)))
 	}
-	lines = append(lines, m.field("prompt", m.givenText(in)))
+	lines = append(lines, m.look.Field("prompt", m.givenText(in)))
 	if s.Overlay != "" {
-		lines = append(lines, m.field("overlay", "the files of "+m.inCity(s.Overlay)+", put into its folder"))
+		lines = append(lines, m.look.Field("overlay", "the files of "+m.inCity(s.Overlay)+", put into its folder"))
 	}
 	if len(s.Hooks) > 0 {
-		lines = append(lines, m.field("hooks",
+		lines = append(lines, m.look.Field("hooks",
 			"files for "+widget.Plain(strings.Join(s.Hooks, ", "))+", put into its folder"))
 	}
 	label := "before it"
 	for _, line := range s.PreStart {
-		lines = append(lines, m.field(label, widget.Plain(line)))
+		lines = append(lines, m.look.Field(label, widget.Plain(line)))
 		label = ""
 	}
 	label = "after it"
 	for _, line := range append(append([]string(nil), s.Setup...), s.SetupScript) {
 		if line != "" {
-			lines = append(lines, m.field(label, widget.Plain(line)))
+			lines = append(lines, m.look.Field(label, widget.Plain(line)))
 			label = ""
 		}
 	}
 	if s.Nudge != "" {
-		lines = append(lines, m.field("is told", widget.Plain(s.Nudge)))
+		lines = append(lines, m.look.Field("is told", widget.Plain(s.Nudge)))
 	}
 	if s.IdleTimeout <= 0 { // else it stands above, with how long it has been quiet
-		lines = append(lines, m.field("idle", "never restarted for its silence"))
+		lines = append(lines, m.look.Field("idle", "never restarted for its silence"))
 	}
 	for i, text := range restartTexts(s) {
 		label := ""
 		if i == 0 {
 			label = "restart"
 		}
-		lines = append(lines, m.field(label, text))
+		lines = append(lines, m.look.Field(label, text))
 	}
 	return lines
 }

@@ -85,27 +85,14 @@ func (m *model) planTabbed(p *plan, body int) {
 	if m.h < 28 {
 		pane = body * 55 / 100
 	}
+	list := m.panelOf(front)
+	_, _, shown, total := list.Cursor()
 	if front != panelEvents { // a short list leaves the room to the pane
-		need := len(m.agents.List.Shown) + 3
-		switch front {
-		case panelPools:
-			need = len(m.pools.List.Shown) + 3
-		case panelQuarantine:
-			need = len(m.quarantine.List.Shown) + 3
-		case panelAutomations:
-			need = len(m.automations.List.Shown) + 3
-		case panelWatchdogs:
-			need = len(m.watchdogs.List.Shown) + 3
-		}
-		pane = max(pane, min(body-max(need, 6), body*70/100))
+		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
 	}
 	switch { // how to add one takes room
-	case front == panelPools && len(m.pools.Rows) == 0:
-		pane = min(pane, max(body/5, body-len(m.noPools(m.w))-2))
-	case front == panelAutomations && len(m.automations.Rows) == 0:
-		pane = min(pane, max(body/5, body-len(m.noAutomations(m.w))-2))
-	case front == panelWatchdogs && len(m.watchdogs.Rows) == 0:
-		pane = min(pane, max(body/5, body-len(m.noWatchdogs(m.w))-2))
+	case list.about().explains && total == 0:
+		pane = min(pane, max(body/5, body-len(list.Help(m.env(), m.w))-2))
 	case len(m.agents.Rows) == 0:
 		pane = min(pane, body-10)
 	}
@@ -147,16 +134,13 @@ func (m *model) planWide(p *plan, body int) {
 	}
 	p.topRows = top
 	const strip, log = 6, 8
-	held := 2
-	if n := len(m.quarantine.List.Shown); n > 0 {
-		held = 1 + min(n, max(2, top/5))
-	}
-	some := []place{{panel: panelPools, h: m.poolRoom(top)}, {panel: panelQuarantine, h: held},
-		{panel: panelAutomations, h: m.automationRoom(top)}}
-	held += some[0].h + some[2].h
-	if m.guards() {
-		some = append(some, place{panel: panelWatchdogs, h: m.watchdogRoom(top)})
-		held += some[3].h
+	held := 0
+	var some []place
+	for _, list := range m.panels {
+		if list.about().share > 0 && m.present(list) {
+			some = append(some, place{panel: list.about().id, h: m.roomFor(list, top)})
+			held += some[len(some)-1].h
+		}
 	}
 	if m.below || m.hidden {
 		p.left = append([]place{{panel: panelAgents, h: top - held}}, some...)
@@ -165,36 +149,23 @@ func (m *model) planWide(p *plan, body int) {
 	}
 	// Beside the pane, which gets all it can, events fill what a short list of agents leaves.
 	rest := max(log, min(top-held-len(m.agents.List.Shown)-3, top*3/5))
-	p.left = slices.Concat([]place{{panel: panelAgents, h: top - held - rest}}, some, []place{{panel: panelEvents, h: rest}})
+	p.left = slices.Concat(
+		[]place{{panel: panelAgents, h: top - held - rest}},
+		some,
+		[]place{{panel: panelEvents, h: rest}},
+	)
 	p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip}}
 }
 
-// poolRoom is how many rows the Pools panel takes of a stack: all pools, up to a fifth of it. Without any it has a row to
-// say so, and more while somebody looks at it.
-func (m *model) poolRoom(top int) int {
-	n := max(1, len(m.pools.List.Shown))
-	if len(m.pools.Rows) == 0 && m.focus == panelPools {
-		n = len(m.noPools(listsWidth(m.w)))
+// roomFor is how many rows a panel takes of a stack: all its rows, up to its share. Without any it has a row to say so, and
+// more while it has the focus.
+func (m *model) roomFor(p Panel, top int) int {
+	_, _, n, total := p.Cursor()
+	n = max(1, n)
+	if a := p.about(); a.explains && total == 0 && m.focus == a.id {
+		n = len(p.Help(m.env(), listsWidth(m.w)))
 	}
-	return 1 + min(n, max(2, top/5))
-}
-
-// automationRoom is the same for the Automations panel, which takes up to a sixth.
-func (m *model) automationRoom(top int) int {
-	n := max(1, len(m.automations.List.Shown))
-	if len(m.automations.Rows) == 0 && m.focus == panelAutomations {
-		n = len(m.noAutomations(listsWidth(m.w)))
-	}
-	return 1 + min(n, max(3, top/6))
-}
-
-// watchdogRoom is the same for the Watchdogs panel.
-func (m *model) watchdogRoom(top int) int {
-	n := max(1, len(m.watchdogs.List.Shown))
-	if len(m.watchdogs.Rows) == 0 {
-		n = len(m.noWatchdogs(listsWidth(m.w)))
-	}
-	return 1 + min(n, max(3, top/6))
+	return 1 + min(n, max(p.about().least, top/p.about().share))
 }
 
 // peekVisible reports whether the pane is on the screen.

@@ -45,12 +45,12 @@ func (e *envelope) messages(text string) []mail.Message {
 // addressees are whom mail would go to: the pools where Pools has the focus, else the agents.
 func (m *model) addressees() []string {
 	var all []string
-	switch m.matter() {
-	case ofPools:
-		for _, p := range m.poolTargets() {
+	switch m.subject().Kind {
+	case KindPool:
+		for _, p := range m.pools.targets() {
 			all = append(all, mail.PoolPrefix+p.name)
 		}
-	case ofAutomations:
+	case KindAutomation:
 	default:
 		for _, r := range m.targets() {
 			all = append(all, r.name)
@@ -63,9 +63,9 @@ func needAddressees(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return needWritable(m)
-	case m.matter() == ofAutomations:
+	case m.subject().Kind == KindAutomation:
 		return m.amongRuns()
-	case m.matter() == ofPools:
+	case m.subject().Kind == KindPool:
 		return needPool(m)
 	case len(m.addressees()) == 0:
 		return m.nobody()

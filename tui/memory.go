@@ -43,21 +43,20 @@ type remember struct{ text []byte }
 
 func (remember) effect() {}
 
-// panelNames are the panels that can have the focus, by the names in a memory.
-func panelNames() [panels]string {
-	return [panels]string{panelAgents: "agents", panelPools: "pools", panelQuarantine: "quarantine",
-		panelAutomations: "automations", panelEvents: "events", panelWatchdogs: "watchdogs", panelPeek: "peek"}
-}
-
 // filters are those of all panels, by name.
 func (m *model) filters() map[string]*widget.Filter {
-	return map[string]*widget.Filter{"agents": &m.agents.Filter, "pools": &m.pools.Filter,
-		"automations": &m.automations.Filter, "events": &m.events.filter, "watchdogs": &m.watchdogs.Filter}
+	all := map[string]*widget.Filter{}
+	for _, p := range m.panels {
+		if a := p.about(); !a.part {
+			all[string(a.id)] = p.Query()
+		}
+	}
+	return all
 }
 
 // memory is how the room stands now.
 func (m *model) memory() memory {
-	out := memory{Version: memoryVersion, Focus: panelNames()[m.focus], Zoomed: m.zoomed, Hidden: m.hidden,
+	out := memory{Version: memoryVersion, Focus: string(m.focus), Zoomed: m.zoomed, Hidden: m.hidden,
 		Moved: m.below != m.around.below, Attention: m.attention, Filters: map[string]string{}, Orders: m.orders(), History: m.history, Sent: m.sent}
 	for name, f := range m.filters() {
 		if f.Active() {
@@ -70,10 +69,8 @@ func (m *model) memory() memory {
 // recall makes the room stand as it was left.
 func (m *model) recall(old memory) {
 	m.recalled = old
-	for p, name := range panelNames() {
-		if name == old.Focus && name != "" {
-			m.focus = panel(p)
-		}
+	if id := panel(old.Focus); id == panelPeek || m.panelOf(id).about().id == id {
+		m.focus = id
 	}
 	m.hidden, m.attention = old.Hidden, old.Attention
 	m.below = m.around.below != old.Moved
@@ -99,7 +96,7 @@ func (m *model) recall(old memory) {
 
 // tellKept says that not all is shown, because it was so when the room was left.
 func (m *model) tellKept() {
-	text := m.search(m.filter())
+	text := searchText(m.env(), m.filter(), false)
 	if text == "" {
 		return
 	}

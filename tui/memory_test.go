@@ -46,7 +46,7 @@ func TestMemory(t *testing.T) {
 	if way := m.orders()["agents"]; way != "name" || len(m.history) != 1 {
 		t.Errorf("recalled: agents by %s, history %q", way, m.history)
 	}
-	if m.focus != panelEvents || !m.zoomed || !m.below || m.pools.Filter.Text != "w" || m.events.filter.Active() {
+	if m.focus != panelEvents || !m.zoomed || !m.below || m.pools.Filter.Text != "w" || m.events.Filter.Active() {
 		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.focus, m.zoomed, m.below, m.pools.Filter.Text)
 	}
 	if len(m.keepMemory(true)) > 0 {

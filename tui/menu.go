@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -26,72 +27,36 @@ func menuActions() []action {
 
 // nouns are the actions' first words that are about what is selected.
 func (m *model) nouns() []string {
-	switch m.matter() {
-	case ofMail:
-		return []string{"mail"}
-	case ofWork:
-		return []string{"work"}
-	case ofPools:
-		return []string{"pool", "rig"}
-	case ofAutomations:
-		return []string{"automation", "rig"}
-	case ofWatchdogs:
-		return []string{"watchdog", "agent"}
-	case ofEvents:
-		if m.eventAgent() != nil {
-			return []string{"event", "agent", "rig"}
-		}
-		return []string{"event"}
+	if m.listed() {
+		return []string{string(m.subject().Kind)}
 	}
-	return []string{"agent", "rig"}
+	p := m.worked()
+	if a := p.about(); a.proxy == "" || a.follows || m.agents.Has(p.Agent()) {
+		return a.nouns
+	}
+	return p.about().nouns[:1]
 }
 
 // subjectTitle names what is selected: "worker-2", "3 agents", "pool worker".
 func (m *model) subjectTitle() string {
-	switch m.matter() {
-	case ofMail:
-		if l := m.inbox.under(); l != nil {
-			return widget.Plain(l.ID)
-		}
-	case ofWork:
-		if b := m.work.under(); b != nil {
-			return widget.Plain(b.ID)
-		}
-	case ofPools:
-		if rows := m.poolTargets(); len(rows) == 1 {
-			return "pool " + rows[0].shown
-		} else if len(rows) > 1 {
-			return widget.Count(len(rows), "pool")
-		}
-	case ofAutomations:
-		if rows := m.automationTargets(); len(rows) == 1 {
-			return rows[0].shown
-		} else if len(rows) > 1 {
-			return widget.Count(len(rows), "automation")
-		}
-	case ofWatchdogs:
-		if r := m.watchdogs.Current(); r != nil {
-			return r.shown
-		}
-	case ofEvents:
-		if r := m.events.selected(); r != nil {
-			return r.kind
+	title := ""
+	switch p := m.worked(); {
+	case m.listed():
+		title = widget.Plain(m.subject().Name)
+	case p.about().kind == KindAgent:
+		if rows := m.targets(); len(rows) > 0 {
+			title = whom(rows)
 		}
 	default:
-		if rows := m.targets(); len(rows) > 0 {
-			return whom(rows)
-		}
+		title = p.Called()
 	}
-	return m.cityName()
+	return cmp.Or(title, m.cityName())
 }
 
 // showVerbs lists all that can be done with what is selected.
 func (m *model) showVerbs() []effect {
 	title := m.subjectTitle()
-	if r := m.eventAgent(); m.matter() == ofEvents && r != nil {
-		title += " and " + r.shown
-	}
-	if r := m.guarded(); m.matter() == ofWatchdogs && r != nil {
+	if r := m.stoodFor(); r != nil && !m.listed() {
 		title += " and " + r.shown
 	}
 	f := &finder{Title: "Verbs for " + title, None: "No verb is called that.", Reasons: true}
@@ -99,17 +64,18 @@ func (m *model) showVerbs() []effect {
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
 		noun, _, _ := strings.Cut(a.ID, ".")
-		here := (m.heard(a) || m.matter() == ofAutomations &&
-			slices.Contains(a.In, keymap.InAutomations)) && !m.elsewhere(a)
-		switch m.matter() {
-		case ofMail:
-			here = slices.Contains(a.In, keymap.InMail) && a.ID != "mail.verbs"
-		case ofWork:
-			here = slices.Contains(a.In, keymap.InWork) && a.ID != "work.verbs"
+		if here := m.hasVerb(a) && !m.elsewhere(a); !here && !m.listed() {
+			continue
 		}
-		verb := slices.Contains(nouns, noun) || a.ID == "menu.yank" || m.focus == panelEvents && a.ID == "view.event" ||
-			m.matter() == ofPools && alsoOfPools(a.ID) || a.ID == "config.edit" && (m.matter() == ofAgents || m.matter() == ofPools)
-		if !here || !verb || m.unseen(a) || movesAbout(a) {
+		if m.listed() && (!slices.Contains(a.In, m.sheetZone()) || noun+".verbs" == a.ID) {
+			continue
+		}
+		pools := m.subject().Kind == KindPool
+		verb := slices.Contains(nouns, noun) || a.ID == "menu.yank" ||
+			a.ID == "view.event" && m.focus == panelEvents ||
+			pools && alsoOfPools(a.ID) ||
+			a.ID == "config.edit" && (pools || m.subject().Kind == KindAgent)
+		if !verb || m.unseen(a) || movesAbout(a) {
 			continue
 		}
 		t := actionItem(m, a)
@@ -120,8 +86,22 @@ func (m *model) showVerbs() []effect {
 	return nil
 }
 
+// hasVerb reports whether a verb is heard where the focus is, or is about the run that the pane shows.
+func (m *model) hasVerb(a *action) bool {
+	return m.heard(a) || m.showsRun() && slices.Contains(a.In, m.automations.about().zone)
+}
+
 // movesAbout reports whether an action only moves about in a list, or marks in it.
 func movesAbout(a *action) bool {
 	last := a.ID[strings.LastIndexByte(a.ID, '.')+1:]
-	return strings.HasPrefix(a.ID, "agent.mark") || slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
+	return strings.HasPrefix(a.ID, "agent.mark") ||
+		slices.Contains([]string{"down", "up", "first", "last", "close", "refresh"}, last)
+}
+
+// sheetZone is the zone of the list that lies over the panels.
+func (m *model) sheetZone() keymap.Zone {
+	if m.inbox != nil {
+		return keymap.InMail
+	}
+	return keymap.InWork
 }

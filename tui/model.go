@@ -39,7 +39,6 @@ type model struct {
 	tried    string   // the theme chosen in the palette, "" = none
 	preview  string   // the theme that the finder shows just now, "" = none
 	unbound  []string // what is wrong with the person's keys
-	columns  []column // of agents, nil = the usual ones
 	recalled memory   // how the room was left last
 	noted    []byte   // how it stood when that was written last
 	notedAt  time.Time
@@ -54,17 +53,11 @@ type model struct {
 	gone string    // why the city cannot be heard, "" = it can
 	lone time.Time // since when it cannot
 
-	agents      agents
-	quarantine  widget.Table[agentRow, *agentRow] // shows the same records
-	pools       pools
-	automations automations
-	watchdogs   watchdogs
-	attention   bool
-	sifted      int64     // second in which the lists were filled
-	aim         []string  // agents that were named for the verb that is run just now
-	keyed       time.Time // of the last key
-
-	events timeline
+	lists
+	attention bool
+	sifted    int64     // second in which the lists were filled
+	aim       []string  // agents that were named for the verb that is run just now
+	keyed     time.Time // of the last key
 
 	peek    peek
 	watched watch // what the viewer was last told
@@ -99,18 +92,15 @@ type model struct {
 	seeks      int      // counts questions asked
 	todo       []effect // what followed from what was heard
 
-	cache [panels]widget.Cache
+	pane widget.Cache // what the pane was drawn as
 }
 
 // newModel is a control room that has heard nothing yet.
 func newModel(o Options, now time.Time) *model {
 	m := &model{mode: o.Mode, remote: o.OverSSH, files: o.Config, below: o.OverSSH,
 		now: now, w: 80, h: 24, around: newSurroundings(o),
-		agents: newAgents(), pools: pools{widget.NewTable[poolRow]()},
-		automations: automations{Table: widget.NewTable[automationRow]()},
-		watchdogs:   watchdogs{widget.NewTable[watchdogRow]()},
+		lists: newLists(), focus: panelAgents, before: panelAgents,
 	}
-	m.quarantine.Records = m.agents.Records
 	m.cities = widget.NewTable[sister]()
 	m.directory = o.Cities != nil
 	_, m.registrar = o.Cities.(city.Registrar)
@@ -122,8 +112,8 @@ func newModel(o Options, now time.Time) *model {
 // update takes a message in and says what is to be done.
 func (m *model) update(now time.Time, msg any) []effect {
 	m.now = now
-	m.events.under.look(m.events.cursorSeq(), now)
-	defer func() { m.events.under.look(m.events.cursorSeq(), now) }()
+	m.events.seen.look(m.events.cursorSeq(), now)
+	defer func() { m.events.seen.look(m.events.cursorSeq(), now) }()
 	var todo []effect
 	switch msg := msg.(type) {
 	case news:
@@ -194,12 +184,12 @@ func (m *model) hear(n news) {
 	if m.attention && m.sifted != m.now.Unix() { // time alone makes things need attention
 		m.keepUp()
 	}
-	m.aimEvents()
+	m.events.aim(m.now)
 	for _, d := range n.dug {
 		m.unearthed(d)
 	}
 	if len(n.events) > 0 {
-		m.events.add(n.events, &m.events.filter)
+		m.events.add(n.events)
 	}
 	for _, r := range n.results {
 		m.ended(r)
@@ -280,19 +270,10 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 
 // zone is the zone of the focused panel.
 func (m *model) zone() keymap.Zone {
-	switch m.focus {
-	case panelPools:
-		return keymap.InPools
-	case panelAutomations:
-		return keymap.InAutomations
-	case panelEvents:
-		return keymap.InEvents
-	case panelWatchdogs:
-		return keymap.InWatchdogs
-	case panelPeek:
+	if m.focus == panelPeek {
 		return keymap.InPeek
 	}
-	return keymap.InLists
+	return m.focused().about().zone
 }
 
 // perform runs an action, or says why it cannot be done.

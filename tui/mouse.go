@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/tui/keymap"
-	"gcity/tui/widget"
 )
 
 // doubleClick is how soon a second click at the same place counts as one with the first.
@@ -167,20 +166,10 @@ func (m *model) clickSheet(x, y int, double bool) []effect {
 
 // unfold does what enter does in a panel, but never attaches: a hand on the mouse is none on the keyboard.
 func (m *model) unfold(p panel) []effect {
-	id := "agent.zoom"
-	switch p {
-	case panelPools:
-		id = "pool.details"
-	case panelAutomations:
-		id = "automation.details"
-	case panelWatchdogs:
-		id = "watchdog.details"
-	case panelEvents:
-		id = "view.event"
-	case panelPeek:
-		id = "view.zoom"
+	if p == panelPeek {
+		return m.perform(m.keys.ByID("view.zoom"))
 	}
-	return m.perform(m.keys.ByID(id))
+	return m.perform(m.keys.ByID(m.panelOf(p).about().opens))
 }
 
 // tabAt is the panel whose title is at a column of a rule.
@@ -193,50 +182,25 @@ func (m *model) tabAt(a *area, x int) (panel, bool) {
 			at += n + 2
 		}
 	}
-	return 0, false
+	return "", false
 }
-
-// headed reports whether a list of that size has heads above its columns.
-func (m *model) headed(w, h int) bool { return h-1 >= 8 && w >= 60 && m.h >= 28 }
 
 // point puts the cursor on a row of a panel's place; it reports false if there is none.
 func (m *model) point(a *area, row int) bool {
-	move := func(l *widget.List, heads bool) (at int, ok bool) {
-		if heads && m.headed(a.w, a.h) {
-			row--
-		}
-		at = l.Offset + row
-		return at, row >= 0 && at < len(l.Shown)
+	if a.panel == panelPeek {
+		return false
 	}
-	switch a.panel {
-	case panelAgents, panelQuarantine:
-		l := m.list()
-		if at, ok := move(l, a.panel == panelAgents); ok {
-			m.step(at - l.Cursor)
-			return true
-		}
-	case panelPools:
-		if at, ok := move(&m.pools.List, true); ok {
-			m.step(at - m.pools.List.Cursor)
-			return true
-		}
-	case panelAutomations:
-		if at, ok := move(&m.automations.List, true); ok {
-			m.step(at - m.automations.List.Cursor)
-			return true
-		}
-	case panelWatchdogs:
-		if at, ok := move(&m.watchdogs.List, true); ok {
-			m.step(at - m.watchdogs.List.Cursor)
-			return true
-		}
-	case panelEvents:
-		if at := m.events.offset + row; at < len(m.events.shown) {
-			m.step(at - m.events.at)
-			return true
-		}
+	p := m.panelOf(a.panel)
+	if p.Headed(m.env(), a.w, a.h) {
+		row--
 	}
-	return false
+	cursor, offset, shown, _ := p.Cursor()
+	at := offset + row
+	if row < 0 || at >= shown {
+		return false
+	}
+	m.step(at - cursor)
+	return true
 }
 
 // roll scrolls what is under the wheel; the focus stays where it is.

@@ -49,7 +49,7 @@ func TestClick(t *testing.T) {
 		}
 		s.click("2 Pools")
 		if s.m.focus != panelPools {
-			t.Errorf("%v: the focus is on %d", size, s.m.focus)
+			t.Errorf("%v: the focus is on %s", size, s.m.focus)
 		}
 		s.click("triage ")
 		if s.m.pools.Chosen != "triage" {
@@ -63,7 +63,7 @@ func TestClick(t *testing.T) {
 		s.click("1 Agents")
 		s.click("0 flaky")
 		if s.m.focus != panelPeek {
-			t.Errorf("%v: the focus is on %d, not on the pane", size, s.m.focus)
+			t.Errorf("%v: the focus is on %s, not on the pane", size, s.m.focus)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestClickBelowAndOutside(t *testing.T) {
 	s.press("P")
 	s.click("3 Quarantine")
 	if s.m.focus != panelQuarantine {
-		t.Errorf("the focus is on %d", s.m.focus)
+		t.Errorf("the focus is on %s", s.m.focus)
 	}
 	s.click("10:36:07  crashed")
 	if s.m.focus != panelEvents || !s.m.events.frozen {

@@ -97,7 +97,7 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 		}
 	}
 	s.press("5", "o")
-	if o, _ := s.m.sorting(); o != nil || s.m.agents.Order.Way != 0 {
+	if o, _ := s.m.focused().Sorting(s.now); o != nil || s.m.agents.Order.Way != 0 {
 		t.Error("events are not sorted, and o among them sorts nothing else")
 	}
 }

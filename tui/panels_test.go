@@ -163,7 +163,7 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 	s.hear(news{events: []events.Event{{Seq: 101, Subject: "twin"}}})
 	s.hides("twin")
 	more(2 * kept)
-	if n := len(s.m.events.rows); n != kept {
+	if n := len(s.m.events.Rows); n != kept {
 		t.Errorf("%d events are kept", n)
 	}
 }

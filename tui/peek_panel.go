@@ -14,9 +14,9 @@ func (m *model) peekPanel(w, h int, focus bool, tabs []widget.Tab) []string {
 		UI: m.ui}
 	if m.showsRun() {
 		key.Rows, key.Second = m.automations.Version, m.now.Unix()
-		return m.cache[panelPeek].Lines(key, func() []string { return m.drawRun(w, h, focus, tabs) })
+		return m.pane.Lines(key, func() []string { return m.drawRun(w, h, focus, tabs) })
 	}
-	return m.cache[panelPeek].Lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
+	return m.pane.Lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
 }
 
 func (m *model) drawPeek(w, h int, focus bool, tabs []widget.Tab) []string {
@@ -177,9 +177,9 @@ func (m *model) viewOfPane(extra []string) []string {
 // behindPane says how much came in since the pane was frozen.
 func (m *model) behindPane() string {
 	if m.peek.past.full {
-		return m.behind(0)
+		return m.env().behind(0)
 	}
-	return m.behind(m.peek.fed() - m.peek.fedAt)
+	return m.env().behind(m.peek.fed() - m.peek.fedAt)
 }
 
 // peekNote is the right end of the pane's rule: size and viewers.
@@ -224,14 +224,4 @@ func (m *model) watching() watch {
 		w.session = m.watched.session // what it last said stays
 	}
 	return w
-}
-
-const fieldWidth = 12
-
-// field is one row of a detail view.
-func (m *model) field(name, value string) string {
-	if value == "" {
-		value = "-"
-	}
-	return m.look.Paint(themes.Dim, widget.Fit(name, fieldWidth, "")) + value
 }

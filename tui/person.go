@@ -81,8 +81,8 @@ func (m *model) takePerson(p Person) {
 	m.person = p
 	m.calm = m.around.calm || p.ReducedMotion
 	m.confirm = map[string]confirm{"always": confirmAlways, "never": confirmNever}[p.Confirm]
-	m.columns = chosenColumns(p.Columns)
-	m.keys = newRegistry()
+	m.agents.wanted = chosenColumns(p.Columns)
+	m.keys = newRegistry(m.panels)
 	m.keys.Include(themeActions(p.Themes))
 	m.unbound = m.keys.Rebind(p.Keys)
 	for _, id := range []string{"agent.attach"} { // what it does names the key
@@ -143,7 +143,7 @@ func (m *model) relook() {
 	m.theme, m.ascii = t, ascii
 	m.look = widget.NewStyles(t, glyphs)
 	m.ui++
-	m.cache = [panels]widget.Cache{}
+	m.forgetDrawn()
 }
 
 // glance asks how bright the terminal is. Nobody waits for the answer: it may never come.

@@ -185,14 +185,14 @@ func TestChosenColumns(t *testing.T) {
 	}
 	for w := 20; w < 220; w += 7 {
 		for _, names := range [][]string{{"name"}, {"why", "name"}, ColumnNames(), {"pid", "state", "name"}} {
-			s.m.columns = chosenColumns(names)
-			c := s.m.fitColumns(w)
+			s.m.agents.wanted = chosenColumns(names)
+			c := s.m.agents.columns(s.m.env(), s.m.agents.visible(), w)
 			if len(c) == 0 {
 				t.Fatalf("%d columns: nothing is left of %v", w, names)
 			}
 			for i := range s.m.agents.Rows {
-				if line := s.m.ownLine(&s.m.agents.Rows[i], c, w,
-					widget.RowState{}); widget.Width(line) != w {
+				l := rowLine(&s.m.look, c, &s.m.agents.Rows[i], widget.RowState{})
+				if line := l.Fill(w); widget.Width(line) != w {
 					t.Fatalf("%v in %d columns: %d wide, %q", names, w, widget.Width(line), line)
 				}
 			}

@@ -21,35 +21,32 @@ func (m *model) poolDetails(name string) []string {
 	state := r.state(m.now)
 	sign, token := poolSign(&m.look, state)
 	lines := []string{
-		m.field("state", m.look.Paint(token, sign+" "+string(state))),
-		m.field("size", r.sizes()+fmt.Sprintf(", at least %d, at most %d", r.min, r.max)),
-		m.field("why", r.reason+", since "+widget.Clock(r.since, m.now)),
+		m.look.Field("state", m.look.Paint(token, sign+" "+string(state))),
+		m.look.Field("size", r.sizes()+fmt.Sprintf(", at least %d, at most %d", r.min, r.max)),
+		m.look.Field("why", r.reason+", since "+widget.Clock(r.since, m.now)),
 	}
 	if r.override != nil {
-		lines = append(lines, m.field("by hand", fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check", *r.override, m.keys.KeyOf("pool.scale"))))
+		lines = append(lines, m.look.Field("by hand", fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check", *r.override, m.keys.KeyOf("pool.scale"))))
 	}
-	if next := m.nextText(p.Next); next != "" {
-		lines = append(lines, m.field("next", next))
+	if next := nextText(p.Next, m.now); next != "" {
+		lines = append(lines, m.look.Field("next", next))
 	}
 	lines = append(lines, m.checkFields(r)...)
 	wait := "it is waited for without end"
 	if r.timeout > 0 {
 		wait = "it is ended after " + widget.Duration(r.timeout)
 	}
-	lines = append(lines, m.field("drain", "a member that has to go is told to finish; "+wait))
+	lines = append(lines, m.look.Field("drain", "a member that has to go is told to finish; "+wait))
 	if p.Description != "" {
-		lines = append(lines, m.field("about", widget.Plain(p.Description)))
+		lines = append(lines, m.look.Field("about", widget.Plain(p.Description)))
 	}
 	if r.rig != "" {
-		lines = append(lines, m.field("rig", m.rigText(r.rig)))
+		lines = append(lines, m.look.Field("rig", m.rigText(r.rig)))
 	}
-	lines = append(lines, m.field("declared", m.declaredText(p.Source, p.Patched)), "", m.look.Paint(themes.Title, "Members"))
+	lines = append(lines, m.look.Field("declared", m.declaredText(p.Source, p.Patched)), "", m.look.Paint(themes.Title, "Members"))
 	lines = append(lines, m.memberLines(name)...)
-	return append(lines, m.decisions(p.Decisions)...)
+	return append(lines, decisions(m.env(), p.Decisions)...)
 }
-
-// sizes says how many members live, and how many are wanted.
-func (r *poolRow) sizes() string { return fmt.Sprintf("%d of %d wanted", r.size, r.desired) }
 
 // checkFields are the check, what came of it, and the end of what it printed.
 func (m *model) checkFields(r *poolRow) []string {
@@ -65,11 +62,11 @@ func (m *model) checkFields(r *poolRow) []string {
 	if c.Problem != "" {
 		result = m.look.Paint(themes.Bad, result)
 	}
-	lines := []string{m.field("check", command), m.field("result", result)}
+	lines := []string{m.look.Field("check", command), m.look.Field("result", result)}
 	label := "output"
 	for _, text := range strings.Split(strings.TrimRight(c.Output, "\n"), "\n") {
 		if text = widget.Plain(text); text != "" {
-			lines = append(lines, m.field(label, text))
+			lines = append(lines, m.look.Field(label, text))
 			label = ""
 		}
 	}
@@ -102,7 +99,7 @@ func (m *model) memberLines(name string) []string {
 	for i, r := range members {
 		sign, token := agentSign(&m.look, r.state)
 		text := r.why
-		if e := m.ends(r).Full; e != "" {
+		if e := r.ends(m.env()).Full; e != "" {
 			text += " " + m.look.Glyphs.Dot + " " + e
 		}
 		lines[i] = m.look.Paint(token, widget.Fit(sign+" "+string(r.state), stateWidth+2, "")) +
@@ -110,52 +107,4 @@ func (m *model) memberLines(name string) []string {
 			widget.FitRight(widget.Age(m.now.Sub(r.since)), 4, "") + "  " + text
 	}
 	return lines
-}
-
-// poolStrip is a pool in a few lines, beside the lists.
-func (m *model) poolStrip(r *poolRow, w int) []string {
-	dot := " " + m.look.Glyphs.Dot + " "
-	lines := []string{m.look.Title(w, false, []widget.Tab{{Name: "pool " + r.shown, Active: true}},
-		r.source)}
-	row := func(k themes.Token, text string) {
-		l := widget.Line{Styles: &m.look}
-		l.Space(1)
-		l.Add(k, widget.Cut(text, w-2, m.look.Glyphs.More))
-		lines = append(lines, widget.Crop(l.Fill(w), w))
-	}
-	state := r.state(m.now)
-	sign, token := poolSign(&m.look, state)
-	head := sign + " " + string(state) + dot + r.sizes() + dot + r.bounds()
-	p, ok := m.snap.Pool(r.name)
-	if !ok {
-		return lines
-	}
-	if next := m.nextText(p.Next); next != "" {
-		head += dot + next
-	}
-	row(token, head)
-	why, color := r.why(m.now)
-	row(color, why)
-	if out := lastLine(p.Check.Output); out != "" {
-		row(themes.Dim, "it printed: "+out)
-	}
-	if len(r.draining) > 0 {
-		row(themes.Text, "draining: "+strings.Join(r.draining, ", "))
-	}
-	if n := len(p.Decisions); n > 0 {
-		d := &p.Decisions[n-1]
-		row(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
-	}
-	return lines
-}
-
-// lastLine is the last line of a text that says anything.
-func lastLine(text string) string {
-	lines := strings.Split(text, "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		if s := strings.TrimSpace(widget.Plain(lines[i])); s != "" {
-			return s
-		}
-	}
-	return ""
 }

@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,29 +93,7 @@ func (r *poolRow) attention(now time.Time) bool {
 	return r.override != nil
 }
 
-// pools are the city's pools in the order of the list, and the cursor among them.
-type pools struct {
-	widget.Table[poolRow, *poolRow]
-}
-
 func (r *poolRow) Key() string { return r.name }
-
-// update takes a snapshot's pools. With still set the known ones keep their order.
-func (p *pools) update(all []city.Pool, now time.Time, still bool) {
-	p.Version++
-	rows := make([]poolRow, 0, len(all))
-	for i := range all {
-		row := newPoolRow(&all[i])
-		if row.lacks() {
-			row.lacking = now
-			if old := p.Find(row.name); old != nil && old.lacks() {
-				row.lacking = old.lacking
-			}
-		}
-		rows = append(rows, row)
-	}
-	p.Rows = widget.Arrange(rows, p.Rows, (*poolRow).Key, p.rank(now), still)
-}
 
 // ills counts what the Pools title says: pools whose check fails, and pools short of members.
 func (p *pools) ills(now time.Time) string {
@@ -134,4 +114,19 @@ func (p *pools) ills(now time.Time) string {
 		parts = append(parts, fmt.Sprintf("%d short", short))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// poolWays are the orders of pools, by name where nobody asked for another.
+func poolWays(now time.Time) []widget.Way[poolRow] {
+	return []widget.Way[poolRow]{
+		{Name: "name", Rank: func(a, b *poolRow) int { return city.CompareNames(a.name, b.name) }},
+		{Name: "need", Rank: func(a, b *poolRow) int { return cmp.Compare(a.state(now).urgency(), b.state(now).urgency()) }},
+		{Name: "size", Rank: func(a, b *poolRow) int { return cmp.Compare(b.size, a.size) }},
+		{Name: "age", Rank: func(a, b *poolRow) int { return b.since.Compare(a.since) }},
+	}
+}
+
+// urgency orders the states of pools: 0 needs a person most.
+func (s poolState) urgency() int {
+	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolShrinking, poolSteady, poolSuspended}, s)
 }

@@ -7,8 +7,57 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
+
+// pools is the panel of the city's pools.
+type pools struct {
+	table[poolRow, *poolRow]
+	agents *agents // the members are among them
+}
+
+func newPools(all *agents) *pools {
+	p := &pools{agents: all}
+	p.table = newTable(definition[poolRow, *poolRow]{
+		about: about{id: panelPools, title: "Pools", hotkey: "2", noun: "pool",
+			zone: keymap.InPools, kind: KindPool,
+			opens: "pool.details", details: "pool.details", nouns: []string{"pool", "rig"},
+			explains: true, share: 5, least: 2},
+		rows:    p.made,
+		orders:  poolWays,
+		matches: func(f *widget.Filter, r *poolRow, now time.Time) bool { return r.passes(f, now) },
+		needs:   (*poolRow).attention,
+		columns: poolColumnsOf,
+		ills:    func(e *env) (string, bool) { ills := p.ills(e.now); return ills, ills != "" },
+		help:    poolHelp,
+		rig:     func(r *poolRow) string { return r.rig },
+		called:  func(r *poolRow) string { return "pool " + r.shown },
+		copies: func(r *poolRow) []copied {
+			return []copied{{"name", r.name}, {"check", r.check.Command},
+				{"what the check printed", r.check.Output},
+				{"where it is declared", r.source}}
+		},
+		strip: poolStrip,
+	})
+	return p
+}
+
+// made are the rows of a snapshot. A pool that has had too few members keeps the time since when.
+func (p *pools) made(e *env) []poolRow {
+	rows := make([]poolRow, 0, len(e.snap.Pools))
+	for i := range e.snap.Pools {
+		row := newPoolRow(&e.snap.Pools[i])
+		if row.lacks() {
+			row.lacking = e.now
+			if old := p.Find(row.name); old != nil && old.lacks() {
+				row.lacking = old.lacking
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
 
 // poolSign is the glyph and the token of a pool's state; the word stands beside it.
 func poolSign(l *widget.Styles, s poolState) (string, themes.Token) {
@@ -32,14 +81,13 @@ const poolStateWidth = 9 // "suspended"
 // poolColumns are the widths of the Pools panel; 0 = dropped.
 type poolColumns struct{ state, name, size, bounds, why, gap int }
 
-func (m *model) poolColumns(w int) poolColumns {
+func poolWidths(e *env, rows []*poolRow, w int) poolColumns {
 	c := poolColumns{state: poolStateWidth + 2, name: 6, size: 4, bounds: 7, gap: 2}
 	longest, need := 0, 0
-	for _, i := range m.pools.List.Shown {
-		r := &m.pools.Rows[i]
-		why, _ := r.why(m.now)
-		longest, need = max(longest, widget.Width(r.shown)),
-			max(need, widget.Width(why)+3+widget.Width(r.leaving().Brief))
+	for _, r := range rows {
+		why, _ := r.why(e.now)
+		longest, need = max(longest, widget.Width(r.shown)), max(need,
+			widget.Width(why)+3+widget.Width(r.leaving().Brief))
 		c.name = max(c.name, widget.Width(r.shown))
 		c.size, c.bounds = max(c.size, len(r.sizeText())), max(c.bounds, len(r.bounds()))
 	}
@@ -70,81 +118,58 @@ func (m *model) poolColumns(w int) poolColumns {
 	return c
 }
 
-// sizeText is how many members live, of how many.
-func (r *poolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.size, r.desired) }
-
-func (r *poolRow) bounds() string { return fmt.Sprintf("%d-%d", r.min, r.max) }
-
-// poolsPanel draws the list; with tabs it shares its place.
-func (m *model) poolsPanel(w, h int, focus bool, tabs []widget.Tab) []string {
-	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.pools.Version, UI: m.ui,
-		Second: m.now.Unix()}
-	return m.cache[panelPools].Lines(key, func() []string { return m.drawPools(w, h, focus, tabs) })
-}
-
-func (m *model) drawPools(w, h int, focus bool, tabs []widget.Tab) []string {
-	l := &m.pools.List
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs,
-		m.ordered(m.ruleNote(tabs, l, &m.pools.Filter), m.pools.Order,
-			widget.WayNames(poolWays(m.now)), len(m.pools.Rows), focus)))
-	if len(l.Shown) == 0 {
-		return widget.FillRows(append(lines, m.noPools(w)...), w, h)
+// poolColumnsOf are the columns of the Pools panel that fit into w.
+func poolColumnsOf(e *env, rows []*poolRow, w int) []column[*poolRow] {
+	c, more := poolWidths(e, rows, w), e.look.Glyphs.More
+	columns := []column[*poolRow]{
+		{head: "state", w: c.state, cell: func(l *widget.Line, r *poolRow, _ widget.RowState) {
+			state := r.state(e.now)
+			sign, token := poolSign(e.look, state)
+			l.Add(token, widget.Fit(sign+" "+string(state), c.state, more))
+		}},
+		{head: "name", w: c.name, gap: c.gap, cell: func(l *widget.Line, r *poolRow,
+			s widget.RowState) {
+			l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
+		}},
+		{head: "size", w: c.size, gap: c.gap, right: true, cell: func(l *widget.Line, r *poolRow,
+			_ widget.RowState) {
+			size := themes.Text
+			if r.size != r.desired {
+				_, size = poolSign(e.look, r.state(e.now))
+			}
+			l.Add(size, widget.FitRight(r.sizeText(), c.size, more))
+		}},
 	}
-	c := m.poolColumns(w)
-	room := h - 1
-	if m.headed(w, h) {
-		lines = append(lines, m.poolHeads(c, w))
-		room--
-	}
-	from, to := l.Window(room)
-	for _, i := range l.Shown[from:to] {
-		lines = append(lines, m.poolLine(&m.pools.Rows[i], c, w, focus))
-	}
-	return widget.FillRows(lines, w, h)
-}
-
-func (m *model) poolHeads(c poolColumns, w int) string {
-	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Dim, "   "+widget.Fit("state", c.state+c.gap, "")+
-		widget.Fit("name", c.name+c.gap, "")+widget.FitRight("size", c.size, ""))
 	if c.bounds > 0 {
-		l.Add(themes.Dim, "  "+widget.FitRight("min-max", c.bounds, ""))
+		columns = append(columns, column[*poolRow]{head: "min-max", w: c.bounds, gap: c.gap,
+			right: true,
+			cell: func(l *widget.Line, r *poolRow, _ widget.RowState) {
+				l.Add(themes.Dim, widget.FitRight(r.bounds(), c.bounds, more))
+			}})
 	}
-	l.Add(themes.Dim, "  "+widget.Fit("check", c.why, ""))
-	return l.Fill(w)
+	return append(columns, column[*poolRow]{head: "check", w: c.why, gap: c.gap,
+		cell: func(l *widget.Line, r *poolRow, _ widget.RowState) {
+			e.look.Reason(l,
+				r.because(e.now, c.why), c.why)
+		}})
 }
 
-func (m *model) poolLine(r *poolRow, c poolColumns, w int, focus bool) string {
-	more := m.look.Glyphs.More
-	s := widget.RowState{Cursor: r.name == m.pools.Chosen, Marked: m.pools.Marks[r.name],
-		Focus: focus, Stray: m.pools.List.Strays[r.name]}
-	l := m.look.RowStart(s)
-	state := r.state(m.now)
-	sign, token := poolSign(&m.look, state)
-	l.Add(token, widget.Fit(sign+" "+string(state), c.state, more))
-	l.Space(c.gap)
-	size := themes.Text
-	l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
-	l.Space(c.gap)
-	if r.size != r.desired {
-		size = token
-	}
-	l.Add(size, widget.FitRight(r.sizeText(), c.size, more))
-	if c.bounds > 0 {
-		l.Space(c.gap)
-		l.Add(themes.Dim, widget.FitRight(r.bounds(), c.bounds, more))
-	}
-	l.Space(c.gap)
+// because is where a pool's size comes from, and who leaves, for a cell of w columns.
+func (r *poolRow) because(now time.Time, w int) widget.Reason {
 	b := widget.Reason{Tail: r.leaving(), TailToken: themes.Busy}
-	b.Text, b.Token = r.why(m.now)
-	if c.why < 16 { // the number is what counts
+	b.Text, b.Token = r.why(now)
+	if w < 16 { // the number is what counts
 		for _, known := range []string{"check ", "counts open ", "set "} {
 			b.Text = strings.TrimPrefix(b.Text, known)
 		}
 	}
-	m.look.Reason(&l, b, c.why)
-	return widget.Crop(l.Fill(w), w)
+	return b
 }
+
+// sizeText is how many members live, of how many.
+func (r *poolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.size, r.desired) }
+
+func (r *poolRow) bounds() string { return fmt.Sprintf("%d-%d", r.min, r.max) }
 
 // leaving says which members finish.
 func (r *poolRow) leaving() widget.Phrase {
@@ -196,8 +221,8 @@ func (r *poolRow) checkText(now time.Time) string {
 	case c.Good != nil && c.Command == "":
 		return fmt.Sprintf("counts open work: %d", c.Value) + r.bound() + asking
 	case c.Good != nil:
-		return fmt.Sprintf("check said %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good))) +
-			r.bound() + asking
+		return fmt.Sprintf("check said %d, %s ago", c.Value,
+			widget.Age(now.Sub(*c.Good))) + r.bound() + asking
 	case c.Command == "":
 		return "counts open work; not counted yet" + asking
 	case c.Running != nil:
@@ -221,21 +246,83 @@ func (r *poolRow) bound() string {
 	return ""
 }
 
-// noPools says why the list is empty and what would fill it.
-func (m *model) noPools(w int) []string {
-	note := func(texts ...string) []string { return m.look.Notes(w, texts...) }
-	n := len(m.pools.Rows)
-	switch {
-	case m.snap == nil:
-		return note("Waiting for the city.")
-	case n > 0 && m.attention && !m.pools.Filter.Active():
-		return note("No pool needs attention.", fmt.Sprintf("%s shows all %d again.", m.keys.KeyOf("view.attention"), n))
-	case n > 0:
-		return note(fmt.Sprintf("None of %s matches %q.", widget.Count(n, "pool"),
-			m.pools.Filter.Text), m.clears())
-	}
-	return note("No pools. An agent with an [agents.pool] table is one.", "A check says how many members run. In "+
-		widget.Plain(m.snap.Path)+"/city.toml:", "",
+// poolHelp says what would fill the list.
+func poolHelp(e *env, w int) []string {
+	return e.look.Notes(w, "No pools. An agent with an [agents.pool] table is one.",
+		"A check says how many members run. In "+
+			widget.Plain(e.snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
 		"    [agents.pool]", "    min = 1", "    max = 3", `    check = "cat wanted"    # prints how many are needed`)
 }
+
+// passes reports whether a pool's row passes.
+func (r *poolRow) passes(f *widget.Filter, now time.Time) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(string(r.state(now)), t.Word)
+		case "rig":
+			hit = strings.HasPrefix(strings.ToLower(r.rig), t.Word)
+		case "pool", "name":
+			hit = widget.HasNamePrefix(r.name, t.Word)
+		case "":
+			hit = t.In(r.shown)
+			if !hit && !t.Fuzzy {
+				why, _ := r.why(now)
+				hit = t.In(string(r.state(now))) || t.In(why) || t.In(r.leaving().Full)
+			}
+		}
+		return hit
+	})
+}
+
+// poolStrip is a pool in a few lines, beside the lists.
+func poolStrip(e *env, r *poolRow, w int) []string {
+	dot := " " + e.look.Glyphs.Dot + " "
+	lines := []string{e.look.Title(w, false, []widget.Tab{{Name: "pool " + r.shown, Active: true}},
+		r.source)}
+	row := func(k themes.Token, text string) {
+		l := widget.Line{Styles: e.look}
+		l.Space(1)
+		l.Add(k, widget.Cut(text, w-2, e.look.Glyphs.More))
+		lines = append(lines, widget.Crop(l.Fill(w), w))
+	}
+	state := r.state(e.now)
+	sign, token := poolSign(e.look, state)
+	head := sign + " " + string(state) + dot + r.sizes() + dot + r.bounds()
+	p, ok := e.snap.Pool(r.name)
+	if !ok {
+		return lines
+	}
+	if next := nextText(p.Next, e.now); next != "" {
+		head += dot + next
+	}
+	row(token, head)
+	why, color := r.why(e.now)
+	row(color, why)
+	if out := lastLine(p.Check.Output); out != "" {
+		row(themes.Dim, "it printed: "+out)
+	}
+	if len(r.draining) > 0 {
+		row(themes.Text, "draining: "+strings.Join(r.draining, ", "))
+	}
+	if n := len(p.Decisions); n > 0 {
+		d := &p.Decisions[n-1]
+		row(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
+	}
+	return lines
+}
+
+// lastLine is the last line of a text that says anything.
+func lastLine(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if s := strings.TrimSpace(widget.Plain(lines[i])); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// sizes says how many members live, and how many are wanted.
+func (r *poolRow) sizes() string { return fmt.Sprintf("%d of %d wanted", r.size, r.desired) }

@@ -2,79 +2,74 @@ package tui
 
 import (
 	"fmt"
+	"time"
 
 	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
 
-func (m *model) quarantinePanel(w, h int, focus bool, tabs []widget.Tab) []string {
-	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.agents.Version, UI: m.ui,
-		Second: m.now.Unix()}
-	return m.cache[panelQuarantine].Lines(key, func() []string { return m.drawQuarantine(w, h, focus, tabs) })
+// nobodyHeld says why Quarantine is empty.
+func nobodyHeld(e *env, w int) []string {
+	if e.snap == nil {
+		return []string{e.look.Note("Waiting for the city.", w)}
+	}
+	return []string{
+		e.look.Note("Nobody. An agent that crashes too often in a short time waits here.", w),
+	}
 }
 
-func (m *model) drawQuarantine(w, h int, focus bool, tabs []widget.Tab) []string {
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, ""))
-	if len(m.quarantine.List.Shown) == 0 {
-		why := "Nobody. An agent that crashes too often in a short time waits here."
-		if m.snap == nil {
-			why = "Waiting for the city."
-		}
-		lines = append(lines, m.look.Note(why, w))
-		return widget.FillRows(lines, w, h)
+// quarantineColumns are name, why, last exit, until when, and the key; the last ones go first when it is narrow.
+func quarantineColumns(e *env, rows []*agentRow, w int) []column[*agentRow] {
+	more, key := e.look.Glyphs.More, e.keyOf("agent.release")
+	name := 8
+	for _, r := range rows {
+		name = max(name, widget.Width(r.shown))
 	}
-	longest := 0
-	for _, i := range m.quarantine.List.Shown {
-		longest = max(longest, widget.Width(m.agents.Rows[i].shown))
+	name = min(name, w/4)
+	const lead, free, last = 3, 14, 22 // cursor and mark; "until released"; "exit 3 after 12s"
+	return []column[*agentRow]{
+		{w: name, cell: func(l *widget.Line, r *agentRow, _ widget.RowState) {
+			token := themes.Bad
+			if r.state != city.Quarantined { // it is shown only because the cursor is on it
+				token = themes.Off
+			}
+			l.Add(token, widget.FitName(r.shown, name, more))
+		}},
+		{gap: 2, cell: func(l *widget.Line, r *agentRow, _ widget.RowState) {
+			lastWidth, keyWidth, exit := last, widget.Width(key+" release")+2, lastExit(r.exit)
+			why := w - lead - name - 2 - free - 1 - lastWidth - keyWidth
+			if why < 40 || exit == "" {
+				why, lastWidth = why+lastWidth, 0
+			}
+			if why < 22 || e.readOnly {
+				why, keyWidth = why+keyWidth, 0
+			}
+			if why >= 12 {
+				l.Add(themes.Text, widget.Fit(r.why, why-2, more))
+				l.Space(2)
+			}
+			l.Add(themes.Dim, widget.Fit(exit, lastWidth-2, more))
+			l.Space(min(lastWidth, 2))
+			l.Add(themes.Warn, widget.Fit(freed(r, e.now), free, more))
+			if keyWidth > 0 {
+				l.Space(2)
+				l.Add(themes.Key, key)
+				l.Add(themes.Dim, " release")
+			}
+		}},
 	}
-	from, to := m.quarantine.List.Window(h - 1)
-	for i := from; i < to; i++ {
-		row := &m.agents.Rows[m.quarantine.List.Shown[i]]
-		s := m.rowState(row, focus)
-		lines = append(lines, m.quarantineLine(row, min(max(longest, 8), w/4), w, s))
-	}
-	return widget.FillRows(lines, w, h)
 }
 
-// quarantineLine shows name, why, crashes, last exit, until when, and the key; the last ones go first when it is narrow.
-func (m *model) quarantineLine(r *agentRow, name, w int, s widget.RowState) string {
-	more := m.look.Glyphs.More
-	l := m.look.RowStart(s)
-	token := themes.Bad
-	if r.state != city.Quarantined {
-		token = themes.Off
+// freed says until when an agent is in quarantine.
+func freed(r *agentRow, now time.Time) string {
+	switch {
+	case r.state != city.Quarantined:
+		return string(r.state)
+	case r.until.After(now):
+		return "free in " + widget.Remaining(r.until.Sub(now))
 	}
-	l.Add(token, widget.FitName(r.shown, name, more))
-	l.Space(2)
-	free, last, key := "until released", lastExit(r.exit), m.keys.KeyOf(releaseID)+" release"
-	if r.until.After(m.now) {
-		free = "free in " + widget.Remaining(r.until.Sub(m.now))
-	}
-	if r.state != city.Quarantined { // it is shown only because the cursor is on it
-		free = string(r.state)
-	}
-	freeWidth, lastWidth, keyWidth := 14, 22, widget.Width(key)+2
-	why := w - l.Width - freeWidth - 1 - lastWidth - keyWidth
-	if why < 40 || last == "" {
-		why, lastWidth = why+lastWidth, 0
-	}
-	if why < 22 || m.mode == ReadOnly {
-		why, keyWidth = why+keyWidth, 0
-	}
-	if why >= 12 {
-		l.Add(themes.Text, widget.Fit(r.why, why-2, more))
-		l.Space(2)
-	}
-	l.Add(themes.Dim, widget.Fit(last, lastWidth-2, more))
-	l.Space(min(lastWidth, 2))
-	l.Add(themes.Warn, widget.Fit(free, freeWidth, more))
-	if keyWidth > 0 {
-		l.Space(2)
-		l.Add(themes.Key, m.keys.KeyOf(releaseID))
-		l.Add(themes.Dim, " release")
-	}
-	return widget.Crop(l.Fill(w), w)
+	return "until released"
 }
 
 // lastExit says how a life ended: "exit 3 after 12s".

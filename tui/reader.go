@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"gcity/city"
 	"gcity/themes"
@@ -18,15 +19,10 @@ func (m *model) showEvent() []effect {
 	return nil
 }
 
-// showDetails is about the agent that is selected, or the pool, the automation or the watchdog where these have the focus.
+// showDetails is about what verbs act on, or the agent that it stands for.
 func (m *model) showDetails() []effect {
-	switch m.matter() {
-	case ofPools:
-		return m.showPool()
-	case ofAutomations:
-		return m.showAutomation()
-	case ofWatchdogs:
-		return m.showWatchdog()
+	if id := m.worked().about().details; id != "" {
+		return m.keys.ByID(id).Run(m)
 	}
 	return m.showAgent()
 }
@@ -62,16 +58,16 @@ func (m *model) cityDetails() []string {
 	}
 	s := m.snap
 	lines = append(lines, "",
-		m.field("folder", widget.Plain(s.Path)),
-		m.field("host", widget.Plain(s.Host)),
-		m.field("version", widget.Plain(s.Version)),
-		m.field("controller", fmt.Sprintf("pid %d, %s, up %s", s.PID, widget.Plain(s.Mode),
+		m.look.Field("folder", widget.Plain(s.Path)),
+		m.look.Field("host", widget.Plain(s.Host)),
+		m.look.Field("version", widget.Plain(s.Version)),
+		m.look.Field("controller", fmt.Sprintf("pid %d, %s, up %s", s.PID, widget.Plain(s.Mode),
 			widget.Age(m.now.Sub(s.Started)))),
-		m.field("config", fmt.Sprintf("revision %s, in force since %s",
+		m.look.Field("config", fmt.Sprintf("revision %s, in force since %s",
 			widget.Plain(s.Config.Revision), widget.Clock(s.Config.Loaded, m.now))),
-		m.field("patrol", fmt.Sprintf("every %s, the last %s ago", s.Patrol.Interval,
+		m.look.Field("patrol", fmt.Sprintf("every %s, the last %s ago", s.Patrol.Interval,
 			widget.Age(s.Patrol.Age(m.now)))),
-		m.field("events", fmt.Sprintf("%d so far", s.Seq)),
+		m.look.Field("events", fmt.Sprintf("%d so far", s.Seq)),
 	)
 	if h := m.held(); h != nil {
 		lines = append(lines, "", m.look.Paint(themes.Title, "Held configuration")+" "+
@@ -109,4 +105,21 @@ func pretty(raw []byte) string {
 		return string(raw)
 	}
 	return b.String()
+}
+
+// eventDetail is all there is to know of one event.
+func (m *model) eventDetail(r *eventRow) []string {
+	e := &r.event
+	lines := []string{
+		m.look.Field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+widget.Age(m.now.Sub(e.TS))+" ago"),
+		m.look.Field("about", r.subject),
+		m.look.Field("by", widget.Plain(e.Actor)),
+	}
+	label := "message"
+	for _, text := range widget.PlainLines(e.Message) {
+		lines = append(lines, m.look.Field(label, text))
+		label = ""
+	}
+	lines = append(lines, m.look.Field("seq", fmt.Sprint(e.Seq)))
+	return append(lines, m.payloadLines(e.Payload)...)
 }

@@ -14,18 +14,18 @@ type registry = keymap.Registry[*model, effect]
 
 // CheckKeys says what is wrong with a person's keys, as the control room would.
 func CheckKeys(p Person) []string {
-	r := newRegistry()
+	r := newRegistry(newLists().panels)
 	r.Include(themeActions(p.Themes))
 	return r.Rebind(p.Keys)
 }
 
-func newRegistry() *registry {
+func newRegistry(all []Panel) *registry {
 	r := &registry{}
 	r.Include(slices.Concat(
-		agentActions(), sendActions(), poolActions(), automationActions(), watchdogActions(),
-		workActions(), mailActions(), rigActions(), configActions(), focusActions(), viewActions(),
-		peekActions(), editActions(), inspectActions(), eventActions(), moveActions(),
-		sortActions(), markActions(), messageActions(), menuActions(), mouseActions(),
+		agentActions(), sendActions(), poolActions(), automationActions(), panelActions(all),
+		workActions(), mailActions(), rigActions(), configActions(), focusActions(all), viewActions(all),
+		peekActions(), editActions(), inspectActions(), eventActions(), moveActions(all),
+		sortActions(all), markActions(all), messageActions(), menuActions(), mouseActions(),
 		leaveActions(), dialogActions(), fleetActions(),
 	))
 	return r

@@ -14,7 +14,7 @@ import (
 
 // Every action has an id of its own and is reachable by key, palette or dialog; no key means two things in one place.
 func TestRegistry(t *testing.T) {
-	r := newRegistry()
+	r := newRegistry(newLists().panels)
 	ids := map[string]bool{}
 	keys := map[string]string{}
 	for i := range r.Actions {
@@ -59,7 +59,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 		keymap.InPrompt:   {"/"},
 		keymap.InComposer: {"/", "i", "d", "l", "e", "enter", "i"},
 	}
-	for _, a := range newRegistry().Actions {
+	for _, a := range newRegistry(newLists().panels).Actions {
 		for _, c := range a.In {
 			for _, k := range a.Key.Keys() {
 				s := automated(t, 120, 40)
@@ -90,7 +90,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 
 // docs/keys.md is written from the registry; -update writes it anew.
 func TestKeysDoc(t *testing.T) {
-	golden(t, "../docs/keys.md", keysDoc(newRegistry()))
+	golden(t, "../docs/keys.md", keysDoc(newRegistry(newLists().panels)))
 }
 
 // keysDoc is the page of all keys.

@@ -1,16 +1,17 @@
 package tui
 
-import "gcity/city"
+import (
+	"gcity/tui/widget"
+	"slices"
+	"strings"
+)
 
 // relist makes the lists anew from the snapshot.
 func (m *model) relist() {
-	m.agents.update(m.snap.Agents, m.handsOn())
-	m.agents.pulses.Observe(m.snap.Agents, m.now, m.snap.Patrol.Interval)
-	m.pools.update(m.snap.Pools, m.now, m.handsOn())
-	m.automations.hand = m.keys.KeyOf("automation.fire")
-	m.automations.update(m.snap.Automations, m.handsOn())
-	m.watchdogs.update(m.snap.Watchdogs, m.look.Glyphs.Dot, m.handsOn())
-	m.heed()
+	e := m.env()
+	for _, p := range m.panels {
+		p.Update(e)
+	}
 	m.firedEnded()
 	m.runsChanged()
 	m.workChanged()
@@ -18,57 +19,53 @@ func (m *model) relist() {
 	m.dossierChanged()
 	m.readLetters()
 	m.discount()
-	m.agents.Marks = pruned(m.agents.Marks, func(name string) bool { return m.agents.Find(name) != nil })
-	m.pools.Marks = pruned(m.pools.Marks, func(name string) bool { return m.pools.Find(name) != nil })
-	m.automations.Marks = pruned(m.automations.Marks, func(name string) bool { return m.automations.Find(name) != nil })
 	m.keepUp()
 }
 
-// refill applies the filters anew, for somebody has changed them.
-func (m *model) refill() { m.fill(func(bool, string) func(string) bool { return nil }) }
+// refill applies the filters anew, for the user has changed them.
+func (m *model) refill() { m.fill(func(Panel) func(string) bool { return nil }) }
 
 // keepUp applies the filters to what is heard: what is worked with stays until the cursor leaves it.
 func (m *model) keepUp() { m.fill(m.holding) }
 
-// holding says which rows of a list stay that its filter leaves out by now: the one under the cursor, and, while somebody
-// works in the lists, all.
-func (m *model) holding(here bool, chosen string) func(id string) bool {
+// holding says which rows of a list stay that its filter leaves out by now: the one under the cursor, and, while the user
+// works in the lists, all. A list that shows a part of another one holds them only while it has the focus.
+func (m *model) holding(p Panel) func(id string) bool {
+	here, chosen := !p.about().part || m.focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.handsOn()) }
 }
 
-// settledFilters reports whether no list shows a row longer than it has to.
-func (m *model) settledFilters() bool {
-	return m.agents.List.Settled(m.holding(true, m.agents.Chosen)) && m.quarantine.List.Settled(m.holding(m.focus == panelQuarantine, m.agents.Chosen)) &&
-		m.pools.List.Settled(m.holding(true, m.pools.Chosen)) && m.automations.List.Settled(m.holding(true, m.automations.Chosen)) &&
-		m.watchdogs.List.Settled(m.holding(true, m.watchdogs.Chosen))
+func (m *model) fill(holding func(Panel) func(id string) bool) {
+	m.sifted = m.now.Unix()
+	e := m.env()
+	for _, p := range m.panels {
+		p.Refill(e, holding(p))
+	}
+	m.chooseVisible()
+	m.followSubject()
 }
 
-func (m *model) fill(holding func(here bool, chosen string) func(id string) bool) {
-	m.agents.Version++
-	m.sifted = m.now.Unix()
-	all := func(int) bool { return true }
-	m.agents.List.Fill(&m.agents, m.agents.Chosen, all, func(i int) bool {
-		r := &m.agents.Rows[i]
-		return r.passes(&m.agents.Filter) && (!m.attention || r.attention(m.now))
-	}, holding(true, m.agents.Chosen))
-	m.quarantine.List.Fill(&m.agents, m.agents.Chosen, func(i int) bool { return m.agents.Rows[i].state == city.Quarantined }, all,
-		holding(m.focus == panelQuarantine, m.agents.Chosen))
-	if r := m.agents.At(m.list()); r != nil {
-		if m.selected() == nil || m.focus != panelPeek && m.focus != panelWatchdogs && !m.visible(m.agents.Chosen) {
-			m.choose(r.name)
-		}
+// chooseVisible selects the agent under the cursor where the selected one is gone, or no longer in the list that is
+// worked in.
+func (m *model) chooseVisible() {
+	r := m.agents.At(m.list())
+	if r == nil {
+		return
 	}
-	m.pools.Fill(func(r *poolRow) bool {
-		return r.passes(&m.pools.Filter, m.now) && (!m.attention || r.attention(m.now))
-	}, holding(true, m.pools.Chosen))
-	m.automations.Fill(func(r *automationRow) bool {
-		return r.passes(&m.automations.Filter) && (!m.attention || r.attention())
-	}, holding(true, m.automations.Chosen))
-	m.watchdogs.Fill(func(r *watchdogRow) bool {
-		return r.passes(&m.watchdogs.Filter) && (!m.attention || r.attention())
-	}, holding(true, m.watchdogs.Chosen))
-	m.followWatched()
-	m.sift()
+	if m.selected() == nil ||
+		m.focus != panelPeek && !m.focused().about().follows && !m.visible(m.agents.Chosen) {
+		m.choose(r.name)
+	}
+}
+
+// followSubject selects the agent that the row under the cursor stands for, where the panel that has the focus wants
+// that: the pane is about it.
+func (m *model) followSubject() {
+	p := m.focused()
+	if name := p.Agent(); p.about().follows && m.focus == p.about().id && name != m.agents.Chosen &&
+		m.agents.Has(name) {
+		m.choose(name)
+	}
 }
 
 // visible reports whether the focused list shows an agent.
@@ -79,4 +76,54 @@ func (m *model) visible(name string) bool {
 		}
 	}
 	return false
+}
+
+// handsOn reports whether the user is at work in the lists, so that nothing may move there.
+func (m *model) handsOn() bool { return m.now.Sub(m.keyed) < still }
+
+// settledOrder reports whether the lists are in the order they should be in, and show what they should.
+func (m *model) settledOrder() bool {
+	if m.handsOn() {
+		return true
+	}
+	for _, p := range m.panels {
+		if !p.Settled(m.holding(p)) || !p.Sorted(m.now) {
+			return false
+		}
+	}
+	return true
+}
+
+// resort puts the lists into their orders now: the user asked for it.
+func (m *model) resort() {
+	for _, p := range m.panels {
+		p.Sort(m.now)
+	}
+	m.keepUp()
+}
+
+// orders are those of all lists by the names of their panels, as they are kept from one visit to the next.
+func (m *model) orders() map[string]string {
+	all := map[string]string{}
+	for _, p := range m.panels {
+		if o, ways := p.Sorting(m.now); o != nil && !p.about().part {
+			all[string(p.about().id)] = widget.OrderText(*o, ways)
+		}
+	}
+	return all
+}
+
+// setOrders takes back what orders gave; what is not understood leaves an order as it is.
+func (m *model) setOrders(kept map[string]string) {
+	for _, p := range m.panels {
+		o, ways := p.Sorting(m.now)
+		if o == nil || p.about().part {
+			continue
+		}
+		name, reversed := strings.CutSuffix(kept[string(p.about().id)], " reversed")
+		if i := slices.Index(ways, name); i >= 0 {
+			*o = widget.Order{Way: i, Reversed: reversed}
+		}
+	}
+	m.resort()
 }

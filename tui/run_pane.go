@@ -17,12 +17,8 @@ func (m *model) showsRun() bool { return m.onRuns && m.automations.Current() != 
 
 // turnPane notes what the pane is about after a message.
 func (m *model) turnPane() {
-	switch m.focus {
-	case panelAutomations:
-		m.onRuns = true
-	case panelPeek:
-	default:
-		m.onRuns = false
+	if m.focus != panelPeek {
+		m.onRuns = m.focus == panelAutomations
 	}
 }
 
@@ -159,11 +155,11 @@ func (m *model) outputFields(run *city.Run) []string {
 	var lines []string
 	label := "output"
 	for _, text := range tail(m.printed(run), shownOutput) {
-		lines = append(lines, m.field(label, text))
+		lines = append(lines, m.look.Field(label, text))
 		label = ""
 	}
 	if len(lines) == 0 && run.Ended == nil {
-		lines = append(lines, m.field(label, m.look.Paint(themes.Dim, "nothing printed yet")))
+		lines = append(lines, m.look.Field(label, m.look.Paint(themes.Dim, "nothing printed yet")))
 	}
 	return lines
 }

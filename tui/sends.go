@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gcity/city"
-	"gcity/themes"
 	"gcity/tui/widget"
 )
 
@@ -49,34 +48,4 @@ func quoted(s *city.Send) string {
 		text += fmt.Sprintf(" (%s, %s)", widget.Count(max(1, s.Lines), "line"), widget.Bytes(s.Bytes))
 	}
 	return text
-}
-
-// sendFields are the texts on their way into an agent, as far as they have come.
-func (m *model) sendFields(sends []city.Send) []string {
-	var lines []string
-	label := "texts"
-	for i := range sends {
-		s := &sends[i]
-		token := themes.Good
-		switch s.Stage {
-		case city.Queued:
-			token = themes.Warn
-		case city.Typing:
-			token = themes.Busy
-		case city.GivenUp:
-			token = themes.Bad
-		}
-		text := m.look.Paint(token, widget.Plain(string(s.Stage))) + " for " +
-			widget.Age(m.now.Sub(s.Since))
-		if s.Stage.Over() {
-			text = m.look.Paint(token, widget.Plain(string(s.Stage))) + " " +
-				widget.Age(m.now.Sub(s.Since)) + " ago"
-		}
-		if s.Why != "" {
-			text += ": " + widget.Plain(s.Why)
-		}
-		lines = append(lines, m.field(label, text), m.field("", m.look.Paint(themes.Dim, quoted(s))))
-		label = ""
-	}
-	return lines
 }

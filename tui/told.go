@@ -71,10 +71,10 @@ func (m *model) toldLines(in *city.Inspection) []string {
 func (m *model) toldFields(in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
-		lines = append(lines, m.field("from", m.inCity(in.PromptFile)))
+		lines = append(lines, m.look.Field("from", m.inCity(in.PromptFile)))
 	}
 	if way := toldWay(in); way != "" {
-		lines = append(lines, m.field("goes in", way))
+		lines = append(lines, m.look.Field("goes in", way))
 	}
 	return lines
 }

@@ -209,7 +209,7 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 	}
 	s.r.box.drop(a.snap)
 	if a.snap != nil && s.r.box.behind(a.snap.Seq) {
-		s.m.events = timeline{filter: s.m.events.filter}
+		s.m.events.reset()
 	}
 	t.move(s)
 	r.m, r.r, r.keep = s.m, s.r, s.keep

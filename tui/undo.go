@@ -140,7 +140,7 @@ func needUndoOrHeld(m *model) string {
 	switch {
 	case why == "" || m.mode == ReadOnly:
 		return why
-	case len(m.aim) == 0 && m.matter() == ofAutomations:
+	case len(m.aim) == 0 && m.subject().Kind == KindAutomation:
 		return why + "; to release one press " + m.keys.KeyOf("focus.agents") + " for the agents"
 	}
 	return needHeld(m)

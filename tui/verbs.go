@@ -349,33 +349,22 @@ func (m *model) stopLine(args []string) ([]effect, string) {
 // goTo puts focus and cursor on what is named; what hides it there goes.
 func (m *model) goTo(args []string) ([]effect, string) {
 	name := args[0]
-	show := func(p panel, f *widget.Filter) {
-		m.focusOn(p)
-		*f, m.attention = widget.Filter{}, false
+	for _, p := range m.panels {
+		if !p.Has(name) {
+			continue
+		}
+		m.focusOn(p.about().id)
+		*p.Query(), m.attention = widget.Filter{}, false
 		m.refill()
+		if p.about().kind == KindAgent {
+			m.choose(name)
+		} else {
+			p.Select(name)
+			m.followSubject()
+		}
+		return nil, ""
 	}
-	switch {
-	case m.agents.Find(name) != nil:
-		show(panelAgents, &m.agents.Filter)
-		m.choose(name)
-	case m.pools.Find(name) != nil:
-		show(panelPools, &m.pools.Filter)
-		m.pools.List.Select(&m.pools, name)
-		m.pools.Choose()
-	case m.automations.Find(name) != nil:
-		show(panelAutomations, &m.automations.Filter)
-		m.automations.been = true
-		m.automations.List.Select(&m.automations, name)
-		m.automations.Choose()
-	case m.watchdogs.Find(name) != nil:
-		show(panelWatchdogs, &m.watchdogs.Filter)
-		m.watchdogs.List.Select(&m.watchdogs, name)
-		m.watchdogs.Choose()
-		m.followWatched()
-	default:
-		return nil, unknown("agent, pool, automation or watchdog", name, m.anyNames(nil))
-	}
-	return nil, ""
+	return nil, unknown("agent, pool, automation or watchdog", name, m.anyNames(nil))
 }
 
 // there goes to what is named and does something with it there.

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -155,105 +154,93 @@ func (m *model) panel(at place, w int, focus bool) []string {
 	if at.h <= 0 {
 		return nil
 	}
-	tabs := m.tabsFor(at, w)
 	switch at.panel {
-	case panelAgents:
-		return m.agentsPanel(w, at.h, focus, tabs)
-	case panelPools:
-		return m.poolsPanel(w, at.h, focus, tabs)
-	case panelQuarantine:
-		return m.quarantinePanel(w, at.h, focus, tabs)
-	case panelAutomations:
-		return m.automationsPanel(w, at.h, focus, tabs)
-	case panelEvents:
-		return m.eventsPanel(w, at.h, focus, tabs)
-	case panelWatchdogs:
-		return m.watchdogsPanel(w, at.h, focus, tabs)
+	case panelDetail:
+		return m.detailStrip(w, at.h)
 	case panelPeek:
-		return m.peekPanel(w, at.h, focus, tabs)
+		return m.peekPanel(w, at.h, focus, m.tabsFor(at, w))
 	}
-	return m.detailStrip(w, at.h)
+	return m.panelOf(at.panel).Draw(m.env(), box{w: w, h: at.h, focus: focus, tabs: m.tabsFor(at, w)})
+}
+
+// detailStrip is what verbs act on in a few lines, else the selected agent.
+func (m *model) detailStrip(w, h int) []string {
+	e := m.env()
+	lines := m.worked().Strip(e, w)
+	if lines == nil {
+		if r := m.selected(); r != nil {
+			lines = m.agents.stripOf(e, r, w)
+		}
+	}
+	if lines == nil {
+		lines = []string{m.look.Title(w, false, nil, "")}
+	}
+	return widget.FillRows(lines, w, h)
 }
 
 // tabsFor are the titles in the rule of a panel of w columns.
 func (m *model) tabsFor(at place, w int) []widget.Tab {
-	held, ills := len(m.quarantine.List.Shown)-len(m.quarantine.List.Strays), m.pools.ills(m.now)
-	troubles, alert := m.automations.ills()
-	calls, called := m.watchdogs.ills()
-	all := []widget.Tab{
-		{Key: m.keys.KeyOf("focus.agents"), Name: "Agents", Extra: strconv.Itoa(len(m.agents.Rows))},
-		{Key: m.keys.KeyOf("focus.pools"), Name: "Pools", Extra: strconv.Itoa(len(m.pools.Rows)), Alert: ills != ""},
-		{Key: m.keys.KeyOf("focus.quarantine"), Name: "Quarantine", Extra: strconv.Itoa(held), Alert: held > 0},
-		{Key: m.keys.KeyOf("focus.automations"), Name: "Automations", Extra: strconv.Itoa(len(m.automations.Rows)), Alert: alert},
-		{Key: m.keys.KeyOf("focus.events"), Name: "Events"},
-		{Key: m.keys.KeyOf("focus.watchdogs"), Name: "Watchdogs", Extra: strconv.Itoa(len(m.watchdogs.Rows)), Note: calls, Alert: called},
-		m.peekTab(),
+	e := m.env()
+	own := m.tabFor(e, at, w)
+	if !at.tabs {
+		return []widget.Tab{own}
 	}
-	if m.snap == nil { // that there is none would be said of what nobody knows
-		for p := range all {
-			all[p].Extra = ""
+	var all []widget.Tab
+	for _, p := range m.panels {
+		switch {
+		case p.about().id == at.panel:
+			all = append(all, own)
+		case m.present(p):
+			all = append(all, p.Title(e))
 		}
 	}
-	all[panelPools].Note, all[panelAutomations].Note = ills, troubles
-	for p, marks := range map[panel]map[string]bool{panelAgents: m.agents.Marks, panelPools: m.pools.Marks, panelAutomations: m.automations.Marks} {
-		if len(marks) > 0 {
-			all[p].Note = widget.Number(len(marks)) + " marked"
+	if tierOf(m.w, m.h) == single {
+		pane := m.peekTab()
+		if at.panel == panelPeek {
+			pane = own
 		}
-	}
-	if m.events.frozen && m.events.fresh > 0 {
-		all[panelEvents].Extra = "+" + widget.Number(m.events.fresh)
-	}
-	for i := range all {
-		all[i].ID = i
-	}
-	own := &all[min(at.panel, panelPeek)]
-	own.Active = true
-	own.Hidden = m.hiddenIn(at, w)
-	if at.tabs && m.w < m.roomy() {
-		m.searching(own, at.panel)
-	}
-	switch {
-	case !at.tabs:
-		return []widget.Tab{*own}
-	case tierOf(m.w, m.h) == single:
-		all[panelPeek].Name, all[panelPeek].Extra = "Peek", ""
-	default:
-		all = all[:panelPeek]
-	}
-	if !m.guards() {
-		all = slices.Delete(all, int(panelWatchdogs), int(panelWatchdogs)+1)
+		pane.ID, pane.Name, pane.Extra = string(panelPeek), "Peek", ""
+		all = append(all, pane)
 	}
 	return m.shortTabs(all, m.w)
 }
 
-// roomy is the width from which on a rule has room at its end for what is searched for; below it stands in the title.
-func (m *model) roomy() int {
-	if m.guards() { // one title more
-		return 144
-	}
-	return 120
-}
-
-// searching puts into the title of a list what it is searched for, and how much was found.
-func (m *model) searching(t *widget.Tab, p panel) {
-	text, found := "", ""
-	switch p {
-	case panelAgents:
-		text, found = m.search(&m.agents.Filter), m.agents.List.Found()
-	case panelPools:
-		text, found = m.search(&m.pools.Filter), m.pools.List.Found()
-	case panelAutomations:
-		text, found = m.search(&m.automations.Filter), m.automations.List.Found()
-	case panelWatchdogs:
-		text, found = m.search(&m.watchdogs.Filter), m.watchdogs.List.Found()
-	case panelEvents:
-		if text = m.eventSearch(); text != "" {
-			found = fmt.Sprintf("%d of %d", len(m.events.shown), len(m.events.rows))
+// tabFor is the title of the panel of a place.
+func (m *model) tabFor(e *env, at place, w int) widget.Tab {
+	var own widget.Tab
+	if at.panel == panelPeek {
+		own = m.peekTab()
+		own.ID = string(panelPeek)
+		if m.snap == nil {
+			own.Extra = ""
+		}
+	} else {
+		p := m.panelOf(at.panel)
+		own = p.Title(e)
+		own.Hidden = m.look.Hidden(p.Hidden(e, w, at.h))
+		if text, found := p.Search(e); text != "" && at.tabs && m.w < m.roomy() {
+			own.Search, own.Extra, own.Alert = text, found, false
 		}
 	}
-	if text != "" {
-		t.Search, t.Extra, t.Alert = text, found, false
+	own.Active = true
+	return own
+}
+
+// present reports whether a panel is there to be seen: some are only while they list something, or have the focus.
+func (m *model) present(p Panel) bool {
+	_, _, _, n := p.Cursor()
+	return !p.about().optional || n > 0 || m.focus == p.about().id
+}
+
+// roomy is the width from which on a rule has room at its end for what is searched for; below it stands in the title.
+func (m *model) roomy() int {
+	w := 120
+	for _, p := range m.panels {
+		if p.about().optional && m.present(p) { // one title more
+			w += 24
+		}
 	}
+	return w
 }
 
 // shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the right, the

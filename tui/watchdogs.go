@@ -106,21 +106,6 @@ func (r *watchdogRow) heart(now time.Time) widget.Phrase {
 	return widget.Same(text)
 }
 
-// watchdogs are the city's watchdogs, those that need a person first, and the cursor among them.
-type watchdogs struct {
-	widget.Table[watchdogRow, *watchdogRow]
-}
-
-// update takes a snapshot's watchdogs. With still set the known ones keep their order.
-func (d *watchdogs) update(all []city.Watchdog, dot string, still bool) {
-	d.Version++
-	rows := make([]watchdogRow, len(all))
-	for i := range all {
-		rows[i] = newWatchdogRow(&all[i], dot)
-	}
-	d.Rows = widget.Arrange(rows, d.Rows, (*watchdogRow).Key, watchdogRank, still)
-}
-
 // watchdogRank orders watchdogs: who calls first, then who is ill, then by name.
 func watchdogRank(a, b *watchdogRow) int {
 	need := func(r *watchdogRow) int {
@@ -137,9 +122,6 @@ func watchdogRank(a, b *watchdogRow) int {
 	}
 	return city.CompareNames(a.name, b.name)
 }
-
-// guards reports whether Watchdogs is there to be seen: the city has some, or somebody looks for them.
-func (m *model) guards() bool { return len(m.watchdogs.Rows) > 0 || m.focus == panelWatchdogs }
 
 // calling are those that call for a person, and nobody has answered.
 func (d *watchdogs) calling() []*watchdogRow {
@@ -171,12 +153,12 @@ func (d *watchdogs) ills() (text string, alert bool) {
 }
 
 // problems is what the header says of them: every call, and who is not judged as declared.
-func (d *watchdogs) problems(k *registry, writable bool) []string {
+func (d *watchdogs) problems(e *env) []string {
 	var lines []string
 	for _, r := range d.calling() {
-		how := k.KeyOf("focus.watchdogs") + " shows it"
-		if writable {
-			how += ", " + k.KeyOf(releaseID) + " there answers"
+		how := e.keyOf("focus.watchdogs") + " shows it"
+		if !e.readOnly {
+			how += ", " + e.keyOf("agent.release") + " there answers"
 		}
 		lines = append(lines, callLine(r.dog, " ("+how+")"))
 	}
@@ -186,38 +168,6 @@ func (d *watchdogs) problems(k *registry, writable bool) []string {
 		}
 	}
 	return lines
-}
-
-// callBadge says how many watchdogs call, "" = none.
-func (m *model) callBadge(w int) string {
-	n := len(m.watchdogs.calling())
-	switch {
-	case n == 0:
-		return ""
-	case w < 100:
-		return m.look.Glyphs.Alert + widget.Number(n)
-	}
-	return fmt.Sprintf("%s %d calling", m.look.Glyphs.Alert, n)
-}
-
-// over are the watchdogs of an agent.
-func (m *model) over(agent string) []*watchdogRow {
-	var rows []*watchdogRow
-	for i := range m.watchdogs.Rows {
-		if m.watchdogs.Rows[i].watches == agent {
-			rows = append(rows, &m.watchdogs.Rows[i])
-		}
-	}
-	return rows
-}
-
-// heed has the agents say for whom a watchdog calls.
-func (m *model) heed() {
-	for _, w := range m.watchdogs.calling() {
-		if r := m.agents.Find(w.watches); r != nil {
-			r.heed(w.dog)
-		}
-	}
 }
 
 // heed has an agent's row say that a watchdog calls for a person because of it.
@@ -231,21 +181,6 @@ func (r *agentRow) heed(w *city.Watchdog) {
 func callLine(w *city.Watchdog, how string) string {
 	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) + how +
 		": " + widget.Plain(w.Escalated.Message)
-}
-
-// followWatched selects the agent that the watchdog under the cursor looks after: the pane is about it.
-func (m *model) followWatched() {
-	if r := m.watchdogs.Current(); r != nil && m.focus == panelWatchdogs && r.watches != m.agents.Chosen && m.agents.Find(r.watches) != nil {
-		m.choose(r.watches)
-	}
-}
-
-// guarded is the agent that the watchdog under the cursor looks after, nil if it is not there.
-func (m *model) guarded() *agentRow {
-	if r := m.watchdogs.Current(); r != nil {
-		return m.agents.Find(r.watches)
-	}
-	return nil
 }
 
 // watchdogSign is the glyph and the token of how a watchdog stands; the word stands beside it.
@@ -271,4 +206,15 @@ func (r *watchdogRow) whoJudges() string {
 		return strings.TrimSpace("triage " + widget.Plain(r.dog.Triage))
 	}
 	return widget.Plain(string(r.dog.Mode))
+}
+
+// over are the watchdogs of an agent.
+func (d *watchdogs) over(agent string) []*watchdogRow {
+	var rows []*watchdogRow
+	for i := range d.Rows {
+		if d.Rows[i].watches == agent {
+			rows = append(rows, &d.Rows[i])
+		}
+	}
+	return rows
 }

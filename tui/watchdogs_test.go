@@ -24,7 +24,7 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	}
 	s.press(".")
 	if s.m.focus != panelAgents || s.m.agents.Chosen != "worker-1" {
-		t.Errorf(". goes to panel %d, %s", s.m.focus, s.m.agents.Chosen)
+		t.Errorf(". goes to panel %s, %s", s.m.focus, s.m.agents.Chosen)
 	}
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")

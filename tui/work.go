@@ -294,19 +294,19 @@ func (m *model) workLine(r *workRow, here bool, w int) string {
 // beadDetails is everything a piece of work says, and the gate that it awaits.
 func (m *model) beadDetails(b *beads.Bead, gate string) []string {
 	lines := []string{
-		m.field("title", widget.Plain(b.Title)),
-		m.field("status", widget.Plain(strings.ReplaceAll(string(b.Status), "_", " "))),
-		m.field("type", widget.Plain(b.Type)),
-		m.field("priority", b.Priority.String()),
-		m.field("who", widget.Plain(b.Assignee)),
-		m.field("created", widget.Clock(b.CreatedAt, m.now)),
-		m.field("changed", widget.Clock(b.UpdatedAt, m.now)),
+		m.look.Field("title", widget.Plain(b.Title)),
+		m.look.Field("status", widget.Plain(strings.ReplaceAll(string(b.Status), "_", " "))),
+		m.look.Field("type", widget.Plain(b.Type)),
+		m.look.Field("priority", b.Priority.String()),
+		m.look.Field("who", widget.Plain(b.Assignee)),
+		m.look.Field("created", widget.Clock(b.CreatedAt, m.now)),
+		m.look.Field("changed", widget.Clock(b.UpdatedAt, m.now)),
 	}
 	for _, f := range []struct{ name, text string }{
 		{"awaits", gate}, {"part of", b.ParentID}, {"made from", b.Ref}, {"needs", strings.Join(b.Needs, ", ")}, {"labels", strings.Join(b.Labels, ", ")},
 	} {
 		if f.text != "" {
-			lines = append(lines, m.field(f.name, widget.Plain(f.text)))
+			lines = append(lines, m.look.Field(f.name, widget.Plain(f.text)))
 		}
 	}
 	keys := make([]string, 0, len(b.Metadata))
@@ -315,7 +315,7 @@ func (m *model) beadDetails(b *beads.Bead, gate string) []string {
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
-		lines = append(lines, m.field(widget.Plain(key), widget.Plain(b.Metadata[key])))
+		lines = append(lines, m.look.Field(widget.Plain(key), widget.Plain(b.Metadata[key])))
 	}
 	if b.Description != "" {
 		lines = append(lines, "")
@@ -324,4 +324,13 @@ func (m *model) beadDetails(b *beads.Bead, gate string) []string {
 		}
 	}
 	return lines
+}
+
+// subject is the piece of work under the cursor.
+func (k *work) subject() Ref {
+	ref := Ref{Kind: KindBead}
+	if b := k.under(); b != nil {
+		ref.Name = b.ID
+	}
+	return ref
 }

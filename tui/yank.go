@@ -17,9 +17,6 @@ import (
 // maxClip bounds what a terminal is given for its clipboard, in bytes: what xterm takes, which the others do too.
 const maxClip = 74994
 
-// copied is something that may be copied from what is selected.
-type copied struct{ what, text string }
-
 func needCopies(m *model) string {
 	if len(m.copies()) == 0 {
 		return "nothing is selected"
@@ -30,33 +27,19 @@ func needCopies(m *model) string {
 // copies are what may be copied from what is selected; what is not known is left out.
 func (m *model) copies() []copied {
 	var all []copied
-	switch m.matter() {
-	case ofMail:
+	switch p := m.worked(); {
+	case m.inbox != nil:
 		if l := m.inbox.under(); l != nil {
 			all = mailCopies(l)
 		}
-	case ofWork:
+	case m.work != nil:
 		if b := m.work.under(); b != nil {
 			all = beadCopies(b)
 		}
-	case ofPools:
-		if p := m.pools.Current(); p != nil {
-			all = []copied{{"name", p.name}, {"check", p.check.Command}, {"what the check printed", p.check.Output}, {"where it is declared", p.source}}
-		}
-	case ofAutomations:
-		if r := m.automations.Current(); r != nil {
-			all = automationCopies(r)
-		}
-	case ofWatchdogs:
-		if r := m.watchdogs.Current(); r != nil {
-			all = []copied{{"name", r.name}, {"the agent that it watches", r.watches}, {"why it stands so", r.told}, {"where it is declared", r.dog.Source}}
-		}
-	case ofEvents:
-		if r := m.events.selected(); r != nil {
-			all = eventCopies(r)
-		}
-	default:
+	case p.about().kind == KindAgent:
 		all = m.agentCopies()
+	default:
+		all = p.Copies()
 	}
 	known := all[:0]
 	for _, c := range all {
@@ -110,22 +93,6 @@ func (m *model) agentCopies() []copied {
 		}
 	}
 	return append(all, copied{"where it is declared", a.Source})
-}
-
-func automationCopies(r *automationRow) []copied {
-	all := []copied{{"name", r.name}, {"file", r.source}, {"what its gate says", r.reason}}
-	if r.last != nil {
-		all = append(all, copied{"last run's id", r.last.ID}, copied{"what the last run printed", r.last.Output})
-	}
-	return all
-}
-
-func eventCopies(r *eventRow) []copied {
-	all := []copied{{"message", r.event.Message}, {"who it is about", r.event.Subject}}
-	if raw, err := json.Marshal(r.event); err == nil { // a payload that is no JSON cannot be in an event's
-		all = append(all, copied{"event as JSON", string(raw)})
-	}
-	return append(all, copied{"type", r.event.Type})
 }
 
 func beadCopies(b *beads.Bead) []copied {

@@ -9,7 +9,7 @@ import (
 
 // Tab is a title in a rule: "1 Agents 16".
 type Tab struct {
-	ID     int // what a click on it means, to the panel's owner
+	ID     string // what a click on it means, to the panel's owner
 	Key    string
 	Name   string
 	Search string // what is looked for, before the count of what was found
