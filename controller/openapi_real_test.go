@@ -107,6 +107,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 		return r
 	}
 	names["bead"] = receipt("/v0/beads", `{"title":"Paint the fence","labels":["x"],"metadata":{"k":"v"},"description":"white"}`).Bead.ID
+	convoy := receipt("/v0/convoys", `{"title":"The fence","items":["`+names["bead"]+`"]}`).Bead.ID
 	names["message"] = receipt("/v0/mail", `{"from":"worker","to":"someone","subject":"Hello","body":"how are you?"}`).Bead.ID
 	receipt("/v0/events", `{"type":"canary.sings","message":"la","payload":{"a":[1]}}`)
 	for noun, path := range map[string]string{"pool": "/v0/pools", "rig": "/v0/rigs"} {
@@ -125,7 +126,7 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 		if !ok {
 			continue
 		}
-		asked := path
+		asked := strings.ReplaceAll(path, "/convoy/{bead}", "/convoy/"+convoy)
 		for noun, name := range names {
 			asked = strings.ReplaceAll(asked, "{"+noun+"}", strings.ReplaceAll(name, "/", "%2F"))
 		}
