@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +36,10 @@ type Options struct {
 	Script string   // a path, or a name to be looked for in the PATH
 	Dir    string   // the folder of the city or rig, where the script runs
 	Prefix string   // of the ids, for a script that heeds it
-	Env    []string // the whole environment of the script
+	Env    []string // what gcity sets in the script's environment
+
+	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv says what of it the script gets.
+	Environ []string
 
 	// Serve is for who keeps the store open for long: the script is told when it may end what it has begun (shutdown).
 	Serve bool
@@ -53,6 +57,10 @@ func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
 	}
+	if o.Environ == nil {
+		o.Environ = os.Environ()
+	}
+	o.Env = shell.ScriptEnv(o.Environ, o.Env...)
 	k := &keeper{o: o, foreign: map[string]bool{}}
 	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gcity/beads"
@@ -11,7 +12,7 @@ import (
 	"gcity/beads/script"
 )
 
-// open opens the store of a script in a folder. The environment is no more than what gcity gives.
+// open opens the store of a script in a folder.
 func open(t *testing.T, path, dir string) *script.Store {
 	t.Helper()
 	s, err := script.Open(script.Options{
@@ -34,6 +35,34 @@ func folder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// A script gets this process's environment without what belongs to sessions, and what gcity sets.
+func TestEnviron(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "keep")
+	text := "#!/bin/sh\nenv >" + filepath.Join(dir, "environ") + "\n[ \"$1\" = list ] && echo '[]'\nexit 0\n"
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("AWS_PROFILE", "work")
+	t.Setenv("GC_SESSION_ID", "of-a-session")
+	t.Setenv("GC_RIG", "of-a-session")
+	s, err := script.Open(script.Options{
+		Script: path, Dir: dir, Prefix: "sc", Env: []string{"GC_CITY_PATH=/town", "GC_AGENT=me", "GC_RUN=of-a-session"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.List(t.Context(), beads.Query{}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join(dir, "environ"))
+	for _, want := range []string{"AWS_PROFILE=work\n", "GC_CITY_PATH=/town\n", "GC_AGENT=me\n"} {
+		if err != nil || !strings.Contains(string(got), want) || strings.Contains(string(got), "of-a-session") {
+			t.Errorf("no %q, or too much, in %s (%v)", want, got, err)
+		}
+	}
 }
 
 // A script of a few lines that keeps what it is given is a store with all the promises of one.

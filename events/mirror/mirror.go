@@ -17,6 +17,7 @@ import (
 	"io/fs"
 	"iter"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -58,11 +59,13 @@ type Log interface {
 type Options struct {
 	Script string   // a path, or a name to be looked for in the PATH
 	Dir    string   // where it runs
-	Env    []string // its whole environment
+	Env    []string // what gcity sets in its environment
 	State  string   // folder in which is written down how far it has come
 	Log    Log
 	Logger *slog.Logger
-	Last   *lastwords.Time // within which Run ends once ctx has ended; nil: it has lastWords for itself
+	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv says what of it the script gets.
+	Environ []string
+	Last    *lastwords.Time // within which Run ends once ctx has ended; nil: it has lastWords for itself
 }
 
 // Place is how far a script has come.
@@ -109,7 +112,12 @@ func Newest(ctx context.Context, o Options) (uint64, error) {
 func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
-	got, err := shell.Call(ctx, shell.Program{Path: o.Script, Args: []string{op}, Dir: o.Dir, Env: o.Env, Stdin: stdin, Most: 1 << 20})
+	environ := o.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	env := shell.ScriptEnv(environ, o.Env...)
+	got, err := shell.Call(ctx, shell.Program{Path: o.Script, Args: []string{op}, Dir: o.Dir, Env: env, Stdin: stdin, Most: 1 << 20})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the events' script: %s: %w", op, err)

@@ -108,6 +108,19 @@ func TestEveryEventInOrder(t *testing.T) {
 	}
 }
 
+// The script gets this process's environment without what belongs to sessions.
+func TestEnviron(t *testing.T) {
+	t.Setenv("DOCKER_HOST", "tcp://builder")
+	t.Setenv("GC_SESSION_ID", "of-a-session")
+	o, log := city(t, `env >environ; `+keeps)
+	write(t, log, "a.b")
+	run(t, o, func(all []events.Event) bool { return len(all) > 0 })
+	got, err := os.ReadFile(filepath.Join(o.Dir, "environ"))
+	if err != nil || !strings.Contains(string(got), "DOCKER_HOST=tcp://builder\n") || strings.Contains(string(got), "of-a-session") {
+		t.Errorf("the environment of the script is %s (%v)", got, err)
+	}
+}
+
 // A script that fails loses nothing by it, and that it fails is an event, of which it is told when it is well.
 func TestAScriptThatFails(t *testing.T) {
 	o, log := city(t, `echo x >>tries; [ $(wc -l <tries) -gt 3 ] || { echo full >&2; exit 1; }; `+keeps)

@@ -45,7 +45,7 @@ type Options struct {
 	City     string          // absolute path of the city's folder
 	Dir      string          // folder of the socket, made if missing; one for each helper of a city
 	Settings json.RawMessage // as of protocol.OpenRequest
-	Environ  []string        // of the helper
+	Environ  []string        // of the controller; shell.ScriptEnv says what of it the helper gets
 	Observe  bool            // another process runs the city: the helper changes nothing
 	Logger   *slog.Logger    // nil = silent
 

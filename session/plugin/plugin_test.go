@@ -175,6 +175,18 @@ func TestHelperDies(t *testing.T) {
 	}
 }
 
+// A helper gets the controller's environment without what belongs to sessions.
+func TestEnvironOfHelper(t *testing.T) {
+	t.Setenv("KUBECONFIG", "/somewhere/config")
+	t.Setenv("GC_SESSION_ID", "of-the-controller")
+	t.Setenv("GC_AGENT", "of-the-controller")
+	p := open(t, t.TempDir())
+	env := proc.Environ(helperPID(t, p))
+	if !proc.HasEnv(env, "KUBECONFIG=/somewhere/config", false) || strings.Contains(string(env), "of-the-controller") {
+		t.Errorf("the environment of the helper is %q", env)
+	}
+}
+
 // helperPID is the process of the helper: the child of this one that has the socket of p. It waits for one.
 func helperPID(t *testing.T, p *Provider) int {
 	t.Helper()

@@ -8,11 +8,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"syscall"
 	"time"
 
 	"gcity/internal/screen"
+	"gcity/internal/shell"
 	"gcity/session/protocol"
 )
 
@@ -71,7 +71,7 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
 	cmd.Dir = p.o.City
 	socket := fmt.Sprintf("%s=%d", protocol.SocketEnv, inheritedFD)
-	cmd.Env = append(slices.Clip(p.o.Environ), socket)
+	cmd.Env = append(shell.ScriptEnv(p.o.Environ), socket)
 	cmd.ExtraFiles = []*os.File{p.listener}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second

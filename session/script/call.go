@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gcity/internal/screen"
+	"gcity/internal/shell"
 	"gcity/session"
 )
 
@@ -163,24 +164,9 @@ func short(text string) string {
 	return screen.Plain(lines[len(lines)-1])
 }
 
-// loginNames are the variables of the controller that a script gets besides GC_: what a login has. Keys and tokens, which
-// the controller may have too, are none of its business.
-func loginName(name string) bool {
-	switch name {
-	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM", "TMPDIR", "XDG_RUNTIME_DIR":
-		return true
-	}
-	return strings.HasPrefix(name, "LC_")
-}
-
+// scriptEnv returns the environment of the script.
 func scriptEnv(environ []string, city, state string) []string {
-	var env []string
-	for _, kv := range environ {
-		if name, _, _ := strings.Cut(kv, "="); loginName(name) {
-			env = append(env, kv)
-		}
-	}
-	return append(env, "GC_CITY="+city, "GC_CITY_PATH="+city, "GC_EXEC_STATE_DIR="+state)
+	return shell.ScriptEnv(environ, "GC_CITY="+city, "GC_CITY_PATH="+city, "GC_EXEC_STATE_DIR="+state)
 }
 
 // order is what a script gets to start a session. What happens around a start (pre_start, setup, readiness, the first

@@ -35,7 +35,7 @@ func open(t *testing.T, script string) *home {
 	h := &home{city: t.TempDir(), script: script}
 	h.environ = append(slices.DeleteFunc(os.Environ(), func(kv string) bool {
 		return strings.HasPrefix(kv, "XDG_RUNTIME_DIR=") || strings.HasPrefix(kv, "LANG=") || strings.HasPrefix(kv, "LC_")
-	}), "XDG_RUNTIME_DIR="+run, "LANG=C.UTF-8", "SECRET_KEY=none of its business")
+	}), "XDG_RUNTIME_DIR="+run, "LANG=C.UTF-8", "SECRET_KEY=of the controller")
 	h.reopen(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), await.Limit)

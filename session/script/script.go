@@ -32,7 +32,7 @@ type Options struct {
 	City    string   // absolute path of the city's folder
 	Script  string   // absolute path of the program
 	Dir     string   // folder of the records, made if missing; each script of a city needs its own
-	Environ []string // of the controller; the script gets what a login has of it, and GC_EXEC_STATE_DIR
+	Environ []string // of the controller; shell.ScriptEnv says what of it the script gets
 
 	Observe bool         // nothing is done behind a controller's back
 	Logger  *slog.Logger // nil = silent

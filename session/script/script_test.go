@@ -96,6 +96,9 @@ func TestAPatrolIsOneProcess(t *testing.T) {
 
 // The words of the protocol, as the script gets them: no shell comes between.
 func TestProtocol(t *testing.T) {
+	t.Setenv("SSH_AUTH_SOCK", "/run/agent.sock")
+	t.Setenv("GC_SESSION_ID", "of-an-agent-that-started-the-controller")
+	t.Setenv("GC_EXEC_START", "of-that-agent")
 	h := open(t, muxScript(t))
 	s := h.spec("gc-a", `exec sh -c 'echo "$0"; `+forever+`' "it's $HOME"`)
 	s.Env = append(s.Env, "A=$(touch x) 'y'", "SECRET_KEY=x", "GC_AGENT=a", "BEADS_DIR=/b")
@@ -113,9 +116,15 @@ func TestProtocol(t *testing.T) {
 	if err := json.Unmarshal([]byte(got[1][2]), &in); err != nil || fmt.Sprint(in) != fmt.Sprint(want) {
 		t.Errorf("%v, %v; want %v", in, err, want)
 	}
-	environ, err := os.ReadFile(filepath.Join(h.city, "records", "state", "environ"))
-	if err != nil || !strings.Contains(string(environ), "GC_CITY_PATH="+h.city) || !strings.Contains(string(environ), "PATH=") || strings.Contains(string(environ), "SECRET_KEY") {
+	data, err := os.ReadFile(filepath.Join(h.city, "records", "state", "environ"))
+	environ := string(data)
+	if err != nil || strings.Contains(environ, "of-an-agent") {
 		t.Errorf("its environment is\n%s\n%v", environ, err)
+	}
+	for _, want := range []string{"GC_CITY_PATH=" + h.city, "PATH=", "SSH_AUTH_SOCK=/run/agent.sock"} {
+		if !strings.Contains(environ, want) {
+			t.Errorf("no %s in its environment\n%s", want, environ)
+		}
 	}
 	const text = "$(no) `no` 'quoted\" *\nsecond ✓"
 	if err := h.Send(t.Context(), "gc-a", text); err != nil {

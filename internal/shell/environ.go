@@ -1,0 +1,75 @@
+package shell
+
+import "strings"
+
+// ScriptEnv returns the environment of a program of the operator's that holds sessions, work or events: what the
+// controller has, without what belongs to a session, a run, a service or a terminal, and then own. Of two values of
+// one variable the later one counts. own may name the city, the rig and the caller, but no session and no run:
+// their variables mark processes that gcity kills.
+func ScriptEnv(environ []string, own ...string) []string {
+	values, order := map[string]string{}, []string{}
+	add := func(all []string, without ...func(name string) bool) {
+	next:
+		for _, kv := range all {
+			name, _, ok := strings.Cut(kv, "=")
+			if !ok || name == "" {
+				continue
+			}
+			for _, drop := range without {
+				if drop(name) {
+					continue next
+				}
+			}
+			if _, known := values[name]; !known {
+				order = append(order, name)
+			}
+			values[name] = kv
+		}
+	}
+	add(environ, marksProcess, ofCaller, ofSurroundings)
+	add(own, marksProcess)
+	out := make([]string, 0, len(order))
+	for _, name := range order {
+		out = append(out, values[name])
+	}
+	return out
+}
+
+// marksProcess reports whether a variable marks the processes of one session, one start or one run.
+func marksProcess(name string) bool {
+	switch name {
+	case "GC_SESSION_ID", "GC_SESSION_NAME", "GC_EXEC_START", "GC_RUN", "GC_DIR":
+		return true
+	}
+	return strings.HasPrefix(name, "GCITY_SESSION_")
+}
+
+// ofCaller reports whether a variable says for which city, agent or run a program works. A controller that was
+// started by an agent has those of that agent.
+func ofCaller(name string) bool {
+	switch name {
+	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT", "GC_AUTOMATION",
+		"GC_EVENTS_FILE", "GC_EXEC_STATE_DIR", "AUTOMATION_DIR", "BEADS_DIR":
+		return true
+	}
+	return hasPrefix(name, "GC_EVENT_", "GC_FAILED_", "GC_SLING_", "GC_WATCHDOG")
+}
+
+// ofSurroundings reports whether a variable belongs to the controller's service, terminal or working folder.
+func ofSurroundings(name string) bool {
+	switch name {
+	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "MANAGERPIDFDID",
+		"TMUX", "TMUX_PANE", "STY", "COLUMNS", "LINES", "PWD", "OLDPWD":
+		return true
+	}
+	return hasPrefix(name, "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_")
+}
+
+func hasPrefix(name string, prefixes ...string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}
