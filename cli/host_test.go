@@ -10,12 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gcity/city"
 	"gcity/session/fake"
 )
 
 // slow is a loop that ends only when it is hurried.
 type slow struct {
-	*still
+	city.Control
 	limit   atomic.Int64
 	hurried chan struct{}
 	gaveUp  chan struct{}
@@ -33,7 +34,7 @@ func (s *slow) StopLimit() time.Duration   { return time.Duration(s.limit.Load()
 // when the stop begins. Before the loop would give up, and leave the rest running, all are ended at once.
 func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &slow{still: demoCity(), hurried: make(chan struct{})}
+		l := &slow{hurried: make(chan struct{})}
 		h := &house{parts: parts{loop: l, sessions: fake.New()}, logger: slog.New(slog.DiscardHandler), done: make(chan struct{})}
 		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
 		stopped := make(chan struct{})
@@ -59,7 +60,7 @@ func TestAStopHasTheTimeOfItsChain(t *testing.T) {
 // What does not end even when it is killed is given up, and the loop comes to an end of its own.
 func TestWhatDoesNotEndIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &slow{still: demoCity(), hurried: make(chan struct{}), gaveUp: make(chan struct{})}
+		l := &slow{hurried: make(chan struct{}), gaveUp: make(chan struct{})}
 		l.limit.Store(int64(time.Hour))
 		h := &house{parts: parts{loop: l, sessions: fake.New()}, logger: slog.New(slog.DiscardHandler), done: make(chan struct{})}
 		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)

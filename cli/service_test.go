@@ -3,16 +3,19 @@ package cli
 import (
 	"encoding/xml"
 	"errors"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	sdunit "github.com/coreos/go-systemd/v22/unit"
+	"github.com/google/go-cmp/cmp"
 
 	"gcity/city"
 	"gcity/cli/exit"
@@ -21,6 +24,8 @@ import (
 
 // awkward is a path with everything in it that a unit, a property list or a shell gives a meaning to.
 const awkward = `/srv/my %h "city" $HOME\x--é;&<'`
+
+var rewriteUnits = flag.Bool("rewrite-units", false, "write the units of the packages anew")
 
 func services() []*unit {
 	env := []string{"PATH=/opt/a b/bin:/usr/bin", "GC_HOME=" + awkward, "LANG=C.UTF-8"}
@@ -229,7 +234,19 @@ func TestPackagedUnitsAreTheSame(t *testing.T) {
 		}
 		_, text, _ = strings.Cut(text, "[Unit]\n")
 		text = "# `gcity " + u.group + " install` writes one that knows your PATH, and how long the stop may take.\n[Unit]\n" + strings.ReplaceAll(text, "%%f", "%f")
-		golden(t, "../../packaging/"+file, text)
+		file = filepath.Join("..", "packaging", file)
+		if *rewriteUnits {
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), text); diff != "" {
+			t.Errorf("%s (-want +got; -rewrite-units to accept):\n%s", file, diff)
+		}
 	}
 }
 
@@ -239,5 +256,27 @@ func TestLetGo(t *testing.T) {
 		if how, keeps := letGo(&city.Snapshot{Mode: mode, PID: 7}); how != want || strings.Contains(keeps, "leaves") != (how != "gcity stop") {
 			t.Errorf("%s: %s %s", mode, how, keeps)
 		}
+	}
+}
+
+// The unit does not restart what would end the same way or was stopped, and restarts what crashed or was aborted by the watchdog.
+func TestUnitRestartsCrashes(t *testing.T) {
+	text, err := services()[0].unitText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]string{}
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(key, "#") {
+			set[key] = value
+		}
+	}
+	prevented := strings.Fields(set["RestartPreventExitStatus"])
+	want := []string{strconv.Itoa(exit.CodeFailed), strconv.Itoa(exit.CodeConflict), strconv.Itoa(exit.CodeConfig)}
+	if set["Restart"] != "on-failure" || !slices.Equal(prevented, want) {
+		t.Errorf("Restart=%s but for %q, want on-failure but for %q", set["Restart"], prevented, want)
+	}
+	if set["RestartSec"] != "5" || set["StartLimitIntervalSec"] != "0" {
+		t.Errorf("it is started again after %s s, in bounds of %s", set["RestartSec"], set["StartLimitIntervalSec"])
 	}
 }
