@@ -105,7 +105,8 @@ func mainUnit(ctx context.Context, pid int) string {
 	if unit == "" {
 		return ""
 	}
-	m, err := (&app{Printer: output.Printer{Getenv: os.Getenv}}).manager(system)
+	a := &app{Printer: output.Printer{Getenv: os.Getenv}}
+	m, err := a.manager(system)
 	if err != nil {
 		return ""
 	}

@@ -34,7 +34,8 @@ func TestManPages(t *testing.T) {
 			walk(below)
 		}
 	}
-	walk((&app{}).root())
+	a := &app{}
+	walk(a.root())
 	if len(files) != commands || commands < 50 {
 		t.Errorf("%d pages of %d commands", len(files), commands)
 	}
