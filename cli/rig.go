@@ -44,7 +44,7 @@ func (a *app) rigCommand() *cobra.Command {
 		Long: `restart stops the agents of a rig and starts them anew, side by side, but
 whom others need before those, and says of each how it went. Agents that are suspended or told to finish are left
 alone. It fails if one of the others could not be restarted.`,
-	}, a.restartRig)
+	}, func(ctx context.Context, l *link, f found) error { return a.restartRig(ctx, l, f) })
 	return group("rig", "Project folders: add and remove them, stop and restart what works there", a.rigAdd(), list, status, suspend, resume, restart, a.rigRemove())
 }
 
