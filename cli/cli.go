@@ -42,7 +42,9 @@ func Main(args []string, version string) int {
 		version: version,
 		inTTY:   term.IsTerminal(os.Stdin.Fd()),
 	}
-	a.reach, a.dial, a.store, a.cities = a.reachCity, dial, openStore, a.openDirectory
+	a.dial, a.store = dial, openStore
+	a.cities = func() (city.Directory, func(), error) { return a.openDirectory() }
+	a.reach = func(ctx context.Context, dir string) (*link, error) { return a.reachCity(ctx, dir) }
 	return a.run(context.Background(), args)
 }
 
