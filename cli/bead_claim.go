@@ -26,8 +26,8 @@ func (a *app) claimBead(ctx context.Context, d *depot, id, who string) error {
 	return err
 }
 
-// claim is `bead update --claim` as it was typed.
-func (a *app) claim(ctx context.Context, c *cobra.Command, d *depot, id, who string) error {
+// claimsOnly refuses the other flags of `bead update` beside --claim.
+func claimsOnly(c *cobra.Command) error {
 	for _, flag := range []string{
 		"title", "status", "type", "priority", "parent", "description", "description-file", "needs",
 		"label", "remove-label", "set", "if-rev",
@@ -36,6 +36,11 @@ func (a *app) claim(ctx context.Context, c *cobra.Command, d *depot, id, who str
 			return exit.Usage("--claim takes the work and changes nothing else; give --%s to another update", flag)
 		}
 	}
+	return nil
+}
+
+// claim is `bead update --claim` as it was typed.
+func (a *app) claim(ctx context.Context, d *depot, id, who string) error {
 	who, err := a.self([]string{who})
 	if err != nil {
 		return exit.Usage("who takes it? Say --assignee NAME, or run this inside a session, where GC_AGENT does")

@@ -173,7 +173,10 @@ func (a *app) beadUpdate() *cobra.Command {
 	}
 	c = a.withWork(c, true, func(ctx context.Context, d *depot, args []string) error {
 		if f.claim {
-			return a.claim(ctx, c, d, args[0], f.assignee)
+			if err := claimsOnly(c); err != nil {
+				return err
+			}
+			return a.claim(ctx, d, args[0], f.assignee)
 		}
 		if f.file != "" {
 			text, err := a.textOf(f.file, c.Flags().Changed("description"))
@@ -259,12 +262,12 @@ func (a *app) patchFound(ctx context.Context, has *depot, old beads.Bead, p bead
 		if err := a.changed(ctx, has, events.BeadClosed, b); err != nil {
 			return err
 		}
-		return a.closeConvoy(ctx, has, old, b, true)
+		return a.tellClosedConvoy(ctx, has, old, b)
 	}
 	if err := a.reworked(ctx, has, old, b); err != nil {
 		return err
 	}
-	return a.closeConvoy(ctx, has, old, b, true)
+	return a.tellClosedConvoy(ctx, has, old, b)
 }
 
 // eventOf is the type of the event that tells how a bead is now.

@@ -77,7 +77,11 @@ func (a *app) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.reportStart(ctx, dir, s, before, "; nobody watches them now, `gcity` or `gcity --headless` does")
+	did, err := agentEventsAfter(ctx, dir, before)
+	if err != nil {
+		return err
+	}
+	return a.reportStart(s, did, "; nobody watches them now, `gcity` or `gcity --headless` does")
 }
 
 func (a *app) tellSettled(s *city.Snapshot, did []events.Event, who string) error {

@@ -127,7 +127,7 @@ func (a *app) gather(ctx context.Context, d *depot, convoy beads.Bead, ids []str
 		}
 		before, now = was, b
 	}
-	if err := a.closeConvoy(ctx, d, before, now, false); err != nil { // once all are in it
+	if _, err := a.closeConvoy(ctx, d, before, now); err != nil { // once all are in it
 		return err
 	}
 	convoy, err := d.Get(ctx, convoy.ID)
@@ -257,14 +257,21 @@ func (a *app) convoyClose() *cobra.Command {
 	return c
 }
 
-// closeConvoy closes the convoy in which nothing is open any more by a change to a bead; said: a line says so.
-func (a *app) closeConvoy(ctx context.Context, d *depot, was, b beads.Bead, said bool) error {
+// closeConvoy closes the convoy in which nothing is open any more by a change to a bead. It returns nil if there is none.
+func (a *app) closeConvoy(ctx context.Context, d *depot, was, b beads.Bead) (*beads.Bead, error) {
 	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)
 	if err != nil || !ok {
-		return err
+		return nil, err
 	}
-	if said && !a.JSON {
-		a.Sayf("closed %s, the convoy that it was the last of: %s", a.Paint(output.Bold, output.SafeLine(convoy.ID)), output.SafeLine(convoy.Title))
+	return &convoy, a.announce(ctx, d, events.BeadClosed, convoy)
+}
+
+// tellClosedConvoy is closeConvoy with a line that says so.
+func (a *app) tellClosedConvoy(ctx context.Context, d *depot, was, b beads.Bead) error {
+	convoy, err := a.closeConvoy(ctx, d, was, b)
+	if convoy != nil && !a.JSON {
+		a.Sayf("closed %s, the convoy that it was the last of: %s",
+			a.Paint(output.Bold, output.SafeLine(convoy.ID)), output.SafeLine(convoy.Title))
 	}
-	return a.announce(ctx, d, events.BeadClosed, convoy)
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -44,7 +45,11 @@ controller runs nobody restarts the agent: all else is done, and the exit code i
 		if err := f.fill(a, args); err != nil {
 			return err
 		}
-		over, text := a.handed(ctx, l, me, f.text, auto)
+		var over []city.Wisp
+		text := f.text
+		if !auto {
+			over, text = a.handed(ctx, l, me, text)
+		}
 		r, err := city.SendMail(ctx, l, mail.Message{ // first: whatever ends this, the words are kept
 			From: me, To: me, Subject: cmp.Or(f.subject, "handed on"), Text: text, Depth: a.depth(),
 		})
@@ -52,7 +57,9 @@ controller runs nobody restarts the agent: all else is done, and the exit code i
 			return err
 		}
 		if !auto {
-			r.Message += a.squash(ctx, l, me, over, cmp.Or(f.text, f.subject))
+			said, failed := squash(ctx, l, me, over, cmp.Or(f.text, f.subject))
+			_, _ = io.WriteString(a.Err, failed)
+			r.Message += said
 			again, err := l.Do(ctx, city.RequestRestart{Agent: me})
 			if err != nil {
 				code, why := exit.Verdict(err)

@@ -11,10 +11,7 @@ import (
 
 // handed are the wisps of an agent that are over, and the text of its message with what goes on of the others. Where the work
 // cannot be read the text goes as it is.
-func (a *app) handed(ctx context.Context, l *link, me, text string, auto bool) ([]city.Wisp, string) {
-	if auto {
-		return nil, text
-	}
+func (a *app) handed(ctx context.Context, l *link, me, text string) ([]city.Wisp, string) {
 	all, err := city.Wisps(ctx, l, me)
 	if err != nil {
 		fmt.Fprintf(a.Err, "gcity: what %s works at cannot be read, its wisps stay as they are: %s\n", output.SafeLine(me), output.SafeText(err.Error()))
@@ -35,17 +32,17 @@ func (a *app) handed(ctx context.Context, l *link, me, text string, auto bool) (
 	return over, text
 }
 
-// squash makes digests of wisps, and says so. What cannot be squashed stays as it is.
-func (a *app) squash(ctx context.Context, l *link, me string, over []city.Wisp, words string) (said string) {
+// squash makes digests of wisps. said and failed say of which it did and of which it did not: those stay as they are.
+func squash(ctx context.Context, l *link, me string, over []city.Wisp, words string) (said, failed string) {
 	for _, w := range over {
 		digest, err := city.Squash(ctx, l, w, me, words)
 		if err != nil {
-			fmt.Fprintf(a.Err, "gcity: %s is not squashed, and stays open: %s\n", output.SafeLine(w.Root.ID), output.SafeText(err.Error()))
+			failed += fmt.Sprintf("gcity: %s is not squashed, and stays open: %s\n", output.SafeLine(w.Root.ID), output.SafeText(err.Error()))
 			continue
 		}
 		said += fmt.Sprintf("; %s is squashed into %s", w.Root.ID, digest.ID)
 	}
-	return said
+	return said, failed
 }
 
 // leftFor are the messages that the session before has left for an agent, the newest first: those to itself that are not read.

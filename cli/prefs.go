@@ -48,9 +48,16 @@ func (a *app) person(p prefs.Prefs, file string) tui.Person {
 	return out
 }
 
+// ownPrefs are the preferences of the person at the terminal, and the files that have them.
+type ownPrefs struct {
+	files prefs.Files
+	last  prefs.Prefs
+}
+
 // watchPrefs tells of changed preferences until ctx ends; then the group has nothing left to wait for. They must not cost a
 // city its controller: after a panic they stay as they are, and the log says so.
-func (a *app) watchPrefs(ctx context.Context, wg *sync.WaitGroup, f prefs.Files, last prefs.Prefs, log *slog.Logger) <-chan tui.Person {
+func (a *app) watchPrefs(ctx context.Context, wg *sync.WaitGroup, own ownPrefs, log *slog.Logger) <-chan tui.Person {
+	f, last := own.files, own.last
 	if f.Config == "" {
 		return nil
 	}

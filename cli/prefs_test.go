@@ -59,7 +59,7 @@ func TestPrefsPanic(t *testing.T) {
 	a := &app{Printer: output.Printer{Getenv: func(string) string { panic("as asked") }}}
 	var said strings.Builder
 	var wg sync.WaitGroup
-	changes := a.watchPrefs(t.Context(), &wg, f, prefs.Prefs{}, slog.New(slog.NewTextHandler(&said, nil)))
+	changes := a.watchPrefs(t.Context(), &wg, ownPrefs{files: f}, slog.New(slog.NewTextHandler(&said, nil)))
 	again, late := time.NewTicker(time.Second), time.After(await.Limit)
 	defer again.Stop()
 	for n, open := 0, true; open; n++ { // nobody says from when on it is watched, and a file has to rest before it is read

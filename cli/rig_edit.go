@@ -107,7 +107,7 @@ func (a *app) addRig(ctx context.Context, path string, r newRig) error {
 	if rig.Suspended {
 		done.Message += "; it is suspended"
 	}
-	err = a.rigEdited(ctx, dir, events.Event{Type: events.RigAdded, Subject: rig.Name, Message: done.Message}, "", false)
+	err = a.rigEdited(ctx, dir, events.Event{Type: events.RigAdded, Subject: rig.Name, Message: done.Message}, "")
 	return errors.Join(failed, err, a.tellRigEdit(done))
 }
 
@@ -157,7 +157,11 @@ func (a *app) removeRig(ctx context.Context, name string, yes, force bool) error
 	if n := len(done.Agents); n > 0 {
 		done.Message = fmt.Sprintf("removed rig %s and %s (%s); %s and its work stay", name, output.Counted(n, "agent"), strings.Join(done.Agents, ", "), rig.Path)
 	}
-	err = a.rigEdited(ctx, dir, events.Event{Type: events.RigRemoved, Subject: name, Message: done.Message}, after.Revision, yes)
+	allowed := ""
+	if yes {
+		allowed = after.Revision
+	}
+	err = a.rigEdited(ctx, dir, events.Event{Type: events.RigRemoved, Subject: name, Message: done.Message}, allowed)
 	return errors.Join(err, a.tellRigEdit(done))
 }
 
@@ -224,8 +228,8 @@ func (a *app) notHeld(ctx context.Context, dir string) error {
 }
 
 // rigEdited has the city take up what was written, and tells it what that was. Without a controller it ends what still works in
-// a rig that is gone. A configuration that is held because of what it removes is let in, if that is what was asked for (yes).
-func (a *app) rigEdited(ctx context.Context, dir string, e events.Event, revision string, yes bool) error {
+// a rig that is gone. A configuration that is held because of what it removes is let in, if it is the revision that is allowed.
+func (a *app) rigEdited(ctx context.Context, dir string, e events.Event, allowed string) error {
 	l, err := a.reach(ctx, dir)
 	if err != nil {
 		return fmt.Errorf("it is written, but whether the city has taken it up is not known: %w", err)
@@ -235,8 +239,8 @@ func (a *app) rigEdited(ctx context.Context, dir string, e events.Event, revisio
 		if e.Type == events.RigRemoved {
 			_, err = beside.end(ctx, ofRig(e.Subject).of)
 		}
-	} else if _, err = l.Do(ctx, city.Reload{}); exit.HasCode(err, city.Conflict) && yes {
-		err = confirmHeld(ctx, l, revision, err)
+	} else if _, err = l.Do(ctx, city.Reload{}); exit.HasCode(err, city.Conflict) && allowed != "" {
+		err = confirmHeld(ctx, l, allowed, err)
 	}
 	if err != nil {
 		err = fmt.Errorf("city.toml is written, but: %w", err)

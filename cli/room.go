@@ -67,7 +67,7 @@ func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
 		Mode: mode, Logger: o.logger, Cities: cities,
 		ConfigOf: func(folder string, c city.Control) tui.ConfigFile { return &configFile{a, folder, c} },
 		MemoryOf: func(folder string) string { return memoryFile(a.Getenv, folder) },
-		Person:   a.person(own, files.Config), Changes: a.watchPrefs(watching, &wg, files, own, o.logger), FPS: own.FPS,
+		Person:   a.person(own, files.Config), Changes: a.watchPrefs(watching, &wg, ownPrefs{files: files, last: own}, o.logger), FPS: own.FPS,
 		Interrupts: o.interrupts,
 		NoColor:    a.Getenv("NO_COLOR") != "",
 		ASCII:      asciiLocale(a.Getenv),

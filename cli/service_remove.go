@@ -49,9 +49,10 @@ func (a *app) uninstall(ctx context.Context, k serviceKind, f serviceFlags) erro
 		return nil
 	}
 	out := removed{Unit: u.name(), File: u.path}
-	if err := a.endService(ctx, k, at, u, f, &out); err != nil {
+	if out.Agents, err = a.endService(ctx, k, at, u, f); err != nil {
 		return err
 	}
+	out.Stopped = out.Agents != ""
 	links := u.links()
 	_, deaf := m.ask(ctx, "disable", u.name())
 	for _, link := range links {
@@ -81,39 +82,37 @@ func (a *app) uninstall(ctx context.Context, k serviceKind, f serviceFlags) erro
 	return nil
 }
 
-// endService stops what runs by a unit.
-func (a *app) endService(ctx context.Context, k serviceKind, at string, u *unitFile, f serviceFlags, out *removed) error {
+// endService stops what runs by a unit. It returns what became of the agents: "kept", "ended", or "" if nothing ran.
+func (a *app) endService(ctx context.Context, k serviceKind, at string, u *unitFile, f serviceFlags) (agents string, err error) {
 	active, pid, err := u.state(ctx)
 	if err != nil {
 		if held, unsure := k.held(at); !held && unsure == nil || f.force {
-			return nil
+			return "", nil
 		}
 		if errors.Is(err, errUnreachable) && !runsBy(k.pid(at), u) {
-			return nil // it was started by hand, and goes on
+			return "", nil // it was started by hand, and goes on
 		}
-		return fmt.Errorf("the unit is not removed, because the service may be running: %w; run %s first, or use --force", err, k.stop)
+		return "", fmt.Errorf("the unit is not removed, because the service may be running: %w; run %s first, or use --force", err, k.stop)
 	}
 	if active == "inactive" || active == "failed" {
-		return nil
+		return "", nil
 	}
-	out.Stopped, out.Agents = true, "ended"
 	if f.keep {
 		n, err := strconv.Atoi(pid)
 		if err != nil || n <= 1 {
-			return fmt.Errorf("systemd does not say which process %s is, so its agents cannot be kept; try again in a moment", u.name())
+			return "", fmt.Errorf("systemd does not say which process %s is, so its agents cannot be kept; try again in a moment", u.name())
 		}
 		if err := syscall.Kill(n, syscall.SIGUSR1); err != nil {
-			return fmt.Errorf("process %d of %s cannot be told to leave its agents: %w", n, u.name(), err)
+			return "", fmt.Errorf("process %d of %s cannot be told to leave its agents: %w", n, u.name(), err)
 		}
-		out.Agents = "kept"
-		return u.awaitEnd(ctx)
+		return "kept", u.awaitEnd(ctx)
 	}
 	done := a.saySlow(ctx, "systemd to stop "+u.name(), stopPatience)
 	defer done()
 	if _, err := u.manager.call(ctx, stopPatience, "stop", u.name()); err != nil {
-		return fmt.Errorf("the service is not stopped, so its unit stays: %w", err)
+		return "", fmt.Errorf("the service is not stopped, so its unit stays: %w", err)
 	}
-	return nil
+	return "ended", nil
 }
 
 // runsBy reports whether a process belongs to a unit.

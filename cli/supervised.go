@@ -78,7 +78,11 @@ func (a *app) reportKept(ctx context.Context, dir string, before uint64, who str
 	if err != nil {
 		return err
 	}
-	return a.reportStart(ctx, dir, s, before, "; "+who)
+	did, err := agentEventsAfter(ctx, dir, before)
+	if err != nil {
+		return err
+	}
+	return a.reportStart(s, did, "; "+who)
 }
 
 // runsElsewhere refuses a city that another controller runs.
@@ -130,12 +134,13 @@ func (a *app) settledFar(ctx context.Context, c city.Control) (*city.Snapshot, e
 	}
 }
 
+// agentEventsAfter are the events of a city's agents after a seq, the oldest first.
+func agentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.Event, error) {
+	return readEvents(ctx, dir, events.Query{After: before, Forward: true, Types: []string{"agent.*"}, Limit: 10_000})
+}
+
 // reportStart tells what a start has done.
-func (a *app) reportStart(ctx context.Context, dir string, s *city.Snapshot, before uint64, who string) error {
-	did, err := readEvents(ctx, dir, events.Query{After: before, Forward: true, Types: []string{"agent.*"}, Limit: 10_000})
-	if err != nil {
-		return err
-	}
+func (a *app) reportStart(s *city.Snapshot, did []events.Event, who string) (err error) {
 	if a.JSON {
 		err = a.WriteJSON(struct {
 			Events output.List[events.Event]      `json:"events"`
