@@ -10,8 +10,11 @@ import (
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
+	"gcity/cli/agents"
+	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/cli/workstore"
 	"gcity/events"
 )
 
@@ -65,7 +68,7 @@ func TestWaitForALaterRun(t *testing.T) {
 	}
 	s.work = map[string]*fake.Store{"": fake.New("br")}
 	for _, code := range []string{"5", "6"} {
-		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: typeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: map[string]string{
+		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: workstore.TypeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: map[string]string{
 			city.RunOutcome: "failed", city.RunCode: code, city.RunError: "exit " + code}}); err != nil {
 			t.Fatal(err)
 		}
@@ -93,14 +96,14 @@ func TestAutomationRun(t *testing.T) {
 	}{
 		{"well", map[string]string{city.RunOutcome: "ok", city.RunCode: "0", city.RunOutput: "hello"}, exit.CodeDone},
 		{"badly", map[string]string{city.RunOutcome: "failed", city.RunCode: "7", city.RunError: "exit 7"}, 7},
-		{"late", map[string]string{city.RunOutcome: "failed", city.RunError: "it was too slow", city.RunTimedOut: "true"}, exitTimedOut},
+		{"late", map[string]string{city.RunOutcome: "failed", city.RunError: "it was too slow", city.RunTimedOut: "true"}, agents.ExitTimedOut},
 		{"by words", map[string]string{city.RunOutcome: "failed", city.RunError: "it had not ended after timeout = 1s"}, exit.CodeFailed},
 		{"cut off", map[string]string{city.RunOutcome: "interrupted", city.RunError: "stopped"}, exit.CodeFailed},
 	} {
 		s := busyCity()
 		s.live = []events.Event{ended(events.AutomationFailed, "br-0"), ended(events.AutomationFired, "br-1"), ended(events.AutomationCompleted, "br-1")}
 		s.work = map[string]*fake.Store{"": fake.New("br")}
-		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: typeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: c.meta}); err != nil {
+		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: workstore.TypeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: c.meta}); err != nil {
 			t.Fatal(err)
 		}
 		code, out, errs := told(t, s, "automation", "run", "digest", "--wait")
@@ -186,7 +189,7 @@ func TestAutomationRunShowsOutput(t *testing.T) {
 		s.live = []events.Event{{Seq: 9, Type: events.AutomationCompleted, Payload: json.RawMessage(`{"run":"br-1"}`)}}
 		s.work = map[string]*fake.Store{"": fake.New("br")}
 		meta := map[string]string{city.RunOutcome: "ok", city.RunOutput: "kept"}
-		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: typeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: meta}); err != nil {
+		if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: workstore.TypeRun, Labels: []string{city.RunLabel + "digest"}, Metadata: meta}); err != nil {
 			t.Fatal(err)
 		}
 		code, out, errs := told(t, s, strings.Fields("automation run digest --wait"+c.args)...)
@@ -207,7 +210,7 @@ func TestAutomationLogs(t *testing.T) {
 	s := busyCity()
 	s.prints = []city.Piece{{Text: "so far"}, {Text: " and on\n"}}
 	s.work = map[string]*fake.Store{"": fake.New("br")}
-	if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: typeRun, Labels: []string{city.RunLabel + "digest"}}); err != nil {
+	if _, err := s.work[""].Create(t.Context(), beads.Bead{Title: "run", Type: workstore.TypeRun, Labels: []string{city.RunLabel + "digest"}}); err != nil {
 		t.Fatal(err)
 	}
 	for line, want := range map[string]struct {
@@ -248,10 +251,10 @@ func TestAutomationRunSaysThatItWaits(t *testing.T) {
 	s.snapshot.Automations = []city.Automation{{Name: "ninth", Gate: "manual", State: city.AutomationDue, Reason: "by hand; waits for a place, 8 run"}}
 	s.holds = make(chan struct{})
 	errs := &opener{holds: s.holds}
-	a := &app{Printer: output.Printer{Err: errs}}
+	a := &env.Env{Printer: output.Printer{Err: errs}}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	r, err := a.fire(ctx, &link{Control: s}, city.Fire{Automation: "ninth"})
+	r, err := agents.Fire(ctx, a, &env.Link{Control: s}, city.Fire{Automation: "ninth"})
 	if err != nil || r.Bead == nil {
 		t.Fatalf("%+v, %v", r, err)
 	}

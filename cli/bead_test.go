@@ -11,6 +11,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/cli/exit"
+	"gcity/cli/workstore"
 )
 
 // emitted are the events that commands have sent to the city, as "type subject".
@@ -93,7 +94,7 @@ func TestBeadLists(t *testing.T) {
 	s := demoCity()
 	told(t, s, "bead", "create", "a", "--priority", "3")
 	told(t, s, "bead", "create", "b", "--priority", "0")
-	told(t, s, "bead", "create", "c", "--type", typeRun)
+	told(t, s, "bead", "create", "c", "--type", workstore.TypeRun)
 	_, out, _ := told(t, s, "bead", "list", "--limit", "1")
 	if !strings.Contains(out, "br-2") || !strings.Contains(out, "1 of 2; --limit 0 shows all") {
 		t.Errorf("list:\n%s", out)
@@ -110,7 +111,7 @@ func TestBeadLists(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Items) != 1 || list.Items[0].ID != "br-2" {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if _, out, _ = told(t, s, "bead", "list", "--type", typeRun); !strings.Contains(out, "br-3") {
+	if _, out, _ = told(t, s, "bead", "list", "--type", workstore.TypeRun); !strings.Contains(out, "br-3") {
 		t.Errorf("runs:\n%s", out)
 	}
 	if _, out, _ = told(t, s, "bead", "list", "--rig", "demo"); !strings.Contains(out, "no work with rig demo yet: `gcity bead create TITLE --rig demo`") {
@@ -196,20 +197,20 @@ func TestWhichStore(t *testing.T) {
 		t.Errorf("exit %d, %s%s", code, out, errs)
 	}
 	dir := t.TempDir()
-	all := []place{{dir: filepath.Join(dir, "city"), prefix: "ci"}, {rig: "demo", dir: filepath.Join(dir, "demo"), prefix: "de"}}
-	if err := os.Mkdir(all[1].dir, 0o700); err != nil {
+	all := []workstore.Place{{Dir: filepath.Join(dir, "city"), Prefix: "ci"}, {Rig: "demo", Dir: filepath.Join(dir, "demo"), Prefix: "de"}}
+	if err := os.Mkdir(all[1].Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(all[1].dir, filepath.Join(dir, "link")); err != nil {
+	if err := os.Symlink(all[1].Dir, filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
 	for env, want := range map[string]string{"city/.beads": "", "demo/.beads/": "demo", "link/.beads": "demo"} {
-		if p, err := placeOf(filepath.Join(dir, env), all); err != nil || p.rig != want {
-			t.Errorf("%s: %q, %v", env, p.rig, err)
+		if p, err := workstore.PlaceOf(filepath.Join(dir, env), all); err != nil || p.Rig != want {
+			t.Errorf("%s: %q, %v", env, p.Rig, err)
 		}
 	}
 	for _, env := range []string{"demo", "other/.beads"} {
-		if _, err := placeOf(filepath.Join(dir, env), all); err == nil {
+		if _, err := workstore.PlaceOf(filepath.Join(dir, env), all); err == nil {
 			t.Errorf("%s is taken for a store of the city", env)
 		}
 	}

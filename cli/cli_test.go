@@ -17,6 +17,7 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/config"
@@ -204,7 +205,7 @@ func TestManyMistakes(t *testing.T) {
 
 // Everything that can be typed says what it does, and no two commands beside each other have one name.
 func TestTable(t *testing.T) {
-	a := &app{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
+	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		seen := map[string]bool{}
@@ -216,7 +217,7 @@ func TestTable(t *testing.T) {
 			walk(s)
 		}
 	}
-	walk(a.root())
+	walk(root(a))
 	for _, path := range []string{
 		"init", "start", "stop", "restart", "status", "plan", "why", "reload", "suspend", "resume", "agent list", "agent show",
 		"agent peek", "agent logs", "agent attach", "agent nudge", "agent unsend", "agent send-keys", "agent interrupt", "agent restart", "agent stop",
@@ -225,7 +226,7 @@ func TestTable(t *testing.T) {
 		"events", "event emit", "register", "unregister", "cities", "supervisor run", "supervisor start", "supervisor stop", "supervisor status", "supervisor reload",
 		"supervisor logs", "doctor", "version", "completion bash", "completion zsh", "completion fish", "daemon run",
 	} {
-		if c, rest, err := a.root().Find(strings.Fields(path)); err != nil || len(rest) > 0 || c.CommandPath() != "gcity "+path {
+		if c, rest, err := root(a).Find(strings.Fields(path)); err != nil || len(rest) > 0 || c.CommandPath() != "gcity "+path {
 			t.Errorf("there is no %q", path)
 		}
 	}
@@ -233,23 +234,23 @@ func TestTable(t *testing.T) {
 
 // A command line builds the one command that it names, and the table names each command as it is.
 func TestTreeBuildsOneCommand(t *testing.T) {
-	a := &app{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
-	all := a.root().Commands()
-	if len(all) != len(a.branches()) {
-		t.Fatalf("%d commands, %d in the table", len(all), len(a.branches()))
+	a := &env.Env{Printer: output.Printer{Out: &bytes.Buffer{}, Err: &bytes.Buffer{}, Getenv: func(string) string { return "" }, Now: time.Now}}
+	all := root(a).Commands()
+	if len(all) != len(branches()) {
+		t.Fatalf("%d commands, %d in the table", len(all), len(branches()))
 	}
 	for i, c := range all {
-		built := a.tree([]string{c.Name(), "--help"}).Commands()
+		built := tree(a, []string{c.Name(), "--help"}).Commands()
 		want := 1
 		if c.Name() == "completion" || c.Name() == "man" {
 			want = len(all)
 		}
-		if a.branches()[i].name != c.Name() || len(built) != want {
-			t.Errorf("%s: %q in the table, %d commands built", c.Name(), a.branches()[i].name, len(built))
+		if branches()[i].name != c.Name() || len(built) != want {
+			t.Errorf("%s: %q in the table, %d commands built", c.Name(), branches()[i].name, len(built))
 		}
 	}
 	for _, args := range [][]string{{"help", "status"}, {"--help"}, {"sttaus"}, {"pack", "list"}, {"--city", "x", "status"}, {"__complete", ""}} {
-		if n := len(a.tree(args).Commands()); n != len(all) {
+		if n := len(tree(a, args).Commands()); n != len(all) {
 			t.Errorf("%v: %d commands of %d", args, n, len(all))
 		}
 	}

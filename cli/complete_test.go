@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/env"
 	"gcity/cli/output"
 )
 
@@ -137,18 +138,18 @@ func TestBashColons(t *testing.T) {
 func TestCompletionDoesNotWait(t *testing.T) {
 	dir, hung := shellCity(t), make(chan struct{})
 	defer close(hung)
-	a := &app{
+	a := &env.Env{
 		Printer: output.Printer{
 			Now:    time.Now,
 			Getenv: func(string) string { return "" },
 		},
-		dir: dir,
-		dial: func(string) (city.Control, func(), error) {
+		Dir: dir,
+		Dial: func(string) (city.Control, func(), error) {
 			<-hung
 			return nil, nil, os.ErrNotExist
 		},
 	}
-	if got := a.namesFor(context.Background(), time.Millisecond, []kind{kindAgent}); got != nil {
+	if got := env.NamesFor(context.Background(), a, time.Millisecond, []env.Kind{env.KindAgent}); got != nil {
 		t.Errorf("%q", got)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/config"
 	"gcity/internal/disk"
@@ -21,7 +23,7 @@ import (
 
 // configFile is the configuration of a city whose room is open. It implements tui.ConfigFile.
 type configFile struct {
-	app *app
+	app *env.Env
 	dir string
 	ctl city.Control // nil = no controller runs
 }
@@ -37,9 +39,11 @@ func (f *configFile) Path(file string) string {
 	return filepath.Join(f.dir, file)
 }
 
-// Fixed implements tui.ConfigFile. What lies outside of the city may be other cities' too, as config.Source.SetSuspended has it.
+// Fixed implements tui.ConfigFile. What lies outside of the city may be other cities' too, as
+// config.Source.SetSuspended has it.
 func (f *configFile) Fixed(file string) string {
-	const here = "For this city alone, [[patches.agents]] in " + config.FileName + " changes an agent."
+	const here = "For this city alone, [[patches.agents]] in " + config.FileName +
+		" changes an agent."
 	copied, fetched := strings.CutPrefix(file, ".gc/topologies/")
 	switch {
 	case fetched:
@@ -56,9 +60,9 @@ func (f *configFile) Fixed(file string) string {
 // parse reads the configuration with a text in the place of one of its files.
 func (f *configFile) parse(file string, data []byte, s *city.Snapshot) (*config.City, error) {
 	if file == "" {
-		return parseConfig(f.dir, data, s)
+		return folder.ParseConfig(f.dir, data, s)
 	}
-	src := sourceAs(f.dir, s)
+	src := folder.SourceAs(f.dir, s)
 	src.Instead = map[string][]byte{f.Path(file): data}
 	return src.Load()
 }
@@ -109,16 +113,18 @@ func (f *configFile) Plan(ctx context.Context, file string, data []byte) (tui.Pl
 	if err != nil {
 		return tui.Plan{}, err
 	}
-	p, err := f.app.planOf(ctx, c, s)
+	p, err := planOf(ctx, f.app, c, s)
 	if err != nil {
 		return tui.Plan{}, err
 	}
 	var out tui.Plan
 	for _, ch := range p.Items {
-		out.Changes = append(out.Changes, tui.Change{Agent: ch.Agent, Pool: ch.Pool, What: ch.Change, Why: ch.Reason})
+		out.Changes = append(out.Changes,
+			tui.Change{Agent: ch.Agent, Pool: ch.Pool, What: ch.Change, Why: ch.Reason})
 	}
 	if p.Held != nil {
-		out.Notes = append(out.Notes, "It would be held until it is confirmed: "+output.Loss(p.Held.Removes, p.Held.Running)+".")
+		out.Notes = append(out.Notes, "It would be held until it is confirmed: "+
+			output.Loss(p.Held.Removes, p.Held.Running)+".")
 	}
 	out.Notes = slices.Concat(out.Notes, p.Unknown, p.Warnings)
 	return out, nil

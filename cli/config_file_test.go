@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/tui"
 )
@@ -21,7 +22,7 @@ func TestConfigFile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte(was), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	f := &configFile{app: &app{Printer: output.Printer{Now: time.Now}}, dir: dir}
+	f := &configFile{app: &env.Env{Printer: output.Printer{Now: time.Now}}, dir: dir}
 	if problems, line := f.Check("", []byte(was)); len(problems) > 0 || line != 0 {
 		t.Errorf("%q, %d", problems, line)
 	}
@@ -67,7 +68,7 @@ func TestConfigFileOfAnother(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Fatal(err)
 	}
-	f := &configFile{app: &app{Printer: output.Printer{Now: time.Now}}, dir: link}
+	f := &configFile{app: &env.Env{Printer: output.Printer{Now: time.Now}}, dir: link}
 	for file, was := range map[string]string{"team.toml": team, "crew/topology.toml": crew} {
 		lines := strings.Count(was, "\n")
 		if problems, line := f.Check(file, []byte(was+"naem = \"x\"\n")); len(problems) != 1 || line != lines+1 || !strings.HasPrefix(problems[0], file+":") {

@@ -7,71 +7,82 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/agents"
+	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/config"
 )
 
-func (a *app) configCommand() *cobra.Command {
+func configCommand(e *env.Env) *cobra.Command {
 	var provenance, validate, secrets bool
 	show := &cobra.Command{
-		Use: "show", Short: "The configuration as gcity understands it, defaults filled in, secrets hidden", Args: exactly(0),
+		Use: "show", Short: "The configuration as gcity understands it, defaults filled in, secrets hidden", Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.mayReveal(secrets); err != nil {
+			if err := env.MayReveal(e, secrets); err != nil {
 				return err
 			}
-			c, err := a.loadHere()
+			c, err := env.LoadHere(e)
 			if err != nil {
 				return err
 			}
-			warnings := append(problemLines(c.Warnings), recipeTroubles(cmd.Context(), c)...)
-			if a.JSON {
-				return a.WriteJSON(configShape{c.Path, c.Revision, warnings, configText(c), sourcesOf(c)})
+			warnings := append(folder.ProblemLines(c.Warnings),
+				folder.RecipeTroubles(cmd.Context(), c)...)
+			if e.JSON {
+				return e.WriteJSON(configShape{c.Path, c.Revision, warnings, host.ConfigText(c),
+					folder.SourcesOf(c)})
 			}
 			for _, w := range warnings {
-				a.Warn(w)
+				e.Warn(w)
 			}
 			if validate {
-				a.Sayf("the configuration is valid, revision %s", short(c.Revision))
+				e.Sayf("the configuration is valid, revision %s", folder.Short(c.Revision))
 				return nil
 			}
 			if provenance {
-				for _, s := range sourcesOf(c) {
-					a.Sayf("# %-8s %s", s.Kind, output.SafeLine(s.Path))
+				for _, s := range folder.SourcesOf(c) {
+					e.Sayf("# %-8s %s", s.Kind, output.SafeLine(s.Path))
 				}
 			}
-			text := configText(c)
+			text := host.ConfigText(c)
 			if secrets {
-				text = configText(c.Revealed())
+				text = host.ConfigText(c.Revealed())
 			}
-			a.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
+			e.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
 			return nil
 		},
 	}
 	explain := &cobra.Command{
-		Use: "explain [NAME]", Short: "Where each value of an agent, pool or rig comes from: file, line, or default", Args: between(0, 1),
-		ValidArgsFunction: a.complete(kindAgent, kindPool, kindRig),
-		RunE:              func(_ *cobra.Command, args []string) error { return a.explain(args) },
+		Use: "explain [NAME]", Short: "Where each value of an agent, pool or rig comes from: file, line, or default", Args: env.Between(0, 1),
+		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool, env.KindRig),
+		RunE:              func(_ *cobra.Command, args []string) error { return explain(e, args) },
 	}
-	show.Flags().BoolVar(&provenance, "provenance", false, "first, which files and topologies it is made of")
-	show.Flags().BoolVar(&secrets, "show-secrets", false, revealHelp)
-	show.Flags().BoolVar(&validate, "validate", false, "only say whether it is valid: exit 78 and every mistake with its place if it is not")
-	return group("config", "What the configuration says, and where", a.withSource(show), a.withSource(explain), a.configCheck(), a.schemaCommand())
+	show.Flags().BoolVar(&provenance, "provenance", false,
+		"first, which files and topologies it is made of")
+	show.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
+	show.Flags().BoolVar(&validate, "validate", false,
+		"only say whether it is valid: exit 78 and every mistake with its place if it is not")
+	return env.Group("config", "What the configuration says, and where", env.WithSource(e, show),
+		env.WithSource(e, explain), configCheck(e), schemaCommand(e))
 }
 
 // configCheck says whether the configuration on disk is valid, and what is worth mending in it.
-func (a *app) configCheck() *cobra.Command {
+func configCheck(e *env.Env) *cobra.Command {
 	var strict bool
 	c := &cobra.Command{
-		Use: "check", Short: "What is wrong with the configuration: exit 78 if it would be refused", Args: exactly(0),
+		Use: "check", Short: "What is wrong with the configuration: exit 78 if it would be refused",
+		Args: env.Exactly(0),
 		Long: `check reads the configuration as a controller would, and prints every error and
 every warning with its place. A warning is something that only one agent needs and
 that cannot be used: the agent runs without it or cannot be started, and the rest
 of the city starts. With --strict a warning is an error.`,
-		RunE: func(*cobra.Command, []string) error { return a.checkConfig(strict) },
+		RunE: func(*cobra.Command, []string) error { return checkConfig(e, strict) },
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "take warnings for errors")
-	c.Flags().StringArrayVarP(&a.files, "file", "f", nil, "read one more `FILE`, after what city.toml includes")
+	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
+		"read one more `FILE`, after what city.toml includes")
 	return c
 }
 
@@ -83,54 +94,56 @@ type checkedConfig struct {
 	Warnings []string `json:"warnings"`
 }
 
-func (a *app) checkConfig(strict bool) error {
-	a.strict = strict
-	dir, err := a.cityDir()
+func checkConfig(e *env.Env, strict bool) error {
+	e.Strict = strict
+	dir, err := e.CityDir()
 	if err != nil {
 		return err
 	}
 	out := checkedConfig{Errors: []string{}, Warnings: []string{}}
-	c, err := a.loadAt(dir, nil)
+	c, err := e.LoadAt(dir, nil)
 	refused, isRefused := errors.AsType[*config.Error](err)
 	switch {
 	case isRefused:
-		out.Errors = append(out.Errors, problemLines(refused.Problems)...)
-		out.Warnings = append(out.Warnings, problemLines(refused.Warnings)...)
+		out.Errors = append(out.Errors, folder.ProblemLines(refused.Problems)...)
+		out.Warnings = append(out.Warnings, folder.ProblemLines(refused.Warnings)...)
 	case err != nil:
 		return err
 	default:
-		out.Revision = short(c.Revision)
-		out.Warnings = append(out.Warnings, problemLines(c.Warnings)...)
+		out.Revision = folder.Short(c.Revision)
+		out.Warnings = append(out.Warnings, folder.ProblemLines(c.Warnings)...)
 	}
 	out.Valid = len(out.Errors) == 0 && (!strict || len(out.Warnings) == 0)
-	if err := a.tellCheck(&out); err != nil || out.Valid {
+	if err := tellCheck(e, &out); err != nil || out.Valid {
 		return err
 	}
 	return exit.Quietly(exit.CodeConfig)
 }
 
-func (a *app) tellCheck(out *checkedConfig) error {
-	if a.JSON {
-		return a.WriteJSON(out)
+func tellCheck(e *env.Env, out *checkedConfig) error {
+	if e.JSON {
+		return e.WriteJSON(out)
 	}
 	for _, line := range out.Errors {
-		a.Sayf("%s %s", a.Paint(output.Red, "error:"), output.SafeText(line))
+		e.Sayf("%s %s", e.Paint(output.Red, "error:"), output.SafeText(line))
 	}
 	for _, line := range out.Warnings {
-		a.Sayf("%s %s", a.Paint(output.Yellow, "warning:"), output.SafeText(line))
+		e.Sayf("%s %s", e.Paint(output.Yellow, "warning:"), output.SafeText(line))
 	}
-	said := fmt.Sprintf("%s, %s", output.Counted(len(out.Errors), "error"), output.Counted(len(out.Warnings), "warning"))
+	said := fmt.Sprintf("%s, %s", output.Counted(len(out.Errors), "error"),
+		output.Counted(len(out.Warnings), "warning"))
 	if out.Revision != "" && len(out.Errors) == 0 {
 		said = fmt.Sprintf("the configuration can be used, revision %s: %s", out.Revision, said)
 	}
-	a.Sayf("%s", said)
+	e.Sayf("%s", said)
 	return nil
 }
 
-func (a *app) schemaCommand() *cobra.Command {
+func schemaCommand(e *env.Env) *cobra.Command {
 	var of string
 	c := &cobra.Command{
-		Use: "schema", Short: "A JSON Schema of city.toml, for editors that complete and check", Args: exactly(0),
+		Use: "schema", Short: "A JSON Schema of city.toml, for editors that complete and check",
+		Args: env.Exactly(0),
 		Long: `schema writes a JSON Schema (draft 7) of city.toml, of a file that
 it includes, or of a topology.toml.
 An editor that knows TOML by taplo takes it from a comment in the file's first line:
@@ -141,28 +154,18 @@ Write it anew when gcity is another version: keys that are new are unknown to an
 one. What it refuses gcity refuses; what it takes "gcity plan" may still refuse.`,
 		Example: "  gcity config schema > .gc/city.schema.json",
 		RunE: func(*cobra.Command, []string) error {
-			text := schemaText(of)
+			text := host.SchemaText(of)
 			if text == nil {
-				return exit.Usage("there is no schema of %q; there are those of %s", of, strings.Join(schemaNames(), ", "))
+				return exit.Usage("there is no schema of %q; there are those of %s", of,
+					strings.Join(host.SchemaNames(), ", "))
 			}
-			_, err := a.Out.Write(text)
+			_, err := e.Out.Write(text)
 			return err
 		},
 	}
-	c.Flags().StringVar(&of, "of", schemaNames()[0], "the kind of file: "+strings.Join(schemaNames(), ", "))
+	c.Flags().StringVar(&of, "of", host.SchemaNames()[0], "the kind of file: "+
+		strings.Join(host.SchemaNames(), ", "))
 	return c
-}
-
-func (a *app) loadHere() (*config.City, error) {
-	dir, err := a.cityDir()
-	if err != nil {
-		return nil, err
-	}
-	c, err := a.loadAt(dir, nil)
-	if err == nil {
-		a.noteUntrusted(trusted(dir, c))
-	}
-	return c, err
 }
 
 // configShape is a configuration in JSON.
@@ -175,22 +178,23 @@ type configShape struct {
 	Sources []config.Part `json:"sources"`
 }
 
-func (a *app) explain(args []string) error {
-	c, err := a.loadHere()
+func explain(e *env.Env, args []string) error {
+	c, err := env.LoadHere(e)
 	if err != nil {
 		return err
 	}
-	name, err := a.self(args)
+	name, err := e.Self(args)
 	if err != nil {
 		return err
 	}
-	text, err := explainAgent(c, name)
+	text, err := host.ExplainAgent(c, name)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(outputShape{Agent: name, Format: "text", Turns: []turn{{Role: "config", Text: text}}})
+	if e.JSON {
+		return e.WriteJSON(agents.OutputShape{Agent: name, Format: "text",
+			Turns: []agents.Turn{{Role: "config", Text: text}}})
 	}
-	a.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
+	e.Sayf("%s", strings.TrimRight(output.SafeText(text), "\n"))
 	return nil
 }

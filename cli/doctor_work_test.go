@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/doctor"
+	"gcity/cli/env"
 	"gcity/cli/output"
 )
 
@@ -15,20 +17,20 @@ func TestStrandedWorkIsTold(t *testing.T) {
 		{Agent: "w\x1b[2J", Why: "is suspended by rig demo", Beads: []string{"gc-1", "gc-2"}, Count: 2},
 		{Agent: "old", Why: "is no agent here any more", Gone: true, Beads: []string{"gc-3"}, Count: 1},
 	}}
-	a := &app{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
-	f := checkStranded(t.Context(), &patient{running: s})
+	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
+	f := doctor.CheckStranded(t.Context(), &doctor.Patient{Running: s})
 	if f.State != "note" || f.Fix == "" {
 		t.Errorf("%+v", f)
 	}
-	for who, text := range map[string]string{"status": strings.Join(a.troubles(s), "\n"), "doctor": f.Detail} {
+	for who, text := range map[string]string{"status": strings.Join(troubles(a, s), "\n"), "doctor": f.Detail} {
 		lines := strings.Split(text, "\n")
 		if len(lines) != 2 || strings.Contains(text, "\x1b") || !strings.Contains(lines[0], "gc-1, gc-2 are assigned to w") ||
 			!strings.Contains(lines[0], "is suspended by rig demo") || !strings.Contains(lines[1], "`gcity bead update gc-3 --status open --assignee ''`") {
 			t.Errorf("%s says %q", who, text)
 		}
 	}
-	for _, p := range []patient{{}, {running: &city.Snapshot{}}} {
-		if f := checkStranded(t.Context(), &p); f.State != "ok" {
+	for _, p := range []doctor.Patient{{}, {Running: &city.Snapshot{}}} {
+		if f := doctor.CheckStranded(t.Context(), &p); f.State != "ok" {
 			t.Errorf("%+v", f)
 		}
 	}

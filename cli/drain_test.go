@@ -7,9 +7,10 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/env"
 )
 
-var _ oneAgent = (*api.Client)(nil)
+var _ env.OneAgent = (*api.Client)(nil)
 
 // counting is a city that counts what it is asked for.
 type counting struct {
@@ -51,7 +52,7 @@ func TestFindAgent(t *testing.T) {
 		{"web", "", broken, 0, city.Unavailable},
 	} {
 		ctl := &counting{still: groupedCity(), refuse: c.refuse}
-		g, err := findAgent(t.Context(), ctl, c.name)
+		g, err := env.FindAgent(t.Context(), ctl, c.name)
 		problem, _ := errors.AsType[*city.Error](err)
 		switch {
 		case ctl.ones != 1 || ctl.wholes != c.wholes:
@@ -62,7 +63,7 @@ func TestFindAgent(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if g, err := findAgent(t.Context(), groupedCity(), "worker-10"); err != nil || g.Name != "demo/worker-10" {
+	if g, err := env.FindAgent(t.Context(), groupedCity(), "worker-10"); err != nil || g.Name != "demo/worker-10" {
 		t.Errorf("of a city that gives snapshots only: %+v, %v", g, err)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/events"
@@ -26,64 +26,68 @@ type eventFlags struct {
 	follow  bool
 }
 
-func (a *app) eventsCommand() *cobra.Command {
+func eventsCommand(e *env.Env) *cobra.Command {
 	var f eventFlags
 	c := &cobra.Command{
-		Use: "events", Short: "What happened: the newest events, or all after a cursor", Args: exactly(0),
+		Use: "events", Short: "What happened: the newest events, or all after a cursor",
+		Args:    env.Exactly(0),
 		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 --follow --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.events(cmd.Context(), f, cmd.Flags().Changed("after"))
+			return listEvents(cmd.Context(), e, f, cmd.Flags().Changed("after"))
 		},
 	}
-	c.Flags().StringSliceVar(&f.types, "type", nil, "only these types; a trailing * matches the rest")
+	c.Flags().StringSliceVar(&f.types, "type", nil,
+		"only these types; a trailing * matches the rest")
 	c.Flags().StringVar(&f.subject, "subject", "", "only about this agent or thing")
 	c.Flags().StringVar(&f.actor, "actor", "", "only caused by this one")
-	c.Flags().StringVar(&f.since, "since", "", "not before: a duration back (90s, 2h, 3d) or a time (RFC 3339)")
+	c.Flags().StringVar(&f.since, "since", "",
+		"not before: a duration back (90s, 2h, 3d) or a time (RFC 3339)")
 	c.Flags().Uint64Var(&f.after, "after", 0, "only events after this seq, oldest first")
 	c.Flags().IntVarP(&f.limit, "limit", "n", events.DefaultLimit, "at most so many")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "then those that come")
 	return c
 }
 
-func (a *app) events(ctx context.Context, f eventFlags, forward bool) error {
-	q := events.Query{Types: f.types, Actor: f.actor, Subject: f.subject, After: f.after, Forward: forward, Limit: f.limit}
+func listEvents(ctx context.Context, e *env.Env, f eventFlags, forward bool) error {
+	q := events.Query{Types: f.types, Actor: f.actor, Subject: f.subject, After: f.after,
+		Forward: forward, Limit: f.limit}
 	if f.limit < 1 {
 		return exit.Usage("--limit needs a number above 0")
 	}
 	if f.since != "" {
-		since, err := moment(f.since, a.Now())
+		since, err := moment(f.since, e.Now())
 		if err != nil {
 			return err
 		}
 		q.Since = since
 	}
-	l, err := a.open(ctx)
+	l, err := e.Open(ctx)
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer l.Close()
 	if f.follow {
-		return a.followEvents(ctx, l, q)
+		return followEvents(ctx, e, l, q)
 	}
 	found, err := l.History(ctx, q)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(output.ListOf(found))
+	if e.JSON {
+		return e.WriteJSON(output.ListOf(found))
 	}
-	for _, e := range output.InOrder(found) {
-		a.WriteEvent(e)
+	for _, ev := range output.InOrder(found) {
+		e.WriteEvent(ev)
 	}
 	if len(found) == 0 {
-		a.Sayf("no such events")
+		e.Sayf("no such events")
 	}
 	return nil
 }
 
 // followEvents writes the page, then what comes, until interrupted.
-func (a *app) followEvents(ctx context.Context, l *link, q events.Query) error {
-	ctx, quiet := interruptible(ctx)
+func followEvents(ctx context.Context, e *env.Env, l *env.Link, q events.Query) error {
+	ctx, quiet := env.Interruptible(ctx)
 	defer quiet()
 	page, err := l.History(ctx, q)
 	if err != nil {
@@ -97,64 +101,65 @@ func (a *app) followEvents(ctx context.Context, l *link, q events.Query) error {
 	if !q.Forward && len(newest) > 0 { // an older match would have been on the page
 		at = newest[len(newest)-1].Seq
 	}
-	for _, e := range output.InOrder(page) {
-		if err := a.TellEvent(e); err != nil {
+	for _, ev := range output.InOrder(page) {
+		if err := e.TellEvent(ev); err != nil {
 			return err
 		}
-		at = max(at, e.Seq)
+		at = max(at, ev.Seq)
 	}
-	for e, err := range l.Events(ctx, at) {
+	for ev, err := range l.Events(ctx, at) {
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if !q.Match(&e) {
+		if !q.Match(&ev) {
 			continue
 		}
-		if err := a.TellEvent(e); err != nil {
+		if err := e.TellEvent(ev); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (a *app) eventCommand() *cobra.Command {
+func eventCommand(e *env.Env) *cobra.Command {
 	var subject, message, payload string
 	emit := &cobra.Command{
-		Use: "emit TYPE", Short: "Write an event of your own", Args: exactly(1),
+		Use: "emit TYPE", Short: "Write an event of your own", Args: env.Exactly(1),
 		Example: `  gcity event emit build.done --subject api --message "green" --payload '{"commit":"3f2a91c"}'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := events.Reserved(args[0]); err != nil {
 				return exit.Usage("%v", err)
 			}
-			e := events.Event{Type: args[0], Actor: a.actor(), Subject: subject, Message: message}
+			ev := events.Event{Type: args[0], Actor: e.Actor(), Subject: subject, Message: message}
 			if payload != "" {
 				if !json.Valid([]byte(payload)) {
 					return exit.Usage("--payload is not JSON: %s", payload)
 				}
-				e.Payload = json.RawMessage(payload)
+				ev.Payload = json.RawMessage(payload)
 			}
-			e.Payload = deepened(e.Payload, a.depth())
-			l, err := a.open(cmd.Context())
+			ev.Payload = deepened(ev.Payload, e.Depth())
+			l, err := e.Open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			defer l.close()
-			return a.do(cmd.Context(), l, city.Emit{Event: e})
+			defer l.Close()
+			return e.Do(cmd.Context(), l, city.Emit{Event: ev})
 		},
 	}
 	emit.Flags().StringVar(&subject, "subject", "", "what it is about")
 	emit.Flags().StringVar(&message, "message", "", "one line for a person")
 	emit.Flags().StringVar(&payload, "payload", "", "one JSON value")
-	return group("event", "Write to the event log", emit)
+	return env.Group("event", "Write to the event log", emit)
 }
 
 // deepened adds to a payload, if it is an object or nothing, how deep within runs of automations it was written.
 func deepened(payload json.RawMessage, depth int) json.RawMessage {
 	fields := map[string]json.RawMessage{}
-	if depth <= 0 || len(payload) > 0 && (json.Unmarshal(payload, &fields) != nil || fields == nil) {
+	if depth <= 0 || len(payload) > 0 &&
+		(json.Unmarshal(payload, &fields) != nil || fields == nil) {
 		return payload
 	}
 	if _, there := fields["depth"]; there {
@@ -168,11 +173,6 @@ func deepened(payload json.RawMessage, depth int) json.RawMessage {
 	return out
 }
 
-// actor is who gives this command: the agent whose session it runs in, the automation whose run, or a person.
-func (a *app) actor() string {
-	return cmp.Or(a.Getenv("GC_AGENT"), a.Getenv("GC_AUTOMATION"), "operator")
-}
-
 // moment reads a time: a duration back from now, with days, or RFC 3339.
 func moment(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
@@ -182,7 +182,8 @@ func moment(text string, now time.Time) (time.Time, error) {
 		return now.Add(-d), nil
 	}
 	if n := len(text); n > 1 && text[n-1] == 'd' {
-		if days, err := strconv.ParseFloat(text[:n-1], 64); err == nil && days >= 0 && days < 36500 {
+		if days, err := strconv.ParseFloat(text[:n-1], 64); err == nil && days >= 0 &&
+			days < 36500 {
 			return now.Add(-time.Duration(days * 24 * float64(time.Hour))), nil
 		}
 	}

@@ -13,7 +13,9 @@ import (
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
+	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/cli/workstore"
 	"gcity/events"
 )
 
@@ -128,21 +130,21 @@ func told(t *testing.T, s *still, args ...string) (code int, stdout, stderr stri
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	a := &app{
+	a := &env.Env{
 		Printer: output.Printer{
 			Out:    &out,
 			Err:    &errs,
 			Now:    func() time.Time { return noon },
 			Getenv: func(name string) string { return cmp.Or(s.env[name], map[string]string{"GC_CITY_PATH": dir}[name]) },
 		},
-		version: "test",
-		reach: func(context.Context, string) (*link, error) {
-			return &link{Control: s, dir: dir, live: !s.idle, close: func() {}}, nil
+		Version: "test",
+		Reach: func(context.Context, string) (*env.Link, error) {
+			return &env.Link{Control: s, Dir: dir, Live: !s.idle, Close: func() {}}, nil
 		},
-		dial:  func(string) (city.Control, func(), error) { return s, func() {}, nil },
-		store: func(p place) (store, error) { return openFake(s, p) },
+		Dial:  func(string) (city.Control, func(), error) { return s, func() {}, nil },
+		Store: func(p workstore.Place) (workstore.Store, error) { return openFake(s, p) },
 	}
-	code = a.run(t.Context(), args)
+	code = run(t.Context(), a, args)
 	return code, out.String(), errs.String()
 }
 
@@ -193,16 +195,16 @@ type inMemory struct{ *fake.Store }
 
 func (inMemory) Close() error { return nil }
 
-func openFake(s *still, p place) (store, error) {
+func openFake(s *still, p workstore.Place) (workstore.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.work == nil {
 		s.work = map[string]*fake.Store{}
 	}
-	if s.work[p.rig] == nil {
-		s.work[p.rig] = fake.New(p.prefix)
+	if s.work[p.Rig] == nil {
+		s.work[p.Rig] = fake.New(p.Prefix)
 	}
-	return inMemory{s.work[p.rig]}, nil
+	return inMemory{s.work[p.Rig]}, nil
 }
 
 // Beads implements city.Control.

@@ -6,17 +6,19 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/cli/env"
+	"gcity/cli/fleet"
 )
 
 // A list that was asked for before any supervisor runs is that of the first that comes, and is looked for no more then.
 func TestTheListIsAwaited(t *testing.T) {
 	var runs city.Directory
 	opened, closed := 0, 0
-	a := &app{cities: func() (city.Directory, func(), error) {
+	a := &env.Env{Cities: func() (city.Directory, func(), error) {
 		opened++
 		return runs, func() { closed++ }, nil
 	}}
-	d, closeIt := a.awaitDirectory()
+	d, closeIt := fleet.AwaitDirectory(a)
 	watch := func() (all []city.Info, err error) {
 		for all, err = range d.Watch(t.Context()) {
 			break
@@ -44,8 +46,8 @@ func TestTheListIsAwaited(t *testing.T) {
 	if closed != 1 {
 		t.Errorf("closed %d times", closed)
 	}
-	a.readOnly = true
-	if d, _ := a.awaitDirectory(); d == nil {
+	a.ReadOnly = true
+	if d, _ := fleet.AwaitDirectory(a); d == nil {
 		t.Error("there is no list for whoever looks")
 	} else if _, changes := d.(city.Registrar); changes {
 		t.Error("who only looks can change the list")

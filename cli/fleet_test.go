@@ -12,21 +12,23 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/fleet"
 	"gcity/cli/output"
 )
 
 // machine is a command line on a machine with these cities, nil = no supervisor runs; its answers go into out and errs.
-func machine(d city.Directory, out, errs *bytes.Buffer) *app {
-	return &app{
+func machine(d city.Directory, out, errs *bytes.Buffer) *env.Env {
+	return &env.Env{
 		Printer: output.Printer{
 			Out:    out,
 			Err:    errs,
 			Now:    time.Now,
 			Getenv: func(string) string { return "" },
 		},
-		version: "test",
-		cities:  func() (city.Directory, func(), error) { return d, func() {}, nil },
+		Version: "test",
+		Cities:  func() (city.Directory, func(), error) { return d, func() {}, nil },
 	}
 }
 
@@ -42,7 +44,7 @@ func TestAllCitiesAsATable(t *testing.T) {
 	d.Hang("gamma", true)
 	d.Be("quarry", city.CityRefused, "/quarry/city.toml does not exist; `gcity unregister quarry` forgets it")
 	var out, errs bytes.Buffer
-	if code := machine(d, &out, &errs).run(t.Context(), []string{"--all"}); code != 0 || errs.Len() > 0 {
+	if code := run(t.Context(), machine(d, &out, &errs), []string{"--all"}); code != 0 || errs.Len() > 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	for _, want := range []string{"CITY", "2/2", "1/2", "1 quarantined", "no answer within 2s", "refused", "does not exist"} {
@@ -51,21 +53,21 @@ func TestAllCitiesAsATable(t *testing.T) {
 		}
 	}
 	out.Reset()
-	if code := machine(d, &out, &errs).run(t.Context(), []string{"--all", "--json"}); code != 0 || !strings.Contains(out.String(), `"total": 4`) {
+	if code := run(t.Context(), machine(d, &out, &errs), []string{"--all", "--json"}); code != 0 || !strings.Contains(out.String(), `"total": 4`) {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 	out.Reset()
-	if code := machine(citytest.NewMachine(), &out, &errs).run(t.Context(), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "No city is registered") {
+	if code := run(t.Context(), machine(citytest.NewMachine(), &out, &errs), []string{"--all"}); code != 0 || !strings.Contains(out.String(), "No city is registered") {
 		t.Errorf("exit %d: %s", code, out.String())
 	}
 }
 
 func TestAllCitiesWithoutASupervisor(t *testing.T) {
-	for _, a := range []func(a *app){func(a *app) {}, func(a *app) { a.cities = nil }} {
+	for _, a := range []func(a *env.Env){func(a *env.Env) {}, func(a *env.Env) { a.Cities = nil }} {
 		var out, errs bytes.Buffer
 		m := machine(nil, &out, &errs)
 		a(m)
-		if code := m.run(t.Context(), []string{"--all"}); code != exit.CodeNotRunning || out.Len() > 0 || !strings.Contains(errs.String(), "`gcity start`") {
+		if code := run(t.Context(), m, []string{"--all"}); code != exit.CodeNotRunning || out.Len() > 0 || !strings.Contains(errs.String(), "`gcity start`") {
 			t.Errorf("exit %d, %q, %q", code, out.String(), errs.String())
 		}
 	}
@@ -74,7 +76,7 @@ func TestAllCitiesWithoutASupervisor(t *testing.T) {
 func TestAllCitiesAlone(t *testing.T) {
 	for _, args := range [][]string{{"--all", "--headless"}, {"--all", "--city", "/tmp"}} {
 		var out, errs bytes.Buffer
-		if code := machine(citytest.NewMachine(), &out, &errs).run(t.Context(), args); code != exit.CodeUsage {
+		if code := run(t.Context(), machine(citytest.NewMachine(), &out, &errs), args); code != exit.CodeUsage {
 			t.Errorf("%v: exit %d, %s", args, code, errs.String())
 		}
 	}
@@ -84,8 +86,8 @@ func TestAllCitiesAlone(t *testing.T) {
 func TestAllCitiesReadOnly(t *testing.T) {
 	f := town("alpha", city.Running)
 	m := machine(citytest.NewMachine(f), &bytes.Buffer{}, &bytes.Buffer{})
-	m.readOnly = true
-	d, _, err := m.directory()
+	m.ReadOnly = true
+	d, _, err := fleet.Directory(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,11 +110,11 @@ func TestAllCitiesReadOnly(t *testing.T) {
 // A room knows its city by the folder that the list has, whatever links lead there.
 func TestRoomsKnowTheirFolder(t *testing.T) {
 	dir := t.TempDir()
-	real := resolved(dir)
+	real := fleet.Resolved(dir)
 	if err := os.Symlink(real, dir+"/link"); err != nil {
 		t.Fatal(err)
 	}
-	if got := resolved(dir + "/link"); got != real {
+	if got := fleet.Resolved(dir + "/link"); got != real {
 		t.Errorf("%s, want %s", got, real)
 	}
 }
@@ -128,10 +130,10 @@ func (silentList) Cities(ctx context.Context) ([]city.Info, error) {
 // A supervisor that hangs is named, and not waited for as long as for an answer that is on its way.
 func TestAllCitiesOfASilentSupervisor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*listAnswers)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*fleet.ListAnswers)
 		defer cancel()
 		var out, errs bytes.Buffer
-		err := machine(citytest.NewMachine(), &out, &errs).tellFleet(ctx, silentList{citytest.NewMachine()})
+		err := fleet.TellFleet(ctx, machine(citytest.NewMachine(), &out, &errs), silentList{citytest.NewMachine()})
 		if ctx.Err() != nil || err == nil || !strings.Contains(err.Error(), "the supervisor does not answer") {
 			t.Errorf("ended with %v", err)
 		}

@@ -13,6 +13,8 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/agents"
+	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/events"
@@ -110,12 +112,12 @@ func TestGroupsJSON(t *testing.T) {
 	var why struct {
 		Name         string
 		Kind         string
-		Dependencies []need
+		Dependencies []agents.Need
 	}
 	if err := json.Unmarshal([]byte(out), &why); err != nil {
 		t.Fatal(err)
 	}
-	want := []need{{"db", "running", true}, {"demo/worker", "1/3 live", true}, {"nobody", "not there", false}}
+	want := []agents.Need{{Name: "db", State: "running", Up: true}, {Name: "demo/worker", State: "1/3 live", Up: true}, {Name: "nobody", State: "not there", Up: false}}
 	if diff := cmp.Diff(want, why.Dependencies); diff != "" || why.Kind != "agent" || why.Name != "web" {
 		t.Errorf("%+v %s", why, diff)
 	}
@@ -199,7 +201,7 @@ func TestTextIsNoKey(t *testing.T) {
 	for _, keys := range [][]string{
 		{"Enter", "C-c", "M-x", "F5", "S-Tab"}, {"Hello"}, {"enterr"}, {"Enterr you"}, {"X"}, {"IC"}, {"I"}, {":q", "ZZ"}, {"Entre-nous"}, {"Done"}, {"ls"}, {""},
 	} {
-		if wrong := misspelt(keys); wrong != "" {
+		if wrong := agents.Misspelt(keys); wrong != "" {
 			t.Errorf("%q: %s", keys, wrong)
 		}
 	}
@@ -232,7 +234,7 @@ func TestDrainCheck(t *testing.T) {
 		errors.New("x"): exit.CodeNotRunning, &city.Error{Code: city.Unavailable}: exit.CodeNotRunning, &city.Error{Code: city.Conflict}: exit.CodeNotRunning,
 		&city.Error{Code: city.NotFound}: exit.CodeUsage, exit.NotRunning("x"): exit.CodeNotRunning, exit.Usage("x"): exit.CodeUsage,
 	} {
-		if code, _ := exit.Verdict(cannotTell(err)); code != want {
+		if code, _ := exit.Verdict(env.CannotTell(err)); code != want {
 			t.Errorf("%v: exit %d, want %d", err, code, want)
 		}
 	}
@@ -297,13 +299,13 @@ func TestCompletion(t *testing.T) {
 // What a check prints may be anything; it does not run over the edge of a terminal.
 func TestPoolOutputFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
-	a := &app{Printer: output.Printer{Out: &out, OutTTY: true, Getenv: func(string) string { return "dumb" }, Now: func() time.Time { return noon }}}
+	a := &env.Env{Printer: output.Printer{Out: &out, OutTTY: true, Getenv: func(string) string { return "dumb" }, Now: func() time.Time { return noon }}}
 	s := groupedCity().snapshot
 	for i := range s.Pools {
 		s.Pools[i].Check.Output = strings.Repeat("\x00\xff世\x1b[31m", 400)
 	}
 	for i := range s.Pools {
-		if err := a.tellPool(s, &s.Pools[i], true); err != nil {
+		if err := agents.TellPool(a, s, &s.Pools[i], true); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,8 +20,8 @@ import (
 	"gcity/internal/await"
 )
 
-// service starts gcity --headless in a city of one agent that lives, and stops it when the test ends.
-func service(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, string) {
+// headlessCity starts gcity --headless in a city of one agent that lives, and stops it when the test ends.
+func headlessCity(t *testing.T, stderr *os.File, env ...string) (*exec.Cmd, string) {
 	t.Helper()
 	dir := t.TempDir()
 	text := "[workspace]\nname = \"svc\"\n[[agents]]\nname = \"a\"\nstart_command = \"exec sleep 1000\"\n"
@@ -96,7 +96,7 @@ func tells(t *testing.T, cmd *exec.Cmd, await func(what ...string), status strin
 // What systemd is told, and in which order.
 func TestNotify(t *testing.T) {
 	socket, await := systemd(t)
-	cmd, _ := service(t, nil, "NOTIFY_SOCKET="+socket)
+	cmd, _ := headlessCity(t, nil, "NOTIFY_SOCKET="+socket)
 	tells(t, cmd, await, "1 of 1 agents running")
 }
 
@@ -123,7 +123,7 @@ func TestStuckStderr(t *testing.T) {
 			t.Fatal(err, full)
 		}
 	}
-	cmd, dir := service(t, w)
+	cmd, dir := headlessCity(t, w)
 	var out []byte
 	await.Until(t, "it is up", func() bool {
 		out, err = exec.Command("gcity", "status", "--city", dir).CombinedOutput()
@@ -147,7 +147,7 @@ func TestAnAbortedServiceEndsWithTwo(t *testing.T) {
 	if err := r.SetReadDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	cmd, _ := service(t, w)
+	cmd, _ := headlessCity(t, w)
 	for logs := bufio.NewScanner(r); !strings.Contains(logs.Text(), "the city runs"); {
 		if !logs.Scan() {
 			t.Fatalf("it never ran: %v", logs.Err())

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,27 +12,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/consent"
+	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/host"
 	"gcity/config"
-	"gcity/internal/disk"
 	"gcity/internal/shell"
 )
 
-func (a *app) initCommand() *cobra.Command {
+func initCommand(e *env.Env) *cobra.Command {
 	var (
 		name string
 		yes  bool
 	)
 	c := &cobra.Command{
-		Use: "init [DIR]", Short: "Write a city.toml that runs at once; what exists is never touched", Args: between(0, 1),
+		Use: "init [DIR]", Short: "Write a city.toml that runs at once; what exists is never touched", Args: env.Between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
 				dir = args[0]
-			} else if a.dir != "" {
-				dir = a.dir
+			} else if e.Dir != "" {
+				dir = e.Dir
 			}
-			return a.initCity(dir, name, yes)
+			return initCity(e, dir, name, yes)
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "the city's name (else the folder's)")
@@ -42,120 +43,69 @@ func (a *app) initCommand() *cobra.Command {
 	return c
 }
 
-// validName says whether a city may be called so.
-func validName(name string) bool {
-	for i := range len(name) {
-		switch c := name[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case i > 0 && strings.IndexByte("._-", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return name != ""
-}
-
-func (a *app) initCity(dir, name string, yes bool) error {
+func initCity(e *env.Env, dir, name string, yes bool) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	file := filepath.Join(dir, config.FileName)
 	if _, err := os.Lstat(file); err == nil {
-		return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("%s exists and is not touched; `gcity plan --city %s` shows what it would do", file, dir)}
+		return &exit.Failure{Code: exit.CodeConflict,
+			Err: fmt.Errorf("%s exists and is not touched; `gcity plan --city %s` shows what it would do", file, dir)}
 	}
 	if name == "" {
-		name = inventName(filepath.Base(dir))
+		name = folder.InventName(filepath.Base(dir))
 	}
-	if !validName(name) {
+	if !folder.ValidName(name) {
 		return exit.Usage("%q cannot name a city: letters, digits, '.', '_' and '-', the first a letter or a digit", name)
 	}
-	text := firstConfig(name, a.Getenv("SHELL"), exec.LookPath)
-	if err := checkConfig(dir, []byte(text)); err != nil {
+	text := firstConfig(name, e.Getenv("SHELL"), exec.LookPath)
+	if err := folder.CheckConfig(dir, []byte(text)); err != nil {
 		return fmt.Errorf("this is a mistake in gcity, the configuration it would write is refused: %w", err)
 	}
-	if a.inTTY && a.OutTTY && !yes && !a.ask(fmt.Sprintf("write %s?", file)) {
-		a.Sayf("nothing was written")
+	if e.InTTY && e.OutTTY && !yes && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
+		e.Sayf("nothing was written")
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("cannot make the city's folder: %w", err)
 	}
-	if err := writeNew(file, text); err != nil {
+	if err := folder.WriteNew(file, text); err != nil {
 		return err
 	}
-	a.initTrust(dir)
-	if a.JSON {
-		return a.WriteJSON(map[string]string{"name": name, "path": dir, "file": file})
+	consent.InitTrust(e, dir)
+	if e.JSON {
+		return e.WriteJSON(map[string]string{"name": name, "path": dir, "file": file})
 	}
-	a.Sayf("wrote %s: the city %s with one agent, a shell", file, name)
+	e.Sayf("wrote %s: the city %s with one agent, a shell", file, name)
 	if found := foundAgents(exec.LookPath); len(found) > 0 {
-		a.Sayf("found on this machine and written down as comments: %s", strings.Join(found, ", "))
+		e.Sayf("found on this machine and written down as comments: %s", strings.Join(found, ", "))
 	}
-	a.Sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
+	e.Sayf("next: `gcity --city %s` opens its control room", shell.Quote(dir))
 	return nil
 }
 
-// foreground runs the city in this process. Where there is none, it writes a first city.toml: with yes, or after asking.
-func (a *app) foreground(ctx context.Context, yes bool) error {
-	_, err := a.cityDir()
-	if none, ok := errors.AsType[noCity](err); ok {
-		asks := a.inTTY && a.ErrTTY && !a.JSON
+// foreground runs the city in this process. Where there is none, it writes a first city.toml: with yes, or after
+// asking.
+func foreground(ctx context.Context, e *env.Env, yes bool) error {
+	_, err := e.CityDir()
+	if none, ok := errors.AsType[env.NoCity](err); ok {
+		asks := e.InTTY && e.ErrTTY && !e.JSON
 		switch {
-		case a.readOnly:
+		case e.ReadOnly:
 			return err
 		case !yes && !asks:
 			return exit.Usage("%v, --yes writes one and runs it", err)
-		case !yes && !a.ask("there is no city here; write "+filepath.Join(none.dir, config.FileName)+" and run it?"):
+		case !yes && !env.Ask(e, "there is no city here; write "+
+			filepath.Join(none.Dir, config.FileName)+" and run it?"):
 			return err
 		}
-		if err := a.initCity(none.dir, "", true); err != nil {
+		if err := initCity(e, none.Dir, "", true); err != nil {
 			return err
 		}
 	}
-	return a.headless(ctx)
+	return host.Headless(ctx, e)
 }
-
-// writeNew writes a file that must not exist yet.
-func writeNew(file, text string) error {
-	f, err := disk.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf("%s is not touched: %w", file, fs.ErrExist)}
-	}
-	if err != nil {
-		return fmt.Errorf("cannot write the configuration: %w", err)
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
-}
-
-// ask puts a question that enter answers with yes.
-func (a *app) ask(question string) bool {
-	fmt.Fprintf(a.Err, "%s [Y/n] ", question)
-	answer, err := bufio.NewReader(a.in).ReadString('\n')
-	if err != nil {
-		return false
-	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "" || answer == "y" || answer == "yes"
-}
-
-// inventName makes a folder's name fit for a city.
-func inventName(base string) string {
-	name := strings.Map(func(r rune) rune {
-		if validName("x" + string(r)) {
-			return r
-		}
-		return '-'
-	}, base)
-	if name = strings.TrimLeft(name, "-._"); name == "" {
-		return "city"
-	}
-	return name[:min(len(name), longestName)] // one byte a letter by now
-}
-
-// longestName is as many letters as a city's name may have; --name gives a better one than a cut one.
-const longestName = 64
 
 // foundAgents are the coding agents on this machine. They are offered as comments: which of them a city runs is for its
 // owner to say.

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/config"
 )
@@ -50,7 +52,7 @@ func TestInitTouchesNothing(t *testing.T) {
 	if code, _, errs := told(t, demoCity(), "init", dir); code != exit.CodeConflict || !strings.Contains(errs, "not touched") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
-	if err := writeNew(file, "x"); err == nil {
+	if err := folder.WriteNew(file, "x"); err == nil {
 		t.Error("a dangling link was written through")
 	}
 	if _, err := os.Stat(filepath.Join(dir, "elsewhere")); err == nil {
@@ -61,7 +63,7 @@ func TestInitTouchesNothing(t *testing.T) {
 func TestNames(t *testing.T) {
 	for base, want := range map[string]string{"my city": "my-city", ".hidden": "hidden", "äöü": "city", "a_b.c-1": "a_b.c-1", "/": "city",
 		strings.Repeat("long", 20): strings.Repeat("long", 16)} {
-		if got := inventName(base); got != want || !validName(got) {
+		if got := folder.InventName(base); got != want || !folder.ValidName(got) {
 			t.Errorf("inventName(%q) = %q, want %q", base, got, want)
 		}
 	}
@@ -82,8 +84,8 @@ func TestForegroundAsksFirst(t *testing.T) {
 		}
 		t.Chdir(t.TempDir())
 		var asked strings.Builder
-		a := &app{Printer: output.Printer{Out: io.Discard, Err: &asked, ErrTTY: true, Getenv: func(string) string { return "" }}, in: in, inTTY: true}
-		err = a.foreground(t.Context(), false)
+		a := &env.Env{Printer: output.Printer{Out: io.Discard, Err: &asked, ErrTTY: true, Getenv: func(string) string { return "" }}, In: in, InTTY: true}
+		err = foreground(t.Context(), a, false)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(asked.String(), "city.toml and run it? [Y/n]") {
 			t.Errorf("%v after %q", err, asked.String())
 		}

@@ -4,14 +4,16 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/cli/folder"
+	"gcity/cli/offline"
 	"gcity/internal/await"
 )
 
 // Whom a controller has is not left, also when the city's file is refused meanwhile, so that nobody opens it anew.
 func TestWhoIsLeft(t *testing.T) {
-	cmd, dir := service(t, nil)
+	cmd, dir := headlessCity(t, nil)
 	await.Until(t, "its agent runs", func() bool {
-		near, closeNear, err := dial(dir)
+		near, closeNear, err := folder.Dial(dir)
 		if err != nil {
 			return false
 		}
@@ -19,14 +21,14 @@ func TestWhoIsLeft(t *testing.T) {
 		s, err := near.Snapshot(t.Context())
 		return err == nil && len(s.Agents) == 1 && s.Agents[0].State == city.Running
 	})
-	if n, err := living(t.Context(), dir); n != 0 || err != nil {
+	if n, err := offline.Living(t.Context(), dir); n != 0 || err != nil {
 		t.Errorf("with a controller %d, %v", n, err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // killed
-	if n, err := living(t.Context(), dir); n != 1 || err != nil {
+	if n, err := offline.Living(t.Context(), dir); n != 1 || err != nil {
 		t.Errorf("without one %d, %v", n, err)
 	}
 }

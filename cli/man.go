@@ -10,15 +10,17 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/internal/disk"
 )
 
-func (a *app) manCommand() *cobra.Command {
+func manCommand(e *env.Env) *cobra.Command {
 	var dir string
 	c := &cobra.Command{
-		Use: "man [COMMAND…]", Short: "The manual page of a command, or all of them as files", Args: cobra.ArbitraryArgs,
+		Use: "man [COMMAND…]", Short: "The manual page of a command, or all of them as files",
+		Args: cobra.ArbitraryArgs,
 		Long: `man writes the manual page of gcity, or of one of its commands, to stdout in the
 form that the program man reads. With --dir it writes all of them into a folder, a file each.`,
 		Example: "  gcity man agent nudge | man -l -\n  gcity man --dir ~/.local/share/man/man1",
@@ -26,14 +28,15 @@ form that the program man reads. With --dir it writes all of them into a folder,
 			if dir == "" {
 				of, rest, err := cmd.Root().Find(args)
 				if err != nil || len(rest) > 0 {
-					return exit.Usage("there is no command %q, and no page of it", strings.Join(args, " "))
+					return exit.Usage("there is no command %q, and no page of it",
+						strings.Join(args, " "))
 				}
-				return manPage(a.Out, of, a.version)
+				return manPage(e.Out, of, e.Version)
 			}
 			if len(args) > 0 {
 				return exit.Usage("--dir writes all pages; leave %q out", strings.Join(args, " "))
 			}
-			return a.manPages(cmd.Root(), dir)
+			return manPages(e, cmd.Root(), dir)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "write all pages into this `folder`")
@@ -41,9 +44,9 @@ form that the program man reads. With --dir it writes all of them into a folder,
 }
 
 // manPages writes the page of each command into a folder.
-func (a *app) manPages(root *cobra.Command, dir string) error {
-	if a.readOnly {
-		return refusedReadOnly("man --dir")
+func manPages(e *env.Env, root *cobra.Command, dir string) error {
+	if e.ReadOnly {
+		return env.RefusedReadOnly("man --dir")
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("the folder of the pages cannot be made: %w", err)
@@ -52,10 +55,11 @@ func (a *app) manPages(root *cobra.Command, dir string) error {
 	var walk func(c *cobra.Command) error
 	walk = func(c *cobra.Command) error {
 		var b strings.Builder
-		if err := manPage(&b, c, a.version); err != nil {
+		if err := manPage(&b, c, e.Version); err != nil {
 			return err
 		}
-		if err := disk.Replace(filepath.Join(dir, manName(c)+".1"), []byte(b.String()), 0o644); err != nil {
+		if err := disk.Replace(filepath.Join(dir, manName(c)+".1"), []byte(b.String()),
+			0o644); err != nil {
 			return fmt.Errorf("a page cannot be written: %w", err)
 		}
 		written++
@@ -69,7 +73,7 @@ func (a *app) manPages(root *cobra.Command, dir string) error {
 	if err := walk(root); err != nil {
 		return err
 	}
-	a.Sayf("wrote %s into %s", output.Counted(written, "page"), dir)
+	e.Sayf("wrote %s into %s", output.Counted(written, "page"), dir)
 	return nil
 }
 
@@ -86,8 +90,8 @@ func shown(c *cobra.Command) []*cobra.Command {
 	return out
 }
 
-// manPage writes a page in the language man. It is written here and not by cobra/doc: what that needs is set up before main, and so
-// would cost every holder 0.35 ms and 200 KB.
+// manPage writes a page in the language man. It is written here and not by cobra/doc: what that needs is set up before
+// main, and so would cost every holder 0.35 ms and 200 KB.
 func manPage(w io.Writer, c *cobra.Command, version string) error {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -184,7 +188,8 @@ func paragraphs(b *strings.Builder, text string) {
 
 // roff writes a text so that nothing of it is an instruction.
 func roff(s string) string {
-	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "…", `\&...`, "\n", " ").Replace(s)
+	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "…", `\&...`, "\n",
+		" ").Replace(s)
 	if strings.HasPrefix(s, ".") {
 		s = `\&` + s
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/env"
 	"gcity/cli/exit"
 )
 
@@ -34,8 +35,8 @@ func TestManPages(t *testing.T) {
 			walk(below)
 		}
 	}
-	a := &app{}
-	walk(a.root())
+	a := &env.Env{}
+	walk(root(a))
 	if len(files) != commands || commands < 50 {
 		t.Errorf("%d pages of %d commands", len(files), commands)
 	}

@@ -14,8 +14,12 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/cli/sessions"
 	"gcity/config"
 	"gcity/config/edit"
 	"gcity/controller"
@@ -24,18 +28,20 @@ import (
 	"gcity/session"
 )
 
-func (a *app) planCommand() *cobra.Command {
-	return a.withSource(&cobra.Command{
-		Use: "plan", Short: "What the configuration on disk would change now; nothing is done", Args: exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.plan(cmd.Context()) },
+func planCommand(e *env.Env) *cobra.Command {
+	return env.WithSource(e, &cobra.Command{
+		Use: "plan", Short: "What the configuration on disk would change now; nothing is done",
+		Args: env.Exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return plan(cmd.Context(), e) },
 	})
 }
 
 // change is what would become of one agent.
 type change struct {
-	Agent  string   `json:"agent"`
-	Pool   string   `json:"pool,omitempty"` // whose member it is
-	Change string   `json:"change"`         // "start", "stop", "drain", "restart", "fail", "wait", "none"
+	Agent string `json:"agent"`
+	Pool  string `json:"pool,omitempty"` // whose member it is
+	// "start", "stop", "drain", "restart", "fail", "wait", "none"
+	Change string   `json:"change"`
 	Reason string   `json:"reason,omitempty"`
 	Fields []string `json:"fields,omitempty"` // that differ from what the session was started with
 }
@@ -45,8 +51,9 @@ type planShape struct {
 	Revision string     `json:"revision"`           // of the configuration on disk
 	InForce  string     `json:"in_force,omitempty"` // the running controller's, if one runs
 	Held     *heldShape `json:"held,omitempty"`     // it would not come into force without a word
-	Unknown  []string   `json:"unknown,omitempty"`  // what could not be looked at, and is not planned for
-	Warnings []string   `json:"warnings,omitempty"` // about the file, and about automations
+	// what could not be looked at, and is not planned for
+	Unknown  []string `json:"unknown,omitempty"`
+	Warnings []string `json:"warnings,omitempty"` // about the file, and about automations
 }
 
 // heldShape says why a configuration needs somebody's word.
@@ -69,46 +76,50 @@ type sight struct {
 	unable    func(provider string) (why string)
 }
 
-func (a *app) plan(ctx context.Context) error {
-	dir, err := a.cityDir()
+func plan(ctx context.Context, e *env.Env) error {
+	dir, err := e.CityDir()
 	if err != nil {
 		return err
 	}
-	l, err := a.reach(ctx, dir)
+	l, err := e.Reach(ctx, dir)
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer l.Close()
 	var running *city.Snapshot
-	if l.live {
+	if l.Live {
 		if running, err = l.Snapshot(ctx); err != nil {
 			return err
 		}
 	}
-	c, err := a.loadAt(dir, running)
+	c, err := e.LoadAt(dir, running)
 	if err != nil {
 		return err
 	}
-	out, err := a.planOf(ctx, c, running)
+	out, err := planOf(ctx, e, c, running)
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		return a.WriteJSON(out)
+	if e.JSON {
+		return e.WriteJSON(out)
 	}
-	return a.tellPlan(out)
+	return tellPlan(e, out)
 }
 
-// planOf says what a configuration would change now; running is the state of the controller that runs, nil if none does.
-func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot) (planShape, error) {
+// planOf says what a configuration would change now; running is the state of the controller that runs, nil if none
+// does.
+func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snapshot) (planShape,
+	error) {
 	dir := c.Path
-	out := planShape{Revision: short(c.Revision)}
-	provider, closeSessions, err := openSessions(sessionOptions{dir: dir, grant: trusted(dir, c), observe: true, logger: quietLogger()})
+	out := planShape{Revision: folder.Short(c.Revision)}
+	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
+		Grant: folder.Trusted(dir, c), Observe: true, Logger: folder.QuietLogger()})
 	if err != nil {
 		return out, err
 	}
 	defer closeSessions()
-	v := sight{wants: plan(c, dir), pools: poolPlan(c, dir), clock: a.Clock, running: running, unable: vetter(ctx, provider, a.sayVerySlow)}
+	v := sight{wants: folder.Plan(c, dir), pools: folder.PoolPlan(c, dir), clock: e.Clock,
+		running: running, unable: sessions.Vetter(ctx, provider, e.SayVerySlow)}
 	v.sessions, err = provider.List(ctx)
 	v.sessions, err = session.Await(ctx, v.sessions, err)
 	if partial, partly := errors.AsType[*session.Partial](err); partly {
@@ -122,16 +133,17 @@ func (a *app) planOf(ctx context.Context, c *config.City, running *city.Snapshot
 	if running != nil {
 		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
-			return out, &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
+			return out, &exit.Failure{Code: exit.CodeConfig,
+				Err: fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
 		}
 		if v.inForce = out.InForce == out.Revision; !v.inForce {
 			out.Held = v.held(out.Revision)
 		}
 	}
 	out.List = output.ListOf(changes(v))
-	out.Warnings = append(problemLines(c.Warnings), automationTroubles(c, a.Now())...)
-	out.Warnings = append(out.Warnings, recipeTroubles(ctx, c)...)
-	if text := controller.FewFiles(openFiles(running), len(v.wants)); text != "" {
+	out.Warnings = append(folder.ProblemLines(c.Warnings), folder.AutomationTroubles(c, e.Now())...)
+	out.Warnings = append(out.Warnings, folder.RecipeTroubles(ctx, c)...)
+	if text := controller.FewFiles(host.OpenFiles(running), len(v.wants)); text != "" {
 		out.Warnings = append(out.Warnings, text)
 	}
 	return out, nil
@@ -175,7 +187,8 @@ func changes(v sight) []change {
 	sizes := v.sizes(alive)
 	stays := map[string]bool{}
 	for name, size := range sizes {
-		maps.Copy(stays, chosen(members(v.wants, name), size, func(name string) pool.Standing { return v.standing(name, alive) }))
+		maps.Copy(stays, folder.Chosen(folder.Members(v.wants, name), size,
+			func(name string) pool.Standing { return v.standing(name, alive) }))
 	}
 	var out []change
 	for _, w := range v.wants {
@@ -185,7 +198,8 @@ func changes(v sight) []change {
 		surplus := ofPool && !stays[w.Name]
 		switch {
 		case surplus && lives && w.Suspended == "":
-			out = append(out, change{Agent: w.Name, Pool: w.Pool, Change: "drain", Reason: fmt.Sprintf("pool %s wants %d", w.Pool, size)})
+			out = append(out, change{Agent: w.Name, Pool: w.Pool, Change: "drain",
+				Reason: fmt.Sprintf("pool %s wants %d", w.Pool, size)})
 		case !surplus || lives:
 			out = append(out, v.change(w, st, lives))
 		}
@@ -202,7 +216,8 @@ func changes(v sight) []change {
 	return out
 }
 
-// standing is how a member stands. Without a controller nobody knows who is at work, and it is chosen among those who live.
+// standing is how a member stands. Without a controller nobody knows who is at work, and it is chosen among those who
+// live.
 func (v sight) standing(name string, alive map[string]session.Status) pool.Standing {
 	st, lives := alive[name]
 	s := pool.Standing{Alive: lives && !st.Drain.Acked, Leaving: st.Drain.On()}
@@ -282,8 +297,8 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 	return c
 }
 
-// begin says what becomes of an agent without a session: it is started, unless a running controller has its own reason not
-// to. An edit that makes another agent of it, and a resume, end that reason.
+// begin says what becomes of an agent without a session: it is started, unless a running controller has its own reason
+// not to. An edit that makes another agent of it, and a resume, end that reason.
 func (v sight) begin(w agent.Want) (change, why string) {
 	if w.TriageOf != "" {
 		return "none", "the triage of watchdog " + w.TriageOf + ", started by its beats"
@@ -297,7 +312,7 @@ func (v sight) begin(w agent.Want) (change, why string) {
 	}
 	edit := ""
 	switch {
-	case g.Declared == short(w.Spec.Fingerprint.Sum) || g.Declared == "":
+	case g.Declared == folder.Short(w.Spec.Fingerprint.Sum) || g.Declared == "":
 	case g.Command != redact.Text(w.Spec.Command):
 		edit = "command changed"
 	default:
@@ -337,7 +352,7 @@ func ends(g *city.Agent) string {
 	return ""
 }
 
-func (a *app) tellPlan(p planShape) error {
+func tellPlan(e *env.Env, p planShape) error {
 	n := 0
 	rows := make([][]output.Cell, 0, len(p.Items))
 	for _, c := range p.Items {
@@ -353,34 +368,38 @@ func (a *app) tellPlan(p planShape) error {
 		if c.Change != "none" && c.Change != "wait" {
 			n++
 		}
-		rows = append(rows, []output.Cell{output.Tinted(c.Change, colour), output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason)})
+		rows = append(rows, []output.Cell{output.Tinted(c.Change, colour),
+			output.Tinted(c.Agent, output.Bold), output.Plain(c.Reason)})
 	}
 	if len(rows) > 0 {
-		if err := a.Table(a.Out, a.Columns(), []string{"CHANGE", "AGENT", "WHY"}, rows); err != nil {
+		if err := e.Table(e.Out, e.Columns(), []string{"CHANGE", "AGENT", "WHY"},
+			rows); err != nil {
 			return err
 		}
-		a.Sayf("")
+		e.Sayf("")
 	}
 	if h := p.Held; h != nil {
 		would := "would be held"
 		if h.Since != nil {
-			would = "is held since " + a.Clock(*h.Since)
+			would = "is held since " + e.Clock(*h.Since)
 		}
-		a.Sayf("%s %s: %s; `gcity reload --confirm` lets it come into force", a.Paint(output.Yellow, "!"), would, output.SafeLine(output.Loss(h.Removes, h.Running)))
+		e.Sayf("%s %s: %s; `gcity reload --confirm` lets it come into force",
+			e.Paint(output.Yellow, "!"), would, output.SafeLine(output.Loss(h.Removes, h.Running)))
 	}
 	for _, u := range p.Unknown {
-		a.Sayf("%s %s", a.Paint(output.Yellow, "!"), output.SafeLine(u))
+		e.Sayf("%s %s", e.Paint(output.Yellow, "!"), output.SafeLine(u))
 	}
 	for _, w := range p.Warnings {
-		a.Sayf("%s %s", a.Paint(output.Yellow, "!"), output.SafeLine(w))
+		e.Sayf("%s %s", e.Paint(output.Yellow, "!"), output.SafeLine(w))
 	}
 	switch {
 	case p.InForce != "" && p.InForce == p.Revision:
-		a.Sayf("%s; configuration %s is in force", output.Counted(n, "change"), p.Revision)
+		e.Sayf("%s; configuration %s is in force", output.Counted(n, "change"), p.Revision)
 	case p.InForce != "":
-		a.Sayf("%s; configuration %s on disk, %s in force", output.Counted(n, "change"), p.Revision, p.InForce)
+		e.Sayf("%s; configuration %s on disk, %s in force", output.Counted(n, "change"), p.Revision,
+			p.InForce)
 	default:
-		a.Sayf("%s; configuration %s, no controller runs", output.Counted(n, "change"), p.Revision)
+		e.Sayf("%s; configuration %s, no controller runs", output.Counted(n, "change"), p.Revision)
 	}
 	return nil
 }

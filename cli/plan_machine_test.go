@@ -13,6 +13,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/folder"
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
@@ -110,8 +111,8 @@ func (b *borough) write(edit func(name string) string) *config.City {
 	return c
 }
 
-// settle runs the city until the function returned is called, and brings its agents into their states.
-func settle(t *testing.T) (b *borough, end func()) {
+// settled runs the city until the function returned is called, and brings its agents into their states.
+func settled(t *testing.T) (b *borough, end func()) {
 	b = &borough{t: t, dir: t.TempDir(), sessions: fake.New(), host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}
 	first := b.write(func(name string) string {
 		if name == "fresh" {
@@ -157,7 +158,7 @@ func settle(t *testing.T) (b *borough, end func()) {
 
 // foretell plans an edit of a city, makes it, and compares.
 func foretell(t *testing.T, edit func(name string) string) {
-	b, end := settle(t)
+	b, end := settled(t)
 	defer end()
 	ctx := t.Context()
 	var err error
@@ -174,7 +175,7 @@ func foretell(t *testing.T, edit func(name string) string) {
 	}
 	next := b.write(edit)
 	v.wants, v.pools = agent.Plan(next, b.host), agent.Pools(next, b.host)
-	v.inForce = v.running.Config.Revision == short(next.Revision)
+	v.inForce = v.running.Config.Revision == folder.Short(next.Revision)
 	plan := changes(v)
 	if _, err = b.Do(ctx, city.Reload{}); err != nil { // it removes most
 		_, err = b.Do(ctx, city.Reload{Confirm: true})

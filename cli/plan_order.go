@@ -6,6 +6,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/folder"
 )
 
 // order lets those wait that would be started, but need somebody who will not be up.
@@ -24,7 +25,8 @@ func (v sight) order(all []change, sizes map[string]int) {
 	}
 	isUp := func(name string) bool {
 		if size, pooled := sizes[name]; pooled {
-			return size == 0 || slices.ContainsFunc(ofPool[name], func(member string) bool { return up[member] })
+			return size == 0 || slices.ContainsFunc(ofPool[name],
+				func(member string) bool { return up[member] })
 		}
 		return up[name]
 	}
@@ -50,8 +52,8 @@ func (v sight) order(all []change, sizes map[string]int) {
 	}
 }
 
-// willBeUp reports whether those who need an agent may start after a change, as far as it is itself about that: it runs,
-// or has ended as it was meant to.
+// willBeUp reports whether those who need an agent may start after a change, as far as it is itself about that: it
+// runs, or has ended as it was meant to.
 func (v sight) willBeUp(w agent.Want, change string) bool {
 	if change == "start" || change == "restart" {
 		return true
@@ -63,5 +65,6 @@ func (v sight) willBeUp(w agent.Want, change string) bool {
 		return false
 	}
 	g, ok := v.running.Agent(w.Name)
-	return ok && g.State == city.Exited && g.Exit != nil && g.Exit.Code == 0 && g.Exit.Signal == "" && g.Declared == short(w.Spec.Fingerprint.Sum)
+	return ok && g.State == city.Exited && g.Exit != nil && g.Exit.Code == 0 &&
+		g.Exit.Signal == "" && g.Declared == folder.Short(w.Spec.Fingerprint.Sum)
 }

@@ -9,6 +9,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/cli/folder"
 	"gcity/pool"
 	"gcity/session"
 )
@@ -31,10 +32,10 @@ func TestChanges(t *testing.T) {
 			alive("unknown", session.Fingerprint{}, 0), {Agent: "new", Fingerprint: old},
 		},
 		running: &city.Snapshot{Agents: []city.Agent{
-			{Name: "q", State: city.Quarantined, Reason: "crashed", Declared: short(old.Sum)},
-			{Name: "edited", State: city.Quarantined, Reason: "crashed", Declared: short(old.Sum), Command: "another"},
-			{Name: "left", State: city.Exited, Reason: "exited 0", Declared: short(old.Sum)},
-			{Name: "backoff", State: city.Backoff, Reason: "exit 1", Declared: short(old.Sum), Until: &noon},
+			{Name: "q", State: city.Quarantined, Reason: "crashed", Declared: folder.Short(old.Sum)},
+			{Name: "edited", State: city.Quarantined, Reason: "crashed", Declared: folder.Short(old.Sum), Command: "another"},
+			{Name: "left", State: city.Exited, Reason: "exited 0", Declared: folder.Short(old.Sum)},
+			{Name: "backoff", State: city.Backoff, Reason: "exit 1", Declared: folder.Short(old.Sum), Until: &noon},
 		}},
 	})
 	expect := []change{

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,36 +12,6 @@ import (
 	"gcity/session"
 )
 
-// vetter says of session providers, by name, why they could run nothing; "" = nothing is known against one. Each is asked
-// once.
-func vetter(ctx context.Context, p session.Provider, slow slowly) func(provider string) string {
-	known := map[string]string{}
-	return func(provider string) string {
-		if why, asked := known[provider]; asked {
-			return why
-		}
-		known[provider] = ""
-		if err := vetProvider(ctx, p, provider, slow); err != nil {
-			known[provider] = err.Error()
-		}
-		return known[provider]
-	}
-}
-
-// vetProvider asks one of a city's session providers whether it could run anything.
-func vetProvider(ctx context.Context, p session.Provider, name string, slow slowly) error {
-	m, ok := p.(session.Mixer)
-	if !ok {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, session.CheckLimit)
-	defer cancel()
-	if slow != nil {
-		defer slow(ctx, name+" to say whether it could run anything", session.CheckLimit)()
-	}
-	return m.CheckOf(ctx, name)
-}
-
 // unknownLines says, a provider a line, what a plan is made without.
 func unknownLines(p *session.Partial) []string {
 	var out []string
@@ -52,7 +21,8 @@ func unknownLines(p *session.Partial) []string {
 	return out
 }
 
-// bars says why an agent that runs otherwise than it is wanted is not restarted for that: it could not be started again.
+// bars says why an agent that runs otherwise than it is wanted is not restarted for that: it could not be started
+// again.
 func (v sight) bars(w agent.Want, st session.Status) string {
 	if w.Problem != "" || !st.Swapped(&w.Spec) || v.unable == nil {
 		return w.Problem
@@ -67,7 +37,9 @@ func (v sight) hidden(name string) string {
 		return ""
 	}
 	if v.running == nil {
-		return "waits until the sessions of " + strings.Join(slices.Sorted(maps.Keys(v.unknown)), ", ") + " can be listed, since it may run there"
+		return "waits until the sessions of " +
+			strings.Join(slices.Sorted(maps.Keys(v.unknown)), ", ") +
+			" can be listed, since it may run there"
 	}
 	g, ok := v.running.Agent(name)
 	if ok && g.Running && v.unknown[cmp.Or(g.Provider, "pty")] != nil {

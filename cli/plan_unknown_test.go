@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gcity/cli/sessions"
 	"gcity/session"
 )
 
@@ -32,10 +33,10 @@ func (u unhurried) CheckOf(ctx context.Context, _ string) error {
 // well, that nothing could be started by it.
 func TestVettingHasTheTimeOfAController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		if err := vetProvider(t.Context(), unhurried{takes: session.CheckLimit - time.Second}, "slow", nil); err != nil {
+		if err := sessions.VetProvider(t.Context(), unhurried{takes: session.CheckLimit - time.Second}, "slow", nil); err != nil {
 			t.Error(err)
 		}
-		if err := vetProvider(t.Context(), unhurried{takes: session.CheckLimit + time.Second}, "slow", nil); err == nil {
+		if err := sessions.VetProvider(t.Context(), unhurried{takes: session.CheckLimit + time.Second}, "slow", nil); err == nil {
 			t.Error("who does not answer in time could run something")
 		}
 	})

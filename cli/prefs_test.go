@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/cli/env"
 	"gcity/cli/output"
 	"gcity/internal/await"
 	"gcity/prefs"
@@ -24,7 +25,7 @@ func TestPrefsMeanWhatTheRoomMeans(t *testing.T) {
 	}
 	for text, want := range map[string]roomExit{"": roomHangup, "headless": roomHangup, "stop": roomStopCity, "leave": roomKeepAgents} {
 		a := homeOf(t, "on_hangup = \""+text+"\"")
-		if got := a.onHangup(); got != want {
+		if got := onHangup(a); got != want {
 			t.Errorf("on_hangup %q: %s, want %s", text, got, want)
 		}
 	}
@@ -42,10 +43,10 @@ func TestPrefsOfTheGuide(t *testing.T) {
 		t.Fatal("the guide has no example of preferences")
 	}
 	a := homeOf(t, "theme = "+strings.ReplaceAll(example, "\n    ", "\n"))
-	if p := a.prefs(); p.Theme == "" || len(p.Keys) < 2 {
+	if p := env.Prefs(a); p.Theme == "" || len(p.Keys) < 2 {
 		t.Errorf("read of the example: %+v", p)
 	}
-	for _, wrong := range a.badPrefs() {
+	for _, wrong := range env.BadPrefs(a) {
 		if !strings.Contains(wrong, "no key now") {
 			t.Error(wrong)
 		}
@@ -56,10 +57,10 @@ func TestPrefsOfTheGuide(t *testing.T) {
 func TestPrefsPanic(t *testing.T) {
 	dir := t.TempDir()
 	f := prefs.Files{Config: filepath.Join(dir, "config.toml"), Themes: filepath.Join(dir, "themes")}
-	a := &app{Printer: output.Printer{Getenv: func(string) string { panic("as asked") }}}
+	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { panic("as asked") }}}
 	var said strings.Builder
 	var wg sync.WaitGroup
-	changes := a.watchPrefs(t.Context(), &wg, ownPrefs{files: f}, slog.New(slog.NewTextHandler(&said, nil)))
+	changes := env.WatchPrefs(t.Context(), a, &wg, env.OwnPrefs{Files: f}, slog.New(slog.NewTextHandler(&said, nil)))
 	again, late := time.NewTicker(time.Second), time.After(await.Limit)
 	defer again.Stop()
 	for n, open := 0, true; open; n++ { // nobody says from when on it is watched, and a file has to rest before it is read
@@ -80,24 +81,24 @@ func TestPrefsPanic(t *testing.T) {
 }
 
 func TestMemoryFile(t *testing.T) {
-	env := map[string]string{"HOME": "/home/a"}
-	getenv := func(name string) string { return env[name] }
-	one, two := memoryFile(getenv, "/x/town"), memoryFile(getenv, "/y/town")
+	environ := map[string]string{"HOME": "/home/a"}
+	getenv := func(name string) string { return environ[name] }
+	one, two := env.MemoryFile(getenv, "/x/town"), env.MemoryFile(getenv, "/y/town")
 	if one == two || filepath.Dir(one) != "/home/a/.local/state/gcity" || !strings.HasPrefix(filepath.Base(one), "town-") {
 		t.Errorf("two cities of one name: %s, %s", one, two)
 	}
-	env["XDG_STATE_HOME"] = "/state"
-	if got := memoryFile(getenv, "/x/"+strings.Repeat("ä/é ", 99)); filepath.Dir(got) != "/state/gcity" || len(filepath.Base(got)) > 80 {
+	environ["XDG_STATE_HOME"] = "/state"
+	if got := env.MemoryFile(getenv, "/x/"+strings.Repeat("ä/é ", 99)); filepath.Dir(got) != "/state/gcity" || len(filepath.Base(got)) > 80 {
 		t.Errorf("a strange folder: %s", got)
 	}
-	clear(env)
-	if got := memoryFile(getenv, "/x/town"); got != "" {
+	clear(environ)
+	if got := env.MemoryFile(getenv, "/x/town"); got != "" {
 		t.Errorf("without a home: %s", got)
 	}
 }
 
 // homeOf is a command line of somebody with these preferences.
-func homeOf(t *testing.T, text string) *app {
+func homeOf(t *testing.T, text string) *env.Env {
 	t.Helper()
 	home := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(home, ".config", "gcity"), 0o700); err != nil {
@@ -106,5 +107,5 @@ func homeOf(t *testing.T, text string) *app {
 	if err := os.WriteFile(filepath.Join(home, ".config", "gcity", "config.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return &app{Printer: output.Printer{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
+	return &env.Env{Printer: output.Printer{Getenv: func(name string) string { return map[string]string{"HOME": home}[name] }}}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/fleet"
 	"gcity/prefs"
 	"gcity/tui"
 )
@@ -42,7 +44,7 @@ type roomOptions struct {
 }
 
 // openRoom shows the control room until the operator leaves it, or ctx ends.
-func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
+func openRoom(ctx context.Context, e *env.Env, o roomOptions) (roomExit, error) {
 	mode := tui.Joined
 	switch {
 	case o.hosting:
@@ -52,30 +54,37 @@ func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
 	}
 	cities := o.cities
 	if cities == nil {
-		d, closeIt := a.awaitDirectory()
+		d, closeIt := fleet.AwaitDirectory(e)
 		defer closeIt()
 		cities = d
 	}
-	files := prefs.Find(a.Getenv)
+	files := prefs.Find(e.Getenv)
 	own := prefs.Load(files, prefs.Prefs{})
 	watching, stop := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer stop()
-	defer func() { a.Out, a.Err = &hasty{to: a.Out}, &hasty{to: a.Err} }()
+	defer func() { e.Out, e.Err = &hasty{to: e.Out}, &hasty{to: e.Err} }()
 	options := tui.Options{
 		Mode: mode, Logger: o.logger, Cities: cities,
-		ConfigOf: func(folder string, c city.Control) tui.ConfigFile { return &configFile{a, folder, c} },
-		MemoryOf: func(folder string) string { return memoryFile(a.Getenv, folder) },
-		Person:   a.person(own, files.Config), Changes: a.watchPrefs(watching, &wg, ownPrefs{files: files, last: own}, o.logger), FPS: own.FPS,
+		ConfigOf: func(folder string, c city.Control) tui.ConfigFile {
+			return &configFile{e, folder,
+				c}
+		},
+		MemoryOf: func(folder string) string { return env.MemoryFile(e.Getenv, folder) },
+		Person:   env.Person(e, own, files.Config),
+		Changes: env.WatchPrefs(watching, e, &wg, env.OwnPrefs{Files: files, Last: own},
+			o.logger),
+		FPS:        own.FPS,
 		Interrupts: o.interrupts,
-		NoColor:    a.Getenv("NO_COLOR") != "",
-		ASCII:      asciiLocale(a.Getenv),
-		OverSSH:    a.Getenv("SSH_CONNECTION") != "" || a.Getenv("SSH_TTY") != "",
+		NoColor:    e.Getenv("NO_COLOR") != "",
+		ASCII:      asciiLocale(e.Getenv),
+		OverSSH:    e.Getenv("SSH_CONNECTION") != "" || e.Getenv("SSH_TTY") != "",
 	}
 	if o.city != nil {
-		options.City, options.Folder = o.city, resolved(o.dir)
-		options.Config, options.Memory = options.ConfigOf(o.dir, o.city), memoryFile(a.Getenv, o.dir)
+		options.City, options.Folder = o.city, fleet.Resolved(o.dir)
+		options.Config, options.Memory = options.ConfigOf(o.dir, o.city),
+			env.MemoryFile(e.Getenv, o.dir)
 	}
 	return tui.Run(ctx, options)
 }
@@ -83,7 +92,8 @@ func (a *app) openRoom(ctx context.Context, o roomOptions) (roomExit, error) {
 // frozenAfter is how long a terminal has for a line, and a city for a word, once the room is over.
 const frozenAfter = time.Second
 
-// hasty writes to a terminal that may take nothing any more, which must keep no process from ending. Not for concurrent use.
+// hasty writes to a terminal that may take nothing any more, which must keep no process from ending. Not for concurrent
+// use.
 type hasty struct {
 	to   io.Writer
 	late bool

@@ -20,7 +20,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gcity/city"
+	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/offline"
+	"gcity/cli/sessions"
 	"gcity/internal/await"
 	"gcity/session"
 	"gcity/session/pty"
@@ -45,7 +49,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
-	completeWithin = patience // a busy machine is no shell
+	env.CompleteWithin = patience // a busy machine is no shell
 	play := func() { os.Exit(Main(os.Args[1:], "test")) }
 	testscript.Main(m, map[string]func(){"gcity": play, "gc": play, "dolt": playDolt})
 }
@@ -185,14 +189,14 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: marked AGENT")
 	}
-	sessions, closeSessions, err := openSessions(sessionOptions{dir: ts.MkAbs("."), observe: true, logger: quietLogger()})
+	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: ts.MkAbs("."), Observe: true, Logger: folder.QuietLogger()})
 	ts.Check(err)
 	defer closeSessions()
-	b := aside{sessions: sessions}
+	b := offline.Aside{Sessions: sessions}
 	eventually(ts, func() bool {
-		st, err := b.session(context.Background(), args[0])
+		st, err := b.Session(context.Background(), args[0])
 		ts.Check(err)
-		d, err := drainMarks(context.Background(), sessions.(session.Marker), st.Name)
+		d, err := offline.DrainMarks(context.Background(), sessions.(session.Marker), st.Name)
 		ts.Check(err)
 		return d.On()
 	}, func() string { return "a drain at the session of " + args[0] })

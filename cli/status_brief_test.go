@@ -9,6 +9,7 @@ import (
 
 	"gcity/api"
 	"gcity/city"
+	"gcity/cli/env"
 	"gcity/cli/output"
 )
 
@@ -50,7 +51,7 @@ func fill(v reflect.Value, n *int) {
 // What status prints of a brief snapshot is what it prints of the whole one, whatever the fields are.
 func TestStatusOfBriefSnapshot(t *testing.T) {
 	now := time.Date(2026, 1, 2, 4, 0, 0, 0, time.UTC)
-	a := &app{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return now }}}
+	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return now }}}
 	n := 0
 	for _, state := range city.States {
 		for _, variant := range []func(*city.Agent){
@@ -68,7 +69,7 @@ func TestStatusOfBriefSnapshot(t *testing.T) {
 			brief := api.Brief(full)
 			var want, got bytes.Buffer
 			for out, s := range map[*bytes.Buffer]*city.Snapshot{&want: full, &got: brief} {
-				if err := a.writeStatus(out, s, true); err != nil {
+				if err := writeStatus(a, out, s, true); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"testing"
 )
 
@@ -22,12 +21,4 @@ func TestSupervisorNotifies(t *testing.T) {
 	}
 	defer func() { _ = cmd.Process.Kill() }() // it has ended, unless the test failed
 	tells(t, cmd, await, "0 of 0 cities running")
-}
-
-// A supervisor that a command starts hears of no city, and of no agent, in whose terminal the command may have been given.
-func TestOfNoCity(t *testing.T) {
-	got := ofNoCity([]string{"PATH=/bin", "GC_HOME=/h", "GC_AGENT=a", "GC_CITY_PATH=/c", "GC_SESSION=tmux", "GCITY=x"})
-	if want := []string{"PATH=/bin", "GC_HOME=/h", "GCITY=x"}; !slices.Equal(got, want) {
-		t.Errorf("%q", got)
-	}
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/internal/disk"
 	"gcity/internal/redact"
@@ -17,34 +19,39 @@ import (
 	"gcity/topology"
 )
 
-func (a *app) topologyCommand() *cobra.Command {
+func topologyCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "The topologies that are kept in repositories, and how their copies stand", Args: exactly(0), Aliases: []string{"ls"},
-		RunE: func(*cobra.Command, []string) error { return a.topologies() },
+		Use: "list", Short: "The topologies that are kept in repositories, and how their copies stand", Args: env.Exactly(0), Aliases: []string{"ls"},
+		RunE: func(*cobra.Command, []string) error { return topologies(e) },
 	}
 	var update bool
 	fetch := &cobra.Command{
-		Use: "fetch [NAME…]", Short: "Copy topologies from their repositories into .gc/topologies", Args: cobra.ArbitraryArgs,
+		Use: "fetch [NAME…]", Short: "Copy topologies from their repositories into .gc/topologies",
+		Args: cobra.ArbitraryArgs,
 		Long: `fetch brings the copies of topologies to the commits that topologies.lock names,
 and writes into it what is new. All that [topologies.NAME] tables declare, or
 those that are named. Only with --update a newer commit is taken; nothing is
 ever fetched by itself.`,
-		RunE: func(cmd *cobra.Command, args []string) error { return a.fetchTopologies(cmd.Context(), args, update) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return fetchTopologies(cmd.Context(),
+				e, args, update)
+		},
 	}
 	fetch.Flags().BoolVar(&update, "update", false, "take the newest commit of each ref")
-	c := group("topology", "Topologies that are kept in git repositories", a.withSource(list), a.withSource(fetch))
+	c := env.Group("topology", "Topologies that are kept in git repositories",
+		env.WithSource(e, list), env.WithSource(e, fetch))
 	c.Aliases = []string{"pack"}
 	return c
 }
 
 // remotes are the topologies that the configuration has from repositories.
-func (a *app) remotes() (dir string, _ []topology.Want, err error) {
-	if dir, err = a.cityDir(); err != nil {
+func remotes(e *env.Env) (dir string, _ []topology.Want, err error) {
+	if dir, err = e.CityDir(); err != nil {
 		return "", nil, err
 	}
-	s := sourceOf(dir)
-	if len(a.files) > 0 || a.strict {
-		if s, err = a.source(dir); err != nil {
+	s := folder.SourceOf(dir)
+	if len(e.Files) > 0 || e.Strict {
+		if s, err = e.Source(dir); err != nil {
 			return "", nil, err
 		}
 	}
@@ -62,8 +69,8 @@ type topologyShape struct {
 
 const noRemotes = "no topology is kept in a repository; a [topologies.NAME] table with source = \"…\" in city.toml makes one known"
 
-func (a *app) topologies() error {
-	dir, wants, err := a.remotes()
+func topologies(e *env.Env) error {
+	dir, wants, err := remotes(e)
 	if err != nil {
 		return err
 	}
@@ -80,16 +87,17 @@ func (a *app) topologies() error {
 		if s.Stale != "" {
 			shapes[i].State, colour = redact.Text(s.Stale), output.Yellow
 		}
-		rows = append(rows, []output.Cell{{Text: s.Name}, {Text: source}, {Text: s.Ref}, {Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Colour: colour}})
+		rows = append(rows, []output.Cell{{Text: s.Name}, {Text: source}, {Text: s.Ref},
+			{Text: fmt.Sprintf("%.12s", s.Commit)}, {Text: shapes[i].State, Colour: colour}})
 	}
 	switch {
-	case a.JSON:
-		return a.WriteJSON(output.ListOf(shapes))
+	case e.JSON:
+		return e.WriteJSON(output.ListOf(shapes))
 	case len(rows) == 0:
-		a.Sayf(noRemotes)
+		e.Sayf(noRemotes)
 		return nil
 	}
-	return a.Table(a.Out, a.Columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
+	return e.Table(e.Out, e.Columns(), []string{"NAME", "SOURCE", "REF", "COMMIT", "STATE"}, rows)
 }
 
 // fetchedShape is what a fetch did, in JSON.
@@ -100,11 +108,11 @@ type fetchedShape struct {
 	Mended bool   `json:"mended,omitempty"`
 }
 
-func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) error {
-	if a.readOnly {
+func fetchTopologies(ctx context.Context, e *env.Env, names []string, update bool) error {
+	if e.ReadOnly {
 		return exit.Usage("--read-only changes nothing, and a fetch does")
 	}
-	dir, wants, err := a.remotes()
+	dir, wants, err := remotes(e)
 	if err != nil {
 		return err
 	}
@@ -121,11 +129,11 @@ func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) 
 		}
 		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would make it known", n, n)
 	}
-	if len(wants) == 0 && !a.JSON {
-		a.Sayf(noRemotes)
+	if len(wants) == 0 && !e.JSON {
+		e.Sayf(noRemotes)
 		return nil
 	}
-	if err := disk.MakePrivate(gcDir(dir)); err != nil {
+	if err := disk.MakePrivate(folder.StateDir(dir)); err != nil {
 		return err
 	}
 	var done []fetchedShape
@@ -142,17 +150,17 @@ func (a *app) fetchTopologies(ctx context.Context, names []string, update bool) 
 		done = append(done, fetchedShape(r))
 		switch {
 		case r.Mended:
-			a.Sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name, r.Commit)
+			e.Sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name, r.Commit)
 		case r.Was == r.Commit:
-			a.Sayf("%s is at %.12s already", r.Name, r.Commit)
+			e.Sayf("%s is at %.12s already", r.Name, r.Commit)
 		case r.Was == "":
-			a.Sayf("fetched %s at %.12s", r.Name, r.Commit)
+			e.Sayf("fetched %s at %.12s", r.Name, r.Commit)
 		default:
-			a.Sayf("fetched %s at %.12s; it was at %.12s", r.Name, r.Commit, r.Was)
+			e.Sayf("fetched %s at %.12s; it was at %.12s", r.Name, r.Commit, r.Was)
 		}
 	}
-	if a.JSON {
-		if err := a.WriteJSON(output.ListOf(done)); err != nil {
+	if e.JSON {
+		if err := e.WriteJSON(output.ListOf(done)); err != nil {
 			return err
 		}
 	}

@@ -7,20 +7,23 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gcity/cli/doctor"
+	"gcity/cli/env"
 	"gcity/session/pty/holdbin"
 )
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "The version of this program", Args: exactly(0),
+		Use: "version", Short: "The version of this program", Args: env.Exactly(0),
 		RunE: func(*cobra.Command, []string) error {
-			if a.JSON {
-				return a.WriteJSON(map[string]string{
-					"version": a.version, "go": runtime.Version(), "platform": platform(), "holder": holderKind(),
+			if e.JSON {
+				return e.WriteJSON(map[string]string{
+					"version": e.Version, "go": runtime.Version(), "platform": doctor.Platform(),
+					"holder": holderKind(),
 				})
 			}
-			a.Sayf("gcity %s (%s, %s)", a.version, runtime.Version(), platform())
-			a.Sayf("holder: %s", holderText())
+			e.Sayf("gcity %s (%s, %s)", e.Version, runtime.Version(), doctor.Platform())
+			e.Sayf("holder: %s", holderText())
 			return nil
 		},
 	}
@@ -41,21 +44,23 @@ func holderText() string {
 	return "this program itself; `make build` embeds a smaller one"
 }
 
-func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
-
-func (a *app) completionCommand() *cobra.Command {
-	shell := func(name string, write func(root *cobra.Command, w io.Writer) error, hint string) *cobra.Command {
+func completionCommand(e *env.Env) *cobra.Command {
+	shell := func(name string, write func(root *cobra.Command, w io.Writer) error,
+		hint string) *cobra.Command {
 		return &cobra.Command{
-			Use: name, Short: "For " + name + ": " + hint, Args: exactly(0),
-			RunE: func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), a.Out) },
+			Use: name, Short: "For " + name + ": " + hint, Args: env.Exactly(0),
+			RunE: func(cmd *cobra.Command, _ []string) error { return write(cmd.Root(), e.Out) },
 		}
 	}
-	return group("completion", "A completion script for your shell",
+	return env.Group("completion", "A completion script for your shell",
 		shell("bash", bashCompletion,
 			"source <(gcity completion bash)"),
 		shell("zsh", func(r *cobra.Command, w io.Writer) error { return r.GenZshCompletion(w) },
 			`gcity completion zsh > "${fpath[1]}/_gcity"`),
-		shell("fish", func(r *cobra.Command, w io.Writer) error { return r.GenFishCompletion(w, true) },
+		shell("fish", func(r *cobra.Command,
+			w io.Writer) error {
+			return r.GenFishCompletion(w, true)
+		},
 			"gcity completion fish > ~/.config/fish/completions/gcity.fish"),
 	)
 }

@@ -69,8 +69,21 @@ var doors = map[string][]string{
 
 	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 
-	"cli/exit":   {"config", "trust", "city", "api", "beads", "controller", "supervisor"},
-	"cli/output": {"cli/exit", "city", "events", "internal"},
+	"cli/agents":    {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/offline", "cli/output", "cli/sessions", "cli/workstore"},
+	"cli/work":      {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/output", "cli/workstore"},
+	"cli/doctor":    {outside, "cli/env", "cli/exit", "cli/fleet", "cli/folder", "cli/host", "cli/output", "cli/service", "cli/sessions", "cli/workstore"},
+	"cli/fleet":     {outside, "cli/consent", "cli/env", "cli/exit", "cli/folder", "cli/host", "cli/offline", "cli/output", "cli/service"},
+	"cli/host":      {outside, "cli/env", "cli/exit", "cli/folder", "cli/offline", "cli/output", "cli/service", "cli/sessions", "cli/workstore"},
+	"cli/service":   {outside, "cli/env", "cli/exit", "cli/folder", "cli/output"},
+	"cli/offline":   {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/output", "cli/sessions", "cli/workstore"},
+	"cli/sessions":  {outside, "cli/env", "cli/folder", "cli/output", "cli/workstore"},
+	"cli/depot":     {outside, "cli/env", "cli/exit", "cli/folder", "cli/output", "cli/workstore"},
+	"cli/consent":   {outside, "cli/env", "cli/folder", "cli/output"},
+	"cli/env":       {outside, "cli/exit", "cli/folder", "cli/output", "cli/workstore"},
+	"cli/workstore": {outside, "cli/exit", "cli/folder"},
+	"cli/folder":    {outside, "cli/exit"},
+	"cli/exit":      {"config", "trust", "city", "api", "beads", "controller", "supervisor"},
+	"cli/output":    {"cli/exit", "city", "events", "internal"},
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
@@ -165,7 +178,8 @@ func TestTheRulesBite(t *testing.T) {
 		{"automation", "formula", true}, {"formula", "automation", false}, {"automation", "config", false},
 		{"city", "internal/mishap", true}, {"city", "internal", false}, {"api", "internal/mishap", true}, {"watchdog", "internal/mishap", false},
 		{"internal/mishap", "internal", false},
-		{"cli/output", "cli/exit", true}, {"cli/exit", "cli/output", false}, {"cli/output", "cli", false},
+		{"cli/doctor", "cli/host", true}, {"cli/host", "cli/doctor", false}, {"cli/host", "controller", true}, {"cli/env", "cli", false},
+		{"cli/env", "internal/mishap", true}, {"cli/output", "cli/exit", true}, {"cli/exit", "cli/output", false}, {"cli/output", "cli", false},
 	} {
 		if got := open(c.from, c.to); got != c.want {
 			t.Errorf("open(%q, %q) = %v", c.from, c.to, got)

@@ -1,0 +1,290 @@
+package agents
+
+import (
+	"context"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+)
+
+// AgentCommand is everything about one agent, or the list of all.
+func AgentCommand(e *env.Env) *cobra.Command {
+	below := []*cobra.Command{
+		agentList(e), agentShow(e), agentPeek(e), agentLogs(e), agentAttach(e), agentNudge(e),
+		agentUnsend(e), agentKeys(e),
+	}
+	for _, v := range agentVerbs() {
+		if v.name == "drain-ack" {
+			below = append(below, agentDrainCheck(e))
+		}
+		below = append(below, agentVerb(e, v))
+	}
+	return env.Group("agent", "Look at one agent, type to it, stop it, restart it", below...)
+}
+
+// verb is a command on an agent that needs nothing but its name.
+type verb struct {
+	name, short string
+	pools       bool // a pool may be named too
+	command     func(agent string) city.Command
+}
+
+func agentVerbs() []verb {
+	return []verb{
+		{"interrupt", "Do what Ctrl-C in its terminal does", false,
+			func(g string) city.Command { return city.Interrupt{Agent: g} }},
+		{"restart", "Stop its session and start it anew", false,
+			func(g string) city.Command { return city.Restart{Agent: g} }},
+		{"stop", "Stop it or a pool and keep it stopped: suspended until resumed", true,
+			func(g string) city.Command { return city.Stop{Agent: g} }},
+		{"kill", "End its session at once and let it be restarted", false,
+			func(g string) city.Command { return city.Kill{Agent: g} }},
+		{"suspend", "Write suspended = true into the configuration, for a pool too", true,
+			func(g string) city.Command { return city.Suspend{Agent: g} }},
+		{"resume", "Take suspended = true out of the configuration again, for a pool too", true,
+			func(g string) city.Command { return city.Resume{Agent: g} }},
+		{"drain", "Tell it to finish: it ends when it has, or at its deadline, and starts anew",
+			false, func(g string) city.Command { return city.Drain{Agent: g} }},
+		{"undrain", "Take a drain back: the same session goes on", false,
+			func(g string) city.Command { return city.Undrain{Agent: g} }},
+		{"release", "Let it out of quarantine or backoff now", false,
+			func(g string) city.Command { return city.Release{Agent: g} }},
+		{"clear", "Forget its kept output", false,
+			func(g string) city.Command { return city.Clear{Agent: g} }},
+		{"drain-ack", "From inside a session: say that it has finished", false,
+			func(g string) city.Command { return city.DrainAck{Agent: g} }},
+		{"request-restart", "From inside a session: ask to be restarted", false,
+			func(g string) city.Command { return city.RequestRestart{Agent: g} }},
+	}
+}
+
+func agentVerb(e *env.Env, v verb) *cobra.Command {
+	kinds := []env.Kind{env.KindAgent}
+	c := &cobra.Command{Use: v.name + " [AGENT]", Short: v.short, Long: verbHelp(v.name),
+		Args: env.Between(0, 1)}
+	if v.pools {
+		kinds, c.Use = append(kinds, env.KindPool), v.name+" [AGENT|POOL]"
+	}
+	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
+		return e.Do(ctx, l, v.command(f.Name()))
+	}, kinds...)
+}
+
+// verbHelp is what there is to say of a verb beyond its line in the list, "" if that says it all.
+func verbHelp(name string) string {
+	switch name {
+	case "stop", "suspend", "resume":
+		return `The suspended flag is written into the configuration, and nothing else of it
+changes. A pool's name means the whole pool: one of its members has no flag.`
+	case "drain":
+		return `drain tells an agent to finish what it is doing. It hears of it by asking
+"gc agent drain-check", and says that it has finished with "gc agent drain-ack";
+then, or at its deadline, its session ends, and a new one begins if the agent is
+wanted still. The deadline is the pool's drain_timeout, else 5 minutes.`
+	case "undrain":
+		return `undrain takes a drain back: the same session goes on. A member that its pool
+does not want any more is not kept that way: scale the pool.`
+	case "drain-ack":
+		return `drain-ack is for an agent that was told to finish: it has, and may be ended.`
+	}
+	return ""
+}
+
+// forAgent gives a command its deed: run gets the open city, the agent's qualified name, and the other arguments.
+func forAgent(e *env.Env, c *cobra.Command,
+	run func(ctx context.Context, l *env.Link, name string, rest []string) error) *cobra.Command {
+	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
+		return run(ctx, l, f.Agent.Name, rest)
+	}, env.KindAgent)
+}
+
+// forNamed gives a command its deed: run gets the open city, what the first argument or GC_AGENT names, and the other
+// arguments.
+func forNamed(e *env.Env, c *cobra.Command,
+	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error,
+	kinds ...env.Kind) *cobra.Command {
+	c.ValidArgsFunction = env.Complete(e, kinds...)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := e.Self(args)
+		if err != nil {
+			return err
+		}
+		l, err := e.Open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		f, err := l.Resolve(cmd.Context(), name, kinds...)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), l, f, args[min(1, len(args)):])
+	}
+	return c
+}
+
+func agentList(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "All agents, those in need of a person first", Args: env.Exactly(0),
+		Aliases: []string{"ls"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := e.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			s, err := l.Snapshot(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if e.JSON {
+				return e.WriteJSON(output.ListOf(output.ShapesOf(s.Agents)))
+			}
+			return WriteAgents(e, e.Out, s.Agents)
+		},
+	}
+}
+
+func agentShow(e *env.Env) *cobra.Command {
+	secrets := false
+	c := forAgent(e, &cobra.Command{Use: "show [AGENT]", Short: "Everything known about it",
+		Args: env.Between(0, 1)},
+		func(ctx context.Context, l *env.Link, name string, _ []string) error {
+			if err := env.MayReveal(e, secrets); err != nil {
+				return err
+			}
+			return agentShown(ctx, e, l, name, secrets)
+		})
+	c.Flags().BoolVar(&secrets, "show-secrets", false, env.RevealHelp)
+	return c
+}
+
+// OutputShape is a piece of output as the API gives it.
+type OutputShape struct {
+	Agent  string `json:"agent"`
+	Format string `json:"format"`
+	Turns  []Turn `json:"turns"`
+}
+
+type Turn struct {
+	Role string `json:"role"`
+	Text string `json:"text"`
+}
+
+func agentPeek(e *env.Env) *cobra.Command {
+	var lines int
+	c := forAgent(e, &cobra.Command{Use: "peek [AGENT]", Short: "Its screen, or its last lines",
+		Args: env.Between(0, 1)},
+		func(ctx context.Context, l *env.Link, name string, _ []string) error {
+			return writeOutput(ctx, e, l, name, lines)
+		})
+	c.Flags().IntVarP(&lines, "lines", "n", 0, "the last so many lines instead of the screen")
+	return c
+}
+
+func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
+	text, err := l.Output(ctx, name, lines)
+	if err != nil {
+		return err
+	}
+	if e.JSON {
+		return e.WriteJSON(OutputShape{Agent: name, Format: "text",
+			Turns: []Turn{{Role: "output", Text: text}}})
+	}
+	if text = strings.TrimRight(output.SafeText(text), "\n"); text != "" {
+		e.Sayf("%s", text)
+	}
+	return nil
+}
+
+func agentLogs(e *env.Env) *cobra.Command {
+	var (
+		lines       int
+		follow, raw bool
+	)
+	c := forAgent(e, &cobra.Command{Use: "logs [AGENT]",
+		Short: "Its kept output as lines, and what comes", Args: env.Between(0, 1)},
+		func(ctx context.Context, l *env.Link, name string, _ []string) error {
+			switch {
+			case raw && e.OutTTY:
+				return exit.Usage("--raw would let the agent's bytes act on this terminal: send it into a file or a pipe, or use agent attach")
+			case raw || follow:
+				return followOutput(ctx, e, l, name,
+					followed{lines: lines, follow: follow, raw: raw})
+			default:
+				return writeOutput(ctx, e, l, name, lines)
+			}
+		})
+	c.Flags().IntVarP(&lines, "lines", "n", 200, "at most so many of the kept lines")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes")
+	c.Flags().BoolVar(&raw, "raw", false, "the bytes as they are; not to a terminal")
+	return c
+}
+
+type followed struct {
+	lines       int
+	follow, raw bool
+}
+
+// followOutput writes the kept output, then what comes: as clean lines, or raw.
+func followOutput(ctx context.Context, e *env.Env, l *env.Link, name string, f followed) error {
+	ctx, quiet := env.Interruptible(ctx)
+	defer quiet()
+	if f.follow && !f.raw {
+		if err := writeOutput(ctx, e, l, name, f.lines); err != nil {
+			return err
+		}
+	}
+	pending, seen := "", false
+	for frame, err := range l.Watch(ctx, name) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case f.raw:
+			if _, err := e.Out.Write(frame.Data); err != nil {
+				return err
+			}
+			if !f.follow {
+				return nil
+			}
+		case frame.Reset: // the history, which was written already, or a reader that was too slow
+			if seen {
+				e.Sayf("… some output was missed")
+			}
+			seen, pending = true, ""
+		default:
+			pending = writeLines(e, name, pending+string(frame.Data))
+		}
+	}
+	return nil
+}
+
+// writeLines writes the complete lines of an agent's output and returns the rest. Where a program draws over a line,
+// only what stands there at the end is written.
+func writeLines(e *env.Env, name, text string) (rest string) {
+	for {
+		line, after, ok := strings.Cut(text, "\n")
+		if !ok {
+			return text[max(0, len(text)-64<<10):]
+		}
+		text = after
+		line = strings.TrimRight(line, "\r")
+		line = output.SafeLine(ansi.Strip(line[strings.LastIndexByte(line, '\r')+1:]))
+		if e.JSON {
+			_ = e.WriteJSONLine(OutputShape{Agent: name, Format: "text",
+				Turns: []Turn{{Role: "output", Text: line}}})
+			continue
+		}
+		e.Sayf("%s", line)
+	}
+}

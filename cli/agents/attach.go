@@ -1,0 +1,174 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/muesli/cancelreader"
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/internal/detach"
+)
+
+// sane takes back the modes that an attached program may have left on in our terminal: an open string, a VT52, another
+// coding, an open link, mouse, paste, focus, Kitty keys, the alternate screen, the scroll region, colours, the cursor;
+// and goes below what is drawn.
+const sane = "\x1b\\\x1b<\x1b%G\x1b]8;;\x1b\\\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1l\x1b>\x1b[>4m\x1b[<u\x1b[?1049l\x1b[r\x1b[m\x1b[?25h\x1b[?7h\x1b[999;1H\r\n"
+
+func agentAttach(e *env.Env) *cobra.Command {
+	raw := false
+	c := forAgent(e, &cobra.Command{
+		Use: "attach [AGENT]", Short: "Use its terminal as your own; " + detach.Usual + " leaves",
+		Args: env.Between(0, 1),
+		Long: `attach joins this terminal with the agent's. What its program prints is shown, but
+sequences that do more than draw are dropped: those that write or read the clipboard,
+report the title, ask for settings by DCS, print, or program keys. [session]
+passthrough in city.toml admits some of them for all who attach; --raw admits all.`,
+	}, func(ctx context.Context, l *env.Link, name string, _ []string) error {
+		if !e.InTTY || !e.OutTTY {
+			return exit.Usage("attach needs a terminal on both sides; `gcity agent peek` and `nudge` do without")
+		}
+		return attach(ctx, e, l, name, raw)
+	})
+	c.Flags().BoolVar(&raw, "raw", false,
+		"show all that the program prints, unfiltered: it may then write your clipboard and type into your terminal")
+	return c
+}
+
+// attach copies bytes both ways until the session ends or the operator leaves.
+func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool) error {
+	ctx, quiet := env.Interruptible(ctx) // a TERM from outside; INT is a byte in a raw terminal
+	defer quiet()
+	cols, rows, err := output.TerminalSize(e.Out)
+	if err != nil {
+		return fmt.Errorf("cannot tell the size of this terminal: %w", err)
+	}
+	far, err := l.Attach(ctx, name, city.Viewer{Cols: cols, Rows: rows, Raw: raw})
+	if err != nil {
+		return err
+	}
+	defer far.Close()
+	leave := env.Prefs(e).Detach
+	fmt.Fprintf(e.Err, "attached to %s; %s leaves\n", name, leave)
+	before, err := term.MakeRaw(e.In.Fd())
+	if err != nil {
+		return fmt.Errorf("cannot take over this terminal: %w", err)
+	}
+	outcome := "left " + name + ", which runs on"
+	defer func() {
+		_, _ = io.WriteString(e.Out, sane) // a terminal that is gone needs none
+		if err := term.Restore(e.In.Fd(), before); err != nil {
+			fmt.Fprintln(e.Err, "gcity: the terminal could not be restored, `reset` does it:", err)
+		}
+		fmt.Fprintln(e.Err, outcome)
+	}()
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	at := attachment{in: e.In, out: e.Out, far: far, resized: resized, leave: leave, raw: raw}
+	left, err := stay(ctx, e, &at, l, name)
+	switch {
+	case err != nil:
+		outcome = "detached from " + name
+	case !left:
+		outcome = "the session of " + name + " has ended"
+	}
+	return err
+}
+
+// attachment is a session whose terminal is ours for a while.
+type attachment struct {
+	in      io.Reader
+	out     io.Writer
+	far     city.Terminal
+	resized <-chan os.Signal
+	leave   detach.Key
+	raw     bool // nothing is filtered
+}
+
+// copy moves bytes between keyboard, screen and session. It returns when the session ends, ctx does, or the detach key
+// came; nothing is left running then. left says that the session goes on.
+func (t *attachment) copy(ctx context.Context) (left bool, err error) {
+	keys, err := cancelreader.NewReader(t.in)
+	if err != nil {
+		return true, errors.Join(err, ignoreClosed(t.far.Close()))
+	}
+	defer keys.Close()
+	var wg sync.WaitGroup
+	screen, typed := make(chan error, 1), make(chan error, 1)
+	wg.Go(func() {
+		_, err := io.Copy(t.out, t.far)
+		screen <- err
+	})
+	wg.Go(func() { typed <- copyKeys(t.far, keys, t.leave) })
+	left = true
+wait:
+	for {
+		select {
+		case <-ctx.Done():
+			break wait
+		case err = <-screen:
+			left = false
+			break wait
+		case err = <-typed:
+			break wait
+		case <-t.resized:
+			cols, rows, sizeErr := output.TerminalSize(t.out)
+			if err = sizeErr; err == nil {
+				err = t.far.Resize(cols, rows)
+			}
+			if err != nil {
+				break wait
+			}
+		}
+	}
+	keys.Cancel()
+	closed := t.far.Close()
+	wg.Wait()
+	if errors.Is(err, io.EOF) || errors.Is(err, cancelreader.ErrCanceled) ||
+		errors.Is(err, os.ErrClosed) {
+		err = nil
+	}
+	return left, errors.Join(err, ignoreClosed(closed))
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// copyKeys writes what is typed until the key that leaves comes.
+func copyKeys(far io.Writer, keys io.Reader, leave detach.Key) error {
+	buf := make([]byte, 4096)
+	scan := detach.Scanner{Key: leave}
+	for {
+		n, err := keys.Read(buf)
+		typed, left := scan.Feed(buf[:n])
+		// a key by itself is not held back for one that may never come
+		typed = append(typed, scan.Flush()...)
+		if len(typed) > 0 {
+			if _, err := far.Write(typed); err != nil {
+				return err
+			}
+		}
+		if left || errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

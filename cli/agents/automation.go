@@ -1,0 +1,322 @@
+package agents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"gcity/automation"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/offline"
+	"gcity/cli/output"
+	"gcity/internal/shell"
+)
+
+func AutomationCommand(e *env.Env) *cobra.Command {
+	c := env.Group("automation", "Work that begins by itself: look at it, run it now",
+		automationList(e), automationShow(e), automationCheck(e), automationRun(e),
+		automationStop(e), automationLogs(e), automationHistory(e))
+	c.Long = `automation looks at what begins by itself: a file automations/NAME/automation.toml
+in the folder of [formulas] dir (.gc/formulas), like
+
+  [automation]
+  gate     = "cooldown"      # or cron, condition, event, manual
+  interval = "10m"
+  exec     = "date >> ticks" # or formula = "NAME"
+
+docs/automations.md has all gates and keys. A rig's automation has the name
+NAME:rig:RIG; its NAME alone will do where only one has it, or with --rig.`
+	return c
+}
+
+// namedAutomation is what the commands about one automation get.
+type namedAutomation struct {
+	l    *env.Link
+	s    *city.Snapshot
+	item *city.Automation
+}
+
+// forAutomation gives a command its deed: run gets the open city and the automation of the first argument.
+func forAutomation(e *env.Env, c *cobra.Command,
+	run func(ctx context.Context, n namedAutomation) error) *cobra.Command {
+	var rig string
+	c.Flags().StringVar(&rig, "rig", "", "the one of this rig")
+	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindAutomation)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		l, err := e.Open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		f, err := l.Resolve(cmd.Context(), automation.Scoped(args[0], rig), env.KindAutomation)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), namedAutomation{l, f.Snapshot, f.Automation})
+	}
+	return c
+}
+
+func automationList(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "All automations with what their gates say; broken and disabled ones too", Args: env.Exactly(0),
+		Aliases: []string{"ls"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := e.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			s, err := l.Snapshot(cmd.Context())
+			if err != nil {
+				return err
+			}
+			switch {
+			case e.JSON:
+				return e.WriteJSON(output.ListOf(s.Automations))
+			case len(s.Automations) == 0:
+				e.Sayf("no automations; this makes one, which is noticed at once:\n\n%s",
+					firstAutomation(l.Dir))
+				return nil
+			}
+			return writeAutomations(e, e.Out, s.Automations)
+		},
+	}
+}
+
+// firstAutomation are the shell lines that make an automation where there is none.
+func firstAutomation(dir string) string {
+	under := filepath.Join(dir, ".gc", "formulas", automation.Folder, "tick")
+	if c, err := folder.LoadCity(dir); err == nil {
+		for _, l := range c.Layers() {
+			if l.Rig == "" && l.Root == "" {
+				under = filepath.Join(l.Dir, automation.Folder, "tick")
+			}
+		}
+	}
+	return fmt.Sprintf("  mkdir -p %s\n  printf '[automation]\\ngate = \"cooldown\"\\ninterval = \"10m\"\\nexec = \"date >> ticks\"\\n' > %s\n\ndocs/automations.md tells of all gates and keys",
+		shell.Quote(under), shell.Quote(filepath.Join(under, automation.FileName)))
+}
+
+func automationShow(e *env.Env) *cobra.Command {
+	return forAutomation(e, &cobra.Command{Use: "show NAME",
+		Short: "Everything known about one, with its last runs"},
+		func(ctx context.Context, n namedAutomation) error {
+			if e.JSON {
+				return e.WriteJSON(n.item)
+			}
+			e.Sayf("%s", automationStanding(e, n.item))
+			if n.item.Description != "" {
+				e.Sayf("  %s", output.SafeLine(n.item.Description))
+			}
+			automationFacts(e, n.item, n.l.Live)
+			runs, err := pastRuns(ctx, e, n.l.Dir, n.item.Name, 5)
+			if err != nil || len(runs) == 0 {
+				return err
+			}
+			e.Sayf("")
+			return writeRuns(e, e.Out, runs)
+		})
+}
+
+// pastRuns reads the records of an automation's newest runs, straight from the city's store, with and without a
+// controller; limit as of a beads.Query.
+func pastRuns(ctx context.Context, e *env.Env, dir, name string, limit int) (_ []city.Run,
+	err error) {
+	ctx, cancel := context.WithTimeout(ctx, depot.WorkTimeout)
+	defer cancel()
+	all, err := depot.PlacesIn(ctx, e, dir)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.Store(all[0])
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	records, err := s.List(ctx, offline.RunsOf(name, limit))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the runs of %s: %w", name, depot.WorkProblem(err))
+	}
+	runs := make([]city.Run, 0, len(records))
+	for _, r := range records {
+		runs = append(runs, city.RunOf(r))
+	}
+	return runs, nil
+}
+
+func automationHistory(e *env.Env) *cobra.Command {
+	var (
+		rig   string
+		limit int
+	)
+	c := &cobra.Command{
+		Use: "history NAME", Short: "Its runs, the newest first, those of one that is no more too",
+		Args:              env.Exactly(1),
+		ValidArgsFunction: env.Complete(e, env.KindAutomation),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 0 {
+				return exit.Usage("--limit needs a number, 0 for all")
+			}
+			return history(cmd.Context(), e, automation.Scoped(args[0], rig), cmp.Or(limit, -1))
+		},
+	}
+	c.Flags().StringVar(&rig, "rig", "", "of the one of this rig")
+	c.Flags().IntVarP(&limit, "limit", "n", 20, "at most so many, 0 = all")
+	return c
+}
+
+func history(ctx context.Context, e *env.Env, name string, limit int) error {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	f, unknown := l.Resolve(ctx, name, env.KindAutomation)
+	if unknown == nil {
+		name = f.Automation.Name
+	}
+	runs, err := pastRuns(ctx, e, l.Dir, name, limit)
+	switch {
+	case err != nil:
+		return err
+	case unknown != nil && len(runs) == 0:
+		return unknown
+	case e.JSON:
+		return e.WriteJSON(output.ListOf(runs))
+	case len(runs) == 0:
+		e.Sayf("%s has never run", output.SafeLine(name))
+		return nil
+	}
+	return writeRuns(e, e.Out, runs)
+}
+
+func automationCheck(e *env.Env) *cobra.Command {
+	var rig string
+	c := &cobra.Command{
+		Use: "check [NAME]", Short: "Whether one is due, or any: exit 0 if so, 1 if not",
+		Args: env.Between(0, 1),
+		Long: `check says whether an automation is due, or which of all are. With a controller
+that is what it found in its last turn; without one the gates are judged by the
+records of runs, and the checks of conditions are run. Nothing is started. It exits
+
+  0  if it, or any, is due
+  1  if not, also where it is off or runs
+  2  if there is none of that NAME
+  4  if the NAME's file is broken`,
+		ValidArgsFunction: env.Complete(e, env.KindAutomation),
+	}
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		name := ""
+		if len(args) > 0 {
+			name = automation.Scoped(args[0], rig)
+		} else if rig != "" {
+			return exit.Usage("--rig needs the NAME of an automation")
+		}
+		return check(cmd.Context(), e, name)
+	}
+	c.Flags().StringVar(&rig, "rig", "", "the one of this rig")
+	return c
+}
+
+// due is the answer of a check about one automation.
+type due struct {
+	Name   string               `json:"name"`
+	Due    bool                 `json:"due"`
+	State  city.AutomationState `json:"state"`
+	Reason string               `json:"reason"`
+}
+
+// dueOf answers for one automation. The reason of one that runs is why its run began, which alone would read as a
+// reason to be due.
+func dueOf(e *env.Env, i *city.Automation) due {
+	d := due{i.Name, i.State == city.AutomationDue, i.State, i.Reason}
+	if i.State == city.AutomationRunning {
+		d.Reason = "running"
+		if i.Since != nil {
+			d.Reason += " for " + e.Age(*i.Since)
+		}
+		d.Reason += "; it began because: " + i.Reason
+	}
+	return d
+}
+
+func check(ctx context.Context, e *env.Env, name string) error {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	items := s.Automations
+	if name != "" {
+		f, err := l.Resolve(ctx, name, env.KindAutomation)
+		switch {
+		case exit.HasCode(err, city.NotFound):
+			return &exit.Failure{Code: exit.CodeUsage, Err: err} // 1 is an answer
+		case err != nil:
+			return err
+		case f.Automation.State == city.AutomationBroken:
+			return &city.Error{Code: city.Conflict,
+				Message: fmt.Sprintf("%s is broken: %s", f.Automation.Name, f.Automation.Reason)}
+		}
+		items = []city.Automation{*f.Automation}
+	}
+	if b := unattended(l.Control); b != nil {
+		if items, err = b.CheckAll(ctx, items); err != nil {
+			return err
+		}
+	}
+	answers := make([]due, 0, len(items))
+	for _, i := range items {
+		answers = append(answers, dueOf(e, &i))
+	}
+	return tellDue(e, answers)
+}
+
+// unattended is the city without a controller that a control is, nil if one runs.
+func unattended(c city.Control) *offline.Aside {
+	if r, ok := c.(env.ReadOnly); ok {
+		c = r.Control
+	}
+	b, _ := c.(*offline.Aside)
+	return b
+}
+
+func tellDue(e *env.Env, answers []due) error {
+	var err error
+	if e.JSON {
+		err = e.WriteJSON(output.ListOf(answers))
+	} else {
+		rows := make([][]output.Cell, 0, len(answers))
+		for _, d := range answers {
+			is := output.Tinted("no", output.Dim)
+			if d.Due {
+				is = output.Tinted("yes", output.Green)
+			}
+			rows = append(rows, []output.Cell{is, output.Tinted(d.Name, output.Bold),
+				output.Plain(cutWhy(shortReason(d.Reason)))})
+		}
+		if len(rows) > 0 {
+			err = e.Table(e.Out, e.Columns(), []string{"DUE", "AUTOMATION", "WHY"}, rows)
+		} else {
+			e.Sayf("no automations")
+		}
+	}
+	if err == nil && !slices.ContainsFunc(answers, func(d due) bool { return d.Due }) {
+		return exit.Quietly(exit.CodeFailed)
+	}
+	return err
+}

@@ -1,0 +1,295 @@
+package agents
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// automationColour gives a state the colour that goes with its urgency.
+func automationColour(i *city.Automation) string {
+	switch {
+	case i.State == city.AutomationBroken || i.Failures > 0 && i.State != city.AutomationRunning:
+		return output.Red
+	case i.State == city.AutomationRunning:
+		return output.Green
+	case i.State == city.AutomationBackoff:
+		return output.Yellow
+	case i.State == city.AutomationDue:
+		return output.Cyan
+	case i.State == city.AutomationOff:
+		return output.Dim
+	}
+	return ""
+}
+
+// inNeed orders automations: those that need a person first.
+func inNeed(i *city.Automation) int {
+	switch {
+	case i.State == city.AutomationBroken:
+		return 0
+	case i.Failures > 0:
+		return 1
+	case i.State == city.AutomationOff:
+		return 3
+	}
+	return 2
+}
+
+func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(x, y city.Automation) int {
+		return cmp.Or(inNeed(&x)-inNeed(&y), city.CompareNames(x.Name, y.Name))
+	})
+	rows := make([][]output.Cell, 0, len(all))
+	for i := range all {
+		it := &all[i]
+		rows = append(rows, []output.Cell{
+			output.Tinted(it.Word(), automationColour(it)), output.Tinted(it.Name, output.Bold),
+			output.Plain(gateText(it)), output.Plain(nextRun(e, it)),
+			output.Plain(lastRun(e, it)), output.Plain(whyAutomation(it)),
+		})
+	}
+	return e.Table(w, e.Columns(), []string{"STATE", "AUTOMATION", "GATE", "NEXT", "LAST", "WHY"},
+		rows)
+}
+
+// gateText is an automation's gate in its file's words, shortened.
+func gateText(i *city.Automation) string {
+	when := strings.Join(strings.Fields(i.When), " ")
+	if d, err := time.ParseDuration(when); err == nil {
+		when = output.Exact(d)
+	}
+	if r := []rune(when); len(r) > 32 {
+		when = string(r[:31]) + "…"
+	}
+	return strings.TrimSpace(i.Gate + " " + when)
+}
+
+// nextRun is when an automation will be due by itself, as far as that is known.
+func nextRun(e *env.Env, i *city.Automation) string {
+	if i.Next == nil {
+		return "-"
+	}
+	if left := i.Next.Sub(e.Now()); left > 0 {
+		return "in " + output.Span(left)
+	}
+	return "now"
+}
+
+// lastRun is how the newest run ended, or that it goes.
+func lastRun(e *env.Env, i *city.Automation) string {
+	if i.Last == nil {
+		return "never"
+	}
+	if i.Last.Ended == nil {
+		return openRun(e, i)
+	}
+	return fmt.Sprintf("%s %s ago (%s)", i.Last.Outcome, e.Age(*i.Last.Ended), took(i.Last))
+}
+
+// openRun is where an automation's newest run stands that has no end on record.
+func openRun(e *env.Env, i *city.Automation) string {
+	switch {
+	case i.Last.Ending():
+		return "ending, " + i.Last.Outcome
+	case i.State == city.AutomationRunning:
+		return "running for " + e.Age(i.Last.Opened)
+	}
+	return "cut off, " + e.Age(i.Last.Opened) + " ago"
+}
+
+func took(r *city.Run) string {
+	if r.Ended == nil {
+		return ""
+	}
+	return lasted(r.Ended.Sub(r.Opened))
+}
+
+// lasted is how long something took that is over.
+func lasted(d time.Duration) string {
+	d = max(0, d)
+	switch {
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return d.Round(time.Second / 10).String()
+	}
+	return output.Span(d)
+}
+
+// oneLine puts lines behind each other.
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " · ") }
+
+// widestWhy is how much of a reason a list has room for, in columns, where no terminal says less.
+const widestWhy = 160
+
+// whyAutomation is the reason for a list: of several mistakes the first, and how many there are.
+func whyAutomation(i *city.Automation) string {
+	parts := []string{shortReason(i.Reason)}
+	if i.Failures > 1 {
+		parts = append(parts, fmt.Sprintf("%d failures in a row", i.Failures))
+	}
+	if r := i.Last; i.Failures > 0 && r != nil {
+		parts = append(parts, "the last: "+outcomeText(r))
+	}
+	if len(i.Warnings) > 0 {
+		parts = append(parts, "warning: "+i.Warnings[0])
+	}
+	return cutWhy(strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }),
+		" · "))
+}
+
+func cutWhy(text string) string { return ansi.Truncate(output.SafeLine(text), widestWhy, "…") }
+
+// shortReason is the first of several reasons, and how many there are besides.
+func shortReason(reason string) string {
+	first, more, several := strings.Cut(reason, "\n")
+	if !several {
+		return reason
+	}
+	return fmt.Sprintf("%s; and %d more", first, 1+strings.Count(more, "\n"))
+}
+
+// ranText is how a run ended and how long it took, in words.
+func ranText(r *city.Run) string {
+	text := outcomeText(r)
+	if r.Outcome == "" || r.Outcome == text {
+		return fmt.Sprintf("%s in %s", text, took(r))
+	}
+	return fmt.Sprintf("%s in %s: %s", r.Outcome, took(r), text)
+}
+
+// outcomeText is how a run ended, in words.
+func outcomeText(r *city.Run) string {
+	switch {
+	case r.Error != "":
+		return r.Error
+	case r.Code != nil && (*r.Code != 0 || r.Outcome != "ok"):
+		return output.ExitText(*r.Code, "")
+	}
+	return cmp.Or(r.Outcome, "no end is recorded")
+}
+
+// automationStanding is an automation's state in a sentence.
+func automationStanding(e *env.Env, i *city.Automation) string {
+	text := fmt.Sprintf("%s is %s", e.Paint(output.Bold, output.SafeLine(i.Name)),
+		e.Paint(automationColour(i), i.Word()))
+	if i.Since != nil {
+		text += fmt.Sprintf(" since %s (%s)", e.Clock(*i.Since), e.Age(*i.Since))
+	}
+	return text
+}
+
+// automationFacts writes what is known of an automation, one fact a line.
+func automationFacts(e *env.Env, i *city.Automation, live bool) {
+	for line := range strings.SplitSeq(i.Reason, "\n") {
+		e.Fact("because", line)
+	}
+	if i.Next != nil {
+		e.Fact("next", e.Ahead(*i.Next))
+	}
+	if !live {
+		e.Fact("city", "no controller runs: nothing begins by itself until one does")
+	}
+	e.Fact("gate", strings.TrimSpace(i.Gate+" "+oneLine(strings.TrimSpace(i.When))))
+	e.Fact("runs", i.Exec)
+	e.Fact("cooks", i.Formula)
+	e.Fact("for pool", i.Pool)
+	if i.Timeout > 0 {
+		e.Fact("limits", limits(i))
+	}
+	e.Fact("rig", i.Rig)
+	e.Fact("file", i.Source)
+	e.Fact("layer", i.Layer)
+	for _, w := range i.Warnings {
+		e.Fact("warning", w)
+	}
+	if i.Failures > 0 {
+		e.Fact("failures", fmt.Sprintf("%d in a row", i.Failures))
+	}
+	r := i.Last
+	if r == nil {
+		e.Fact("last run", "never")
+		return
+	}
+	how := ranText(r)
+	if r.Ended == nil {
+		how = openRun(e, i)
+	}
+	e.Fact("last run", fmt.Sprintf("%s at %s (%s): %s", r.ID, e.Clock(r.Opened), r.Reason, how))
+	e.Fact("made", r.Made)
+	for line := range strings.SplitSeq(strings.TrimRight(r.Output, "\n"), "\n") {
+		e.Fact("output", line)
+	}
+}
+
+// limits says how long a run may take, and what becomes of one that failed and of an opening while one goes.
+func limits(i *city.Automation) string {
+	text := "timeout " + output.Exact(i.Timeout)
+	switch {
+	case i.Retry == 1:
+		text += ", one retry"
+	case i.Retry > 1:
+		text += fmt.Sprintf(", %d retries", i.Retry)
+	}
+	if i.Overlap != "" {
+		text += ", overlap " + i.Overlap
+	}
+	if i.WhileSuspended {
+		text += ", also while suspended"
+	}
+	return text
+}
+
+// writeRuns writes a table of runs in the order given.
+func writeRuns(e *env.Env, w io.Writer, runs []city.Run) error {
+	times := make([]time.Time, 0, len(runs))
+	for _, r := range runs {
+		times = append(times, r.Opened)
+	}
+	stamp := e.Stamps(times)
+	rows := make([][]output.Cell, 0, len(runs))
+	for i := range runs {
+		r := &runs[i]
+		colour := map[string]string{"ok": output.Green, "failed": output.Red,
+			"interrupted": output.Yellow}[r.Outcome]
+		why := r.Reason
+		if r.By != "" {
+			why += " (" + r.By + ")"
+		}
+		if r.Retry > 0 && !strings.HasPrefix(why, "retry ") {
+			why += fmt.Sprintf(", retry %d", r.Retry)
+		}
+		rows = append(rows, []output.Cell{
+			output.Tinted(cmp.Or(r.Outcome, "open"), colour), output.Tinted(r.ID, output.Bold),
+			output.Plain(stamp(r.Opened)), output.Plain(took(r)), output.Plain(why),
+			output.Plain(ended(r)),
+		})
+	}
+	return e.Table(w, e.Columns(), []string{"OUTCOME", "RUN", "OPENED", "TOOK", "WHY", "HOW"}, rows)
+}
+
+// ended is the most telling that is known of a run's end: why it failed, what it made, the last line that it wrote.
+func ended(r *city.Run) string {
+	var parts []string
+	if r.Outcome != "ok" && r.Outcome != "" {
+		parts = append(parts, outcomeText(r))
+	}
+	if r.Made != "" {
+		parts = append(parts, "made "+r.Made)
+	}
+	if lines := strings.Split(strings.TrimSpace(r.Output), "\n"); lines[len(lines)-1] != "" {
+		parts = append(parts, lines[len(lines)-1])
+	}
+	return strings.Join(slices.Compact(parts), ": ")
+}

@@ -1,0 +1,121 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/offline"
+	"gcity/cli/output"
+	"gcity/cli/sessions"
+	"gcity/session"
+)
+
+// agentDrainCheck is polled by agents, so it asks for as little as it can.
+func agentDrainCheck(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "drain-check [AGENT]", Short: "From inside a session: has it been told to finish? Exit 0 if so, 1 if not", Args: env.Between(0, 1),
+		Long: `drain-check is for agents that can finish what they are doing, between two jobs.
+Exit 0: it has been told to finish; what it says then is for people. Exit 1: it
+has not, and nothing is said. 2: the command line is wrong, or there is no such
+agent. 3: nobody could tell: no controller answers, and no session lives.`,
+		Example:           "  until gc agent drain-check; do next_job; done; gc agent drain-ack",
+		ValidArgsFunction: env.Complete(e, env.KindAgent),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := e.Self(args)
+			if err != nil {
+				return err
+			}
+			c, err := drainCheck(cmd.Context(), e, name)
+			if err != nil {
+				return env.CannotTell(err)
+			}
+			if e.JSON {
+				err = e.WriteJSON(c)
+			}
+			if err == nil && !c.Draining {
+				return exit.Quietly(exit.CodeFailed)
+			}
+			e.Sayf("%s", output.SafeLine(c.say(e)))
+			return err
+		},
+	}
+}
+
+// drainShape is the answer of drain-check.
+type drainShape struct {
+	Agent    string          `json:"agent"`
+	Draining bool            `json:"draining"`
+	Drain    *city.DrainInfo `json:"drain,omitempty"`
+
+	orphaned bool // no controller runs that would end it
+}
+
+func (d drainShape) say(a *env.Env) string {
+	switch {
+	case d.Drain == nil:
+		return d.Agent + " is told to finish"
+	case d.orphaned:
+		return fmt.Sprintf("%s: told to finish by %s at %s; no controller runs that would end it",
+			d.Agent, d.Drain.By, a.Clock(d.Drain.Since))
+	}
+	return d.Agent + ": " + draining(a, d.Drain)
+}
+
+// drainCheck asks the controller; without one, the session's own marks, and no configuration is read for that.
+func drainCheck(ctx context.Context, e *env.Env, name string) (drainShape, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	dir, err := e.CityDir()
+	if err != nil {
+		return drainShape{}, err
+	}
+	near, closeNear, err := e.Dial(dir)
+	if exit.IsNotRunning(err) {
+		return drainMarked(ctx, dir, name)
+	}
+	if err != nil {
+		return drainShape{}, err
+	}
+	defer closeNear()
+	g, err := env.FindAgent(ctx, near, name)
+	if err != nil {
+		return drainShape{}, err
+	}
+	return drainShape{Agent: g.Name, Draining: g.Drain != nil || g.State == city.Draining,
+		Drain: g.Drain}, nil
+}
+
+// drainMarked reads the marks of an agent's session.
+func drainMarked(ctx context.Context, dir, name string) (drainShape, error) {
+	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
+		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger()})
+	if err != nil {
+		return drainShape{}, fmt.Errorf("cannot look at the sessions of %s: %w", dir, err)
+	}
+	defer closeSessions()
+	marker, ok := sessions.(session.Marker)
+	if !ok {
+		return drainShape{}, offline.Cannot("look at the marks of", name)
+	}
+	b := offline.Aside{Dir: dir, Sessions: sessions}
+	st, err := b.Session(ctx, name)
+	if err != nil {
+		return drainShape{}, err
+	}
+	d, err := offline.DrainMarks(ctx, marker, st.Name)
+	if err != nil {
+		return drainShape{}, offline.AsProblem(err)
+	}
+	out := drainShape{Agent: st.Agent, Draining: d.On(), orphaned: true}
+	if d.On() {
+		out.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
+	}
+	return out, nil
+}

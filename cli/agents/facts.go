@@ -1,0 +1,207 @@
+package agents
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+	"gcity/events"
+)
+
+// standing is an agent's state in a sentence.
+func standing(e *env.Env, g *city.Agent) string {
+	return fmt.Sprintf("%s is %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(g.Name)),
+		e.Paint(output.StateColour(g.State), string(g.State)),
+		e.Clock(g.Since), e.Age(g.Since))
+}
+
+// agentFacts writes what is known of an agent, one fact a line.
+func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
+	e.Fact("because", g.Reason)
+	if g.Until != nil && (g.Next == nil || g.Next.At == nil) {
+		e.Fact("until", e.Ahead(*g.Until))
+	}
+	e.Fact("next", e.Next(g.Next))
+	if !live {
+		e.Fact("city", "no controller runs: nothing is started or restarted until one does")
+	}
+	if g.Frozen {
+		e.Fact("stopped", "by SIGSTOP"+contHint(g.PID))
+	}
+	if g.Drain != nil {
+		e.Fact("drain", draining(e, g.Drain))
+	}
+	if len(g.Drift) > 0 {
+		e.Fact("drift", "a restart is held back: "+strings.Join(g.Drift, ", "))
+	}
+	for i := range g.Sends {
+		e.Fact(fmt.Sprintf("text %d", g.Sends[i].ID), sendText(e, &g.Sends[i]))
+	}
+	e.Fact("works on", g.Task)
+	if id, _, _ := strings.Cut(g.AwaitsGate, " "); id != "" {
+		e.Fact("awaits", "gate "+g.AwaitsGate+"; `gcity bead close "+id+"` opens it")
+	}
+	if g.Stuck != nil {
+		e.Fact("stuck", strings.TrimPrefix(stuck(e, g.Stuck), "stuck ")+"; look at it: gcity agent attach "+g.Name)
+	}
+	for i := range s.Watchdogs {
+		if w := &s.Watchdogs[i]; w.Watches == g.Name {
+			e.Fact("watched", fmt.Sprintf("by %s: %s, heartbeat %s", w.Name, w.Word(), heartbeatAge(e, w)))
+		}
+	}
+	if g.Mail > 0 {
+		e.Fact("mail", fmt.Sprintf("%d unread", g.Mail))
+	}
+	e.Fact("idle", idle(e, g))
+	e.Fact("needs", needs(s, g.DependsOn))
+	e.Fact("needed by", strings.Join(needers(s, g.Name, g.Pool), ", "))
+	if p, ok := s.Pool(g.Pool); ok && p.Name != g.Name {
+		e.Fact("pool", fmt.Sprintf("%s, %s, %s", p.Name, sizes(p), p.Reason))
+	}
+	if g.Exit != nil {
+		e.Fact("last end", e.Ending(g.Exit))
+	}
+	if g.Crashes > 0 {
+		e.Fact("crashes", fmt.Sprintf("%d within the restart window", g.Crashes))
+	}
+	if g.Restarts > 0 {
+		e.Fact("restarts", fmt.Sprint(g.Restarts))
+	}
+	if g.Session != nil {
+		pid := ""
+		if g.PID > 0 {
+			pid = fmt.Sprintf(", pid %d", g.PID)
+		}
+		e.Fact("session", fmt.Sprintf("%s%s, started %s", g.Session.Name, pid, e.Clock(g.Session.Started)))
+	}
+	if g.Usage != nil {
+		e.Fact("usage", Takes(*g.Usage))
+	}
+	e.Fact("command", g.Command)
+	if g.Dir != "" {
+		e.Fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
+	}
+	e.Fact("declared", declaredAt(g.Source, g.Patched))
+}
+
+// contHint says how a stopped process continues, "" where its number is not known.
+func contHint(pid int) string {
+	if pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; `kill -CONT %d` continues it", pid)
+}
+
+// declaredAt says where something is declared, and where that is changed.
+func declaredAt(source string, patched []string) string {
+	if len(patched) == 0 {
+		return source
+	}
+	return source + ", changed at " + strings.Join(patched, " and ")
+}
+
+// draining says who told an agent to finish, and how long it has.
+func draining(e *env.Env, d *city.DrainInfo) string {
+	text := fmt.Sprintf("told to finish by %s at %s", d.By, e.Clock(d.Since))
+	switch {
+	case d.Acked:
+		return text + "; it says that it has finished"
+	case d.Deadline == nil:
+		return text + "; it is waited for without end"
+	}
+	return text + ", to be done by " + e.Ahead(*d.Deadline)
+}
+
+// idle says what an agent's idle timeout means for it now.
+func idle(e *env.Env, g *city.Agent) string {
+	if g.IdleTimeout <= 0 {
+		return ""
+	}
+	text := fmt.Sprintf("restarted after %s without activity", output.Exact(g.IdleTimeout))
+	switch {
+	case g.Session == nil:
+		return text
+	case g.Session.LastActivity == nil:
+		return text + "; when it was active last is not known, so it is left alone"
+	case g.Session.Attached:
+		return text + "; not while somebody is attached"
+	}
+	end := g.Session.LastActivity.Add(g.IdleTimeout)
+	return fmt.Sprintf("%s; the last was %s ago, so at %s", text, e.Age(*g.Session.LastActivity),
+		e.Ahead(end))
+}
+
+// Takes is what a process tree takes.
+func Takes(u city.Usage) string {
+	text := fmt.Sprintf("cpu %s, memory %s", output.Percent(&u), output.Memory(&u))
+	if u.Procs == 1 {
+		return text + ", 1 process"
+	}
+	return text + fmt.Sprintf(", %d processes", u.Procs)
+}
+
+// Need is something that an agent waits for, and how it stands.
+type Need struct {
+	Name  string `json:"name"`
+	State string `json:"state"` // an agent's, or of a pool "2/3 live"
+	Up    bool   `json:"up"`
+}
+
+// dependencies tells how what an agent depends on stands. A pool is up when one member runs or none is wanted.
+func dependencies(s *city.Snapshot, names []string) []Need {
+	out := []Need{}
+	for _, name := range names {
+		if p, ok := s.Pool(name); ok {
+			out = append(out, Need{name, sizes(p), p.Size > 0 || p.Desired == 0})
+		} else if g, ok := s.Agent(name); ok {
+			out = append(out, Need{name, string(g.State), g.State == city.Running})
+		} else {
+			out = append(out, Need{Name: name, State: "not there"})
+		}
+	}
+	return out
+}
+
+func needs(s *city.Snapshot, names []string) string {
+	var parts []string
+	for _, n := range dependencies(s, names) {
+		parts = append(parts, fmt.Sprintf("%s (%s)", n.Name, n.State))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// needers lists the agents that depend on one, or on its pool.
+func needers(s *city.Snapshot, name, pool string) []string {
+	var out []string
+	for i := range s.Agents {
+		for _, d := range s.Agents[i].DependsOn {
+			if d == name || pool != "" && d == pool {
+				out = append(out, s.Agents[i].Name)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// lately writes what was decided and what happened, with dates where not everything is of today.
+func lately(e *env.Env, decided []city.Decision, past []events.Event) {
+	var times []time.Time
+	for _, d := range decided {
+		times = append(times, d.At)
+	}
+	stamp := e.Stamps(times)
+	if len(decided) > 0 {
+		e.Sayf("\ndecided lately")
+	}
+	for _, d := range decided {
+		e.Sayf("  %s  %-11s %s", stamp(d.At), output.SafeLine(d.What), output.SafeLine(d.Why))
+	}
+	if len(past) > 0 {
+		e.Sayf("\nhappened lately")
+		e.WriteEventLines("  ", output.InOrder(past))
+	}
+}

@@ -1,0 +1,215 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// shownShape is an agent with all that is known of it.
+type shownShape struct {
+	output.AgentShape
+	Inspection *city.Inspection `json:"inspection"`
+}
+
+// agentShown writes everything known about an agent.
+func agentShown(ctx context.Context, e *env.Env, l *env.Link, name string, secrets bool) error {
+	s, g, err := l.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	about, err := l.Inspect(ctx, g.Name)
+	if err != nil {
+		return err
+	}
+	if e.JSON {
+		return e.WriteJSON(shownShape{output.ShapeOf(*g), about})
+	}
+	if secrets {
+		if err := env.Reveal(e, g, about); err != nil {
+			return err
+		}
+	}
+	e.Sayf("%s", standing(e, g))
+	if g.Description != "" {
+		e.Sayf("  %s", output.SafeLine(g.Description))
+	}
+	agentFacts(e, s, g, l.Live)
+	specFacts(e, about.Spec)
+	driftFacts(e, about.Drift)
+	envFacts(e, about.Env)
+	if about.Prompt != "" {
+		e.Sayf("\nprompt%s", promptFrom(about))
+		e.Sayf("%s", output.SafeText(about.Prompt))
+	}
+	crashFacts(e, about.Crashes)
+	for _, p := range about.Problems {
+		e.Sayf("\n%s %s", e.Paint(output.Yellow, "!"), output.SafeLine(p))
+	}
+	return nil
+}
+
+// promptFrom says where a prompt comes from, and how it goes in.
+func promptFrom(about *city.Inspection) string {
+	how := map[string]string{"arg": ", as an argument",
+		"flag":  strings.TrimRight(", behind the flag "+output.SafeLine(about.PromptFlag), " "),
+		"typed": ", typed once it is ready", "none": ", which it has to ask for"}[about.PromptMode]
+	if about.PromptFile == "" {
+		return how
+	}
+	return " of " + output.SafeLine(about.PromptFile) + how
+}
+
+// specFacts writes how an agent is started and restarted, as far as agentFacts does not.
+func specFacts(e *env.Env, s *city.Spec) {
+	if s == nil {
+		return
+	}
+	if s.Found {
+		e.Fact("program", s.Program+", the first that was found")
+	} else {
+		e.Fact("program", s.Program)
+	}
+	e.Fact("provider", s.Provider)
+	if s.Limits != "" {
+		e.Fact("", "it "+s.Limits)
+	}
+	e.Fact("terminal", fmt.Sprintf("%dx%d", s.Cols, s.Rows))
+	for _, line := range s.PreStart {
+		e.Fact("before", line)
+	}
+	for _, line := range s.Setup {
+		e.Fact("setup", line)
+	}
+	e.Fact("setup", s.SetupScript)
+	e.Fact("overlay", s.Overlay)
+	e.Fact("hooks", strings.Join(s.Hooks, ", "))
+	e.Fact("ready", readyText(s))
+	e.Fact("types", s.Nudge)
+	e.Fact("restart", restartText(&s.Restart))
+	if s.Strategy != "" && s.Strategy != "one_for_one" {
+		e.Fact("strategy", s.Strategy)
+	}
+}
+
+// readyText says when an agent counts as running, "" = at once.
+func readyText(s *city.Spec) string {
+	if s.ReadyLimit <= 0 {
+		return ""
+	}
+	var parts []string
+	if s.ReadyPrefix != "" {
+		parts = append(parts, fmt.Sprintf("when a line begins with %q", s.ReadyPrefix))
+	}
+	if s.ReadyDelay > 0 {
+		parts = append(parts, "after "+output.Exact(s.ReadyDelay))
+	}
+	return strings.Join(parts, " or ") + ", within " + output.Exact(s.ReadyLimit)
+}
+
+// restartText says what follows an agent's ends.
+func restartText(p *city.RestartPolicy) string {
+	if p.Mode == "never" {
+		return "never"
+	}
+	text := p.Mode
+	if p.Mode == "always" && p.MinUptime > 0 {
+		text += fmt.Sprintf("; an end within %s is a crash", output.Exact(p.MinUptime))
+	}
+	if p.MaxRestarts > 0 {
+		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1,
+			output.Exact(p.Window))
+	}
+	switch first, most := p.Waits(); {
+	case first > 0 && first < most:
+		text += fmt.Sprintf("; waits %s, doubling up to %s", output.Exact(first),
+			output.Exact(most))
+	case first > 0:
+		text += "; waits " + output.Exact(first)
+	}
+	return text
+}
+
+// driftFacts writes, field by field, what runs and what is wanted.
+func driftFacts(e *env.Env, all []city.Difference) {
+	if len(all) == 0 {
+		return
+	}
+	e.Sayf("\nnot as configured")
+	for _, d := range all {
+		e.Sayf("  %s %s", e.Paint(output.Yellow, output.SafeLine(d.Field)), output.SafeLine(d.What))
+		if d.Hidden {
+			continue
+		}
+		if d.RunsUnknown {
+			e.Fact("runs", "not known: of it only a fingerprint is kept")
+		} else {
+			e.Fact("runs", d.Runs)
+		}
+		e.Fact("wants", d.Wants)
+	}
+}
+
+// envFacts writes an environment, what the configuration names first.
+func envFacts(e *env.Env, env []city.Variable) {
+	titles := map[city.Origin]string{
+		city.FromConfig:    "environment from the configuration",
+		city.FromCity:      "environment from the city",
+		city.FromInherited: "environment as the controller's own",
+	}
+	for _, from := range []city.Origin{city.FromConfig, city.FromCity, city.FromInherited} {
+		title := titles[from]
+		for _, v := range env {
+			if v.From != from {
+				continue
+			}
+			if title != "" {
+				e.Sayf("\n%s", title)
+				title = ""
+			}
+			value := v.Value
+			if v.Hidden {
+				value = e.Paint(output.Dim, "(hidden)")
+			} else {
+				value = output.SafeLine(value)
+			}
+			e.Sayf("  %s=%s", output.SafeLine(v.Name), value)
+		}
+	}
+}
+
+// crashFacts writes how an agent ended when nobody asked for it, with its last lines.
+func crashFacts(e *env.Env, all []city.Crash) {
+	if len(all) == 0 {
+		return
+	}
+	const lines = 3
+	times := make([]time.Time, len(all))
+	for i := range all {
+		times[i] = all[i].At
+	}
+	stamp := e.Stamps(times)
+	e.Sayf("\ncrashes, the newest first")
+	for i := range all {
+		c := &all[i]
+		what := output.SafeLine(c.Why)
+		if c.NoStart {
+			what = "not started: " + what
+		}
+		e.Sayf("  %s  %s", stamp(c.At), e.Paint(output.Red, what))
+		said := strings.Split(strings.TrimSpace(c.Output), "\n")
+		for _, line := range said[max(0, len(said)-lines):] {
+			if line = output.SafeLine(line); line != "" {
+				e.Sayf("      %s", e.Paint(output.Dim, line))
+			}
+		}
+		if c.File != "" {
+			e.Sayf("      kept in %s", output.SafeLine(c.File))
+		}
+	}
+}

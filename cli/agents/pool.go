@@ -1,0 +1,243 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+)
+
+func PoolCommand(e *env.Env) *cobra.Command {
+	list := &cobra.Command{
+		Use: "list", Short: "All pools: how many live, how many are wanted, and why",
+		Args: env.Exactly(0), Aliases: []string{"ls"},
+		RunE: func(cmd *cobra.Command, _ []string) error { return poolList(cmd.Context(), e) },
+	}
+	show := forPool(e, &cobra.Command{
+		Use: "show NAME", Short: "Everything known about a pool, with its members",
+		Args: env.Exactly(1),
+	}, func(_ context.Context, l *env.Link, f env.Found, _ []string) error {
+		if e.JSON {
+			return e.WriteJSON(output.PoolShape{Pool: *f.Pool,
+				Members: output.ShapesOf(env.MembersOf(f.Snapshot, f.Pool))})
+		}
+		return TellPool(e, f.Snapshot, f.Pool, l.Live)
+	})
+	scale := forPool(e, &cobra.Command{
+		Use: "scale NAME N|auto", Short: "Set a pool's size by hand, or give it back to its check",
+		Args: env.Exactly(2),
+		Long: `scale sets how many members a pool has, within its bounds, whatever its check
+says, until "auto" gives it back to the check. The size is kept in
+.gc/overrides.toml and outlives the controller; without one it counts from the
+next start. Members that are too many are told to finish first.`,
+		Example: "  gcity pool scale worker 3\n  gcity pool scale demo/worker auto",
+	}, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {
+		c := city.Scale{Pool: f.Pool.Name, Auto: rest[0] == "auto"}
+		if !c.Auto {
+			n, err := strconv.Atoi(rest[0])
+			if err != nil {
+				return exit.Usage("%q is neither a number nor auto: %s", rest[0],
+					"gcity pool scale NAME N|auto")
+			}
+			c.Size = n
+		}
+		return e.Do(ctx, l, c)
+	})
+	scale.ValidArgsFunction = env.CompleteWith(e, env.KindPool, "auto")
+	return env.Group("pool", "Look at groups of like agents, set their size", list, show, scale)
+}
+
+// forPool gives a command its deed: run gets the open city, the pool of the first argument, and the other arguments.
+func forPool(e *env.Env, c *cobra.Command,
+	run func(ctx context.Context, l *env.Link, f env.Found, rest []string) error) *cobra.Command {
+	c.ValidArgsFunction = env.Complete(e, env.KindPool)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		l, err := e.Open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		f, err := l.Resolve(cmd.Context(), args[0], env.KindPool)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), l, f, args[1:])
+	}
+	return c
+}
+
+func poolList(ctx context.Context, e *env.Env) error {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.JSON:
+		return e.WriteJSON(output.ListOf(s.Pools))
+	case len(s.Pools) == 0:
+		e.Sayf("no pools: an agent with an [agents.pool] table is one")
+		return nil
+	}
+	return WritePools(e, e.Out, s.Pools)
+}
+
+func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
+	pools = slices.Clone(pools)
+	slices.SortFunc(pools, func(x, y city.Pool) int { return city.CompareNames(x.Name, y.Name) })
+	rows := make([][]output.Cell, 0, len(pools))
+	for i := range pools {
+		p := &pools[i]
+		size, check := output.Tinted(fmt.Sprintf("%d/%d", p.Size, p.Desired), output.Green),
+			output.Plain(checked(e, &p.Check))
+		if p.Size != p.Desired {
+			size.Colour = output.Yellow
+		}
+		if p.Check.Problem != "" {
+			check.Colour = output.Red
+		}
+		rows = append(rows, []output.Cell{output.Tinted(p.Name, output.Bold), size,
+			output.Plain(bounds(p)), check, output.Plain(leaving(p)), output.Plain(wanted(p))})
+	}
+	return e.Table(w, e.Columns(), []string{"POOL", "SIZE", "BOUNDS", "CHECK", "DRAINING", "WHY"},
+		rows)
+}
+
+// sizes is how many members live of how many are wanted.
+func sizes(p *city.Pool) string { return fmt.Sprintf("%d/%d live", p.Size, p.Desired) }
+
+func bounds(p *city.Pool) string {
+	if p.Max == 0 {
+		return "off"
+	}
+	return fmt.Sprintf("%d–%d", p.Min, p.Max)
+}
+
+// leaving names the members that are told to finish, the first few of them.
+func leaving(p *city.Pool) string {
+	names := slices.Clone(p.Draining)
+	slices.SortFunc(names, city.CompareNames)
+	if len(names) > 3 {
+		names = append(names[:3:3], fmt.Sprintf("and %d more", len(names)-3))
+	}
+	return strings.Join(names, ", ")
+}
+
+// wanted is why a pool has its size.
+func wanted(p *city.Pool) string {
+	parts := []string{p.Reason}
+	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
+		parts = append(parts, "suspended "+why)
+	}
+	if p.Override != nil {
+		parts = append(parts, "override")
+	}
+	if p.Check.Problem != "" {
+		parts = append(parts, "the check failed: "+p.Check.Problem)
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// checked is what a pool's check said last, how long ago, and whether it failed since.
+func checked(e *env.Env, c *city.Check) string {
+	var parts []string
+	switch {
+	case c.Good != nil && c.Command == "":
+		parts = append(parts, fmt.Sprintf("%d open", c.Value))
+	case c.Good != nil:
+		parts = append(parts, fmt.Sprintf("%d, %s ago", c.Value, e.Age(*c.Good)))
+	}
+	if c.Problem != "" && c.At != nil {
+		parts = append(parts, "failed "+e.Age(*c.At)+" ago")
+	}
+	if c.Running != nil {
+		parts = append(parts, "running for "+e.Age(*c.Running))
+	}
+	switch {
+	case len(parts) > 0:
+	case c.Command == "":
+		return "none"
+	default:
+		return "not asked yet"
+	}
+	return strings.Join(parts, " · ")
+}
+
+// TellPool writes a pool's facts and its members.
+func TellPool(e *env.Env, s *city.Snapshot, p *city.Pool, live bool) error {
+	e.Sayf("%s", poolStanding(e, p))
+	if p.Description != "" {
+		e.Sayf("  %s", output.SafeLine(p.Description))
+	}
+	poolFacts(e, p, live)
+	m := env.MembersOf(s, p)
+	if len(m) == 0 {
+		e.Sayf("\nno member is there now")
+		return nil
+	}
+	e.Sayf("")
+	return WriteAgents(e, e.Out, m)
+}
+
+// poolStanding is a pool's state in a sentence.
+func poolStanding(e *env.Env, p *city.Pool) string {
+	what := "is a pool of " + bounds(p)
+	if p.Max == 0 {
+		what = "is a pool that is off (max is 0)"
+	}
+	return fmt.Sprintf("%s %s: %d live, %d wanted since %s (%s)",
+		e.Paint(output.Bold, output.SafeLine(p.Name)), what, p.Size, p.Desired,
+		e.Clock(p.Since), e.Age(p.Since))
+}
+
+// poolFacts writes what is known of a pool, one fact a line.
+func poolFacts(e *env.Env, p *city.Pool, live bool) {
+	e.Fact("because", p.Reason)
+	if why := p.SuspendedReason; p.Suspended && !strings.Contains(p.Reason, why) {
+		e.Fact("suspended", why)
+	}
+	e.Fact("next", e.Next(p.Next))
+	if !live {
+		e.Fact("city", "no controller runs: nothing is checked, started or ended until one does")
+	}
+	if p.Override != nil {
+		e.Fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` gives it back to its check", *p.Override, p.Name))
+	}
+	if c := &p.Check; c.Command == "" {
+		e.Fact("check", "none: its open work is counted")
+	} else {
+		e.Fact("check", c.Command)
+		e.Fact("answer", checked(e, c))
+		e.Fact("problem", c.Problem)
+		if c.At != nil && c.Took > 0 {
+			e.Fact("took", c.Took.Round(time.Millisecond).String())
+		}
+	}
+	if out := strings.TrimSpace(p.Check.Output); out != strconv.Itoa(p.Check.Value) {
+		for line := range strings.SplitSeq(out, "\n") {
+			e.FactLine("output", line)
+		}
+	}
+	e.Fact("draining", strings.Join(p.Draining, ", "))
+	limit := "told to finish, and waited for without end"
+	if p.Timeout > 0 {
+		limit = fmt.Sprintf("told to finish, and ended after %s", output.Exact(p.Timeout))
+	}
+	e.Fact("surplus", limit)
+	e.Fact("rig", p.Rig)
+	e.Fact("declared", declaredAt(p.Source, p.Patched))
+}

@@ -1,0 +1,56 @@
+package agents
+
+import (
+	"context"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"gcity/city"
+	"gcity/city/citytest"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+)
+
+// dying is a controller that still took a connection, and ended before it was asked.
+type dying struct{ city.Control }
+
+func (dying) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
+	return nil, exit.NotRunning("nobody is running there")
+}
+
+// That a controller does not answer any more says nothing of a session: it is asked for again where it is.
+func TestReattachPastADyingController(t *testing.T) {
+	_, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	if err := pty.Setsize(tty, &pty.Winsize{Rows: 24, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	f := citytest.NewFake("town", city.Agent{Name: "shell", Running: true})
+	asked, closed := 0, 0
+	a := &env.Env{Reach: func(context.Context, string) (*env.Link, error) {
+		l := &env.Link{Control: f, Close: func() { closed++ }}
+		if asked++; asked < 3 {
+			l.Control, l.Live = dying{f}, true
+		}
+		return l, nil
+	}}
+	l, far, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell")
+	if err != nil || l.Live || asked != 3 || closed != 2 {
+		t.Fatalf("asked %d times, closed %d: %v", asked, closed, err)
+	}
+	if err := far.Close(); err != nil {
+		t.Error(err)
+	}
+	// Without a controller it is the last word.
+	a.Reach = func(context.Context, string) (*env.Link, error) {
+		asked++
+		return &env.Link{Control: dying{f}, Close: func() {}}, nil
+	}
+	if _, _, err := reattach(t.Context(), a, &attachment{out: tty}, "/town", "shell"); err == nil || asked != 4 {
+		t.Errorf("asked %d times: %v", asked, err)
+	}
+}

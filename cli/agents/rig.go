@@ -1,0 +1,275 @@
+package agents
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+)
+
+func RigCommand(e *env.Env) *cobra.Command {
+	list := &cobra.Command{
+		Use: "list", Short: "All rigs: the project folders that agents work in",
+		Args: env.Exactly(0), Aliases: []string{"ls"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return rigs(cmd.Context(), e, "",
+				false)
+		},
+	}
+	status := &cobra.Command{
+		Use: "status [NAME]", Short: "How a rig stands, or all of them, agent by agent",
+		Args:              env.Between(0, 1),
+		ValidArgsFunction: env.Complete(e, env.KindRig),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return rigs(cmd.Context(), e, name, true)
+		},
+	}
+	suspend := forRig(e, &cobra.Command{Use: "suspend NAME",
+		Short: "Stop its agents and keep them stopped until it is resumed"},
+		func(ctx context.Context, l *env.Link, f env.Found) error {
+			return e.Do(ctx, l, city.SuspendRig{Rig: f.Rig.Name})
+		})
+	resume := forRig(e, &cobra.Command{Use: "resume NAME", Short: "Let its agents run again"},
+		func(ctx context.Context, l *env.Link, f env.Found) error {
+			return e.Do(ctx, l, city.ResumeRig{Rig: f.Rig.Name})
+		})
+	restart := forRig(e, &cobra.Command{
+		Use: "restart NAME", Short: "Stop each of its agents and start it anew",
+		Long: `restart stops the agents of a rig and starts them anew, side by side, but
+whom others need before those, and says of each how it went. Agents that are suspended or told to finish are left
+alone. It fails if one of the others could not be restarted.`,
+	}, func(ctx context.Context, l *env.Link,
+		f env.Found) error {
+		return restartRig(ctx, e, l, f)
+	})
+	return env.Group("rig", "Project folders: add and remove them, stop and restart what works there", rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
+}
+
+// forRig gives a command its deed: run gets the open city and the rig of the only argument.
+func forRig(e *env.Env, c *cobra.Command,
+	run func(ctx context.Context, l *env.Link, f env.Found) error) *cobra.Command {
+	c.Args, c.ValidArgsFunction = env.Exactly(1), env.Complete(e, env.KindRig)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		l, err := e.Open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		f, err := l.Resolve(cmd.Context(), args[0], env.KindRig)
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), l, f)
+	}
+	return c
+}
+
+// rigs writes one rig (name) or all, with their agents if wanted.
+func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if name != "" {
+		f, err := l.Resolve(ctx, name, env.KindRig)
+		if err != nil {
+			return err
+		}
+		if e.JSON {
+			return e.WriteJSON(output.RigShape{Rig: *f.Rig,
+				Members: output.ShapesOf(agentsOf(f.Snapshot, f.Rig.Name))})
+		}
+		return tellRig(e, f.Snapshot, f.Rig)
+	}
+	s, err := l.Snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case e.JSON && agents:
+		shapes := make([]output.RigShape, 0, len(s.Rigs))
+		for _, r := range s.Rigs {
+			shapes = append(shapes, output.RigShape{Rig: r,
+				Members: output.ShapesOf(agentsOf(s, r.Name))})
+		}
+		return e.WriteJSON(output.ListOf(shapes))
+	case e.JSON:
+		return e.WriteJSON(output.ListOf(s.Rigs))
+	case len(s.Rigs) == 0:
+		e.Sayf("no rigs: `gcity rig add PATH` makes a project folder one")
+		return nil
+	case !agents:
+		return WriteRigs(e, e.Out, s.Rigs)
+	}
+	for i := range s.Rigs {
+		if i > 0 {
+			e.Sayf("")
+		}
+		if err := tellRig(e, s, &s.Rigs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
+	rigs = slices.Clone(rigs)
+	slices.SortFunc(rigs, func(x, y city.Rig) int { return city.CompareNames(x.Name, y.Name) })
+	rows := make([][]output.Cell, 0, len(rigs))
+	for i := range rigs {
+		r := &rigs[i]
+		why := output.Cell{}
+		switch {
+		case r.Problem != "":
+			why = output.Tinted(r.Problem, output.Red)
+		case r.Suspended:
+			why = output.Tinted("suspended", output.Yellow)
+		}
+		rows = append(rows, []output.Cell{output.Tinted(r.Name, output.Bold),
+			output.Plain(fmt.Sprintf("%d/%d", r.Running, r.Agents)), output.Plain(r.Prefix),
+			output.Plain(r.Path), why})
+	}
+	return e.Table(w, e.Columns(), []string{"RIG", "RUNNING", "PREFIX", "FOLDER", "WHY"}, rows)
+}
+
+// tellRig writes how a rig stands, and its agents.
+func tellRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
+	how := fmt.Sprintf("%d of %s running", r.Running, output.Counted(r.Agents, "agent"))
+	if r.Suspended {
+		how += ", " + e.Paint(output.Yellow, "suspended")
+	}
+	e.Sayf("%s is a rig: %s", e.Paint(output.Bold, output.SafeLine(r.Name)), how)
+	e.Fact("problem", r.Problem)
+	agents := agentsOf(s, r.Name)
+	e.Fact("agents", output.ByState(agents))
+	if w := r.Work; w != nil {
+		e.Fact("work", fmt.Sprintf("%d open, %d in progress", w.Open, w.InProgress))
+	}
+	e.Fact("folder", r.Path)
+	e.Fact("prefix", r.Prefix)
+	e.Fact("declared", r.Source)
+	if len(agents) == 0 {
+		e.Sayf("\nno agent works there: one whose dir is %q does", r.Name)
+		return nil
+	}
+	e.Sayf("")
+	return WriteAgents(e, e.Out, agents)
+}
+
+// restarted is how the restart of one agent went.
+type restarted struct {
+	Agent  string `json:"agent"`
+	Result string `json:"result"` // "restarted", "failed", "left"
+	Detail string `json:"detail"`
+}
+
+// restartRig restarts every agent of a rig that is meant to run.
+func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error {
+	if e.ReadOnly {
+		return env.RefusedReadOnly("restart")
+	}
+	if !l.Live {
+		return exit.NotRunning("cannot restart the agents of %s: no controller runs %s; start it with `gcity` or `gcity --headless`", f.Rig.Name, l.Dir)
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	agents := agentsOf(f.Snapshot, f.Rig.Name)
+	slices.SortFunc(agents, func(x, y city.Agent) int { return city.CompareNames(x.Name, y.Name) })
+	results := make([]restarted, len(agents))
+	for _, wave := range waves(agents) {
+		var g errgroup.Group
+		g.SetLimit(32)
+		for _, i := range wave {
+			g.Go(func() error {
+				results[i] = restartOne(ctx, l, &agents[i])
+				return nil
+			})
+		}
+		_ = g.Wait() // each says in its result how it went
+	}
+	return tellRestarted(e, f.Rig.Name, results)
+}
+
+// waves are the places of agents, those together that can be restarted side by side: whom the others need comes before
+// them, since nobody is started while what it needs is down.
+func waves(agents []city.Agent) [][]int {
+	var out [][]int
+	waits := func(i int, of map[string]bool) bool {
+		return slices.ContainsFunc(agents[i].DependsOn, func(name string) bool { return of[name] })
+	}
+	left := make([]int, len(agents))
+	for i := range left {
+		left[i] = i
+	}
+	for len(left) > 0 {
+		names := map[string]bool{} // of those who are left, and their pools
+		for _, i := range left {
+			names[agents[i].Name] = true
+			if agents[i].Pool != "" {
+				names[agents[i].Pool] = true
+			}
+		}
+		var wave, later []int
+		for _, i := range left {
+			if waits(i, names) {
+				later = append(later, i)
+			} else {
+				wave = append(wave, i)
+			}
+		}
+		if len(wave) == 0 { // a circle, which no configuration has
+			return append(out, left)
+		}
+		out, left = append(out, wave), later
+	}
+	return out
+}
+
+func restartOne(ctx context.Context, l *env.Link, g *city.Agent) restarted {
+	if g.Suspended || g.State == city.Suspended || g.State == city.Draining {
+		return restarted{g.Name, "left", string(g.State) + ": " + g.Reason}
+	}
+	r, err := l.Do(ctx, city.Restart{Agent: g.Name})
+	if err != nil {
+		return restarted{g.Name, "failed", err.Error()}
+	}
+	return restarted{g.Name, "restarted", r.Message}
+}
+
+func tellRestarted(e *env.Env, rig string, results []restarted) error {
+	count := map[string]int{}
+	rows := make([][]output.Cell, 0, len(results))
+	for _, r := range results {
+		count[r.Result]++
+		colour := map[string]string{"restarted": output.Green, "failed": output.Red,
+			"left": output.Dim}[r.Result]
+		rows = append(rows, []output.Cell{output.Tinted(r.Result, colour),
+			output.Tinted(r.Agent, output.Bold), output.Plain(r.Detail)})
+	}
+	var err error
+	if e.JSON {
+		err = e.WriteJSON(output.ListOf(results))
+	} else {
+		err = e.Table(e.Out, e.Columns(), []string{"RESULT", "AGENT", "HOW"}, rows)
+		e.Sayf("\n%s: %d restarted, %d failed, %d left alone", output.SafeLine(rig),
+			count["restarted"], count["failed"], count["left"])
+	}
+	if err == nil && count["failed"] > 0 {
+		return exit.Quietly(exit.CodeFailed)
+	}
+	return err
+}

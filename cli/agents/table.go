@@ -1,0 +1,123 @@
+package agents
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// Section is a part of what is written, if there is anything to write.
+type Section struct {
+	Any   bool
+	Write func() error
+}
+
+// Sections writes parts with a blank line between them.
+func Sections(w io.Writer, parts ...Section) error {
+	parts = slices.DeleteFunc(parts, func(p Section) bool { return !p.Any })
+	for i, p := range parts {
+		if i > 0 {
+			if _, err := io.WriteString(w, "\n"); err != nil {
+				return err
+			}
+		}
+		if err := p.Write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// usageWidth is how wide a terminal must be for the figures of what each agent takes.
+const usageWidth = 100
+
+// WriteAgents writes a table of agents, those in need first. What they take stands there if it was measured and there
+// is room for it.
+func WriteAgents(e *env.Env, w io.Writer, agents []city.Agent) error {
+	width := e.Columns()
+	head := []string{"STATE", "AGENT", "SINCE", "CPU", "MEM", "PID", "WHY"}
+	rows := make([][]output.Cell, 0, len(agents))
+	for _, g := range byNeed(agents) {
+		rows = append(rows, []output.Cell{
+			output.Tinted(string(g.State), output.StateColour(g.State)),
+			output.Tinted(g.Name, output.Bold), output.Tinted(e.Age(g.Since), ""),
+			output.Plain(output.Percent(g.Usage)),
+			output.Plain(output.Memory(g.Usage)), output.Tinted(pid(&g), output.Dim),
+			output.Plain(because(e, &g)),
+		})
+	}
+	measured := slices.ContainsFunc(agents, func(g city.Agent) bool { return g.Usage != nil })
+	if measured && (width == 0 || width >= usageWidth) {
+		output.FlushRight(head, rows, 3, 4)
+	} else {
+		head = slices.Delete(head, 3, 5)
+		for i := range rows {
+			rows[i] = slices.Delete(rows[i], 3, 5)
+		}
+	}
+	return e.Table(w, width, head, rows)
+}
+
+// byNeed orders a copy of a list: the most urgent state first, in it who is stuck, then by name, worker-2 before
+// worker-10.
+func byNeed(agents []city.Agent) []city.Agent {
+	agents = slices.Clone(agents)
+	slices.SortStableFunc(agents, func(x, y city.Agent) int {
+		return cmp.Or(x.State.Urgency()-y.State.Urgency(), stuckFirst(&x, &y),
+			city.CompareNames(x.Name, y.Name))
+	})
+	return agents
+}
+
+func pid(g *city.Agent) string {
+	if g.PID == 0 {
+		return ""
+	}
+	return fmt.Sprint(g.PID)
+}
+
+// because is an agent's reason with everything that belongs beside it.
+func because(e *env.Env, g *city.Agent) string {
+	parts := []string{g.Reason}
+	if g.State == city.Running && slices.Contains([]string{"", "declared at " + g.Source,
+		"member of pool " + g.Pool}, g.Reason) {
+		parts[0] = cmp.Or(g.Description, g.Reason) // that it is declared goes without saying
+	}
+	if g.Until != nil {
+		parts = append(parts, "until "+e.Clock(*g.Until))
+	}
+	switch d := g.Drain; {
+	case d == nil:
+	case d.Acked:
+		parts = append(parts, "it says that it has finished")
+	case d.Deadline == nil:
+		parts = append(parts, "no deadline")
+	case g.Until == nil:
+		parts = append(parts, "deadline "+e.Clock(*d.Deadline))
+	}
+	if g.AwaitsGate != "" {
+		parts = append([]string{city.AwaitingGate + " " + g.AwaitsGate}, parts...)
+	}
+	if g.Stuck != nil {
+		parts = append([]string{stuck(e, g.Stuck)}, parts...)
+	}
+	if g.Frozen {
+		parts = append(parts, "stopped by SIGSTOP")
+	}
+	if len(g.Drift) > 0 && !strings.Contains(g.Reason, "held back") {
+		parts = append(parts, "restart held back: "+strings.Join(g.Drift, ", "))
+	}
+	if g.Session != nil && g.Session.Attached {
+		parts = append(parts, "attached")
+	}
+	if g.Restarts > 0 {
+		parts = append(parts, output.Counted(g.Restarts, "restart"))
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
+}

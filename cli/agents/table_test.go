@@ -1,0 +1,46 @@
+package agents
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// What agents take stands in figures below each other, where it was measured and there is room; members are counted as
+// people count.
+func TestFigures(t *testing.T) {
+	agents := []city.Agent{
+		{Name: "w-10", State: city.Running, Since: noon, Usage: &city.Usage{CPU: 140.4, RSS: 300 << 20}},
+		{Name: "w-2", State: city.Running, Since: noon, Usage: &city.Usage{CPU: 0.32, RSS: 1 << 20}},
+		{Name: "x", State: city.Running, Since: noon},
+	}
+	draw := func(a *env.Env, agents []city.Agent) string {
+		var b strings.Builder
+		if err := WriteAgents(a, &b, agents); err != nil {
+			t.Fatal(err)
+		}
+		return ansi.Strip(b.String())
+	}
+	a := &env.Env{Printer: output.Printer{Getenv: func(string) string { return "" }, Now: func() time.Time { return noon }}}
+	const want = `STATE    AGENT  SINCE   CPU      MEM  PID  WHY
+running  w-2    0s     0.3%  1.0 MiB
+running  w-10   0s     140%  300 MiB
+running  x      0s        -        -
+`
+	if got := draw(a, agents); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if got := draw(a, agents[2:]); strings.Contains(got, "CPU") {
+		t.Errorf("nothing was measured:\n%s", got)
+	}
+	a.OutTTY = true // 80 columns where the size is not known
+	if got := draw(a, agents); strings.Contains(got, "CPU") {
+		t.Errorf("no room:\n%s", got)
+	}
+}

@@ -1,0 +1,287 @@
+package agents
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// watchdogColour gives a watchdog's word the colour that goes with its urgency.
+func watchdogColour(w *city.Watchdog) string {
+	switch {
+	case w.Calls():
+		return output.Red
+	case w.Suspended:
+		return output.Dim
+	}
+	return map[city.Freshness]string{city.Dead: output.Red, city.VeryStale: output.Red,
+		city.Stale: output.Yellow, city.Fresh: output.Green}[w.Freshness]
+}
+
+// writeWatchdogs writes a table of watchdogs, those that call or are ill first.
+func writeWatchdogs(e *env.Env, w io.Writer, all []city.Watchdog) error {
+	rank := func(w *city.Watchdog) int {
+		switch {
+		case w.Calls():
+			return 0
+		case w.Ill():
+			return 1
+		}
+		return 2
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(x, y city.Watchdog) int {
+		return cmp.Or(rank(&x)-rank(&y), city.CompareNames(x.Name, y.Name))
+	})
+	rows := make([][]output.Cell, 0, len(all))
+	for i := range all {
+		d := &all[i]
+		rows = append(rows, []output.Cell{
+			output.Tinted(cmp.Or(d.Word(), "-"), watchdogColour(d)),
+			output.Tinted(d.Name, output.Bold), output.Plain(d.Watches),
+			output.Plain(heartbeatAge(e, d)), output.Plain(string(d.Mode)),
+			output.Plain(nextBeat(e, d)), output.Plain(lastJudged(e, d)),
+			output.Plain(cutWhy(watchdogReason(d))),
+		})
+	}
+	return e.Table(w, e.Columns(), []string{"STATE", "WATCHDOG", "WATCHES", "HEARTBEAT", "MODE",
+		"NEXT", "LAST", "WHY"}, rows)
+}
+
+func heartbeatAge(e *env.Env, w *city.Watchdog) string {
+	switch {
+	case w.Freshness == "": // nobody has looked
+		return "-"
+	case w.Heartbeat == nil:
+		return "none"
+	}
+	return e.Age(*w.Heartbeat) + " ago"
+}
+
+// nextBeat is when a watchdog looks next, or that its triage agent is at work.
+func nextBeat(e *env.Env, w *city.Watchdog) string {
+	switch {
+	case w.Triaged != nil:
+		return "judged for " + e.Age(w.Triaged.Since)
+	case w.Next == nil:
+		return "-"
+	case w.Next.After(e.Now()):
+		return "in " + output.Span(w.Next.Sub(e.Now()))
+	}
+	return "now"
+}
+
+func lastJudged(e *env.Env, w *city.Watchdog) string {
+	if w.Last == nil {
+		return "never"
+	}
+	return fmt.Sprintf("%s %s ago", w.Last.Decision, e.Age(w.Last.At))
+}
+
+// watchdogReason is the reason for a list: the call, what is wrong with the judging or the heartbeat, why it decided as
+// it did.
+func watchdogReason(w *city.Watchdog) string {
+	var parts []string
+	if w.Calls() {
+		parts = append(parts, "calls "+w.Escalated.To+": "+w.Escalated.Message)
+	}
+	if w.Degraded != "" {
+		parts = append(parts, "degraded: "+w.Degraded)
+	}
+	if w.Problem != "" {
+		parts = append(parts, w.Problem)
+	}
+	if w.Last != nil {
+		parts = append(parts, w.Last.Reason)
+		if strings.HasPrefix(w.Last.Result, "failed") {
+			parts = append(parts, w.Last.Result)
+		}
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " · ")
+}
+
+// watchdogStanding is how a watchdog stands, in a sentence.
+func watchdogStanding(e *env.Env, w *city.Watchdog) string {
+	name := e.Paint(output.Bold, output.SafeLine(w.Name))
+	word := e.Paint(watchdogColour(w), output.SafeLine(w.Word()))
+	switch {
+	case w.Calls():
+		return fmt.Sprintf("%s %s for %s since %s (%s)", name, word,
+			output.SafeLine(w.Escalated.To), e.Clock(w.Escalated.At), e.Age(w.Escalated.At))
+	case w.Suspended:
+		return fmt.Sprintf("%s is %s", name, word)
+	}
+	if w.Freshness == "" {
+		return fmt.Sprintf("%s watches %s once a controller runs", name, output.SafeLine(w.Watches))
+	}
+	return fmt.Sprintf("%s watches %s, which is %s", name, output.SafeLine(w.Watches), word)
+}
+
+// tellWatchdog writes what is known of a watchdog, one fact a line, and what it decided lately.
+func tellWatchdog(e *env.Env, w *city.Watchdog, live bool) {
+	e.Sayf("%s", watchdogStanding(e, w))
+	watchdogFacts(e, w, live)
+	judged(e, w.Recent)
+}
+
+func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
+	if entry := w.Escalated; entry != nil {
+		e.Fact("calls", fmt.Sprintf("%s since %s: %s", entry.To, e.Clock(entry.At), entry.Message))
+		if entry.Seen {
+			e.Fact("seen", "by "+cmp.Or(entry.By, "somebody"))
+		} else {
+			e.Fact("answer", "gcity watchdog acknowledge "+w.Name)
+		}
+	}
+	if !live {
+		e.Fact("city", "no controller runs: nobody watches until one does")
+	}
+	e.Fact("watches", w.Watches)
+	if w.Freshness != "" {
+		text := heartbeatAge(e, w) + ", " + string(w.Freshness)
+		if w.Fresh > 0 {
+			text += fmt.Sprintf(" (stale after %s, very stale after %s)", output.Exact(w.Fresh),
+				output.Exact(w.VeryStale))
+		}
+		e.Fact("heartbeat", text)
+	}
+	e.Fact("reports", w.Reports())
+	e.Fact("problem", w.Problem)
+	if w.Mail > 0 {
+		e.Fact("mail", fmt.Sprintf("%d unread", w.Mail))
+	}
+	e.Fact("judges", judges(w))
+	e.Fact("degraded", w.Degraded)
+	if t := w.Triaged; t != nil {
+		e.Fact("at work", fmt.Sprintf("%s, for %s; at %s the ages decide",
+			cmp.Or(w.Triage, "triage"), e.Age(t.Since), e.Ahead(t.Until)))
+	}
+	if w.Last != nil {
+		e.Fact("decided", judgement(e, w.Last))
+	} else {
+		e.Fact("decided", "nothing yet")
+	}
+	if w.Failed > 0 {
+		e.Fact("in vain", output.Counted(w.Failed, "wake")+" in a row")
+	}
+	if w.Next != nil && w.Next.After(e.Now()) {
+		e.Fact("next beat", e.Ahead(*w.Next)+", every "+output.Exact(w.Every))
+	} else if w.Next != nil {
+		e.Fact("next beat", "now, every "+output.Exact(w.Every))
+	} else if w.Every > 0 {
+		e.Fact("every", output.Exact(w.Every))
+	}
+	e.Fact("declared", w.Source)
+}
+
+// judges says who decides the next beat.
+func judges(w *city.Watchdog) string {
+	switch w.Mode {
+	case city.ByTriage:
+		text := w.Triage + ", started for each beat"
+		if w.TTL > 0 {
+			text += ", within " + output.Exact(w.TTL)
+		}
+		return text
+	case city.ByThresholds:
+		return "the ages alone"
+	case city.ByRestart:
+		return "the ages alone; nothing can be typed, so what is very stale is restarted"
+	}
+	return string(w.Mode)
+}
+
+// judgement is a decision in a line: "wake 2m ago, by scout in 12s: it hangs (typed)".
+func judgement(e *env.Env, j *city.Judgement) string {
+	text := fmt.Sprintf("%s %s ago, by %s", j.Decision, e.Age(j.At), j.By)
+	if j.Took > 0 {
+		text += " in " + lasted(j.Took)
+	}
+	text += ": " + j.Reason
+	if j.Result != "" {
+		text += " (" + j.Result + ")"
+	}
+	return text
+}
+
+// judged writes the decisions that did something.
+func judged(e *env.Env, all []city.Judgement) {
+	decided := make([]city.Decision, 0, len(all))
+	for _, j := range all {
+		why := j.By + ": " + j.Reason
+		if j.Result != "" {
+			why += " (" + j.Result + ")"
+		}
+		decided = append(decided, city.Decision{At: j.At, What: string(j.Decision), Why: why})
+	}
+	lately(e, decided, nil)
+}
+
+// WatchdogCount is "3 watchdogs: 1 calls, 1 degraded", "" if there are none.
+func WatchdogCount(s *city.Snapshot) string {
+	if len(s.Watchdogs) == 0 {
+		return ""
+	}
+	calls, degraded := 0, 0
+	for i := range s.Watchdogs {
+		switch w := &s.Watchdogs[i]; {
+		case w.Calls():
+			calls++
+		case w.Degraded != "" && !w.Suspended:
+			degraded++
+		}
+	}
+	var parts []string
+	if calls > 0 {
+		parts = append(parts, fmt.Sprintf("%d calling", calls))
+	}
+	if degraded > 0 {
+		parts = append(parts, fmt.Sprintf("%d degraded", degraded))
+	}
+	text := output.Counted(len(s.Watchdogs), "watchdog")
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	return text
+}
+
+// Calls are the watchdogs that call for a person, and those that are not judged as declared.
+func Calls(e *env.Env, s *city.Snapshot) []string {
+	var out []string
+	for i := range s.Watchdogs {
+		w := &s.Watchdogs[i]
+		if w.Calls() {
+			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; `gcity watchdog acknowledge %s` answers",
+				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
+		}
+		if w.Degraded != "" && !w.Suspended {
+			out = append(out, fmt.Sprintf("watchdog %s is degraded: %s", w.Name, w.Degraded))
+		}
+	}
+	return out
+}
+
+// stuck says for how long an agent's screen is as it was, and with which work.
+func stuck(e *env.Env, s *city.Stuck) string {
+	text := "stuck for " + e.Age(s.Since) + ": its screen is as it was"
+	if s.Task != "" {
+		text += ", with " + s.Task
+	}
+	return text
+}
+
+func stuckFirst(x, y *city.Agent) int {
+	switch {
+	case (x.Stuck != nil) == (y.Stuck != nil):
+		return 0
+	case x.Stuck != nil:
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,149 @@
+package agents
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+	"gcity/events"
+)
+
+func WhyCommand(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "why [NAME]", Short: "Why an agent, a pool, a rig, an automation or a watchdog is as it is, and what happens next",
+		Long: `why tells how an agent, a pool, a rig, an automation or a watchdog stands: since
+when, for which reason, what happens next and when, what it depends on, what was decided
+lately and what happened. A name may be the last part of a qualified one
+(rig/name) if only one thing has it. Inside a session no name means the agent that
+asks.`,
+		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why demo       # the rig\n  gcity why digest     # the automation\n  gcity why chain      # the watchdog",
+		Args:    env.Between(0, 1), ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool,
+			env.KindRig, env.KindAutomation, env.KindWatchdog),
+		RunE: func(cmd *cobra.Command, args []string) error { return why(cmd.Context(), e, args) },
+	}
+}
+
+// about is what why adds to a thing as the API gives it.
+type about struct {
+	Kind       env.Kind       `json:"kind"`
+	Controller bool           `json:"controller"` // one runs
+	Events     []events.Event `json:"events"`     // about it, the newest first
+}
+
+type whyAgent struct {
+	output.AgentShape
+	about
+	Dependencies []Need `json:"dependencies"`
+}
+
+type whyPool struct {
+	output.PoolShape
+	about
+}
+
+type whyRig struct {
+	output.RigShape
+	about
+}
+
+type whyAutomationShape struct {
+	city.Automation
+	about
+}
+
+type whyWatchdog struct {
+	city.Watchdog
+	about
+}
+
+func why(ctx context.Context, e *env.Env, args []string) error {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	name, err := e.Self(args)
+	if err != nil {
+		return err
+	}
+	f, err := l.Resolve(ctx, name, env.KindAgent, env.KindPool, env.KindRig, env.KindAutomation,
+		env.KindWatchdog)
+	if err != nil {
+		return err
+	}
+	past, err := l.History(ctx, events.Query{Subject: f.Name(), Limit: 8})
+	if err != nil { // the rest is known all the same
+		e.Warn("what happened lately is left out: " + err.Error())
+	}
+	if e.JSON {
+		return e.WriteJSON(whyShape(f, about{Controller: l.Live,
+			Events: output.ListOf(past).Items}))
+	}
+	switch {
+	case f.Agent != nil:
+		e.Sayf("%s", standing(e, f.Agent))
+		agentFacts(e, f.Snapshot, f.Agent, l.Live)
+		lately(e, f.Agent.Decisions, past)
+		if p, ok := f.Snapshot.Pool(f.Agent.Name); ok { // the only member of its pool
+			e.Sayf("\n%s", poolStanding(e, p))
+			poolFacts(e, p, l.Live)
+			lately(e, p.Decisions, nil)
+		}
+		return nil
+	case f.Pool != nil:
+		if err := TellPool(e, f.Snapshot, f.Pool, l.Live); err != nil {
+			return err
+		}
+		lately(e, f.Pool.Decisions, past)
+		return nil
+	case f.Automation != nil:
+		e.Sayf("%s", automationStanding(e, f.Automation))
+		automationFacts(e, f.Automation, l.Live)
+		lately(e, nil, past)
+		return nil
+	case f.Watchdog != nil:
+		tellWatchdog(e, f.Watchdog, l.Live)
+		lately(e, nil, past)
+		return nil
+	}
+	if err := tellRig(e, f.Snapshot, f.Rig); err != nil {
+		return err
+	}
+	lately(e, nil, past)
+	return nil
+}
+
+func whyShape(f env.Found, b about) any {
+	switch {
+	case f.Agent != nil:
+		b.Kind = env.KindAgent
+		return whyAgent{output.ShapeOf(*f.Agent), b, dependencies(f.Snapshot, f.Agent.DependsOn)}
+	case f.Pool != nil:
+		b.Kind = env.KindPool
+		return whyPool{output.PoolShape{Pool: *f.Pool,
+			Members: output.ShapesOf(env.MembersOf(f.Snapshot, f.Pool))}, b}
+	case f.Automation != nil:
+		b.Kind = env.KindAutomation
+		return whyAutomationShape{*f.Automation, b}
+	case f.Watchdog != nil:
+		b.Kind = env.KindWatchdog
+		return whyWatchdog{*f.Watchdog, b}
+	}
+	b.Kind = env.KindRig
+	return whyRig{output.RigShape{Rig: *f.Rig,
+		Members: output.ShapesOf(agentsOf(f.Snapshot, f.Rig.Name))}, b}
+}
+
+// agentsOf lists a rig's agents.
+func agentsOf(s *city.Snapshot, rig string) []city.Agent {
+	var out []city.Agent
+	for i := range s.Agents {
+		if s.Agents[i].Rig == rig {
+			out = append(out, s.Agents[i])
+		}
+	}
+	return out
+}

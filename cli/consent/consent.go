@@ -1,0 +1,133 @@
+package consent
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gcity/cli/env"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/config"
+	"gcity/internal/ownership"
+	"gcity/internal/redact"
+	"gcity/trust"
+)
+
+// trustShape is what a city would run, as `gcity trust` gives it.
+type trustShape struct {
+	Path     string         `json:"path"`
+	Owner    string         `json:"owner"`
+	Origin   string         `json:"origin,omitempty"` // the URL that the checkout came from
+	Trusted  bool           `json:"trusted"`
+	Why      string         `json:"why"`
+	Programs []trustedShape `json:"programs"`
+}
+
+type trustedShape struct {
+	What string `json:"what"`
+	Line string `json:"line"`
+	At   string `json:"at"`
+	New  bool   `json:"new,omitempty"` // no answer covers it
+}
+
+func DescribeTrust(c *config.City) trustShape {
+	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
+		Why: "you have started or made it before", Programs: []trustedShape{}}
+	out.Owner, _ = ownership.Of(c.Path)
+	fresh := map[string]bool{}
+	if why, always := folder.Ledger().Always(c.Path); always {
+		out.Why = why
+	} else if err := folder.Trusted(c.Path, c).Err(); err != nil {
+		out.Trusted, out.Why = false, err.Error()
+		if r, ok := errors.AsType[*trust.Refusal](err); ok {
+			out.Why = r.Why
+			for _, p := range r.New {
+				fresh[p.Sum()] = true
+			}
+		}
+	}
+	for _, p := range folder.ProgramsOf(c) {
+		line := p.Line
+		if out.Trusted { // else it is shown in full: what looks like a secret may contain a program
+			line = redact.Text(line)
+		}
+		out.Programs = append(out.Programs, trustedShape{p.What, line, p.At, fresh[p.Sum()]})
+	}
+	return out
+}
+
+// ShowTrust lists what a city would run, for a person.
+func ShowTrust(e *env.Env, s trustShape) {
+	e.Sayf("%s", output.SafeLine(s.Path))
+	e.Sayf("  belongs to %s", output.SafeLine(s.Owner))
+	if s.Origin != "" {
+		e.Sayf("  git clone of %s", output.SafeLine(redact.Text(s.Origin)))
+	}
+	if len(s.Programs) == 0 {
+		e.Sayf("  runs no program")
+		return
+	}
+	e.Sayf("  runs %s:", output.Counted(len(s.Programs), "program"))
+	rows := make([][]output.Cell, 0, len(s.Programs))
+	for _, p := range s.Programs {
+		mark := output.Cell{}
+		if p.New {
+			mark = output.Tinted("new", output.Yellow)
+		}
+		rows = append(rows, []output.Cell{mark, output.Plain(output.SafeLine(p.What)),
+			output.Plain(output.SafeLine(p.Line)), output.Plain(output.SafeLine(p.At))})
+	}
+	// what is not seen is asked about all the same
+	_ = e.Table(e.Out, 0, []string{"", "WHAT", "RUNS", "DECLARED AT"}, rows)
+}
+
+// AskTrust asks whether the programs may run. Enter alone is no.
+func AskTrust(e *env.Env, s trustShape) bool {
+	fmt.Fprintf(e.Err, "%s. Let these programs run as you? [y/N] ", s.Why)
+	answer, err := bufio.NewReader(e.In).ReadString('\n')
+	if err != nil {
+		return false
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
+}
+
+// mayRun returns nil if the city may be started. On a terminal it asks for the trust that is missing.
+func mayRun(e *env.Env, dir string, c *config.City) error {
+	err := folder.Trusted(dir, c).Err()
+	if err == nil || e.ReadOnly {
+		return err
+	}
+	if _, untrusted := errors.AsType[*trust.Refusal](err); !untrusted || !e.InTTY || !e.ErrTTY ||
+		e.JSON {
+		return err
+	}
+	shown := DescribeTrust(c)
+	ShowTrust(e, shown)
+	if !AskTrust(e, shown) {
+		return err
+	}
+	return folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
+}
+
+// MayStart is mayRun for a city that is not read yet.
+func MayStart(e *env.Env, dir string) error {
+	c, err := e.LoadAt(dir, nil)
+	if err != nil {
+		return err
+	}
+	return mayRun(e, dir, c)
+}
+
+// InitTrust trusts a city that was just written. It is the user's own.
+func InitTrust(e *env.Env, dir string) {
+	c, err := folder.LoadCity(dir)
+	if err == nil {
+		err = folder.Ledger().Trust(c.Path, folder.ProgramsOf(c), e.Now())
+	}
+	if err != nil {
+		e.Warn("the new city is not trusted yet, `gcity trust` mends that: " + err.Error())
+	}
+}

@@ -1,0 +1,34 @@
+package depot
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"gcity/city"
+	"gcity/cli/workstore"
+)
+
+// BuiltIn returns the store of a depot if gcity keeps it itself.
+func (d *Depot) BuiltIn() (workstore.EmbeddedStore, error) {
+	s, ok := d.Store.(workstore.EmbeddedStore)
+	if !ok {
+		return nil, fmt.Errorf("the work of %s is kept by %s; back it up and restore it with that program: %w",
+			d.Title(), d.By.Provider, errors.ErrUnsupported)
+	}
+	return s, nil
+}
+
+// BackupFor returns the backup that the arguments name.
+func (d *Depot) BackupFor(args []string) (string, error) {
+	if len(args) > 0 {
+		return filepath.Abs(args[0])
+	}
+	from, err := d.NewestBackup()
+	if err == nil && from == "" {
+		text := fmt.Sprintf("there is no backup in %s; name a file, or run `%s --new-store` to begin an empty store",
+			d.BackupDir(), d.Ledger().Restore)
+		err = &city.Error{Code: city.NotFound, Message: text}
+	}
+	return from, err
+}

@@ -1,0 +1,218 @@
+package depot
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/workstore"
+	"gcity/events"
+)
+
+// WorkTimeout is how long a command may take that asks a store; bulkTimeout where all of it is read or written.
+const (
+	WorkTimeout = 30 * time.Second
+	bulkTimeout = 10 * time.Minute
+)
+
+// Depot is an open store and what belongs to it.
+type Depot struct {
+	workstore.Store
+	workstore.Place
+	City   string            // its folder, which has the event log
+	Places []workstore.Place // all, the city first
+	meant  bool              // somebody said which store: it is asked before that of an id's prefix
+}
+
+// Count is how many beads a query means. A store that cannot count gives them all.
+func (d *Depot) Count(ctx context.Context, q beads.Query) (int, error) {
+	if s, ok := d.Store.(beads.Counter); ok {
+		return s.Count(ctx, q)
+	}
+	q.Limit, q.Before = -1, ""
+	all, err := d.List(ctx, q)
+	return len(all), err
+}
+
+// Restore implements beads.Restorer, if the store does.
+func (d *Depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
+	if s, ok := d.Store.(beads.Restorer); ok {
+		return s.Restore(ctx, all)
+	}
+	return beads.Restored{}, fmt.Errorf("the work of %s is kept by %s, which cannot take beads with their ids and times: %w; use its own import",
+		d.Title(), d.By.Provider, errors.ErrUnsupported)
+}
+
+// PlacesIn finds the stores of a city. Where its file is refused now, what the running controller has in force counts,
+// and without one what is known: a mistake in the file does not keep agents from their work.
+func PlacesIn(ctx context.Context, e *env.Env, dir string) ([]workstore.Place, error) {
+	c, refused := folder.LoadCity(dir)
+	if refused == nil {
+		return workstore.Places(c), nil
+	}
+	near, closeNear, err := e.Dial(dir)
+	if err == nil {
+		defer closeNear()
+		s, err := near.Snapshot(ctx)
+		if err != nil {
+			return nil, refused
+		}
+		return workstore.PlacesOf(dir, s), nil
+	}
+	if k := folder.KnownAt(dir); k != nil {
+		env.TellKnown(e)
+		return workstore.PlacesOf(dir, k.Snapshot(dir)), nil
+	}
+	return nil, folder.NeedsFile(refused, folder.UnknownWork)
+}
+
+// openWork opens the store that is meant: the rig's that was named, else the one of --city, else that of BEADS_DIR,
+// else that of the rig GC_RIG, else the city's.
+func openWork(ctx context.Context, e *env.Env, rig string) (*Depot, error) {
+	dir, err := e.CityDir()
+	if err != nil {
+		return nil, err
+	}
+	all, err := PlacesIn(ctx, e, dir)
+	if err != nil {
+		return nil, err
+	}
+	at, meant := all[0], rig != "" || e.Dir == "" && e.Getenv("BEADS_DIR") != ""
+	switch beadsDir := e.Getenv("BEADS_DIR"); {
+	case rig == "" && e.Dir != "":
+	case rig == "" && beadsDir != "":
+		if at, err = workstore.PlaceOf(beadsDir, all); err != nil {
+			return nil, err
+		}
+	case cmp.Or(rig, e.Getenv("GC_RIG")) != "":
+		i := slices.IndexFunc(all, func(p workstore.Place) bool {
+			return p.Rig == cmp.Or(rig,
+				e.Getenv("GC_RIG"))
+		})
+		if i < 0 {
+			return nil, env.UnknownRig(cmp.Or(rig, e.Getenv("GC_RIG")), all)
+		}
+		at, meant = all[i], true
+	}
+	s, err := e.Store(at)
+	if err != nil {
+		return nil, err
+	}
+	return &Depot{Store: s, Place: at, City: dir, Places: all, meant: meant}, nil
+}
+
+// WithWork gives a command its deed on an open store, and the flag that names a rig's. changes: it is refused where
+// nothing may be changed.
+func WithWork(e *env.Env, c *cobra.Command, changes bool,
+	run func(ctx context.Context, d *Depot, args []string) error) *cobra.Command {
+	var rig string
+	c.Flags().StringVar(&rig, "rig", "",
+		"the work of this rig (else of BEADS_DIR, else of GC_RIG, else of the city)")
+	c.RunE = func(cmd *cobra.Command, args []string) (err error) {
+		if changes && e.ReadOnly {
+			return env.RefusedReadOnly(strings.TrimPrefix(cmd.CommandPath(), "gcity "))
+		}
+		limit := WorkTimeout
+		if slices.Contains([]string{"import", "export", "backup", "restore"}, cmd.Name()) {
+			limit = bulkTimeout
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), limit)
+		defer cancel()
+		d, err := openWork(ctx, e, rig)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, d.Close()) }()
+		release, err := holdOperation(ctx, e, d.City)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, release()) }()
+		return WorkProblem(run(ctx, d, args))
+	}
+	return c
+}
+
+// WorkProblem gives a store's refusal the class that the exit codes know.
+func WorkProblem(err error) error {
+	var invalid *beads.Invalid
+	code := city.Code("")
+	switch {
+	case errors.Is(err, beads.ErrNotFound):
+		code = city.NotFound
+	case errors.Is(err, beads.ErrConflict):
+		code = city.Conflict
+	case errors.As(err, &invalid):
+		code = city.Invalid
+	default:
+		return err
+	}
+	return &city.Error{Code: code, Message: err.Error()}
+}
+
+// beadWord is what an event about a bead says of it.
+type beadWord struct {
+	Rig      string       `json:"rig,omitempty"`
+	Type     string       `json:"type"`
+	Status   beads.Status `json:"status"`
+	Assignee string       `json:"assignee,omitempty"`
+	ParentID string       `json:"parent_id,omitempty"`
+	Labels   []string     `json:"labels,omitempty"`
+	Depth    int          `json:"depth,omitempty"` // see automation.Depth
+	Op       string       `json:"op,omitempty"`    // the operation, see CreateOnce
+}
+
+// Announce tells the city what became of a bead.
+func Announce(ctx context.Context, e *env.Env, d *Depot, kind string, b beads.Bead) error {
+	payload, err := json.Marshal(beadWord{d.Rig, b.Type, b.Status, b.Assignee, b.ParentID, b.Labels,
+		e.Depth(), e.Op})
+	if err != nil {
+		return err
+	}
+	return Emit(ctx, e, d.City, events.Event{Type: kind, Subject: b.ID, Message: b.Title,
+		Payload: payload})
+}
+
+// Emit writes an event: through the controller if one runs, else into the log.
+func Emit(ctx context.Context, e *env.Env, dir string, ev events.Event) error {
+	ev.Actor = e.Actor()
+	near, closeNear, err := e.Dial(dir)
+	switch {
+	case err == nil:
+		defer closeNear()
+		_, err = near.Do(ctx, city.Emit{Event: ev})
+	case exit.IsNotRunning(err):
+		_, err = folder.AppendEvent(dir, ev)
+	}
+	if err != nil {
+		return fmt.Errorf("it is done, but the event %s of %s could not be written: %w; %s",
+			ev.Type, ev.Subject, err, repeatHint(e))
+	}
+	return nil
+}
+
+// ReadyStore makes the store of a place ready for its first bead, as a controller's first look does.
+func ReadyStore(ctx context.Context, e *env.Env, p workstore.Place) (err error) {
+	s, err := e.Store(p)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if w, ok := s.(interface{ Probe(context.Context) error }); ok {
+		return w.Probe(ctx)
+	}
+	_, err = s.List(ctx, beads.Query{Limit: 1})
+	return err
+}

@@ -1,0 +1,139 @@
+package depot
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/events"
+	"gcity/internal/disk"
+)
+
+// An operation is one change of work under a name that its caller chose. A command that failed is repeated under the
+// same name: what is done already is not done again, and an event that is missing is written.
+
+const (
+	operationLabel = "op:" // of a bead, before the name of the operation that made it
+	operationLimit = 64
+	operationPast  = 1000 // events of a bead that are searched for an operation
+	operationLook  = 20 * time.Millisecond
+)
+
+// holdOperation makes commands with --op take turns, so that two of the same name do not both do the work. Without --op
+// it does nothing. It waits until ctx ends.
+func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() error, err error) {
+	if e.Op == "" {
+		return func() error { return nil }, nil
+	}
+	if err := disk.MakePrivate(folder.StateDir(dir)); err != nil {
+		return nil, err
+	}
+	look := time.NewTicker(operationLook)
+	defer look.Stop()
+	for {
+		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "operations.lock"))
+		if err == nil {
+			return lock.Release, nil
+		}
+		if !errors.Is(err, disk.ErrLocked) {
+			return nil, err
+		}
+		select {
+		case <-look.C:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("another command with --op has not ended: %w; nothing is changed, run it again", ctx.Err())
+		}
+	}
+}
+
+// Operation gives a command the flag that names its operation.
+func Operation(e *env.Env, c *cobra.Command) {
+	c.Flags().StringVar(&e.Op, "op", "",
+		"a name for this change: the same command with the same name does not repeat it")
+}
+
+// checkOperation refuses a name that is not one word of letters, digits and . _ -.
+func checkOperation(e *env.Env) error {
+	for _, r := range e.Op {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' &&
+			r != '_' && r != '-' {
+			return exit.Usage("--op %q: use letters, digits, \".\", \"_\" and \"-\" only", e.Op)
+		}
+	}
+	if len(e.Op) > operationLimit {
+		return exit.Usage("--op: the name has %d characters, and %d are allowed", len(e.Op),
+			operationLimit)
+	}
+	return nil
+}
+
+// CreateOnce makes a bead, or finds the one that the same operation made before. announced: its event is in the log.
+func CreateOnce(ctx context.Context, e *env.Env, d *Depot, b beads.Bead) (made beads.Bead,
+	announced bool, err error) {
+	if err := checkOperation(e); err != nil {
+		return made, false, err
+	}
+	if e.Op == "" {
+		made, err = d.Create(ctx, b)
+		return made, false, err
+	}
+	label := operationLabel + e.Op
+	found, err := d.List(ctx, beads.Query{Labels: []string{label}, Limit: 1})
+	if err != nil {
+		return made, false, err
+	}
+	if len(found) > 0 {
+		announced, err = Announced(ctx, e, d, found[0].ID)
+		return found[0], announced, err
+	}
+	b.Labels = append(b.Labels, label)
+	made, err = d.Create(ctx, b)
+	return made, false, err
+}
+
+// Announced reports whether the log has an event of this operation about a bead.
+func Announced(ctx context.Context, e *env.Env, d *Depot, id string) (bool, error) {
+	if err := checkOperation(e); e.Op == "" || err != nil {
+		return false, err
+	}
+	past, err := folder.ReadEvents(ctx, d.City,
+		events.Query{Types: []string{"bead.*"}, Subject: id, Limit: operationPast})
+	if err != nil {
+		return false, fmt.Errorf("cannot tell whether operation %s was announced: %w", e.Op, err)
+	}
+	for _, ev := range past {
+		var word beadWord
+		if json.Unmarshal(ev.Payload, &word) == nil && word.Op == e.Op {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Repeated says that an operation is done already.
+func Repeated(e *env.Env, b beads.Bead) error {
+	if e.JSON {
+		return e.WriteJSON(b)
+	}
+	e.Sayf("%s is done already by operation %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
+		e.Op, output.SafeLine(b.Title))
+	return nil
+}
+
+// repeatHint says how a command whose event is missing is repeated.
+func repeatHint(e *env.Env) string {
+	if e.Op != "" {
+		return "run it again with the same --op, which writes the event alone"
+	}
+	return "do not run it again, that would repeat the work; a command with --op NAME can be repeated"
+}

@@ -1,0 +1,23 @@
+package doctor
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/config"
+	silent "gcity/internal/mute"
+)
+
+// A token on a server that is gone keeps nobody from hearing what else is wrong.
+func TestMuteToken(t *testing.T) {
+	if !silent.Apart(t) {
+		return
+	}
+	hung, _, free := silent.Folder(t, false)
+	f := judgeAPI(hung, config.API{Port: 8080, TokenFile: filepath.Join(hung, "token")})
+	if !strings.Contains(f.Detail, "does not answer") {
+		t.Errorf("%+v", f)
+	}
+	free()
+}

@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+	"gcity/config"
+	"gcity/config/edit"
+	"gcity/pool"
+)
+
+func TestJudgeGroups(t *testing.T) {
+	pools := []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 3}, Source: "city.toml:4:1"}}
+	for _, c := range []struct {
+		f           finding
+		state, says string
+	}{
+		{judgeOverrides(nil, pools), "ok", "0 pools set by hand"},
+		{judgeOverrides(map[string]int{"w": 3}, pools), "ok", "1 pool set by hand"},
+		{judgeOverrides(map[string]int{"w": 4}, pools), "note", "w is set to 4, and its bounds are 1 to 3 (city.toml:4:1)"},
+		{judgeOverrides(map[string]int{"gone": 1, "w": 1}, pools), "note", "there is no pool gone"},
+		{judgeRigs([]agent.Rig{{Name: "demo"}}), "ok", "1 rig"},
+		{judgeRigs([]agent.Rig{{Name: "demo"}, {Name: "lost", Problem: "its folder is missing", Source: "city.toml:9:1"}}), "bad", "lost (city.toml:9:1): its folder is missing"},
+	} {
+		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) || (c.state != "ok" && c.f.Fix == "") {
+			t.Errorf("%+v, want %s: %s", c.f, c.state, c.says)
+		}
+	}
+}
+
+// A file of overrides that cannot be read is said, with where it is.
+func TestDamagedOverrides(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, ".gc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, ".gc", edit.OverridesFile)
+	if err := os.WriteFile(file, []byte("[pools]\nw = \"many\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := checkOverrides(t.Context(), &Patient{dir: dir}); f.State != "bad" || !strings.Contains(f.Detail, file) {
+		t.Errorf("%+v", f)
+	}
+}
+
+// A file that is well-formed and not in force is not "ok": doctor says which one is.
+func TestDoctorTellsWhatIsInForce(t *testing.T) {
+	conf := &config.City{Revision: "bbbbbbbbbbbb0123"}
+	mistakes := &config.Error{Problems: []config.Problem{{Message: "one"}, {Message: "two"}}}
+	running := func(c city.ConfigInfo) *city.Snapshot { c.Revision = "aaaaaaaaaaaa"; return &city.Snapshot{Config: c} }
+	for _, c := range []struct {
+		p           Patient
+		state, says string
+	}{
+		{Patient{config: conf}, "ok", "0 agents, revision bbbbbbbbbbbb"},
+		{Patient{config: conf, Running: &city.Snapshot{Config: city.ConfigInfo{Revision: "bbbbbbbbbbbb"}}}, "ok", "0 agents, revision bbbbbbbbbbbb"},
+		{Patient{config: conf, Running: running(city.ConfigInfo{})}, "note", "revision bbbbbbbbbbbb is not read yet; revision aaaaaaaaaaaa is in force"},
+		{Patient{config: conf, Running: running(city.ConfigInfo{Held: &city.Held{Revision: "bbbbbbbbbbbb", Removes: []string{"y", "x"}, Running: 3}})},
+			"note", "revision bbbbbbbbbbbb is held, it removes 2 of 3 running agents (x, y); revision aaaaaaaaaaaa is in force"},
+		{Patient{config: conf, Running: running(city.ConfigInfo{Rejected: "another name"})},
+			"bad", "revision bbbbbbbbbbbb is refused; revision aaaaaaaaaaaa is in force:\nanother name"},
+		{Patient{refused: mistakes, Running: running(city.ConfigInfo{})}, "bad", "2 mistakes; revision aaaaaaaaaaaa is in force:\none\ntwo"},
+		{Patient{refused: mistakes}, "bad", "2 mistakes:\none\ntwo"},
+	} {
+		if f := checkCity(t.Context(), &c.p); f.State != c.state || f.Detail != c.says {
+			t.Errorf("%+v, want %s: %s", f, c.state, c.says)
+		}
+	}
+}
+
+// What a check found is written one thing a line.
+func TestFindingsOfSeveralLines(t *testing.T) {
+	var out bytes.Buffer
+	a := &env.Env{Printer: output.Printer{Out: &out, Getenv: func(string) string { return "" }}}
+	if err := tellFindings(a, []finding{{Check: "configuration", State: "bad", Detail: "2 mistakes:\none\ntwo", Fix: "edit"}}); err != nil {
+		t.Fatal(err)
+	}
+	want := "     CHECK          FOUND\nbad  configuration  2 mistakes:\n                    one\n                    two\n                    -> edit\n"
+	if out.String() != want {
+		t.Error(cmp.Diff(want, out.String()))
+	}
+}

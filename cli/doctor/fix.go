@@ -1,0 +1,212 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/internal/disk"
+)
+
+// ailment is what doctor can mend itself, because nothing can be lost by it.
+type ailment struct {
+	what string
+	told bool         // by a check of its own
+	idle bool         // only while nobody has the city's lock
+	then string       // what is to be done while somebody has it
+	read bool         // only while the configuration is in order
+	mend func() error // must do no harm where it is mended already
+}
+
+// onceFree is how what only writers leave goes.
+const onceFree = "`gcity doctor --fix` takes it away once no controller has the city"
+
+// onceRead is how what is known of a configuration comes back.
+var onceRead = errors.New("it is written anew once the configuration is in order")
+
+// leftoverAge is from when on a file that looks half written is taken to be left over.
+const leftoverAge = time.Hour
+
+// ailments looks for what can be mended in a city's folder.
+func ailments(dir string) []ailment {
+	gc := folder.StateDir(dir)
+	info, err := os.Lstat(gc)
+	if err != nil || !info.IsDir() || disk.Own(gc) != nil {
+		return nil
+	}
+	var out []ailment
+	if info.Mode().Perm() != 0o700 {
+		out = append(out, ailment{what: fmt.Sprintf("%s can be entered by others (%v)", gc,
+			info.Mode().Perm()), told: true, mend: func() error { return disk.MakePrivate(gc) }})
+	}
+	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
+		return out // no controller was here yet
+	}
+	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {
+		out = append(out, ailment{what: gc + " does not ignore itself: git would take in what runs",
+			mend: func() error { return folder.HideFromGit(gc) }})
+	}
+	if _, err := os.Stat(filepath.Join(folder.BinDir(dir), "gc")); errors.Is(err, fs.ErrNotExist) {
+		out = append(out, ailment{what: filepath.Join(folder.BinDir(dir), "gc") +
+			" leads nowhere: agents do not find gc",
+			mend: func() error { return folder.LinkBinary(dir) }})
+	}
+	for _, left := range halfWritten(gc) {
+		out = append(out, ailment{what: left + " was left by a writer that was killed", idle: true,
+			then: onceFree, mend: func() error { return folder.UnlessGone(disk.Remove(left)) }})
+	}
+	if data, err := disk.ReadFile(folder.KnownPath(dir)); err == nil && !json.Valid(data) {
+		out = append(out, ailment{what: folder.KnownPath(dir) + " is damaged", idle: true,
+			then: "`gcity reload` has the controller write it anew", mend: func() error {
+				c, err := folder.LoadCity(dir)
+				if err != nil {
+					return onceRead
+				}
+				return folder.KeepKnown(dir, c)
+			}, read: true})
+	}
+	return append(out, deadEnds(dir)...)
+}
+
+// deadEnds are the socket and the pid file of a controller that is gone.
+func deadEnds(dir string) []ailment {
+	if held, err := folder.IsHeld(dir); err != nil || held {
+		return nil
+	}
+	var out []ailment
+	at := disk.FindSocket(folder.SocketPath(dir))
+	if info, err := os.Lstat(at); err == nil && info.Mode().Type() == fs.ModeSocket &&
+		nobodyAnswers(dir) {
+		out = append(out, ailment{what: at + " is a dead controller's", idle: true, then: onceFree,
+			mend: func() error {
+				return errors.Join(folder.UnlessGone(disk.Remove(at)),
+					folder.UnlessGone(disk.Remove(folder.SocketPath(dir)+".path")))
+			}})
+	}
+	pid := filepath.Join(folder.StateDir(dir), "daemon.pid")
+	// the last: while it is there a controller that begins waits for the lock
+	if _, err := os.Lstat(pid); err == nil {
+		out = append(out, ailment{what: pid + " is a dead controller's", idle: true, then: onceFree,
+			mend: func() error { return folder.UnlessGone(disk.Remove(pid)) }})
+	}
+	return out
+}
+
+func nobodyAnswers(dir string) bool {
+	_, closeNear, err := folder.Dial(dir)
+	if err == nil {
+		closeNear()
+	}
+	return err != nil && exit.IsNotRunning(err)
+}
+
+// halfWritten are files in .gc under the names that writers give to what is not done.
+func halfWritten(gc string) []string {
+	unfinished := regexp.MustCompile(`^(\.gcity-[A-Z2-7]{26}|\.[A-Za-z][A-Za-z0-9-]*\.[a-z]+[0-9]{9,}|gc\.[0-9]+)$`)
+	var out []string
+	for _, dir := range []string{gc, filepath.Join(gc, "bin")} {
+		entries, err := disk.ReadDir(dir)
+		if err != nil {
+			continue // told by others
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !unfinished.MatchString(e.Name()) ||
+				time.Since(info.ModTime()) < leftoverAge {
+				continue
+			}
+			if link := strings.HasPrefix(e.Name(),
+				"gc."); link == (info.Mode().Type() == fs.ModeSymlink) &&
+				(link || info.Mode().IsRegular()) {
+				out = append(out, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	return out
+}
+
+func checkLeftovers(_ context.Context, p *Patient) finding {
+	held, err := folder.IsHeld(p.dir)
+	held = held || err != nil
+	var lines []string
+	rest, fix := "it", ""
+	for _, ill := range ailments(p.dir) {
+		switch {
+		case ill.told:
+		case ill.read && p.config == nil:
+			lines, rest = append(lines, ill.what+"; "+onceRead.Error()), "the rest"
+		case ill.idle && held:
+			lines, rest = append(lines, ill.what+"; "+ill.then), "the rest"
+		default:
+			lines, fix = append(lines, ill.what), "`gcity doctor --fix` mends "
+		}
+	}
+	if fix != "" {
+		fix += rest
+	}
+	if len(lines) > 0 {
+		return note(fix, "%s", strings.Join(lines, "\n"))
+	}
+	return ok("none")
+}
+
+// mended is what --fix did.
+type mended struct {
+	Done []string `json:"mended"`
+	Left []string `json:"left"` // with why
+}
+
+// mendCity mends what can be mended without losing anything, and leaves alone what a controller holds.
+func mendCity(dir string) mended {
+	out := mended{Done: []string{}, Left: []string{}}
+	ills := ailments(dir)
+	var held error
+	if slices.ContainsFunc(ills, func(ill ailment) bool { return ill.idle }) {
+		lock, err := disk.TryLock(filepath.Join(folder.StateDir(dir), "controller.lock"))
+		if held = err; err == nil {
+			defer func() { _ = lock.Release() }() // the kernel releases it in any case
+		}
+	}
+	for _, ill := range ills {
+		err := error(nil)
+		if ill.idle && held != nil {
+			err = held
+			if errors.Is(held, disk.ErrLocked) {
+				err = errors.New(ill.then)
+			}
+		} else {
+			err = ill.mend()
+		}
+		if err != nil {
+			out.Left = append(out.Left, ill.what+": "+err.Error())
+		} else {
+			out.Done = append(out.Done, ill.what)
+		}
+	}
+	return out
+}
+
+func tellMended(e *env.Env, m mended) {
+	for _, line := range m.Done {
+		e.Sayf("%s", e.Paint(output.Green, "mended ")+output.SafeLine(line))
+	}
+	for _, line := range m.Left {
+		e.Sayf("%s", e.Paint(output.Yellow, "left   ")+output.SafeLine(line))
+	}
+	if len(m.Done)+len(m.Left) == 0 {
+		e.Sayf("there is nothing that --fix could mend")
+	}
+	e.Sayf("")
+}

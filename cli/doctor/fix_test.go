@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/cli/folder"
+	"gcity/internal/disk"
+)
+
+// A folder in which nothing is wrong is left as it is, to the byte and to the time, as is what is only young, or has a name that
+// nobody gives to what is not done.
+func TestFixChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	gc := filepath.Join(dir, ".gc")
+	if err := disk.MakePrivate(gc); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := disk.TryLock(filepath.Join(gc, "controller.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.HideFromGit(gc); err != nil {
+		t.Fatal(err)
+	}
+	if err := folder.LinkBinary(dir); err != nil {
+		t.Fatal(err)
+	}
+	young, old := ".gcity-ABCDEFGHIJKLMNOPQRSTUVWXYZ", []string{"events.jsonl", ".mine.toml", "known.json123456789", "gc.12"}
+	for _, name := range append(old, young) {
+		if err := os.WriteFile(filepath.Join(gc, name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range old {
+		if err := os.Chtimes(filepath.Join(gc, name), time.Time{}, time.Now().Add(-48*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := listing(t, dir)
+	if m := mendCity(dir); len(m.Done)+len(m.Left) != 0 {
+		t.Errorf("%+v", m)
+	}
+	if after := listing(t, dir); !slices.Equal(before, after) {
+		t.Errorf("was %q, is %q", before, after)
+	}
+	if f := checkLeftovers(t.Context(), &Patient{dir: dir}); f.State != "ok" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func listing(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		out = append(out, strings.Join([]string{path, info.Mode().String(), info.ModTime().String()}, " "))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// What stands in the way of mending is said, and the rest is mended.
+func TestFixSaysWhatItLeft(t *testing.T) {
+	dir := t.TempDir()
+	gc := filepath.Join(dir, ".gc")
+	if err := disk.MakePrivate(gc); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{".gc/controller.lock": "", ".gc/known.json": "{", "city.toml": "nonsense"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := mendCity(dir)
+	if len(m.Done) != 2 || len(m.Left) != 1 || !strings.Contains(m.Left[0], "known.json is damaged: it is written anew once the configuration is in order") {
+		t.Errorf("%+v", m)
+	}
+	if data, err := os.ReadFile(folder.KnownPath(dir)); err != nil || string(data) != "{" {
+		t.Errorf("%q, %v", data, err)
+	}
+}

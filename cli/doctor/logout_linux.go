@@ -1,0 +1,113 @@
+package doctor
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/cli/service"
+)
+
+// checkLinger warns where logging out ends a person's processes.
+func checkLinger(context.Context, *Patient) finding {
+	if _, err := os.Stat("/run/systemd/system"); errors.Is(err, fs.ErrNotExist) {
+		return ok("no systemd here that would end agents at logout")
+	}
+	me, err := user.Current()
+	if err != nil {
+		return note("", "cannot tell who you are: %v", err)
+	}
+	return judgeLogout(me.Username, me.Uid == "0", service.Lingers(), killers("/"))
+}
+
+func judgeLogout(name string, root, lingers bool, l logind) finding {
+	kills := l.kill && !slices.Contains(l.exclude, name) &&
+		(len(l.only) == 0 || slices.Contains(l.only, name))
+	switch {
+	case root && slices.Contains(l.exclude, "root"):
+		return ok("you are root")
+	case lingers && !kills:
+		return ok("lingering is on: agents and services stay when you log out")
+	case lingers:
+		return note("run the city as a service: `gcity daemon install --now`",
+			"KillUserProcesses=yes (%s): what you start in a terminal ends when you log out, and its agents with it; services stay", l.from)
+	case kills:
+		return note("loginctl enable-linger, and run the city as a service: `gcity daemon install --now`", "KillUserProcesses=yes (%s): systemd ends your agents when you log out", l.from)
+	}
+	return note("loginctl enable-linger",
+		"your services end when you log out, and with them agents that were started by one")
+}
+
+// logind is what the configuration of systemd-logind says of logging out.
+type logind struct {
+	kill          bool
+	exclude, only []string
+	from          string // the file that says kill
+}
+
+// killers reads logind.conf and its drop-ins: of files with one name that of /etc counts before those of /run and /usr,
+// later names before earlier ones, and the main file counts least.
+func killers(root string) logind {
+	l := logind{exclude: []string{"root"}}
+	places := []string{"etc", "run", "usr/local/lib", "usr/lib", "lib"}
+	for _, place := range places {
+		if l.read(filepath.Join(root, place, "systemd/logind.conf")) {
+			break
+		}
+	}
+	dropins := map[string]string{}
+	for _, place := range places {
+		// the pattern is well formed
+		found, _ := filepath.Glob(filepath.Join(root, place, "systemd/logind.conf.d/*.conf"))
+		for _, file := range found {
+			if name := filepath.Base(file); dropins[name] == "" {
+				dropins[name] = file
+			}
+		}
+	}
+	names := make([]string, 0, len(dropins))
+	for name := range dropins {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		l.read(dropins[name])
+	}
+	return l
+}
+
+func (l *logind) read(file string) bool {
+	f, err := os.Open(file)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	section := ""
+	for scan := bufio.NewScanner(f); scan.Scan(); {
+		line := strings.TrimSpace(scan.Text())
+		if strings.HasPrefix(line, "[") {
+			section = line
+		}
+		key, value, _ := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		if section != "[Login]" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
+			continue
+		}
+		switch key {
+		case "KillUserProcesses":
+			l.kill, l.from = slices.Contains([]string{"yes", "true", "1", "on", "y", "t"},
+				strings.ToLower(value)), file
+		case "KillExcludeUsers":
+			l.exclude = strings.Fields(value)
+		case "KillOnlyUsers":
+			l.only = strings.Fields(value)
+		}
+	}
+	return true
+}

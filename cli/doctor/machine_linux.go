@@ -1,0 +1,161 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/cli/host"
+	"gcity/cli/output"
+	"gcity/controller"
+)
+
+// networked names a file system where locks and sockets of another machine are not seen.
+func networked(kind int64) string {
+	switch kind {
+	case unix.NFS_SUPER_MAGIC:
+		return "NFS"
+	case unix.SMB_SUPER_MAGIC, unix.SMB2_SUPER_MAGIC, unix.CIFS_SUPER_MAGIC:
+		return "SMB"
+	case unix.V9FS_MAGIC:
+		return "9p"
+	case unix.AFS_SUPER_MAGIC:
+		return "AFS"
+	case unix.CEPH_SUPER_MAGIC:
+		return "Ceph"
+	case unix.CODA_SUPER_MAGIC:
+		return "Coda"
+	case unix.FUSE_SUPER_MAGIC:
+		return "FUSE"
+	}
+	return ""
+}
+
+func checkFileSystem(_ context.Context, p *Patient) finding {
+	var lines []string
+	for _, dir := range p.workFolders() {
+		var st unix.Statfs_t
+		if err := unix.Statfs(dir, &st); err != nil {
+			return bad("see that it can be reached", "cannot look at %s: %v", dir, err)
+		}
+		if kind := networked(int64(st.Type)); kind != "" {
+			lines = append(lines, dir+" is on "+kind)
+		}
+	}
+	if len(lines) > 0 {
+		return note("keep the city and the work of its rigs on a local disk",
+			"%s: locks may not be seen by other machines, so two controllers could run, and two writers", strings.Join(lines, "\n"))
+	}
+	return ok("local")
+}
+
+func checkSpace(_ context.Context, p *Patient) finding {
+	var st unix.Statfs_t
+	if err := unix.Statfs(p.dir, &st); err != nil {
+		return bad("", "cannot look at it: %v", err)
+	}
+	free := st.Bavail * uint64(st.Bsize)
+	text := output.ByteSize(free) + " free"
+	switch {
+	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
+		return bad("make room: a full disk refuses events of clients, and those of the controller wait in memory", "%s, %d inodes", text, st.Ffree)
+	case free < 512<<20:
+		return note("make room soon", "%s", text)
+	}
+	return ok("%s", text)
+}
+
+func checkTerminals(_ context.Context, p *Patient) finding {
+	most, err := kernelNumber("/proc/sys/kernel/pty/max")
+	if err != nil {
+		return note("mount /proc", "cannot tell how many there may be: %v", err)
+	}
+	used, err := kernelNumber("/proc/sys/kernel/pty/nr")
+	if err != nil {
+		return note("mount /proc", "cannot tell how many there are: %v", err)
+	}
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		return bad("mount devpts, or allow /dev/ptmx", "none can be opened: %v", err)
+	}
+	_ = f.Close() // only opened to see that it can be
+	if free := most - used; free < p.agents()+16 {
+		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most),
+			"%d of %d are in use, %s may need one each", used, most,
+			output.Counted(p.agents(), "agent"))
+	}
+	return ok("%d of %d in use", used, most)
+}
+
+func checkFiles(_ context.Context, p *Patient) finding {
+	limit := host.OpenFiles(p.Running)
+	if limit == 0 {
+		return note("", "cannot tell the limit")
+	}
+	if agents := p.agents(); limit < controller.FilesNeeded(agents) {
+		return bad(controller.MoreFiles(agents), "at most %d, %s need about %d", limit,
+			output.Counted(agents, "agent"), controller.FilesNeeded(agents))
+	}
+	return ok("up to %d", limit)
+}
+
+// tasksPerAgent is how many processes and threads an agent may well have.
+const tasksPerAgent = 40
+
+// checkTasks looks whether as many processes and threads may be as agents need.
+func checkTasks(_ context.Context, p *Patient) finding {
+	var lim unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil {
+		return note("", "cannot tell the limit: %v", err)
+	}
+	most := ""
+	if data, err := os.ReadFile("/proc/self/cgroup"); err == nil {
+		if _, group, found := strings.Cut(string(data), "0::"); found {
+			group, _, _ = strings.Cut(group, "\n")
+			// without one there is no limit
+			limit, _ := os.ReadFile("/sys/fs/cgroup" + group + "/pids.max")
+			most = strings.TrimSpace(string(limit))
+		}
+	}
+	return judgeTasks(lim.Cur, most, p.agents())
+}
+
+func judgeTasks(user uint64, group string, agents int) finding {
+	need := uint64(256 + tasksPerAgent*agents)
+	if user < need {
+		return note(fmt.Sprintf("ulimit -u %d, or LimitNPROC= in the service", 2*need),
+			"this user may have %d, %s may need %d", user, output.Counted(agents, "agent"), need)
+	}
+	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
+		return note("a service with TasksMax=infinity, as `gcity daemon install` writes one",
+			"this shell's control group may have %d, %s may need %d", most,
+			output.Counted(agents, "agent"), need)
+	}
+	return ok("enough")
+}
+
+func checkInotify(context.Context, *Patient) finding {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		return note("sysctl fs.inotify.max_user_instances=1024",
+			"none is left (%v): the configuration is looked at by polling", err)
+	}
+	defer unix.Close(fd)
+	most, err := kernelNumber("/proc/sys/fs/inotify/max_user_watches")
+	if err == nil && most < 1024 {
+		return note("sysctl fs.inotify.max_user_watches=65536", "only %d watches per user", most)
+	}
+	return ok("available")
+}
+
+func kernelNumber(file string) (int, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(data)))
+}

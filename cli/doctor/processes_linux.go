@@ -1,0 +1,84 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/cli/output"
+	"gcity/internal/proc"
+	"gcity/session"
+)
+
+// programOf is the file that a process runs, "" if nobody can tell. One that is no more says so.
+func programOf(pid int) string {
+	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return ""
+	}
+	return exe
+}
+
+// checkStrays looks for processes of this city's agents whose session has ended.
+func checkStrays(ctx context.Context, p *Patient) finding {
+	if p.unlisted != nil || p.provider == nil {
+		return ok("not looked at: the sessions cannot be listed")
+	}
+	pids, err := proc.All()
+	if err != nil {
+		return note("mount /proc", "cannot look: %v", err)
+	}
+	of := map[int]string{} // pid to session
+	for _, pid := range pids {
+		environ := proc.Environ(pid)
+		if id := valueIn(environ, "GC_SESSION_ID"); id != "" && pid != os.Getpid() &&
+			proc.HasEnv(environ, "GC_CITY_PATH="+p.dir, false) && !ours(pid) {
+			of[pid] = id
+		}
+	}
+	if len(of) == 0 {
+		return ok("none")
+	}
+	now, err := p.provider.List(ctx) // anew: one that has begun meanwhile is no stray
+	if err != nil {
+		return ok("not looked at: the sessions cannot be listed")
+	}
+	return judgeStrays(of, now, func(pid int) string { return strings.Join(proc.Args(pid), " ") })
+}
+
+func judgeStrays(of map[int]string, sessions []session.Status, line func(pid int) string) finding {
+	var lines []string
+	for pid, id := range of {
+		args := line(pid)
+		lives := slices.ContainsFunc(sessions,
+			func(st session.Status) bool { return st.Alive && st.ID == id })
+		if !lives && args != "" { // else it has ended meanwhile
+			lines = append(lines, fmt.Sprintf("%d: %s", pid, output.SafeLine(args)))
+		}
+	}
+	if len(lines) == 0 {
+		return ok("none")
+	}
+	slices.Sort(lines)
+	return note("`kill PID` ends one; `gcity why AGENT` tells how its session ended",
+		"of sessions that have ended:\n%s", strings.Join(lines, "\n"))
+}
+
+// ours reports whether a process is gcity: a holder on its way out, or a controller that an agent has started.
+func ours(pid int) bool {
+	args := proc.Args(pid)
+	return len(args) > 1 && (args[1] == "hold" || args[1] == "pane" ||
+		filepath.Base(args[0]) == "gcity")
+}
+
+func valueIn(environ []byte, name string) string {
+	for kv := range strings.SplitSeq(string(environ), "\x00") {
+		if value, found := strings.CutPrefix(kv, name+"="); found {
+			return value
+		}
+	}
+	return ""
+}

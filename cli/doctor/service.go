@@ -1,0 +1,296 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"gcity/agent"
+	"gcity/cli/env"
+	"gcity/cli/fleet"
+	"gcity/cli/folder"
+	"gcity/cli/host"
+	"gcity/cli/service"
+)
+
+// examineService looks at the units that run the city, and at those of the supervisor: a line each, and one for a unit
+// that gcity has not written.
+func examineService(ctx context.Context, p *Patient, a *env.Env) []finding {
+	units := service.Units(a, "city", p.dir)
+	many, _ := env.HomeDir(a) // without one there is no supervisor
+	all := service.Units(a, "supervisor", many)
+	var out []finding
+	if p.Running != nil && p.Running.PID != 0 {
+		// without one there is no systemd
+		group, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", p.Running.PID))
+		unit, system := service.UnitOf(string(group))
+		if unit != "" && !slices.ContainsFunc(append(slices.Clone(units), all...),
+			func(u *service.UnitFile) bool { return u.Name() == unit }) {
+			if m, err := service.ManagerOf(a, system); err == nil {
+				out = append(out, judgeForeign(ctx, m, unit, p.Running.PID))
+			}
+		}
+	}
+	out = append(out, judgeUnits(ctx, a, p.asService(a), units)...)
+	if len(units) > 1 {
+		out = append(out, finding{Check: "services", State: "bad",
+			Detail: "one of yours and one of the machine are for this city: whichever is second fails",
+			Fix:    "`gcity daemon uninstall`, or with --system, takes one away"})
+	}
+	if _, _, is := fleet.Enrolled(a, p.dir); is && len(units) > 0 {
+		out = append(out, finding{Check: "services", State: "note",
+			Detail: "it is registered, and has a service of its own: whichever begins first has the city, and the other fails",
+			Fix:    "`gcity daemon uninstall` leaves it to the supervisor, `gcity stop`, then `gcity daemon start`, to its service"})
+	}
+	return append(out, judgeUnits(ctx, a, p.asMany(a, many), all)...)
+}
+
+// judgeForeign looks whether a unit that gcity has not written lets agents outlive their controller.
+func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int) finding {
+	out, err := m.Ask(ctx, "show", "--property=KillMode", "--property=MainPID", unit)
+	f := ok("it leaves the agents alone")
+	switch {
+	case err != nil:
+		f = note("", "cannot be asked: %v", err)
+	case strings.Contains(out, "KillMode=process"):
+	case !strings.Contains(out+"\n", fmt.Sprintf("MainPID=%d\n", pid)):
+		f = note("`gcity daemon install` makes a service of its own",
+			"the city was started from within this service, whose end kills the agents, too")
+	default:
+		f = bad("KillMode=process in its [Service], or `gcity daemon install`, which writes one that has it", "a restart of it, or a crash of the controller, kills the agents")
+	}
+	f.Check = "service " + strings.TrimSuffix(unit, ".service")
+	return f
+}
+
+// served is what units are for, as doctor looks at them.
+type served struct {
+	service.ServiceKind
+	at   string
+	runs bool // somebody runs it, by the service or not
+	// why a unit is not compared with what install would write
+	unknown string
+	lost    func(environ []string) []string // what is found here and not in a service's environment
+}
+
+// asService is the city.
+func (p *Patient) asService(a *env.Env) served {
+	s := served{ServiceKind: service.CityService(a), at: p.dir, runs: p.Running != nil,
+		lost: func(environ []string) []string { return lostTo(p, environ) }}
+	if p.config == nil {
+		s.unknown, s.lost = "the configuration is refused", func([]string) []string { return nil }
+	}
+	return s
+}
+
+// asMany is the supervisor, of whose environment this city's agents have theirs if it runs them.
+func (p *Patient) asMany(a *env.Env, home string) served {
+	s := served{ServiceKind: service.SupervisorService(func() (string,
+		error) {
+		return env.HomeDir(a)
+	}, host.SupervisorOf), at: home, lost: func([]string) []string { return nil }}
+	pid, err := host.SupervisorOf(home)
+	s.runs = err == nil && pid != 0
+	if _, _, is := fleet.Enrolled(a, p.dir); is && p.config != nil {
+		s.lost = func(environ []string) []string { return lostTo(p, environ) }
+	}
+	return s
+}
+
+func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.UnitFile) []finding {
+	var out []finding
+	for _, u := range units {
+		f := judgeUnit(ctx, e, s, u)
+		active, _, err := u.State(ctx)
+		switch start := "`" + u.Manager.Line("start", u.Name()) + "`"; {
+		case errors.Is(err, service.ErrUnreachable) && f.State != "bad":
+			fix := fmt.Sprintf("`gcity start` and `gcity %s start` use a background process meanwhile; "+
+				"`gcity %s uninstall` removes the unit", s.Group, s.Group)
+			f = note(fix, "%v", err)
+		case err != nil || f.State == "bad":
+		case active == "failed" && s.unknown != "":
+			f = bad("mend that, then "+start, "it has failed, and %s", s.unknown)
+		case active == "failed":
+			f = bad("`"+u.Manager.Line("status", u.Name())+"` tells why, "+start+" starts it",
+				"it has failed")
+		case active == "inactive" && s.runs:
+			how, keeps := s.LetGo(ctx, s.at)
+			f = note(fmt.Sprintf("`%s` %s; then %s", how, keeps, start),
+				"%s runs, and not by its service", strings.Replace(s.What, "this", "the", 1))
+		case f.State == "ok":
+			f.Detail += ", " + active
+		}
+		f.Check = "service " + strings.TrimSuffix(u.Name(), ".service")
+		out = append(out, f)
+	}
+	return out
+}
+
+// judgeUnit compares a unit with what install would write now, and what it finds with what this shell finds.
+func judgeUnit(ctx context.Context, e *env.Env, k served, u *service.UnitFile) finding {
+	again := "`gcity " + k.Group + " install`"
+	if u.Manager.System {
+		again = "`sudo env PATH=\"$PATH\" gcity " + k.Group + " install --system`"
+	}
+	runs, environ := programIn(u.Text), environIn(u.Text)
+	if info, err := os.Stat(runs); err != nil || !info.Mode().IsRegular() ||
+		info.Mode()&0o111 == 0 {
+		return bad(again+" with a gcity that stays where it is",
+			"its program %s is not there, or cannot be run", runs)
+	}
+	if len(u.Links()) == 0 {
+		return note("`"+u.Manager.Line("enable", u.Name())+"`",
+			"it is not enabled: systemd does not start it by itself")
+	}
+	if lost := k.lost(environ); len(lost) > 0 {
+		return bad(again+" from a shell that finds them",
+			"the service does not find what this shell finds:\n%s", strings.Join(lost, "\n"))
+	}
+	if k.unknown != "" {
+		return note("", "not compared: %s", k.unknown)
+	}
+	s, err := k.Found(ctx)
+	if err != nil {
+		return note("", "not compared: %v", err)
+	}
+	s.Exe, s.System, s.Name = runs, u.Manager.System,
+		strings.TrimSuffix(strings.TrimPrefix(u.Name(), "gcity-"), ".service")
+	s.User = valueOf(u.Text, "User")
+	want, err := s.UnitText()
+	if err != nil {
+		return note("", "not compared: %v", err)
+	}
+	if differ := differing(u.Text, want); len(differ) > 0 {
+		return note(again+", and `"+u.Manager.Line("restart", u.Name())+"`, which keeps the agents",
+			"it is not what would be written now: %s", strings.Join(differ, ", "))
+	}
+	if this, err := service.ThisProgram(e.Getenv("PATH")); err == nil && this != runs {
+		return ok("up to date; it runs %s, and this is %s", runs, this)
+	}
+	return ok("up to date")
+}
+
+// differing are the settings of a unit, but for those of the environment and for the files that are read, whose values
+// are not the same.
+func differing(have, want string) []string {
+	var out []string
+	was, is := settings(have), settings(want)
+	for key := range is {
+		if was[key] != is[key] {
+			out = append(out, fmt.Sprintf("%s should be %q", key, is[key]))
+		}
+	}
+	for key := range was {
+		if _, still := is[key]; !still {
+			out = append(out, key+" should not be there")
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func settings(unit string) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(unit) {
+		key, value, found := strings.Cut(strings.TrimSpace(line), "=")
+		if found && !strings.HasPrefix(key, "#") && key != "Environment" && key != "ExecStart" {
+			out[key] = value
+		}
+	}
+	return out
+}
+
+func valueOf(unit, key string) string { return settings(unit)[key] }
+
+// programIn is the program that a unit of ours starts.
+func programIn(unit string) string {
+	for line := range strings.Lines(unit) {
+		if words, found := strings.CutPrefix(strings.TrimSpace(line), "ExecStart="); found {
+			return strings.TrimPrefix(firstWord(words), ":")
+		}
+	}
+	return ""
+}
+
+// firstWord is the first of the words that UnitWords wrote.
+func firstWord(line string) string {
+	if !strings.HasPrefix(line, `"`) {
+		word, _, _ := strings.Cut(line, " ")
+		return readWord(word)
+	}
+	for i := 1; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '"':
+			return readWord(line[:i+1])
+		}
+	}
+	return readWord(line)
+}
+
+// environIn is the environment that a unit of ours sets.
+func environIn(unit string) []string {
+	var out []string
+	for line := range strings.Lines(unit) {
+		if kv, found := strings.CutPrefix(strings.TrimSpace(line), "Environment="); found {
+			out = append(out, readWord(kv))
+		}
+	}
+	return out
+}
+
+// readWord reads a word that unitWord wrote.
+func readWord(s string) string {
+	if quoted := len(s) > 1 && s[0] == '"' && s[len(s)-1] == '"'; quoted {
+		s = strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(s[1 : len(s)-1])
+	}
+	return strings.ReplaceAll(s, "%%", "%")
+}
+
+// lostTo names the agents whose program this process finds, and one with another environment does not, or takes another
+// one for it.
+func lostTo(p *Patient, environ []string) []string {
+	host := folder.ThisHost(p.dir)
+	host.Environ = slices.DeleteFunc(host.Environ,
+		func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
+	host.Environ = append(host.Environ, environ...)
+	here := map[string]agent.Want{}
+	for _, w := range folder.Plan(p.config, p.dir) {
+		here[w.Name] = w
+	}
+	var out []string
+	for _, w := range agent.Plan(p.config, host) {
+		mine := here[w.Name]
+		line := ""
+		switch why := lackOf(&w); {
+		case lackOf(&mine) != "":
+			continue
+		case why != "":
+			line = fmt.Sprintf("%s: %s", w.Declared, why)
+		case w.Program != mine.Program:
+			line = fmt.Sprintf("%s is %s here and %s there", w.Declared, mine.Program, w.Program)
+		}
+		if line != "" && !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// lackOf is why an agent's program is not found, "" if it is, or if nobody can tell.
+func lackOf(w *agent.Want) string {
+	if len(w.Lack.Programs) > 0 {
+		return "no " + strings.Join(w.Lack.Programs, ", ")
+	}
+	if w.Problem != "" || !slices.Contains([]string{"pty", "tmux", "subprocess"}, w.Provider) {
+		return ""
+	}
+	if _, err := w.Spec.FindProgram(); err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,115 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/fleet"
+	"gcity/cli/host"
+	"gcity/config"
+	"gcity/internal/beside"
+)
+
+// examineSupervisor is the check of doctorSupervisor.
+func examineSupervisor(ctx context.Context, e *env.Env) finding {
+	f := doctorSupervisor(ctx, e)
+	f.Check = "supervisor"
+	return f
+}
+
+// doctorSupervisor looks for trouble with the supervisor of this machine and the cities that are registered.
+func doctorSupervisor(ctx context.Context, e *env.Env) finding {
+	home, err := env.Home(e)
+	if err != nil {
+		return note("set GC_HOME, or HOME", "%v", err)
+	}
+	if _, err := os.Stat(home.Dir); errors.Is(err, os.ErrNotExist) {
+		return ok("no city is registered")
+	}
+	if err := host.CheckHome(home); err != nil {
+		return bad("mend it; what runs stays as it is until then", "%v", err)
+	}
+	if troubles := fleet.SupervisorTroubles(ctx, e); len(troubles) > 0 {
+		return bad("mend it; what runs stays as it is until then", "%s",
+			strings.Join(troubles, "\n"))
+	}
+	all, err := fleet.CityList(ctx, e)
+	r, runs := host.FindSupervisor(e)
+	if err != nil {
+		how := "look at `gcity supervisor logs`"
+		if runs {
+			how += fmt.Sprintf("; `kill -9 %d` ends it and leaves all agents, `gcity supervisor start` takes them up", r.PID)
+		}
+		return bad(how, "%v", err)
+	}
+	var sick, lines []string
+	for _, i := range all {
+		switch {
+		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
+			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStands(e, i))
+		case nowhere(i.Path):
+			lines = append(lines, fmt.Sprintf("%s: there is no city in %s; `gcity unregister %s` forgets it", i.Name, i.Path, i.Name))
+		}
+	}
+	if info, err := os.Stat(home.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
+		lines = append(lines, fmt.Sprintf("%s can be entered by others (%v); chmod 700 closes it",
+			home.Dir, info.Mode().Perm()))
+	}
+	if runs && r.Version != e.Version {
+		lines = append(lines, fmt.Sprintf("the supervisor is version %s, this program %s; %s changes that and keeps all agents", r.Version, e.Version, renewal(r.PID, "supervised", mainUnit(ctx, r.PID))))
+	}
+	if !runs && len(all) > 0 {
+		lines = append(lines, fmt.Sprintf("%s registered, and no supervisor runs; `gcity supervisor start` starts one", fleet.CountedCities(len(all))))
+	}
+	switch lines = append(sick, lines...); {
+	case len(sick) > 0:
+		return bad("what each line says; `gcity register DIR` tries one again at once", "%s",
+			strings.Join(lines, "\n"))
+	case len(lines) > 0:
+		return note("", "%s", strings.Join(lines, "\n"))
+	case !runs:
+		return ok("no city is registered")
+	}
+	return ok("runs, pid %d, with %s", r.PID, fleet.CountedCities(len(all)))
+}
+
+// nowhere says whether a registered folder is no city any more.
+func nowhere(dir string) bool {
+	gone, answered := beside.New[bool](1).At(context.Background(), dir, time.Now(),
+		env.FolderAnswers, func() bool {
+			_, err := os.Stat(filepath.Join(dir, config.FileName))
+			return errors.Is(err, os.ErrNotExist) && !config.WasCity(dir)
+		})
+	return gone && answered
+}
+
+// NotRun says why a city that is registered does not run, "" if it is not registered, or nobody says.
+func NotRun(ctx context.Context, e *env.Env, dir string) string {
+	answer, _, err := host.DialSupervisor(e)
+	if err != nil {
+		return ""
+	}
+	defer answer.Close()
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	all, err := answer.Cities(ctx)
+	if err != nil {
+		return ""
+	}
+	for _, i := range all {
+		if i.Path == dir && i.Running {
+			return "the supervisor runs it, and nobody answers in its folder: if the socket in its .gc was removed, it is there again after the next patrol"
+		}
+		if i.Path == dir {
+			return "it is registered, and the supervisor does not run it: " + fleet.CityStands(e, i)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,67 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"gcity/cli/env"
+	"gcity/cli/folder"
+	"gcity/config"
+	"gcity/internal/ownership"
+	"gcity/trust"
+)
+
+// checkTrust says whether the city may run.
+func checkTrust(_ context.Context, p *Patient) finding {
+	if why, always := folder.Ledger().Always(p.dir); always {
+		return ok("yes, by %s", why)
+	}
+	err := p.grant.Err()
+	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
+		return note("`"+r.Command()+"`",
+			"no: %s; nothing of it is run, so some lines here say less", r.Why)
+	}
+	if err != nil {
+		return bad("mend or remove that file", "%v", err)
+	}
+	return ok("yes")
+}
+
+// untried is what doctor finds of a program that may not run.
+func untried() finding { return note(`see the line "trust"`, "not asked: the city is not trusted") }
+
+// checkOwner says whether only the user can change what decides over this city and its user.
+func checkOwner(e *env.Env, p *Patient) finding {
+	paths := []string{p.dir, filepath.Join(p.dir, config.FileName)}
+	if p.config != nil {
+		paths = append(paths, p.config.Sources...)
+		for _, q := range folder.ProgramsOf(p.config) {
+			paths = append(paths, q.Files...)
+		}
+	}
+	if home, err := env.Home(e); err == nil {
+		paths = append(paths, home.Registry(), home.Settings())
+	}
+	if f, err := env.PrefsFiles(e); err == nil {
+		paths = append(paths, f.Config)
+	}
+	var faults, fixes []string
+	seen := map[string]bool{}
+	for _, path := range paths {
+		f, is := errors.AsType[*ownership.Fault](ownership.Check(path))
+		if is && !seen[f.Path] {
+			seen[f.Path] = true
+			faults, fixes = append(faults, f.Error()), append(fixes, f.Fix)
+		}
+	}
+	if len(faults) > 0 {
+		return bad(strings.Join(fixes, "; "), "%s", strings.Join(faults, "\n"))
+	}
+	if p.config == nil {
+		return note(`see the line "configuration"`,
+			"only city.toml was checked: the configuration is refused")
+	}
+	return ok("only you and root can change the configuration")
+}

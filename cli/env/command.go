@@ -1,0 +1,57 @@
+package env
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/cli/exit"
+)
+
+// Group makes a command that only has commands below it.
+func Group(use, short string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{
+		Use: use, Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exit.Usage("%s needs one of: %s", cmd.Name(), strings.Join(names(cmd), ", "))
+			}
+			hint := ""
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				hint = fmt.Sprintf(", did you mean %q?", near[0])
+			}
+			return exit.Usage("%s has no command %q%s", cmd.Name(), args[0], hint)
+		},
+	}
+	c.SuggestionsMinimumDistance = 2
+	c.AddCommand(below...)
+	return c
+}
+
+func names(c *cobra.Command) []string {
+	var out []string
+	for _, s := range c.Commands() {
+		if s.IsAvailableCommand() {
+			out = append(out, s.Name())
+		}
+	}
+	return out
+}
+
+// Exactly, atMost: the number of arguments, as a usage error that shows the usage.
+func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
+
+func Between(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least {
+			missing := strings.Fields(cmd.Use)[1:]
+			missing = missing[min(len(args), len(missing)):min(least, len(missing))]
+			return exit.Usage("%s is missing: %s", strings.Join(missing, " "), cmd.UseLine())
+		}
+		if len(args) > most {
+			return exit.Usage("%q is one too many: %s", args[most], cmd.UseLine())
+		}
+		return nil
+	}
+}

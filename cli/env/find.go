@@ -1,0 +1,355 @@
+package env
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/workstore"
+	"gcity/config"
+	"gcity/internal/spell"
+	"gcity/pool"
+)
+
+// Kind is what a name may belong to.
+type Kind string
+
+const (
+	KindAgent Kind = "agent"
+	KindPool  Kind = "pool"
+	KindRig   Kind = "rig"
+
+	KindAutomation Kind = "automation"
+	KindWatchdog   Kind = "watchdog"
+)
+
+// Found is what a name belongs to: one of the five.
+type Found struct {
+	Snapshot *city.Snapshot
+	Agent    *city.Agent
+	Pool     *city.Pool
+	Rig      *city.Rig
+
+	Automation *city.Automation
+	Watchdog   *city.Watchdog
+}
+
+// Name is the qualified name.
+func (f Found) Name() string {
+	switch {
+	case f.Agent != nil:
+		return f.Agent.Name
+	case f.Pool != nil:
+		return f.Pool.Name
+	case f.Automation != nil:
+		return f.Automation.Name
+	case f.Watchdog != nil:
+		return f.Watchdog.Name
+	default:
+		return f.Rig.Name
+	}
+}
+
+// Find resolves an agent's name: the qualified one, or the last part of it if only one agent has it.
+func (l *Link) Find(ctx context.Context, name string) (*city.Snapshot, *city.Agent, error) {
+	f, err := l.Resolve(ctx, name, KindAgent)
+	return f.Snapshot, f.Agent, err
+}
+
+// Resolve finds what a name belongs to among the kinds that are asked for. A qualified name goes before a last part,
+// and the kinds go before each other in the order of their arguments: the only member of a pool has its pool's name.
+func (l *Link) Resolve(ctx context.Context, name string, kinds ...Kind) (Found, error) {
+	for {
+		s, err := l.Snapshot(ctx)
+		if err != nil {
+			return Found{}, err
+		}
+		f, err := among(s, name, kinds)
+		if err == nil || !l.reads(s, kinds) {
+			return f, err
+		}
+		select {
+		case <-ctx.Done():
+			return Found{}, ctx.Err()
+		case <-time.After(glimpse):
+		}
+	}
+}
+
+func among(s *city.Snapshot, name string, kinds []Kind) (Found, error) {
+	for _, k := range kinds {
+		if slices.Contains(NamesOf(s, k), name) {
+			return lookup(s, k, name), nil
+		}
+	}
+	var same []string // in the order of kinds, each name once
+	var first Found
+	for _, k := range kinds {
+		for _, n := range NamesOf(s, k) {
+			if !shortFor(k, n, name) || slices.Contains(same, n) {
+				continue
+			}
+			if same = append(same, n); len(same) == 1 {
+				first = lookup(s, k, n)
+			}
+		}
+	}
+	switch len(same) {
+	case 1:
+		return first, nil
+	case 0:
+		return Found{}, Unknown(s, name, kinds)
+	}
+	return Found{}, &city.Error{Code: city.Invalid,
+		Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
+}
+
+const (
+	glimpse = 50 * time.Millisecond
+	infancy = 5 * time.Second
+)
+
+// reads reports whether a controller has only just begun, and may be reading the automations that are asked for.
+func (l *Link) reads(s *city.Snapshot, kinds []Kind) bool {
+	return l.Live && slices.Contains(kinds, KindAutomation) && len(s.Automations) == 0 &&
+		time.Since(s.Started) < infancy
+}
+
+// shortFor reports whether a name is the short form of a qualified one: "worker" of "demo/worker", of an automation "x"
+// of "x:rig:demo".
+func shortFor(k Kind, qualified, name string) bool {
+	if k == KindAutomation {
+		return name != "" && strings.HasPrefix(qualified, name+":rig:")
+	}
+	return strings.HasSuffix(qualified, "/"+name)
+}
+
+// NamesOf lists the qualified names of a kind, in the order of the snapshot.
+func NamesOf(s *city.Snapshot, k Kind) []string {
+	var out []string
+	switch k {
+	case KindAgent:
+		for i := range s.Agents {
+			out = append(out, s.Agents[i].Name)
+		}
+	case KindPool:
+		for i := range s.Pools {
+			out = append(out, s.Pools[i].Name)
+		}
+	case KindRig:
+		for i := range s.Rigs {
+			out = append(out, s.Rigs[i].Name)
+		}
+	case KindAutomation:
+		for i := range s.Automations {
+			out = append(out, s.Automations[i].Name)
+		}
+	case KindWatchdog:
+		for i := range s.Watchdogs {
+			out = append(out, s.Watchdogs[i].Name)
+		}
+	}
+	return out
+}
+
+func lookup(s *city.Snapshot, k Kind, name string) Found {
+	f := Found{Snapshot: s}
+	switch k {
+	case KindAgent:
+		f.Agent, _ = s.Agent(name)
+	case KindPool:
+		f.Pool, _ = s.Pool(name)
+	case KindRig:
+		// it is one of theirs
+		f.Rig = &s.Rigs[slices.IndexFunc(s.Rigs, func(r city.Rig) bool { return r.Name == name })]
+	case KindAutomation:
+		f.Automation, _ = s.Automation(name)
+	case KindWatchdog:
+		f.Watchdog, _ = s.Watchdog(name)
+	}
+	return f
+}
+
+// Unknown says why a name stands for nothing that was asked for, and what to say instead.
+func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
+	if err := misplaced(s, name, kinds); err != nil {
+		return err
+	}
+	var all []string
+	for _, k := range kinds {
+		all = append(all, NamesOf(s, k)...)
+	}
+	slices.SortFunc(all, city.CompareNames)
+	all = slices.Compact(all)
+	what := string(kinds[0])
+	for i, k := range kinds[1:] {
+		what += map[bool]string{true: " or ", false: ", "}[i == len(kinds)-2] + string(k)
+	}
+	text := fmt.Sprintf("there is no %s %q", what, name)
+	parts := slices.Clone(all) // each may be named by its last part
+	for _, n := range all {
+		parts = append(parts, lastPart(n))
+	}
+	near := spell.Nearest(name, parts)
+	switch {
+	case len(all) == 0:
+		text += "; the city has none: " + map[Kind]string{
+			KindAgent:      "add an [[agents]] table to " + config.FileName,
+			KindRig:        "add a [[rigs]] table to " + config.FileName,
+			KindPool:       "add an [agents.pool] table to an agent in " + config.FileName,
+			KindAutomation: "a file automations/NAME/automation.toml in the folder of [formulas] dir is one",
+			KindWatchdog:   "add a [[watchdogs]] table to " + config.FileName,
+		}[kinds[0]]
+	case near != "":
+		text += fmt.Sprintf(", did you mean %q?", near)
+	default:
+		if len(all) > 12 {
+			all = append(all[:12:12], "…")
+		}
+		text += "; there are " + strings.Join(all, ", ")
+	}
+	return &city.Error{Code: city.NotFound, Message: text}
+}
+
+// misplaced recognises the name of a pool or rig where an agent belongs, and of a pool's member that is not there now.
+func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
+	if !slices.Contains(kinds, KindAgent) {
+		return nil
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		mine := p.Name == name || strings.HasSuffix(p.Name, "/"+name)
+		if mine && !slices.Contains(kinds, KindPool) {
+			text := fmt.Sprintf("%q is a pool, and this is about one agent", p.Name)
+			if m := MembersOf(s, p); len(m) > 0 {
+				text += ": name one of its members, " + joined(m, 6)
+			} else {
+				text += ", and none of its members is there now"
+			}
+			return &city.Error{Code: city.Invalid, Message: text}
+		}
+		for _, qualified := range []string{name, strings.TrimSuffix(p.Name, lastPart(p.Name)) +
+			name} {
+			if (pool.Spec{Name: p.Name, Min: p.Min, Max: p.Max}).Index(qualified) > 0 {
+				return &city.Error{Code: city.NotFound,
+					Message: fmt.Sprintf("%s is not there now: its pool %s wants %d of at most %d (%s); `gcity why %s` tells why",
+						qualified, p.Name, p.Desired, p.Max, p.Reason, p.Name)}
+			}
+		}
+	}
+	return nil
+}
+
+// MembersOf lists a pool's members that are there now, in natural order.
+func MembersOf(s *city.Snapshot, p *city.Pool) []city.Agent {
+	var out []city.Agent
+	for i := range s.Agents {
+		if s.Agents[i].Pool == p.Name {
+			out = append(out, s.Agents[i])
+		}
+	}
+	slices.SortFunc(out, func(x, y city.Agent) int { return city.CompareNames(x.Name, y.Name) })
+	return out
+}
+
+// joined lists the names of agents, at most so many of them.
+func joined(agents []city.Agent, most int) string {
+	var names []string
+	for i := range agents {
+		if i == most {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, agents[i].Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// lastPart is a qualified name without its rig.
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
+
+// CannotTell gives every failure to find out a code that is not "no".
+func CannotTell(err error) error {
+	var problem *city.Error
+	code, _ := exit.Verdict(err)
+	switch {
+	case errors.As(err, &problem) && problem.Code == city.NotFound:
+		code = exit.CodeUsage
+	case code == exit.CodeFailed || code == exit.CodeConflict:
+		code = exit.CodeNotRunning
+	}
+	return &exit.Failure{Code: code, Err: err}
+}
+
+// OneAgent is a city that can be asked for one agent by its qualified name.
+type OneAgent interface {
+	Agent(ctx context.Context, name string) (*city.Agent, error)
+}
+
+// FindAgent resolves an agent's name as link.find does. Agents know their qualified names, and one answer is enough for
+// them; a last part, and an error that says which names there are, take the whole snapshot.
+func FindAgent(ctx context.Context, c city.Control, name string) (*city.Agent, error) {
+	if one, ok := c.(OneAgent); ok {
+		g, err := one.Agent(ctx, name)
+		if problem, refused := errors.AsType[*city.Error](err); !refused ||
+			problem.Code != city.NotFound {
+			return g, err
+		}
+	}
+	_, g, err := (&Link{Control: c}).Find(ctx, name)
+	return g, err
+}
+
+// Named is the qualified name of an agent.
+func Named(ctx context.Context, e *Env, name string) (string, error) {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	_, g, err := l.Find(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return g.Name, nil
+}
+
+// WantOf finds an agent by its qualified name, or the last part of it if only one has that.
+func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
+	var same []string
+	var found *agent.Want
+	for i := range wants {
+		switch w := &wants[i]; {
+		case w.Name == name:
+			return w, nil
+		case strings.HasSuffix(w.Name, "/"+name):
+			same, found = append(same, w.Name), w
+		}
+	}
+	switch len(same) {
+	case 1:
+		return found, nil
+	case 0:
+		s := &city.Snapshot{}
+		for i := range wants {
+			s.Agents = append(s.Agents, city.Agent{Name: wants[i].Name})
+		}
+		return nil, Unknown(s, name, []Kind{KindAgent})
+	}
+	return nil, &city.Error{Code: city.Invalid,
+		Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
+}
+
+func UnknownRig(name string, all []workstore.Place) error {
+	s := &city.Snapshot{}
+	for _, p := range all[1:] {
+		s.Rigs = append(s.Rigs, city.Rig{Name: p.Rig})
+	}
+	return Unknown(s, name, []Kind{KindRig})
+}

@@ -1,0 +1,134 @@
+package env
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/config"
+	"gcity/internal/beside"
+)
+
+// Link is a city within reach.
+type Link struct {
+	city.Control
+	Dir  string
+	Live bool // a controller runs it; else package offline answers
+	// of a city that nobody runs, if its file is refused; nil = it is not, or nothing is
+	Known *folder.Known
+	Close func()
+}
+
+// FolderAnswers is how long the folder of a city may take to be looked at.
+const FolderAnswers = 5 * time.Second
+
+// CityDir says which city is meant: --city, else GC_CITY_PATH, else the first folder upwards that has a city.toml. One
+// that does not answer is told of.
+func (e *Env) CityDir() (string, error) {
+	type place struct {
+		dir string
+		err error
+	}
+	at, ok := beside.New[place](1).At(context.Background(), "", time.Now(), FolderAnswers,
+		func() place {
+			dir, err := lookForCity(e)
+			return place{dir, err}
+		})
+	if !ok {
+		return "", fmt.Errorf("the city's folder (%s) does not answer; look at what is mounted there, or name another city with --city",
+			cmp.Or(e.Dir, e.Getenv("GC_CITY_PATH"), "here, or above"))
+	}
+	return at.dir, at.err
+}
+
+// NoCity is the error for a folder without a city.toml.
+type NoCity struct{ Dir, text string }
+
+func (n NoCity) Error() string { return n.text }
+
+func lookForCity(e *Env) (string, error) {
+	for _, given := range []struct{ from, dir string }{{"--city", e.Dir},
+		{"GC_CITY_PATH", e.Getenv("GC_CITY_PATH")}} {
+		if given.dir == "" {
+			continue
+		}
+		dir, err := filepath.Abs(given.dir)
+		if err == nil {
+			dir, err = filepath.EvalSymlinks(dir)
+		}
+		if err != nil {
+			return "", exit.Usage("%s names no folder: %v", given.from, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, config.FileName)); err != nil &&
+			!config.WasCity(dir) {
+			text := fmt.Sprintf("%s: there is no %s in %s; `gcity init` writes one", given.from,
+				config.FileName, dir)
+			return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{dir, text}}
+		}
+		return dir, nil
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("cannot tell the working folder: %w; name the city with --city", err)
+	}
+	dir, err := folder.FindCity(here)
+	if err != nil {
+		text := "no " + config.FileName +
+			" here or in any folder above; `gcity init` writes one, --city DIR names another city"
+		return "", &exit.Failure{Code: exit.CodeUsage, Err: NoCity{here, text}}
+	}
+	return dir, nil
+}
+
+// Open opens the city that is meant, whether or not a controller runs it. The caller closes the link.
+func (e *Env) Open(ctx context.Context) (*Link, error) {
+	dir, err := e.CityDir()
+	if err != nil {
+		return nil, err
+	}
+	l, err := e.Reach(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if e.ReadOnly {
+		l.Control = ReadOnly{l.Control}
+	}
+	return l, nil
+}
+
+// ReadOnly refuses everything that changes something.
+type ReadOnly struct{ city.Control }
+
+func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
+	return city.Receipt{}, RefusedReadOnly(c.Verb())
+}
+
+func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
+	return nil, RefusedReadOnly("attach")
+}
+
+func RefusedReadOnly(what string) error {
+	return &city.Error{Code: city.Forbidden, Message: what + " is refused: --read-only was given"}
+}
+
+// Self is the agent a command is about: its argument, else GC_AGENT.
+func (e *Env) Self(args []string) (string, error) {
+	if len(args) > 0 && args[0] != "" {
+		return args[0], nil
+	}
+	if me := e.Getenv("GC_AGENT"); me != "" {
+		return me, nil
+	}
+	return "", exit.Usage("which agent? Name one, or run this inside a session, where GC_AGENT does")
+}
+
+// TellKnown says that the file is refused, and by what a command goes instead.
+func TellKnown(e *Env) {
+	e.Warn(config.FileName + " is refused, so this goes by what is known of the city from before; `gcity config show --validate` says what to mend")
+}

@@ -1,0 +1,122 @@
+package env
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"gcity/cli/folder"
+	"gcity/config"
+	"gcity/prefs"
+	"gcity/tui"
+	"gcity/tui/keymap"
+)
+
+// Prefs are the preferences of whoever runs this.
+func Prefs(e *Env) prefs.Prefs { return prefs.Load(prefs.Find(e.Getenv), prefs.Prefs{}) }
+
+// Person is what of the preferences the control room is to know. Files below the home are named from there, because it
+// has little room.
+func Person(e *Env, p prefs.Prefs, file string) tui.Person {
+	short := func(text string) string {
+		if home := e.Getenv("HOME"); filepath.IsAbs(home) && home != "/" {
+			return strings.ReplaceAll(text, filepath.Clean(home)+"/", "~/")
+		}
+		return text
+	}
+	out := tui.Person{Theme: p.Theme, Themes: p.Themes, ASCII: p.ASCII,
+		ReducedMotion: p.ReducedMotion, Columns: p.Columns,
+		Confirm: p.Confirm, Detach: p.Detach, File: short(file)}
+	for _, b := range p.Keys {
+		out.Keys = append(out.Keys, keymap.Binding{Action: b.Action, Keys: b.Keys,
+			Place: short(b.Place)})
+	}
+	for _, problem := range p.Problems {
+		out.Problems = append(out.Problems, short(problem))
+	}
+	return out
+}
+
+// OwnPrefs are the preferences of the person at the terminal, and the files that have them.
+type OwnPrefs struct {
+	Files prefs.Files
+	Last  prefs.Prefs
+}
+
+// WatchPrefs tells of changed preferences until ctx ends; then the group has nothing left to wait for. They must not
+// cost a city its controller: after a panic they stay as they are, and the log says so.
+func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
+	log *slog.Logger) <-chan tui.Person {
+	f, last := own.Files, own.Last
+	if f.Config == "" {
+		return nil
+	}
+	changes := make(chan tui.Person)
+	wg.Go(func() {
+		defer close(changes)
+		defer func() {
+			if p := recover(); p != nil {
+				log.Error("changed preferences are not taken over any more", "panic", fmt.Sprint(p),
+					"stack", string(debug.Stack()))
+			}
+		}()
+		for range config.WatchFiles(ctx, []string{f.Config}, []string{f.Themes},
+			config.WatchOptions{Log: folder.QuietLogger()}) {
+			last = prefs.Load(f, last)
+			select {
+			case changes <- Person(e, last, f.Config):
+			case <-ctx.Done():
+			}
+		}
+	})
+	return changes
+}
+
+// MemoryFile is where the control room of a city keeps how it was left: below $XDG_STATE_HOME, else ~/.local/state; ""
+// without a home. Its name has the folder's, for people, and tells folders of one name apart.
+func MemoryFile(getenv func(string) string, dir string) string {
+	base := getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) {
+		home := getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return ""
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	sum := sha256.Sum256([]byte(dir))
+	readable := strings.Map(func(r rune) rune {
+		if r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, filepath.Base(dir))
+	return filepath.Join(base, "gcity", readable[:min(40, len(readable))]+"-"+
+		hex.EncodeToString(sum[:6])+".json")
+}
+
+// PrefsFiles is where the preferences are; an error where they can be nowhere.
+func PrefsFiles(e *Env) (prefs.Files, error) {
+	f := prefs.Find(e.Getenv)
+	if f.Config == "" {
+		return f, errors.New("there is no place for preferences: neither XDG_CONFIG_HOME nor HOME is an absolute path")
+	}
+	return f, nil
+}
+
+// BadPrefs is what is wrong in the preferences, the keys among it.
+func BadPrefs(e *Env) []string {
+	p := Prefs(e)
+	mine := tui.Person{Themes: p.Themes}
+	for _, b := range p.Keys {
+		mine.Keys = append(mine.Keys, keymap.Binding(b))
+	}
+	return slices.Concat(p.Problems, tui.CheckKeys(mine))
+}

@@ -1,0 +1,76 @@
+package env
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/cli/folder"
+	"gcity/config"
+)
+
+func LoadHere(e *Env) (*config.City, error) {
+	dir, err := e.CityDir()
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.LoadAt(dir, nil)
+	if err == nil {
+		NoteUntrusted(e, folder.Trusted(dir, c))
+	}
+	return c, err
+}
+
+// WithSource gives a command the flags that say what its configuration is made of.
+func WithSource(e *Env, c *cobra.Command) *cobra.Command {
+	c.Flags().StringArrayVarP(&e.Files, "file", "f", nil,
+		"read one more `FILE` of the configuration, after what city.toml includes")
+	c.Flags().BoolVar(&e.Strict, "strict", false,
+		"that two files set the same key is an error, not a warning")
+	return c
+}
+
+// Source is the configuration that the flags ask for.
+func (e *Env) Source(dir string) (config.Source, error) {
+	s := config.Source{Dir: dir, Strict: e.Strict, Environ: os.Environ()}
+	for _, f := range e.Files {
+		path, err := filepath.Abs(f)
+		if err != nil {
+			return s, fmt.Errorf("cannot find the file %s: %w", f, err)
+		}
+		s.Files = append(s.Files, path)
+	}
+	return s, nil
+}
+
+// SourceArgs are the flags that ask another process for the same.
+func (e *Env) SourceArgs() []string {
+	var args []string
+	for _, f := range e.Files {
+		if path, err := filepath.Abs(f); err == nil {
+			f = path
+		}
+		args = append(args, "--file", f)
+	}
+	if e.Strict {
+		args = append(args, "--strict")
+	}
+	return args
+}
+
+// LoadAt reads what the flags ask for, and without any what the running controller would, of which running is a
+// snapshot; nil: the environment is this one.
+func (e *Env) LoadAt(dir string, running *city.Snapshot) (*config.City, error) {
+	s := folder.SourceAs(dir, running)
+	if len(e.Files) > 0 || e.Strict {
+		asked, err := e.Source(dir)
+		if err != nil {
+			return nil, err
+		}
+		s.Files, s.Strict = asked.Files, asked.Strict
+	}
+	return s.Load()
+}

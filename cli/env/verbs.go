@@ -1,0 +1,55 @@
+package env
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/cli/output"
+)
+
+// CityVerb makes a command that does one thing to the city.
+func CityVerb(e *Env, use, short string, what city.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: Exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := e.Open(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			return e.Do(cmd.Context(), l, what)
+		},
+	}
+}
+
+// Do carries a command out and says how it ended.
+func (e *Env) Do(ctx context.Context, l *Link, what city.Command) error {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	defer cancel()
+	r, err := l.Do(ctx, what)
+	if err != nil {
+		return err
+	}
+	return e.Receipt(r)
+}
+
+func (e *Env) Receipt(r city.Receipt) error {
+	if e.JSON {
+		return e.WriteJSON(r)
+	}
+	e.Sayf("%s", output.SafeLine(r.Message))
+	return nil
+}
+
+// StatusShape is a city in numbers, as the API gives it.
+func StatusShape(e *Env, s *city.Snapshot) api.Status {
+	out := api.StatusOf(s, e.Now())
+	if out.Version == "" { // no controller made it
+		out.Version = e.Version
+	}
+	return out
+}

@@ -1,0 +1,116 @@
+package fleet
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"gcity/city"
+	"gcity/cli/env"
+)
+
+// awaited is the list of the cities for whoever stays: it is there as soon as a supervisor runs.
+type awaited struct {
+	open func() (city.Directory, func(), error)
+
+	mu      sync.Mutex
+	dir     city.Directory // nil = no supervisor has been found yet
+	closeIt func()
+}
+
+// AwaitDirectory gives nil where there cannot be such a list. Who only looks gets it without its verbs.
+func AwaitDirectory(e *env.Env) (city.Directory, func()) {
+	if e.Cities == nil {
+		return nil, func() {}
+	}
+	w := &awaited{open: e.Cities}
+	if e.ReadOnly {
+		return readOnlyDirectory{w}, w.close
+	}
+	return w, w.close
+}
+
+func (w *awaited) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closeIt != nil {
+		w.closeIt()
+	}
+}
+
+// found is the list, which outlives the supervisor that it was first had from.
+func (w *awaited) found() (city.Directory, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.dir != nil {
+		return w.dir, nil
+	}
+	d, closeIt, err := w.open()
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return nil, city.ErrNobody
+	}
+	w.dir, w.closeIt = d, closeIt
+	return d, nil
+}
+
+// Cities implements city.Directory.
+func (w *awaited) Cities(ctx context.Context) ([]city.Info, error) {
+	d, err := w.found()
+	if err != nil {
+		return nil, err
+	}
+	return d.Cities(ctx)
+}
+
+// Watch implements city.Directory. It fails with city.ErrNobody while no supervisor has been found.
+func (w *awaited) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
+	return func(yield func([]city.Info, error) bool) {
+		d, err := w.found()
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		d.Watch(ctx)(yield)
+	}
+}
+
+// City implements city.Directory.
+func (w *awaited) City(name string) (city.Control, error) {
+	d, err := w.found()
+	if err != nil {
+		return nil, err
+	}
+	return d.City(name)
+}
+
+func (w *awaited) registrar() (city.Registrar, error) {
+	d, err := w.found()
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := d.(city.Registrar); ok {
+		return r, nil
+	}
+	return nil, &city.Error{Code: city.Forbidden, Message: "this list cannot be changed from here"}
+}
+
+// Register implements city.Registrar.
+func (w *awaited) Register(ctx context.Context, path string) (city.Info, error) {
+	r, err := w.registrar()
+	if err != nil {
+		return city.Info{}, err
+	}
+	return r.Register(ctx, path)
+}
+
+// Unregister implements city.Registrar.
+func (w *awaited) Unregister(ctx context.Context, name string) (city.Receipt, error) {
+	r, err := w.registrar()
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	return r.Unregister(ctx, name)
+}

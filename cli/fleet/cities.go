@@ -1,0 +1,394 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/cli/consent"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/host"
+	"gcity/cli/offline"
+	"gcity/cli/output"
+	"gcity/internal/beside"
+)
+
+func RegisterCommand(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "register [DIR]", Short: "Have the supervisor run a city, now and whenever it runs",
+		Args: env.Between(0, 1),
+		Long: `register adds a city to those that the supervisor of this machine runs: the one in
+DIR, or the one that is meant here. If the supervisor runs, so does the city then;
+one that waits to be tried again is tried at once. A city is known by its folder,
+and by the name in its city.toml, which no other registered city may have.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return register(cmd.Context(), e,
+				args)
+		},
+	}
+}
+
+func UnregisterCommand(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "unregister [NAME|DIR]", Short: "Stop a city that the supervisor runs, and forget it",
+		Args: env.Between(0, 1),
+		Long: `unregister takes a city out of those that the supervisor runs, by its name or its
+folder, which need not be there any more. If the supervisor runs, the city is
+stopped, with its agents. Nothing in its folder is touched.`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string,
+			cobra.ShellCompDirective) {
+			return completeCity(e, cmd, args, typed)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return unregister(cmd.Context(), e,
+				args)
+		},
+	}
+}
+
+func CitiesCommand(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "cities", Short: "List the cities that are registered, and how they are",
+		Args: env.Exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return listCities(cmd.Context(), e) },
+	}
+}
+
+func register(ctx context.Context, e *env.Env, args []string) error {
+	dir, err := CityOf(e, args)
+	if err != nil {
+		return err
+	}
+	if e.ReadOnly {
+		return env.RefusedReadOnly("register")
+	}
+	if err := consent.MayStart(e, dir); err != nil {
+		return err
+	}
+	home, err := env.Home(e)
+	if err != nil {
+		return err
+	}
+	if _, runs := host.FindSupervisor(e); !runs {
+		entry, err := host.Register(ctx, home, dir)
+		if err != nil {
+			return err
+		}
+		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered; no supervisor runs, `gcity supervisor start` starts one", entry.Name)})
+	}
+	info, err := enrol(ctx, e, dir)
+	if err != nil {
+		return err
+	}
+	if e.JSON {
+		return e.WriteJSON(info)
+	}
+	e.Sayf("%s is registered, and %s", output.SafeLine(info.Name), CityStands(e, info))
+	return nil
+}
+
+// enrol has the supervisor that runs run a city too. One that it cannot run is registered all the same, and an error.
+func enrol(ctx context.Context, e *env.Env, dir string) (city.Info, error) {
+	fleet, _, err := host.DialSupervisor(e)
+	if err != nil {
+		return city.Info{}, err
+	}
+	defer fleet.Close()
+	done := e.SaySlow(ctx, "the supervisor to open "+dir, host.SpawnLimit)
+	info, err := fleet.Register(ctx, dir)
+	done()
+	if err == nil && (info.Status == city.CityRefused || info.Status == city.CityCrashed) {
+		err = fmt.Errorf("%s is registered, and does not run: %s", info.Name, CityStands(e, info))
+		if strings.Contains(info.Error, "already running") {
+			err = &exit.Failure{Code: exit.CodeConflict, Err: err}
+		}
+	}
+	return info, err
+}
+
+// CityStands says how a registered city is, in a line.
+func CityStands(e *env.Env, i city.Info) string {
+	text := string(i.Status)
+	if i.Error != "" {
+		text += ": " + output.SafeLead(i.Error)
+	}
+	if left := leftOf(i); left != "" {
+		text += "; " + output.SafeLine(left)
+	}
+	if i.Until != nil {
+		text += "; tried again at " + e.Clock(*i.Until)
+	}
+	return text
+}
+
+// CityOf is the folder of the city that an argument names, else the one that is meant here.
+func CityOf(e *env.Env, args []string) (string, error) {
+	if len(args) > 0 && args[0] != "" {
+		e.Dir = args[0]
+	}
+	return e.CityDir()
+}
+
+func unregister(ctx context.Context, e *env.Env, args []string) error {
+	if e.ReadOnly {
+		return env.RefusedReadOnly("unregister")
+	}
+	home, err := env.Home(e)
+	if err != nil {
+		return err
+	}
+	all, err := known(ctx, e, home)
+	if err != nil {
+		return err
+	}
+	entry, err := among(e, all, args)
+	if err != nil {
+		return err
+	}
+	what, err := Dismiss(ctx, e, home, entry)
+	if err != nil {
+		return err
+	}
+	return e.Receipt(city.Receipt{Message: what})
+}
+
+// known are the cities that are registered, called as the supervisor calls them if one runs.
+func known(ctx context.Context, e *env.Env, home env.SupervisorHome) ([]host.Registered, error) {
+	fleet, _, err := host.DialSupervisor(e)
+	if err != nil {
+		return host.Registry(home)
+	}
+	defer fleet.Close()
+	infos, err := fleet.Cities(ctx)
+	if err != nil {
+		return host.Registry(home)
+	}
+	all := make([]host.Registered, len(infos))
+	for i := range infos {
+		all[i] = host.Registered{Path: infos[i].Path, Name: infos[i].Name}
+	}
+	return all, nil
+}
+
+// Dismiss has a city be registered no more, and waits for its end where a supervisor runs it.
+func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
+	entry host.Registered) (string, error) {
+	fleet, _, err := host.DialSupervisor(e)
+	if exit.IsStill(err) {
+		_, err = host.Unregister(ctx, home, entry.Path)
+		text := entry.Name + " is not registered any more; no supervisor runs"
+		if left := leftOf(lookAtAll(ctx, []host.Registered{entry})[0]); left != "" {
+			text += "; " + left
+		}
+		return text, err
+	}
+	if err != nil {
+		return "", err
+	}
+	defer fleet.Close()
+	if all, err := fleet.Cities(ctx); err == nil {
+		if i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == entry.Path }); i >= 0 {
+			entry.Name = all[i].Name // it knows better, where the registry says none
+		}
+	}
+	if c, err := fleet.City(entry.Name); err == nil {
+		defer env.SayEnding(ctx, e, c)()
+	}
+	r, err := fleet.Unregister(ctx, entry.Name)
+	return r.Message, err
+}
+
+// among finds a registered city by its name or its folder, which may be gone.
+func among(e *env.Env, all []host.Registered, args []string) (host.Registered, error) {
+	given := e.Dir
+	if len(args) > 0 && args[0] != "" {
+		given = args[0]
+		if i := slices.IndexFunc(all, func(e host.Registered) bool { return e.Name == given }); i >= 0 {
+			return all[i], nil
+		}
+	}
+	at := given
+	if at == "" {
+		at = "."
+		if own, err := e.CityDir(); err == nil {
+			at = own
+		}
+	}
+	path, err := filepath.Abs(at)
+	if err != nil {
+		return host.Registered{}, err
+	}
+	real := Resolved(path)
+	for dir := real; ; dir = filepath.Dir(dir) {
+		if i := slices.IndexFunc(all, func(e host.Registered) bool {
+			return e.Path == dir ||
+				e.Path == path
+		}); i >= 0 {
+			return all[i], nil
+		}
+		if given != "" || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Name)
+	}
+	hint := "no city is registered"
+	if len(names) > 0 {
+		hint = "registered are " + strings.Join(names, ", ")
+	}
+	if given == "" {
+		given = "the city here"
+	}
+	return host.Registered{}, &city.Error{Code: city.NotFound,
+		Message: fmt.Sprintf("%s is not registered; %s", given, hint)}
+}
+
+// Resolved is a path without links, as far as it is there.
+func Resolved(path string) string {
+	for up, rest := path, ""; ; {
+		if real, err := filepath.EvalSymlinks(up); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if up == filepath.Dir(up) {
+			return path
+		}
+		up, rest = filepath.Dir(up), filepath.Join(filepath.Base(up), rest)
+	}
+}
+
+// citiesShape is a list of cities, as the API gives it.
+type citiesShape struct {
+	output.List[city.Info]
+	Running int `json:"running"`
+}
+
+func citiesOf(all []city.Info) citiesShape {
+	out := citiesShape{List: output.ListOf(all)}
+	for _, i := range all {
+		if i.Running {
+			out.Running++
+		}
+	}
+	return out
+}
+
+// CityList is how the registered cities are: as the supervisor says, and without one as far as can be seen.
+func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
+	fleet, r, err := host.DialSupervisor(e)
+	if err == nil {
+		defer fleet.Close()
+		ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+		defer cancel()
+		return fleet.Cities(ctx)
+	}
+	if !exit.IsStill(err) {
+		return nil, fmt.Errorf("the supervisor (pid %d) does not answer: %w", r.PID, err)
+	}
+	home, err := env.Home(e)
+	if err != nil {
+		return nil, err
+	}
+	all, err := host.Registry(home)
+	if err != nil {
+		return nil, err
+	}
+	out := lookAtAll(ctx, all)
+	slices.SortFunc(out, func(x, y city.Info) int { return city.CompareNames(x.Name, y.Name) })
+	return out, nil
+}
+
+// lookAtAll says how cities are that no supervisor runs. One whose folder does not answer keeps nobody waiting for
+// long.
+func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
+	looks := beside.New[city.Info](len(all))
+	see := func(e host.Registered) func() city.Info {
+		return func() city.Info {
+			return lookAt(ctx,
+				e)
+		}
+	}
+	for _, e := range all {
+		looks.Begin(e.Path, see(e))
+	}
+	out := make([]city.Info, 0, len(all))
+	for _, e := range all {
+		i, answered := looks.At(ctx, e.Path, time.Time{}, env.FolderAnswers, see(e))
+		if !answered {
+			i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
+				Error: "its folder does not answer; look at what is mounted there"}
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// lookAt says how a city is that no supervisor runs.
+func lookAt(ctx context.Context, e host.Registered) city.Info {
+	i := city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	near, closeNear, err := folder.Dial(e.Path)
+	if err != nil {
+		if _, err := os.Stat(e.Path); errors.Is(err, os.ErrNotExist) {
+			i.Error = "its folder is gone; `gcity unregister " + e.Name + "` forgets it"
+			return i
+		}
+		i.Left, _ = offline.Living(ctx, e.Path) // as far as it can be seen at once
+		return i
+	}
+	defer closeNear()
+	s, err := near.Snapshot(ctx)
+	if err != nil {
+		i.Error = "its controller does not answer"
+		return i
+	}
+	i.Running, i.Status, i.Since = true, city.CityRunning, s.Started
+	if s.Suspended {
+		i.Status = city.CityPaused
+	}
+	return i
+}
+
+func listCities(ctx context.Context, e *env.Env) error {
+	all, err := CityList(ctx, e)
+	if err != nil {
+		return err
+	}
+	if e.JSON {
+		return e.WriteJSON(citiesOf(all))
+	}
+	for _, t := range SupervisorTroubles(ctx, e) {
+		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
+	}
+	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
+		fmt.Fprintln(e.Err, "no supervisor runs these cities, whose agents may; `gcity supervisor start` starts one")
+	}
+	if len(all) == 0 {
+		e.Sayf("no cities are registered: `gcity register` in the folder of a city, or `gcity start`, adds it")
+		return nil
+	}
+	return tellCities(e, all)
+}
+
+func tellCities(e *env.Env, all []city.Info) error {
+	rows := make([][]output.Cell, 0, len(all))
+	for _, i := range all {
+		colour := map[city.Condition]string{city.CityRunning: output.Green,
+			city.CityCrashed: output.Red, city.CityRefused: output.Red}[i.Status]
+		rows = append(rows, []output.Cell{output.Tinted(i.Name, output.Bold), output.Plain(i.Path),
+			output.Tinted(CityStands(e, i), colour)})
+	}
+	return e.Table(e.Out, 0, []string{"NAME", "PATH", "STATUS"}, rows)
+}

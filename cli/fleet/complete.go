@@ -1,0 +1,43 @@
+package fleet
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/cli/env"
+	"gcity/cli/host"
+)
+
+// completeCity offers the names of the cities that are registered, else folders.
+func completeCity(e *env.Env, cmd *cobra.Command, args []string, typed string) ([]string,
+	cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), env.CompleteWithin)
+	defer cancel()
+	seen := make(chan []host.Registered, 1)
+	go func() { // as with NamesFor
+		var all []host.Registered
+		if home, err := env.Home(e); err == nil {
+			all, _ = known(ctx, e, home)
+		}
+		seen <- all
+	}()
+	var names []string
+	select {
+	case all := <-seen:
+		for _, e := range all {
+			if strings.HasPrefix(e.Name, typed) {
+				names = append(names, e.Name)
+			}
+		}
+	case <-ctx.Done():
+	}
+	if len(names) == 0 {
+		return nil, cobra.ShellCompDirectiveFilterDirs
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}

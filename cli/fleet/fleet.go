@@ -1,0 +1,144 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+	"gcity/tui"
+)
+
+// fleetAnswers is how long a city has to say how it is where all of them are listed.
+const fleetAnswers = 2 * time.Second
+
+// ListAnswers is how long the supervisor has to say which cities there are.
+const ListAnswers = 5 * time.Second
+
+// Directory is the list of the cities of this machine, nil where there is none; who only looks gets it without its
+// verbs.
+func Directory(e *env.Env) (city.Directory, func(), error) {
+	if e.Cities == nil {
+		return nil, func() {}, nil
+	}
+	d, closeIt, err := e.Cities()
+	if err == nil && d != nil && e.ReadOnly {
+		d = readOnlyDirectory{d}
+	}
+	return d, closeIt, err
+}
+
+// readOnlyDirectory is a list that nothing is changed in, of cities that nothing is changed in.
+type readOnlyDirectory struct{ city.Directory }
+
+// City implements city.Directory.
+func (d readOnlyDirectory) City(name string) (city.Control, error) {
+	c, err := d.Directory.City(name)
+	if err != nil {
+		return nil, err
+	}
+	return env.ReadOnly{Control: c}, nil
+}
+
+// cityReport is a city in the list, and how it is, nil if it did not say.
+type cityReport struct {
+	city.Info
+	snap   *city.Snapshot
+	silent string
+}
+
+// TellFleet writes a row for each city. All are asked at the same time; one that does not answer costs fleetAnswers
+// once.
+func TellFleet(ctx context.Context, e *env.Env, d city.Directory) error {
+	ask, cancel := context.WithTimeout(ctx, ListAnswers)
+	infos, err := d.Cities(ask)
+	cancel()
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return fmt.Errorf("the supervisor does not answer within %s; `gcity supervisor status` tells more", ListAnswers)
+	case err != nil:
+		return err
+	case e.JSON:
+		return e.WriteJSON(citiesOf(infos))
+	}
+	reports := make([]cityReport, len(infos))
+	var wg sync.WaitGroup
+	for i, in := range infos {
+		reports[i].Info = in
+		if in.Running {
+			wg.Go(func() { reports[i].ask(ctx, d) })
+		}
+	}
+	wg.Wait()
+	return writeCities(e, e.Out, reports)
+}
+
+func (r *cityReport) ask(ctx context.Context, d city.Directory) {
+	ctx, cancel := context.WithTimeout(ctx, fleetAnswers)
+	defer cancel()
+	c, err := d.City(r.Name)
+	if err == nil {
+		r.snap, err = c.Snapshot(ctx)
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		r.silent = "no answer within " + fleetAnswers.String()
+	case err != nil:
+		r.silent = err.Error()
+	}
+}
+
+func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
+	if len(reports) == 0 {
+		_, err := fmt.Fprintln(w, "No city is registered yet; `gcity start` in a city's folder registers it.")
+		return err
+	}
+	var rows [][]output.Cell
+	for i := range reports {
+		r := &reports[i]
+		agents, loop, why, colour := "-", "-", r.Error, output.Green
+		switch {
+		case r.silent != "":
+			why, colour = r.silent, output.Red
+		case r.snap != nil:
+			running := 0
+			for k := range r.snap.Agents {
+				if r.snap.Agents[k].Running {
+					running++
+				}
+			}
+			n := r.snap.Count()
+			agents, loop = fmt.Sprintf("%d/%d", running, len(r.snap.Agents)),
+				output.Span(r.snap.Patrol.Age(e.Now()))
+			var parts []string
+			for _, s := range []city.State{city.Failed, city.Quarantined} {
+				if n[s] > 0 {
+					parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
+				}
+			}
+			if p := tui.Troubles(r.snap); len(p) > 0 {
+				parts = append(parts, p...)
+			}
+			if why = strings.Join(parts, "; "); why != "" {
+				colour = output.Yellow
+			}
+		case r.Status == city.CityStopped:
+			colour = output.Dim
+		case !r.Running:
+			colour = output.Red
+		}
+		rows = append(rows, []output.Cell{output.Plain(r.Name),
+			output.Tinted(cmp.Or(string(r.Status), "-"), colour), output.Plain(agents),
+			output.Plain(loop),
+			output.Plain(r.Path), output.Plain(why)})
+	}
+	return e.Table(w, e.Columns(), []string{"CITY", "STATUS", "RUNNING", "LOOP", "PATH", "WHY"},
+		rows)
+}

@@ -1,0 +1,111 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/host"
+	"gcity/cli/output"
+)
+
+// supervisorShape is a supervisor as `supervisor status --json` shows it.
+type supervisorShape struct {
+	Running bool      `json:"running"`
+	PID     int       `json:"pid,omitempty"`
+	Version string    `json:"version,omitempty"`
+	Started time.Time `json:"started,omitzero"`
+	Home    string    `json:"home"`
+	Socket  string    `json:"socket"`
+	// where it is to answer over TCP; problem says why it does not
+	API     string      `json:"api,omitempty"`
+	Token   string      `json:"api_token_file,omitempty"` // the file with the token for that
+	Problem string      `json:"problem,omitempty"`
+	Cities  citiesShape `json:"cities"`
+}
+
+func supervisorStatus(ctx context.Context, e *env.Env) error {
+	home, err := env.Home(e)
+	if err != nil {
+		return err
+	}
+	out := supervisorShape{Home: home.Dir, Socket: home.Socket(), Cities: citiesOf(nil)}
+	out.API, out.Token = host.FleetAddr(home)
+	if r, runs := host.FindSupervisor(e); runs {
+		out.Running, out.PID, out.Version, out.Started, out.Socket = true, r.PID, r.Version,
+			r.Started, r.Socket
+	}
+	if err := host.CheckHome(home); err != nil {
+		out.Problem = err.Error()
+	}
+	for _, t := range SupervisorTroubles(ctx, e) {
+		if !strings.Contains(out.Problem, t) {
+			out.Problem = strings.TrimPrefix(out.Problem+"\n"+t, "\n")
+		}
+	}
+	all, err := CityList(ctx, e)
+	if err != nil && out.Problem == "" {
+		out.Problem = err.Error()
+	}
+	out.Cities = citiesOf(all)
+	if e.JSON {
+		err = e.WriteJSON(out)
+	} else {
+		err = tellSupervisor(e, out, all)
+	}
+	if err == nil && !out.Running {
+		return exit.Quietly(exit.CodeNotRunning)
+	}
+	return err
+}
+
+// SupervisorTroubles are what the supervisor that runs says is wrong with itself.
+func SupervisorTroubles(ctx context.Context, e *env.Env) []string {
+	fleet, _, err := host.DialSupervisor(e)
+	if err != nil {
+		return nil
+	}
+	defer fleet.Close()
+	ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+	defer cancel()
+	troubles, _ := fleet.Troubles(ctx) // whoever asks for the cities next says why not
+	return troubles
+}
+
+// door says where the supervisor answers over TCP, and with which token; "" if it does not.
+func (s supervisorShape) door() string {
+	if s.API == "" || strings.Contains(s.Problem, s.API) {
+		return ""
+	}
+	text := " · API " + s.API
+	if s.Token != "" {
+		text += " (token in " + output.SafeLine(s.Token) + ")"
+	}
+	return text
+}
+
+func tellSupervisor(e *env.Env, s supervisorShape, all []city.Info) error {
+	if s.Running {
+		e.Sayf("%s · %d of %s running · pid %d, up %s, version %s",
+			e.Paint(output.Bold, "supervisor"), s.Cities.Running, CountedCities(len(all)), s.PID,
+			e.Age(s.Started), output.SafeLine(s.Version))
+		e.Sayf("home %s · socket %s%s", output.SafeLine(s.Home), output.SafeLine(s.Socket),
+			s.door())
+	} else {
+		e.Sayf("no supervisor runs the cities of %s; `gcity supervisor start` starts one",
+			output.SafeLine(s.Home))
+	}
+	if s.Problem != "" {
+		e.Sayf("%s", e.Paint(output.Red, output.SafeText(fmt.Sprintf("! %s", s.Problem))))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	e.Sayf("")
+	return tellCities(e, all)
+}

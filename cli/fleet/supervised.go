@@ -1,0 +1,229 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/consent"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/host"
+	"gcity/cli/output"
+	"gcity/cli/service"
+	"gcity/events"
+)
+
+// StartKept has the city run from now on and waits until it has settled: by its own service, if it has one and is not
+// registered, else, or where that is wanted, by the supervisor, which is started if none runs.
+func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
+	if len(e.Files) > 0 || e.Strict {
+		return exit.Usage("the supervisor runs cities by their city.toml alone: -f and --strict need --standalone or --foreground")
+	}
+	dir, err := e.CityDir()
+	if err != nil {
+		return err
+	}
+	if e.ReadOnly {
+		return env.RefusedReadOnly("start")
+	}
+	if err := consent.MayStart(e, dir); err != nil {
+		return err
+	}
+	home, err := env.Home(e)
+	if err != nil {
+		return fmt.Errorf("%w; `gcity start --standalone` needs no supervisor", err)
+	}
+	r, runs := host.FindSupervisor(e)
+	if err := runsElsewhere(ctx, dir, r.PID); err != nil {
+		return err
+	}
+	before := folder.NewestSeq(ctx, dir)
+	if _, _, is := Enrolled(e, dir); !is && !supervised {
+		for _, u := range service.Units(e, "city", dir) {
+			err := service.RaiseCity(ctx, e, u, dir)
+			if errors.Is(err, service.ErrUnreachable) {
+				service.WarnNoService(e, u, err)
+				break
+			}
+			if err != nil {
+				return err
+			}
+			return reportKept(ctx, e, dir, before, u.Name()+" keeps it so")
+		}
+	}
+	if !runs {
+		if err := host.Clash(ctx, home, dir); err != nil {
+			return err
+		}
+		if r, err = host.RaiseSupervisor(ctx, e, home); err != nil {
+			return fmt.Errorf("%w\n`gcity start --standalone` needs no supervisor", err)
+		}
+		e.Murmur(fmt.Sprintf("the supervisor was started, pid %d; `gcity supervisor status` shows it", r.PID))
+	}
+	info, err := enrol(ctx, e, dir)
+	if err != nil {
+		return err
+	}
+	return reportKept(ctx, e, dir, before,
+		fmt.Sprintf("the supervisor, pid %d, keeps %s so", r.PID, info.Name))
+}
+
+// reportKept tells what has become of a city that somebody else has begun to run, once it has settled.
+func reportKept(ctx context.Context, e *env.Env, dir string, before uint64, who string) error {
+	near, closeNear, err := folder.DialPatiently(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer closeNear()
+	s, err := settledFar(ctx, e, near)
+	if err != nil {
+		return err
+	}
+	did, err := AgentEventsAfter(ctx, dir, before)
+	if err != nil {
+		return err
+	}
+	return ReportStart(e, s, did, "; "+who)
+}
+
+// runsElsewhere refuses a city that another controller runs.
+func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
+	near, closeNear, err := folder.DialPatiently(ctx, dir)
+	if err != nil {
+		return nil // whoever opens it finds out more
+	}
+	defer closeNear()
+	ctx, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+	defer cancel()
+	s, err := near.Snapshot(ctx)
+	if err != nil || s.PID == supervisor {
+		return nil
+	}
+	return &exit.Failure{Code: exit.CodeConflict,
+		Err: fmt.Errorf("controller already running for %s (pid %d, %s): it was not given to the supervisor; `gcity stop` ends it", dir, s.PID, s.Mode)}
+}
+
+const (
+	settlePatience = 10 * time.Minute
+	settleQuiet    = 4 // looks in a row
+)
+
+// settledFar has the city read its configuration, and waits until nobody in it is being started or stopped.
+func settledFar(ctx context.Context, e *env.Env, c city.Control) (*city.Snapshot, error) {
+	ctx, cancel := context.WithTimeout(ctx, settlePatience)
+	defer cancel()
+	if _, err := c.Do(ctx, city.Reload{}); err != nil {
+		// held: that is shown
+		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.Conflict {
+			return nil, err
+		}
+	}
+	defer env.SaySettling(ctx, e, c)()
+	for quiet := 0; ; {
+		s, err := c.Snapshot(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("not settled: %w", err)
+		}
+		quiet++
+		if slices.ContainsFunc(s.Agents,
+			func(g city.Agent) bool {
+				return g.State == city.Starting ||
+					g.State == city.Stopping
+			}) {
+			quiet = 0
+		}
+		if quiet == settleQuiet {
+			return s, nil
+		}
+		if !folder.Pause(ctx, env.SayEvery/settleQuiet) {
+			return nil, fmt.Errorf("not settled: %w", ctx.Err())
+		}
+	}
+}
+
+// AgentEventsAfter are the events of a city's agents after a seq, the oldest first.
+func AgentEventsAfter(ctx context.Context, dir string, before uint64) ([]events.Event, error) {
+	return folder.ReadEvents(ctx, dir, events.Query{After: before, Forward: true,
+		Types: []string{"agent.*"}, Limit: 10_000})
+}
+
+// ReportStart tells what a start has done.
+func ReportStart(e *env.Env, s *city.Snapshot, did []events.Event, who string) (err error) {
+	if e.JSON {
+		err = e.WriteJSON(struct {
+			Events output.List[events.Event]      `json:"events"`
+			Agents output.List[output.AgentShape] `json:"agents"`
+		}{output.ListOf(did), output.ListOf(output.ShapesOf(s.Agents))})
+	} else {
+		err = tellSettled(e, s, did, who)
+	}
+	if err == nil && s.Count()[city.Failed] > 0 {
+		return exit.Quietly(exit.CodeFailed)
+	}
+	return err
+}
+
+// Enrolled finds a city among those that are registered. What cannot be read has none.
+func Enrolled(e *env.Env, dir string) (env.SupervisorHome, host.Registered, bool) {
+	home, err := env.Home(e)
+	if err != nil {
+		return home, host.Registered{}, false
+	}
+	all, err := host.Registry(home)
+	if err != nil {
+		return home, host.Registered{}, false
+	}
+	i := slices.IndexFunc(all, func(e host.Registered) bool { return e.Path == dir })
+	if i < 0 {
+		return home, host.Registered{}, false
+	}
+	return home, all[i], true
+}
+
+// isSupervised reports whether the supervisor runs a city that is within reach.
+func isSupervised(ctx context.Context, e *env.Env, l *env.Link) bool {
+	r, runs := host.FindSupervisor(e)
+	if !runs {
+		return false
+	}
+	s, err := l.Snapshot(ctx)
+	return err == nil && s.PID == r.PID
+}
+
+// IsKept reports whether a city is the supervisor's that runs: it runs there, or waits there to be tried again.
+func IsKept(ctx context.Context, e *env.Env, l *env.Link) bool {
+	if l.Live {
+		return isSupervised(ctx, e, l)
+	}
+	_, runs := host.FindSupervisor(e)
+	_, _, is := Enrolled(e, l.Dir)
+	return runs && is
+}
+
+// StopSupervised stops a city that the supervisor runs, and has it run no more. It is not ok if that does not, or not
+// any more.
+func StopSupervised(ctx context.Context, e *env.Env, l *env.Link) (ok bool, err error) {
+	home, entry, is := Enrolled(e, l.Dir)
+	if !is || e.ReadOnly || !isSupervised(ctx, e, l) {
+		return false, nil
+	}
+	_, err = Dismiss(ctx, e, home, entry)
+	return true, err
+}
+
+func tellSettled(e *env.Env, s *city.Snapshot, did []events.Event, who string) error {
+	e.WriteEventLines("", did)
+	for _, why := range s.Degraded {
+		e.Sayf("! %s", why)
+	}
+	if len(did) == 0 && len(s.Degraded) == 0 {
+		e.Sayf("nothing to do: the city is as its configuration says")
+	}
+	e.Sayf("%s%s", output.HeadCount(s), who)
+	return nil
+}

@@ -1,0 +1,309 @@
+package fleet
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"github.com/spf13/cobra"
+	"gopkg.in/natefinch/lumberjack.v2"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/host"
+	"gcity/cli/output"
+	"gcity/cli/service"
+	"gcity/internal/mishap"
+)
+
+func SupervisorCommand(e *env.Env) *cobra.Command {
+	var detached bool
+	run := &cobra.Command{
+		Use: "run", Short: "Run all registered cities in this process, until it is told to stop",
+		Args: env.Exactly(0),
+		Long: `run keeps all cities that are registered alive. TERM and INT stop them all with
+their agents, a second one at once; USR1 ends the supervisor and leaves the agents;
+HUP reads cities.toml and supervisor.toml again, and tries at once what waits.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return supervise(cmd.Context(), e,
+				detached)
+		},
+	}
+	run.Flags().BoolVar(&detached, "detached", false, "write the log into the file alone")
+	_ = run.Flags().MarkHidden("detached") // it is there
+	var lines int
+	var follow bool
+	logs := &cobra.Command{
+		Use: "logs", Short: "Show what the supervisor wrote last", Args: env.Exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return supervisorLogs(cmd.Context(), e,
+				lines, follow)
+		},
+	}
+	logs.Flags().IntVarP(&lines, "lines", "n", 100, "how many `LINES`")
+	logs.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes")
+	below := []*cobra.Command{run,
+		&cobra.Command{
+			Use: "start", Short: "Start the supervisor in the background: by its service, if it has one", Args: env.Exactly(0),
+			RunE: func(cmd *cobra.Command,
+				_ []string) error {
+				return supervisorStart(cmd.Context(), e)
+			},
+		},
+		&cobra.Command{
+			Use: "stop", Short: "Stop all cities that the supervisor runs, then the supervisor",
+			Args: env.Exactly(0),
+			Long: `stop ends the agents of all cities, and the supervisor when they have ended. The
+cities stay registered: the next supervisor runs them again. What it waits for it
+says on stderr. A second stop meanwhile takes the grace away.`,
+			RunE: func(cmd *cobra.Command,
+				_ []string) error {
+				return supervisorStop(cmd.Context(), e)
+			},
+		},
+		&cobra.Command{
+			Use: "status", Short: "Show the supervisor and its cities", Args: env.Exactly(0),
+			RunE: func(cmd *cobra.Command,
+				_ []string) error {
+				return supervisorStatus(cmd.Context(), e)
+			},
+		},
+		&cobra.Command{
+			Use: "reload", Short: "Read cities.toml and supervisor.toml now, and try again what waits", Args: env.Exactly(0),
+			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
+		}, logs}
+	return env.Group("supervisor", "All cities of this machine in one process",
+		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) { return env.HomeDir(e) }, host.SupervisorOf))...)...)
+}
+
+// supervise runs the registered cities in this process.
+func supervise(ctx context.Context, e *env.Env, detached bool) error {
+	home, err := env.Home(e)
+	if err != nil {
+		return err
+	}
+	if err := home.Make(); err != nil {
+		return err
+	}
+	file := &lumberjack.Logger{Filename: home.Log(), MaxSize: 10, MaxBackups: 2}
+	defer file.Close()
+	own := host.NewSpill(file)
+	defer own.Close()
+	logger := folder.FileLogger(own)
+	if !detached {
+		logs := host.NewSpill(e.Err)
+		defer logs.Close()
+		logger = slog.New(slog.NewMultiHandler(host.Logger(e, logs).Handler(), logger.Handler()))
+	}
+	note := host.NewNotifier(logger)
+	defer note.Close()
+	signals, quiet := host.ListenSignals()
+	defer quiet()
+	signal.Notify(signals, syscall.SIGINT)
+
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := host.AssembleSupervisor(ctx, e, home, logger, note.Beat)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	serveCtx, hush := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer hush()
+	beside := func(what string, do func() error) {
+		wg.Go(func() {
+			var err error
+			if fault := mishap.Catch(func() { err = do() }); fault != nil || err != nil &&
+				serveCtx.Err() == nil {
+				logger.Error(what+" is lost; the cities run on", "error", errors.Join(fault, err))
+			}
+		})
+	}
+	beside("the supervisor's socket", func() error { return s.Serve(serveCtx) })
+	beside("the API over TCP", func() error { s.Door(serveCtx); return nil })
+	logger.Info("the supervisor runs", "home", home.Dir, "version", e.Version, "pid", os.Getpid())
+	note.Say(daemon.SdNotifyReady)
+	runCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	wg.Go(func() { ended <- s.Run(runCtx) })
+	err = s.Obey(signals, ended, logger, note, stop)
+	s.Last.Begin()
+	logger.Info("the supervisor has ended")
+	return err
+}
+
+func supervisorStart(ctx context.Context, e *env.Env) error {
+	home, err := env.Home(e)
+	if err != nil {
+		return err
+	}
+	if r, runs := host.FindSupervisor(e); runs {
+		return &exit.Failure{Code: exit.CodeConflict,
+			Err: fmt.Errorf("the supervisor runs already, pid %d", r.PID)}
+	}
+	r, err := host.RaiseSupervisor(ctx, e, home)
+	if err != nil {
+		return err
+	}
+	all, err := host.Registry(home)
+	if err != nil {
+		return err
+	}
+	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor runs, pid %d, with %s; `gcity cities` shows how they are", r.PID, CountedCities(len(all)))})
+}
+
+func CountedCities(n int) string {
+	if n == 1 {
+		return "1 city"
+	}
+	return fmt.Sprintf("%d cities", n)
+}
+
+func supervisorStop(ctx context.Context, e *env.Env) error {
+	fleet, r, err := host.DialSupervisor(e)
+	if exit.IsNotRunning(err) && r.PID != 0 {
+		fleet, err = nil, nil // it is beginning, or at its end
+	}
+	if err != nil {
+		return err
+	}
+	if e.ReadOnly {
+		return env.RefusedReadOnly("stop")
+	}
+	if err := syscall.Kill(r.PID, syscall.SIGTERM); err != nil {
+		return fmt.Errorf("the supervisor (pid %d) cannot be told to stop: %w", r.PID, err)
+	}
+	if fleet != nil {
+		defer fleet.Close()
+	}
+	failed := ""
+	tell := time.NewTicker(env.SayEvery)
+	defer tell.Stop()
+	told := map[string]bool{}
+	for began := e.Now(); ; {
+		if now, runs := host.FindSupervisor(e); !runs || now.PID != r.PID {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tell.C:
+		}
+		if fleet == nil || e.Now().Sub(began) < env.SayAfter {
+			continue
+		}
+		look, cancel := context.WithTimeout(ctx, folder.DeafAfter)
+		all, err := fleet.Cities(look)
+		cancel()
+		for _, i := range all {
+			if err == nil && i.Status == city.CityStopping && !told[i.Name] {
+				told[i.Name] = true
+				e.Murmur("waits for the agents of " + i.Name)
+			}
+			if err == nil && i.Status == city.CityStopped && i.Error != "" {
+				failed = i.Error
+			}
+		}
+	}
+	if left := allLeft(ctx, e); left != "" {
+		failed = strings.TrimPrefix(failed+"\n"+left, "\n")
+	}
+	if failed != "" {
+		return errors.New("the supervisor is stopped; " + failed)
+	}
+	return e.Receipt(city.Receipt{Message: "the supervisor is stopped, and all its cities"})
+}
+
+func supervisorReload(e *env.Env) error {
+	home, err := env.Home(e)
+	if err != nil {
+		return err
+	}
+	r, runs := host.FindSupervisor(e)
+	if !runs {
+		return exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", home.Dir)
+	}
+	if e.ReadOnly {
+		return env.RefusedReadOnly("reload")
+	}
+	if err := host.CheckHome(home); err != nil {
+		return err
+	}
+	if err := syscall.Kill(r.PID, syscall.SIGHUP); err != nil {
+		return fmt.Errorf("the supervisor (pid %d) cannot be told: %w", r.PID, err)
+	}
+	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor, pid %d, reads its files again, and tries again what waits", r.PID)})
+}
+
+// supervisorLogs shows the end of the log, and where that is wanted what comes.
+func supervisorLogs(ctx context.Context, e *env.Env, lines int, follow bool) error {
+	home, err := env.Home(e)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(home.Log())
+	if errors.Is(err, os.ErrNotExist) {
+		return exit.NotRunning("there is no log of a supervisor: none has run for %s", home.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { f.Close() }()
+	var last []string
+	for scan := bufio.NewReader(f); ; {
+		line, err := scan.ReadString('\n')
+		if line != "" {
+			if last = append(last, line); len(last) > max(0, lines) {
+				last = last[1:]
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	for _, line := range last {
+		e.Sayf("%s", output.SafeLine(strings.TrimSuffix(line, "\n")))
+	}
+	for follow && folder.Pause(ctx, env.SayEvery) {
+		data, err := io.ReadAll(f)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(data)) {
+			e.Sayf("%s", output.SafeLine(strings.TrimSuffix(line, "\n")))
+		}
+		if next, moved := rotated(f, home.Log()); moved {
+			f.Close()
+			f = next
+		}
+	}
+	return nil
+}
+
+// rotated opens a log that has been begun anew.
+func rotated(f *os.File, path string) (*os.File, bool) {
+	was, err := f.Stat()
+	if err != nil {
+		return nil, false
+	}
+	if is, err := os.Stat(path); err != nil || os.SameFile(was, is) {
+		return nil, false
+	}
+	next, err := os.Open(path)
+	return next, err == nil
+}

@@ -1,0 +1,76 @@
+package folder
+
+import (
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/automation"
+	"gcity/config"
+	"gcity/controller"
+	"gcity/formula"
+	"gcity/internal/disk"
+)
+
+// ScanFor finds the automations of a configuration. The formulas that come with the program are only asked for where
+// something is amiss without them: to look at a city leaves no trace in it.
+func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.Catalog, []string) {
+	var troubles []string
+	o := c.AutomationOptions()
+	o.Patience = Glance / 3 // the records have to be read, too
+	found := s.Scan(c.Layers(), o, now)
+	if len(found.Broken) > 0 {
+		if layers, err := LayersOf(c); err == nil {
+			found = s.Scan(layers, o, now)
+		} else {
+			troubles = append(troubles, err.Error())
+		}
+	}
+	for _, p := range found.Problems {
+		troubles = append(troubles, p.String())
+	}
+	return found, troubles
+}
+
+// AutomationTroubles is what is wrong with, or odd about, the automations of a configuration: broken ones first.
+func AutomationTroubles(c *config.City, now time.Time) []string {
+	found, troubles := ScanFor(&automation.Scanner{}, c, now)
+	for _, b := range found.Broken {
+		for line := range strings.SplitSeq(controller.DescribeBroken(c.Path, b).Reason, "\n") {
+			troubles = append(troubles, "automation "+b.Scoped()+" is broken: "+line)
+		}
+	}
+	for _, d := range found.Automations {
+		for _, w := range controller.Describe(c.Path, d).Warnings {
+			troubles = append(troubles, "automation "+d.Scoped()+": "+w)
+		}
+	}
+	for _, w := range found.Warnings {
+		troubles = append(troubles, w.String())
+	}
+	for i := range troubles {
+		troubles[i] = strings.ReplaceAll(troubles[i], c.Path+"/", "")
+	}
+	return troubles
+}
+
+// RunPlace is where something of an automation runs, and its environment.
+func RunPlace(c *config.City, d automation.Definition) (dir string, env []string, err error) {
+	dir, env, err = agent.Place(c, d.Rig, ThisHost(c.Path))
+	return dir, append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped()), err
+}
+
+// LayersOf are the folders of a city's formulas and automations, those that come with the program first.
+func LayersOf(c *config.City) ([]formula.Layer, error) {
+	if err := disk.MakePrivate(StateDir(c.Path)); err != nil {
+		return nil, err
+	}
+	own, err := formula.System(StateDir(c.Path))
+	if err != nil {
+		return nil, err
+	}
+	return append([]formula.Layer{own}, c.Layers()...), nil
+}
+
+// DeedsOf is what the last controller remembered of its automations, by scoped name.
+func DeedsOf(dir string) (map[string]automation.Memory, error) { return controller.Deeds(dir) }

@@ -1,0 +1,21 @@
+package folder
+
+import "log/slog"
+
+// Closers undoes in the opposite order.
+type Closers []func()
+
+func (c *Closers) Add(f func()) { *c = append(*c, f) }
+
+func (c *Closers) Close() {
+	for i := len(*c) - 1; i >= 0; i-- {
+		(*c)[i]()
+	}
+	*c = nil
+}
+
+func LogError(logger *slog.Logger, what string, err error) {
+	if err != nil {
+		logger.Error(what, "error", err)
+	}
+}

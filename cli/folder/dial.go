@@ -1,0 +1,80 @@
+package folder
+
+import (
+	"context"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/cli/exit"
+)
+
+// Glance bounds how long one look at a city waits for its stores.
+const Glance = 3 * time.Second
+
+// AskController asks the controller that runs for its state.
+func AskController(ctx context.Context, dir string) (*city.Snapshot, error) {
+	near, closeNear, err := Dial(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer closeNear()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	s, err := near.Snapshot(ctx)
+	if err != nil {
+		return nil, &Mute{err}
+	}
+	return s, nil
+}
+
+// Mute is a controller that is there and does not answer.
+type Mute struct{ error }
+
+func (m *Mute) Unwrap() error { return m.error }
+
+// DeafAfter is after what silence it is said that a loop does not turn; its last words are no silence.
+const DeafAfter = 10 * time.Second
+
+// Pause waits, and reports whether ctx goes on.
+func Pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// DialPatiently gives a controller that has the city's lock and no socket yet, or no longer, two seconds.
+func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	for {
+		near, closeNear, err := Dial(dir)
+		if err == nil || !exit.IsNotRunning(err) {
+			return near, closeNear, err
+		}
+		if held, lockErr := IsHeld(dir); lockErr != nil || !held {
+			return nil, nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, err
+		case <-tick.C:
+		}
+	}
+}
+
+// Dial reaches the controller of a city.
+func Dial(dir string) (city.Control, func(), error) {
+	c, err := api.Dial(SocketPath(dir))
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, func() { _ = c.Close() }, nil
+}

@@ -1,0 +1,149 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller"
+	"gcity/events"
+	"gcity/internal/disk"
+)
+
+// NewestSeq is where the log ends, 0 if there is none yet.
+func NewestSeq(ctx context.Context, dir string) uint64 {
+	last, err := ReadEvents(ctx, dir, events.Query{Limit: 1})
+	if err != nil || len(last) == 0 {
+		return 0
+	}
+	return last[len(last)-1].Seq
+}
+
+// LastWords is what an agent that has ended said last, as far as its crash files know.
+func LastWords(dir, name string, lines int) (string, error) {
+	return controller.LastWords(dir, name, lines)
+}
+
+// ReadEvents reads a page of a city's log from its files.
+func ReadEvents(ctx context.Context, dir string, q events.Query) ([]events.Event, error) {
+	r, err := events.OpenReader(StateDir(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Find(ctx, q)
+}
+
+// FollowEvents reads a city's log from its files and waits for more.
+func FollowEvents(ctx context.Context, dir string, after uint64) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
+		r, err := events.OpenReader(StateDir(dir))
+		if err != nil {
+			yield(events.Event{}, err)
+			return
+		}
+		r.Follow(ctx, after)(yield)
+	}
+}
+
+// appendLimit bounds how long an event waits for the log's lock while no controller runs.
+const appendLimit = 5 * time.Second
+
+// AppendEvent writes an event that tells of what is done while no controller does. It is in the log, or the error says
+// why not.
+func AppendEvent(dir string, e events.Event) (uint64, error) {
+	return AppendEventIn(dir, e, events.UseReserve)
+}
+
+// AppendEventIn is AppendEvent for any event; a full disk has room for it or not.
+func AppendEventIn(dir string, e events.Event, room events.Room) (uint64, error) {
+	if err := e.Check(); err != nil {
+		return 0, &city.Error{Code: city.Invalid, Message: err.Error()}
+	}
+	if err := disk.MakePrivate(StateDir(dir)); err != nil {
+		return 0, err
+	}
+	c, err := LoadCity(dir)
+	if err != nil {
+		c = &config.City{Path: dir} // a mistake in the file silences nobody
+	}
+	broken := NewFaults()
+	log, closeLog, err := OpenLog(dir, c, broken.Tell)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), appendLimit)
+	defer cancel()
+	seq, err := log.AppendNow(ctx, e, room)
+	return seq, errors.Join(err, closeLog(), broken.first())
+}
+
+// errDrill is why a log of the provider "fail" cannot be written.
+var errDrill = errors.New(`[events] provider is "fail": nothing is written, which is a drill`)
+
+// OpenLog opens a city's event log as its configuration says. The caller closes it.
+func OpenLog(dir string, c *config.City, broken func(error)) (log *events.Log,
+	closeLog func() error, err error) {
+	at, o, after := StateDir(dir), events.Options{Broken: broken}, func() error { return nil }
+	switch c.Events.Provider {
+	case "fail":
+		o.Refuse = errDrill
+	case "fake":
+		if at, err = os.MkdirTemp("", "gcity-events-"); err != nil {
+			return nil, nil, fmt.Errorf("cannot make a log to be forgotten: %w", err)
+		}
+		after = func() error { return os.RemoveAll(at) }
+	}
+	if log, err = events.Open(at, o); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("cannot open the event log: %w", err), after())
+	}
+	return log, func() error { return errors.Join(log.Close(), after()) }, nil
+}
+
+// LogTrouble reads the newest part of the log and tells what is damaged there, "" if nothing is.
+func LogTrouble(ctx context.Context, dir string) (string, error) {
+	r, err := events.OpenReader(StateDir(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.Find(ctx, events.Query{Limit: events.MaxLimit}); err != nil {
+		return "", err
+	}
+	n, damage := r.Damaged()
+	if n == 0 {
+		return "", nil
+	}
+	var where []string
+	for _, d := range damage {
+		where = append(where, d.String())
+	}
+	return fmt.Sprintf("%d damaged lines: %s", n, strings.Join(where, " | ")), nil
+}
+
+// ClearLogPlace moves a folder aside that is in the place of the event log. A link there is refused when the log opens.
+func ClearLogPlace(at string, logger *slog.Logger) {
+	path := filepath.Join(StateDir(at), "events.jsonl")
+	info, err := disk.Lstat(path)
+	if err != nil || !info.IsDir() {
+		return
+	}
+	aside, err := disk.SetAside(path)
+	if err == nil {
+		logger.Warn("a folder was in the place of the event log and was moved aside", "to",
+			disk.Real(aside))
+	}
+	LogError(logger, "a folder is in the place of the event log", err)
+}

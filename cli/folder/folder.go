@@ -1,0 +1,92 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gcity/beads/sqlite"
+	"gcity/cli/exit"
+	"gcity/internal/disk"
+)
+
+// BinDir is first on every agent's PATH.
+func BinDir(dir string) string { return filepath.Join(dir, ".gc", "bin") }
+
+// UnlessGone takes it that what was to be removed is no more.
+func UnlessGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// HideFromGit keeps what runs out of a repository that the city may be in.
+func HideFromGit(dir string) error {
+	err := WriteNew(filepath.Join(dir, ".gitignore"), "*\n")
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// LinkBinary makes .gc/bin anew: gc is a link to this program, so that agents and their scripts can call it. The folder
+// is first on every agent's PATH, so nothing else stays in it.
+func LinkBinary(dir string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	bin := BinDir(dir)
+	if err := disk.MakePrivate(bin); err != nil {
+		if _, err := disk.SetAside(bin); err != nil {
+			return err
+		}
+		if err := disk.MakePrivate(bin); err != nil {
+			return err
+		}
+	}
+	there, err := disk.ReadDir(bin)
+	for _, e := range there {
+		if path := filepath.Join(bin, e.Name()); e.Name() != "gc" || e.Type() != fs.ModeSymlink {
+			err = errors.Join(err, disk.RemoveAll(path))
+		}
+	}
+	return errors.Join(err, disk.Link(exe, filepath.Join(bin, "gc")))
+}
+
+// WriteNew writes a file that must not exist yet.
+func WriteNew(file, text string) error {
+	f, err := disk.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return &exit.Failure{Code: exit.CodeConflict,
+			Err: fmt.Errorf("%s is not touched: %w", file, fs.ErrExist)}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the configuration: %w", err)
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+func LogPath(dir string) string { return filepath.Join(dir, ".gc", "controller.log") }
+
+func SocketPath(dir string) string { return filepath.Join(StateDir(dir), "controller.sock") }
+
+// canonicalDir is a folder as records know it.
+func canonicalDir(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return dir
+}
+
+func StateDir(dir string) string { return filepath.Join(dir, ".gc") }
+
+// WorkFolder is where the work of a city or a rig is kept, below its own folder.
+const WorkFolder = sqlite.Folder

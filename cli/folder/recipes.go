@@ -1,0 +1,120 @@
+package folder
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/config"
+	"gcity/formula"
+	"gcity/internal/beside"
+)
+
+// FindRecipe reads a formula of the city, or of a rig. Where there is none, but elsewhere, it says so.
+func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formula.Formula, error) {
+	f, err := formula.Find(name, all)
+	if err == nil || slices.ContainsFunc(all,
+		func(s formula.Source) bool { return s.Name == name }) {
+		return f, err
+	}
+	var has []string
+	for i := range c.Rigs {
+		theirs := slices.DeleteFunc(c.Layers(),
+			func(l formula.Layer) bool { return l.Rig != c.Rigs[i].Name })
+		found, lookErr := formula.Resolve(theirs)
+		if lookErr == nil && c.Rigs[i].Name != rig &&
+			slices.ContainsFunc(found, func(s formula.Source) bool { return s.Name == name }) {
+			has = append(has, c.Rigs[i].Name)
+		}
+	}
+	if len(has) == 0 {
+		return nil, err
+	}
+	where := "the city"
+	if rig != "" {
+		where = "rig " + rig
+	}
+	return nil, fmt.Errorf("%s has no formula %q, but %s has: add --rig %s", where, name, "rig "+
+		strings.Join(has, ", rig "), has[0])
+}
+
+// RecipeTroubles says which agents have a default_sling_formula that is not there or cannot be used. Formulas come and
+// go while a city runs, so that is no mistake of its configuration. To look leaves no trace in the city.
+func RecipeTroubles(ctx context.Context, c *config.City) []string {
+	troubles, ok := beside.New[[]string](1).At(ctx, "formulas", time.Now(), Glance,
+		func() []string { return recipesOf(c) })
+	if !ok {
+		return []string{"it is not known whether each default_sling_formula is there: a folder of formulas does not answer"}
+	}
+	return troubles
+}
+
+func recipesOf(c *config.City) []string {
+	type trouble struct {
+		text string
+		of   []string // agents and pools
+	}
+	var all []trouble
+	found, failed := map[string][]formula.Source{}, map[string]error{}
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		if a.DefaultSlingFormula == "" {
+			continue
+		}
+		if _, looked := found[a.Rig]; !looked {
+			found[a.Rig], failed[a.Rig] = recipesFor(c, a.Rig)
+		}
+		err := failed[a.Rig]
+		if err == nil {
+			err = usable(a.DefaultSlingFormula, found[a.Rig])
+		}
+		if err == nil {
+			continue
+		}
+		text := config.Problem{Origin: a.Origins["default_sling_formula"],
+			Key: "agents.default_sling_formula",
+			Message: strings.ReplaceAll(strings.ReplaceAll(err.Error(), c.Path+"/", ""), "\n",
+				" · ")}.String()
+		at := slices.IndexFunc(all, func(t trouble) bool { return t.text == text })
+		if at < 0 {
+			at, all = len(all), append(all, trouble{text: text})
+		}
+		all[at].of = append(all[at].of, a.Qualified())
+	}
+	out := make([]string, len(all))
+	for i, t := range all {
+		out[i] = t.text
+		if len(t.of) > 1 {
+			out[i] += fmt.Sprintf(" (of %s)", strings.Join(t.of, ", "))
+		}
+	}
+	return out
+}
+
+// recipesFor are the formulas that the city, or a rig, finds. Those that come with gcity have no file yet where nobody
+// has cooked anything.
+func recipesFor(c *config.City, rig string) ([]formula.Source, error) {
+	layers := slices.DeleteFunc(c.Layers(),
+		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
+	all, err := formula.Resolve(layers)
+	for _, name := range formula.Shipped() {
+		at, there := slices.BinarySearchFunc(all, name,
+			func(s formula.Source, name string) int { return strings.Compare(s.Name, name) })
+		if !there {
+			all = slices.Insert(all, at, formula.Source{Name: name})
+		}
+	}
+	return all, err
+}
+
+// usable says why a formula cannot be cooked; nil if it can.
+func usable(name string, among []formula.Source) error {
+	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
+	if i >= 0 && among[i].Path == "" {
+		return nil
+	}
+	_, err := formula.Find(name, among)
+	return err
+}

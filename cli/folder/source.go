@@ -1,0 +1,135 @@
+package folder
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/config/edit"
+	"gcity/internal/disk"
+)
+
+// keptSource is what a controller reads besides its city.toml, for other processes. It is gone when the controller is,
+// unless that was killed: then it tells what the city was last.
+type keptSource struct {
+	Files  []string `json:"files"`
+	Strict bool     `json:"strict,omitempty"`
+}
+
+func keptSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
+
+func KeepSource(at string, s config.Source) error {
+	if len(s.Files) == 0 && !s.Strict {
+		if err := disk.Remove(keptSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	data, err := json.Marshal(keptSource{s.Files, s.Strict})
+	if err != nil {
+		return err
+	}
+	return disk.Save(keptSourcePath(at), append(data, '\n'), 0o600)
+}
+
+func DropSource(at string) {
+	_ = disk.Remove(keptSourcePath(at)) // the next controller writes its own, or removes it
+}
+
+// SourceOf is the configuration of a city as the controller that runs it reads it.
+func SourceOf(dir string) config.Source {
+	s := config.Source{Dir: dir, Environ: os.Environ()}
+	var kept keptSource
+	if data, err := disk.ReadFile(keptSourcePath(dir)); err == nil &&
+		json.Unmarshal(data, &kept) == nil {
+		s.Files, s.Strict = kept.Files, kept.Strict
+	}
+	return s
+}
+
+// SourcesOf lists what a configuration is made of.
+func SourcesOf(c *config.City) []config.Part { return c.Parts() }
+
+func ProblemLines(problems []config.Problem) []string {
+	var out []string
+	for _, p := range problems {
+		out = append(out, p.String())
+	}
+	return out
+}
+
+// Short is a revision as it is shown.
+func Short(revision string) string { return revision[:min(12, len(revision))] }
+
+// FindCity finds the city that a folder is in.
+func FindCity(start string) (string, error) { return config.Find(start) }
+
+// LoadCity reads a configuration as the controller of this environment would.
+func LoadCity(dir string) (*config.City, error) { return SourceOf(dir).Load() }
+
+// LoadCityOf reads a configuration as the controller that runs would, of which s is a snapshot; nil: as one of this
+// environment would.
+func LoadCityOf(dir string, s *city.Snapshot) (*config.City, error) {
+	return SourceAs(dir, s).Load()
+}
+
+// ParseConfig understands a text as the configuration of the city in dir, as LoadCityOf does.
+func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error) {
+	return SourceAs(dir, s).Parse(data)
+}
+
+func SourceAs(dir string, s *city.Snapshot) config.Source {
+	out := SourceOf(dir)
+	if s != nil {
+		out.Environ = s.Config.Environ
+	}
+	return out
+}
+
+func CheckConfig(dir string, data []byte) error {
+	_, err := config.Parse(dir, data)
+	return err
+}
+
+// NewRig is a rig that is to be declared.
+type NewRig = edit.NewRig
+
+// DeclareRig writes a rig into a city's configuration, UndeclareRig takes one out of it, with its agents if that is
+// wanted. Both give the configuration that there is then.
+func DeclareRig(dir string, r NewRig) (*config.City, error) {
+	return edit.AddRig(SourceOf(dir), r)
+}
+
+func UndeclareRig(dir, name string, agents bool) (*config.City, error) {
+	return edit.RemoveRig(SourceOf(dir), name, agents)
+}
+
+// AsEdit gives a refused edit of the configuration its class: what stands on the disk is not refused by it.
+func AsEdit(err error) error {
+	_, unfit := errors.AsType[*edit.Unfit](err)
+	switch {
+	case unfit:
+		return &city.Error{Code: city.Invalid, Message: err.Error()}
+	case errors.Is(err, edit.ErrInUse), errors.Is(err, edit.ErrChanged):
+		return &city.Error{Code: city.Conflict, Message: err.Error()}
+	}
+	return err
+}
+
+// Folders are where automations are found.
+func Folders(c *config.City) []string {
+	var out []string
+	for _, l := range c.Layers() {
+		out = append(out, l.Dir)
+	}
+	return out
+}
+
+// SetSuspended writes the flag into the configuration.
+func SetSuspended(dir string, t config.Target, on bool) error {
+	return edit.SetSuspended(SourceOf(dir), t, on)
+}

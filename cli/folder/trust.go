@@ -1,0 +1,113 @@
+package folder
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gcity/automation"
+	"gcity/cli/exit"
+	"gcity/config"
+	"gcity/internal/ownership"
+	"gcity/prefs"
+	"gcity/session/mixed"
+	"gcity/trust"
+)
+
+// Ledger is where this user's answers are kept.
+func Ledger() *trust.Ledger {
+	return trust.Open(os.Getenv, func() []string {
+		all := prefs.Load(prefs.Find(os.Getenv), prefs.Prefs{}).TrustFolders
+		for i, f := range all {
+			if below, home := strings.CutPrefix(f, "~/"); home {
+				f = filepath.Join(os.Getenv("HOME"), below)
+			}
+			all[i] = canonicalDir(f)
+		}
+		return all
+	})
+}
+
+// ProgramsOf lists every program that a city would run.
+func ProgramsOf(c *config.City) []trust.Program {
+	all, _ := RunsOfCity(c)
+	return all
+}
+
+// RunsOfCity is ProgramsOf; complete: there is no automation that cannot be read now, and may be mended later.
+func RunsOfCity(c *config.City) (all []trust.Program, complete bool) {
+	all = c.Runs()
+	found, troubles := ScanFor(&automation.Scanner{}, c, time.Now())
+	for _, d := range found.Automations {
+		add := func(what, line string) {
+			if line != "" {
+				p := trust.Program{What: what + " " + d.Scoped(), Line: line,
+					At: shownIn(c.Path, d.Source), From: []string{d.Source}}
+				all = append(all, p.WithScripts(c.Path, d.Dir(), d.Layer.Root))
+			}
+		}
+		add("automation", d.Exec)
+		add("check of automation", d.Check)
+	}
+	marks := filepath.Join(StateDir(c.Path), mixed.MarksFile)
+	names, _ := mixed.Marks(StateDir(c.Path)) // the provider says why they cannot be read
+	for _, name := range names {
+		if path, scripted := CutExec(name); scripted {
+			p := trust.Program{What: "session provider of earlier sessions", Line: path,
+				At: shownIn(c.Path, marks), From: []string{marks}}
+			all = append(all, p.WithScripts(c.Path))
+		}
+	}
+	return all, len(found.Broken) == 0 && len(troubles) == 0
+}
+
+// OwnedBy returns an error if another user can change a script of these programs.
+func OwnedBy(all []trust.Program) error {
+	for _, p := range all {
+		for _, f := range p.Files {
+			if err := ownership.Check(f); err != nil {
+				return &exit.Failure{Code: exit.CodeConfig,
+					Err: fmt.Errorf("%s (%s) does not run: %w", p.What, p.At, err)}
+			}
+		}
+	}
+	return nil
+}
+
+// shownIn is a path as it is shown: from the city's folder, if it is inside.
+func shownIn(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// Trusted returns the grant for a city; c is its configuration, nil if that is not read yet. Nothing is read before the
+// grant is asked.
+func Trusted(dir string, c *config.City) trust.Grant {
+	dir = canonicalDir(dir)
+	return Ledger().Check(dir, func() ([]trust.Program, error) {
+		if c == nil {
+			var refused error
+			if c, refused = LoadCity(dir); refused != nil {
+				c = SourceOf(dir).Legible()
+			}
+		}
+		if c != nil {
+			return ProgramsOf(c), nil
+		}
+		return knownPrograms(dir), nil
+	})
+}
+
+// knownPrograms are those of a city whose file is refused: what keeps its work.
+func knownPrograms(dir string) []trust.Program {
+	k := KnownAt(dir)
+	if k == nil {
+		return nil
+	}
+	c := config.City{Path: dir, Beads: config.Beads{Provider: k.Store.Provider}}
+	return c.Runs()
+}

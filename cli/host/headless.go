@@ -1,0 +1,152 @@
+package host
+
+import (
+	"context"
+	"log/slog"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+	"golang.org/x/sync/errgroup"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// Headless runs the city without a screen, as a service does: logs on stderr and in the controller's file, signals,
+// systemd's notifications.
+func Headless(ctx context.Context, e *env.Env) error {
+	dir, err := e.CityDir()
+	if err != nil {
+		return err
+	}
+	logger, closeLog := headlessLog(e, dir)
+	defer closeLog()
+	note := NewNotifier(logger)
+	defer note.Close()
+	signals, quiet := ListenSignals()
+	defer quiet()
+	signal.Notify(signals, syscall.SIGINT)
+
+	h, err := OpenHouse(ctx, e, HouseOptions{Dir: dir, Mode: "headless", Logger: logger,
+		Beat: note.Beat})
+	if err != nil {
+		return err
+	}
+	runCtx, stop := context.WithCancel(ctx)
+	defer stop()
+	var g errgroup.Group
+	ended := make(chan error, 1)
+	g.Go(func() error {
+		ended <- h.Host(runCtx, func() {
+			logger.Info("the city runs", "city", dir, "version", e.Version)
+			note.Say(daemon.SdNotifyReady)
+		})
+		return nil
+	})
+	err = h.Obey(signals, func() { note.Say(daemon.SdNotifyStopping); stop() },
+		func() { h.reload(note) })
+	if err != nil {
+		return err // the loop hangs: the process ends without it
+	}
+	note.Say(daemon.SdNotifyStopping)
+	err = <-ended
+	_ = g.Wait() // it never fails: ended carries the error
+	GivenUp(e, h)
+	return err
+}
+
+// reload reads the configuration again because of a SIGHUP.
+func (h *House) reload(note *notifier) {
+	note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if r, err := h.Loop.Do(ctx, city.Reload{}); err != nil {
+		h.Logger.Error("the configuration was not reloaded", "error", err)
+	} else {
+		h.Logger.Info("reload", "result", r.Message)
+	}
+	note.Say(daemon.SdNotifyReady)
+}
+
+// notifier tells systemd how the service is. It never makes its caller wait: a goroutine does the writing, and of the
+// beats that pile up only the newest is told.
+type notifier struct {
+	logger *slog.Logger
+	states chan string
+	beats  chan string
+	stop   chan struct{}
+	done   chan struct{} // closed when all is told
+	wg     sync.WaitGroup
+}
+
+func NewNotifier(logger *slog.Logger) *notifier {
+	n := &notifier{logger: logger, states: make(chan string, 16), beats: make(chan string, 1),
+		stop: make(chan struct{}), done: make(chan struct{})}
+	n.wg.Go(n.write)
+	return n
+}
+
+// Beat says that the loop turned: the watchdog is fed, and the status is shown by systemctl.
+func (n *notifier) Beat(status string) {
+	select {
+	case <-n.beats:
+	default:
+	}
+	select {
+	case n.beats <- status:
+	default:
+	}
+}
+
+// Say sends a state. Where systemd reads nothing, states beyond a few are dropped.
+func (n *notifier) Say(state string) {
+	select {
+	case n.states <- state:
+	default:
+	}
+}
+
+// lastWord is how long systemd may take to hear what is queued at the end. One that reads nothing keeps no city from
+// ending; the writer then ends with the process.
+const lastWord = 250 * time.Millisecond
+
+// Close sends what is queued and ends.
+func (n *notifier) Close() {
+	close(n.stop)
+	select {
+	case <-n.done:
+		n.wg.Wait()
+	case <-time.After(lastWord):
+	}
+}
+
+func (n *notifier) write() {
+	defer close(n.done)
+	for {
+		select {
+		case s := <-n.states:
+			n.send(s)
+		case s := <-n.beats:
+			n.send("WATCHDOG=1\nSTATUS=" + output.SafeLine(s))
+		case <-n.stop:
+			for {
+				select {
+				case s := <-n.states:
+					n.send(s)
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+func (n *notifier) send(state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		n.logger.Debug("systemd was not told", "error", err)
+	}
+}

@@ -1,0 +1,82 @@
+package host
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+	"gcity/session/fake"
+)
+
+// slow is a loop that ends only when it is hurried.
+type slow struct {
+	city.Control
+	limit   atomic.Int64
+	hurried chan struct{}
+	gaveUp  chan struct{}
+}
+
+func (*slow) Run(context.Context) error    { return nil }
+func (*slow) Settle(context.Context) error { return nil }
+func (*slow) SetMode(string)               {}
+func (*slow) Looked() <-chan struct{}      { return nil }
+func (s *slow) GiveUp()                    { close(s.gaveUp) }
+func (s *slow) Hurry()                     { close(s.hurried) }
+func (s *slow) StopLimit() time.Duration   { return time.Duration(s.limit.Load()) }
+
+// Agents that depend on each other end one after the other, and each has its time, by the configuration that is in force
+// when the stop begins. Before the loop would give up, and leave the rest running, all are ended at once.
+func TestAStopHasTheTimeOfItsChain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slow{hurried: make(chan struct{})}
+		h := &House{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
+		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
+		stopped := make(chan struct{})
+		l.limit.Store(int64(35 * time.Second))
+		go func() { obeyed <- h.Obey(signals, func() { close(stopped) }, func() {}) }()
+		synctest.Wait()
+		const limit = 4*time.Minute + 30*time.Second
+		l.limit.Store(int64(limit)) // a reload
+		began := time.Now()
+		signals <- syscall.SIGTERM
+		<-stopped
+		<-l.hurried
+		if took := time.Since(began); took != limit-stopMargin { // by the bubble's clock
+			t.Errorf("all were ended at once after %s", took)
+		}
+		close(h.Done)
+		if err := <-obeyed; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What does not end even when it is killed is given up, and the loop comes to an end of its own.
+func TestWhatDoesNotEndIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slow{hurried: make(chan struct{}), gaveUp: make(chan struct{})}
+		l.limit.Store(int64(time.Hour))
+		h := &House{parts: parts{Loop: l, sessions: fake.New()}, Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{})}
+		signals, obeyed := make(chan os.Signal, 1), make(chan error, 1)
+		go func() { obeyed <- h.Obey(signals, func() {}, func() {}) }()
+		signals <- syscall.SIGTERM
+		synctest.Wait()
+		began := time.Now()
+		signals <- syscall.SIGTERM
+		<-l.hurried
+		<-l.gaveUp
+		if took := time.Since(began); took != killLimit { // by the bubble's clock
+			t.Errorf("given up after %s", took)
+		}
+		close(h.Done)
+		if err := <-obeyed; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/folder"
+	"gcity/internal/lastwords"
+	"gcity/internal/mishap"
+)
+
+// endless is a loop that ends when it is told to.
+type endless struct{ city.Control }
+
+func (endless) Run(ctx context.Context) error { <-ctx.Done(); return nil }
+func (endless) Settle(context.Context) error  { return nil }
+func (endless) Hurry()                        {}
+func (endless) GiveUp()                       {}
+func (endless) StopLimit() time.Duration      { return time.Minute }
+func (endless) Looked() <-chan struct{}       { return nil }
+func (endless) SetMode(string)                {}
+
+func (endless) Snapshot(context.Context) (*city.Snapshot, error) { return &city.Snapshot{}, nil }
+
+func (endless) Snapshots(context.Context) iter.Seq2[*city.Snapshot, error] { return nil }
+
+// quietCity is one that gives back what it has by closeIt.
+func quietCity(closeIt func()) *kept {
+	until := func(ctx context.Context) { <-ctx.Done() }
+	return &kept{own: slog.New(slog.DiscardHandler), signals: make(chan os.Signal, 8), release: func() {}, House: &House{
+		Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{}),
+		parts: parts{Loop: endless{}, last: lastwords.New(time.Second), faults: folder.NewFaults(), mirror: until, door: until,
+			serve: func(ctx context.Context) error { <-ctx.Done(); return nil }, GiveBack: closeIt},
+	}}
+}
+
+// A city whose loop has ended and that does not let go of its folder, which may be on a disk that is gone, keeps the
+// supervisor from nothing.
+func TestAKeptCityThatDoesNotClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := make(chan struct{})
+		ctx, stop := context.WithCancel(t.Context())
+		k := quietCity(func() { <-disk })
+		ended := make(chan error, 1)
+		go func() { ended <- k.Run(ctx, func() {}) }()
+		synctest.Wait()
+		stop()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			if err == nil || !strings.Contains(err.Error(), "does not let go") {
+				t.Error(err)
+			}
+		default:
+			t.Error("whoever waits for it waits for ever")
+		}
+		close(disk)
+	})
+}
+
+// A panic that no controller has seen is not one that a controller has told of: it comes to the supervisor as it is.
+func TestAKeptCityThatBreaksBesideItsLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fault := mishap.Catch(func() {
+			_ = quietCity(func() {}).Run(t.Context(), func() { panic("beside") })
+		})
+		if p, ok := errors.AsType[*mishap.Panic](fault); !ok || p.Value != "beside" {
+			t.Errorf("%v", fault)
+		}
+	})
+}

@@ -1,0 +1,21 @@
+package host
+
+import (
+	"golang.org/x/sys/unix"
+
+	"gcity/city"
+)
+
+// OpenFiles returns how many files the controller may open that runs, or one that this process would start; 0 if that
+// cannot be told. Go raises the limit of each process to what is allowed, and gives its children the one of before.
+func OpenFiles(running *city.Snapshot) uint64 {
+	pid := 0 // this process
+	if running != nil {
+		pid = running.PID
+	}
+	var lim unix.Rlimit
+	if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &lim); err != nil {
+		return 0
+	}
+	return lim.Cur
+}

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"time"
+
+	"gcity/cli/env"
+	"gcity/cli/folder"
+	"gcity/internal/disk"
+)
+
+// Logger writes what a controller says: text for a person at a terminal, JSON for a journal.
+func Logger(e *env.Env, w io.Writer) *slog.Logger {
+	if e.ErrTTY {
+		return slog.New(slog.NewTextHandler(w, nil))
+	}
+	return slog.New(slog.NewJSONHandler(w, nil))
+}
+
+// headlessLog returns the logger of a controller without a screen. It writes to the controller's file, and
+// to stderr unless that is the same file, as it is in the background.
+func headlessLog(e *env.Env, dir string) (_ *slog.Logger, closeLog func()) {
+	logger, closeFile := controllerLog(dir)
+	if folder.IsFile(e.Err, folder.LogPath(dir)) {
+		return logger, closeFile
+	}
+	out := NewSpill(e.Err)
+	if _, err := disk.CheckFile(folder.LogPath(dir)); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
+		Logger(e, out).Warn("nothing is written to the controller's log", "error", err)
+	}
+	// it never fails
+	return bothLogs(Logger(e, out), logger), func() { _ = out.Close(); closeFile() }
+}
+
+// bothLogs returns a logger that writes to two others.
+func bothLogs(one, two *slog.Logger) *slog.Logger {
+	return slog.New(slog.NewMultiHandler(one.Handler(), two.Handler()))
+}
+
+// controllerLog returns a logger that writes to the controller's file and never waits for it.
+func controllerLog(dir string) (_ *slog.Logger, closeLog func()) {
+	file := folder.FileLog(dir)
+	own := NewSpill(file)
+	return folder.FileLogger(own), func() {
+		_ = own.Close() // it never fails
+		select {
+		case <-own.done:
+			_ = file.Close() // what cannot be written is lost
+		default: // the disk does not answer, and Close would wait for it
+		}
+	}
+}
+
+// spillDepth is how many lines a stuck stderr may be behind before lines are dropped.
+const spillDepth = 1024
+
+// spill is a writer that never makes its caller wait: lines queue up for a goroutine that writes them, and
+// what does not fit in the queue is dropped and counted.
+type spill struct {
+	to    io.Writer
+	lines chan []byte
+	done  chan struct{}
+	wg    sync.WaitGroup // outlives Close only if a write never returns
+
+	mu      sync.Mutex
+	closed  bool
+	dropped int
+}
+
+func NewSpill(to io.Writer) *spill {
+	s := &spill{to: to, lines: make(chan []byte, spillDepth), done: make(chan struct{})}
+	s.wg.Go(s.drain)
+	return s
+}
+
+// Write queues one line. It never fails.
+func (s *spill) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return len(p), nil
+	}
+	line := append([]byte(nil), p...)
+	if s.dropped > 0 {
+		line = append(fmt.Appendf(nil, "%d lines of this log were dropped: nobody read it\n",
+			s.dropped), line...)
+	}
+	select {
+	case s.lines <- line:
+		s.dropped = 0
+	default:
+		s.dropped++
+	}
+	return len(p), nil
+}
+
+// Close writes what is queued, for at most a quarter of a second.
+func (s *spill) Close() error {
+	s.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.lines)
+	}
+	s.mu.Unlock()
+	select {
+	case <-s.done:
+	case <-time.After(250 * time.Millisecond):
+	}
+	return nil
+}
+
+func (s *spill) drain() {
+	defer close(s.done)
+	for line := range s.lines {
+		if _, err := s.to.Write(line); err != nil {
+			continue // a stream that is gone stays gone; the city does not end for it
+		}
+	}
+}
+
+// behind is how many lines wait to be written.
+func (s *spill) behind() int { return len(s.lines) }

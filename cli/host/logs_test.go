@@ -1,0 +1,52 @@
+package host
+
+import (
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"gcity/internal/await"
+)
+
+// A log that nobody reads delays nobody (C13), and what was lost is said.
+func TestSpillNeverWaits(t *testing.T) {
+	r, w := io.Pipe() // every write waits for a reader
+	s := NewSpill(w)
+	for range 3 * spillDepth {
+		if _, err := s.Write([]byte("line\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var (
+		wg   sync.WaitGroup
+		read strings.Builder
+	)
+	wg.Go(func() { _, _ = io.Copy(&read, r) })
+	await.Until(t, "it has caught up", func() bool {
+		if _, err := s.Write(nil); err != nil {
+			t.Fatal(err)
+		}
+		return s.behind() == 0
+	})
+	if _, err := s.Write([]byte("the last\n")); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	w.Close()
+	wg.Wait()
+	if text := read.String(); !strings.Contains(text, "lines of this log were dropped") || !strings.HasSuffix(text, "the last\n") {
+		t.Errorf("read %d bytes, ending %q", len(text), text[max(0, len(text)-80):])
+	}
+}
+
+// A stream that nobody will ever read does not hold up the end either.
+func TestSpillClosesOnAStuckStream(t *testing.T) {
+	_, w := io.Pipe()
+	s := NewSpill(w)
+	_, _ = s.Write([]byte("line\n"))
+	s.Close()
+	_, _ = s.Write([]byte("after the end\n"))
+	w.Close()
+	<-s.done
+}

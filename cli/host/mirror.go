@@ -1,0 +1,25 @@
+package host
+
+import (
+	"path/filepath"
+	"strings"
+
+	"gcity/cli/folder"
+	"gcity/cli/workstore"
+	"gcity/config"
+	"gcity/events/mirror"
+	"gcity/trust"
+)
+
+// MirrorOf is the script that is told of a city's events, without log and logger; ok: there is one, and it may run.
+func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
+	path, ok := folder.CutExec(c.Events.Provider)
+	if ok = ok && grant.Err() == nil; !ok {
+		return mirror.Options{}, false
+	}
+	if strings.Contains(path, "/") && !filepath.IsAbs(path) {
+		path = filepath.Join(c.Path, path)
+	}
+	return mirror.Options{Script: path, Dir: c.Path,
+		Env: workstore.ScriptEnv(workstore.Places(c)[0]), State: folder.StateDir(c.Path)}, ok
+}

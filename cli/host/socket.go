@@ -1,0 +1,31 @@
+package host
+
+import (
+	"log/slog"
+
+	"gcity/api"
+	"gcity/cli/folder"
+	"gcity/controller"
+)
+
+// held says whether the city is still ours, and sees that its socket is where it belongs. socket is nil for one that
+// has none.
+func held(hold *controller.Hold, socket *api.Socket, log *slog.Logger) error {
+	if err := hold.Check(); err != nil || socket == nil {
+		return err
+	}
+	renewed, err := socket.Renew()
+	if aside := socket.Aside(); renewed && aside != "" {
+		tellAside(log, aside)
+	} else if renewed {
+		log.Warn("the city's socket was removed, and is there again")
+	}
+	folder.LogError(log, "the city's socket was removed, and cannot be made anew", err)
+	return nil
+}
+
+// tellAside warns that something was in the socket's place.
+func tellAside(log *slog.Logger, aside string) {
+	log.Warn("a file or folder was in the place of the city's socket and was moved aside", "to",
+		aside)
+}

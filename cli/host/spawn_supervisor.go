@@ -1,0 +1,134 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"gcity/cli/env"
+	"gcity/cli/service"
+)
+
+// SpawnLimit is how long a supervisor may take to answer.
+const SpawnLimit = 30 * time.Second
+
+// RaiseSupervisor has a supervisor run: by its service, if it has one and there is a systemd.
+func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
+	error) {
+	for _, u := range service.Units(e, "supervisor", home.Dir) {
+		err := u.Raise(ctx, func() (bool, error) {
+			pid, err := SupervisorOf(home.Dir)
+			return pid != 0, err
+		})
+		if errors.Is(err, service.ErrUnreachable) {
+			service.WarnNoService(e, u, err)
+			break
+		}
+		if err != nil {
+			return supervisorRunning{}, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, SpawnLimit)
+		defer cancel()
+		r, err := awaitSupervisor(ctx, e, nil)
+		if err != nil {
+			err = fmt.Errorf("the supervisor did not come up by its service: %w; `%s` tells more",
+				err, u.Manager.Line("status", u.Name()))
+		}
+		return r, err
+	}
+	return spawnSupervisor(ctx, e, home)
+}
+
+// spawnSupervisor starts a supervisor in a session of its own and returns when it answers. One that somebody else was
+// just starting is as good.
+func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
+	error) {
+	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
+		return supervisorRunning{}, errors.New("no supervisor runs, and one that was started from within an agent or an automation would end with that: " +
+			"start it from a terminal of yours, or make it a service by `gcity supervisor install --now`")
+	}
+	if err := CheckHome(home); err != nil {
+		return supervisorRunning{}, err
+	}
+	if err := home.Make(); err != nil {
+		return supervisorRunning{}, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return supervisorRunning{}, fmt.Errorf("cannot find this program to start it again: %w",
+			err)
+	}
+	log, err := os.OpenFile(home.Log(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return supervisorRunning{}, fmt.Errorf("cannot write the supervisor's log: %w", err)
+	}
+	defer log.Close()
+	began, err := log.Seek(0, 2)
+	if err != nil {
+		return supervisorRunning{}, err
+	}
+	cmd := exec.Command(exe, "supervisor", "run", "--detached")
+	cmd.Args[0] = "gcity"
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = ofNoCity(os.Environ()), home.Dir, log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return supervisorRunning{}, fmt.Errorf("cannot start the supervisor: %w", err)
+	}
+	died := make(chan error, 1)
+	var wg sync.WaitGroup // outlived by the child on purpose: it ends with this process
+	wg.Go(func() { died <- cmd.Wait() })
+	ctx, cancel := context.WithTimeout(ctx, SpawnLimit)
+	defer cancel()
+	r, err := awaitSupervisor(ctx, e, died)
+	if err != nil {
+		return r, fmt.Errorf("the supervisor did not come up: %w%s", err, tailOf(home.Log(), began))
+	}
+	return r, nil
+}
+
+// awaitSupervisor waits until a supervisor answers.
+func awaitSupervisor(ctx context.Context, e *env.Env, died <-chan error) (supervisorRunning,
+	error) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	var dead error
+	for {
+		fleet, r, err := DialSupervisor(e)
+		if err == nil {
+			_, err = fleet.Cities(ctx)
+			_ = fleet.Close()
+			if err == nil {
+				return r, nil
+			}
+		}
+		if dead != nil && r.PID == 0 {
+			return r, dead
+		}
+		select {
+		case <-ctx.Done():
+			return r, ctx.Err()
+		case dead = <-died: // perhaps because another one was quicker
+			if dead == nil {
+				dead = errors.New("it ended at once")
+			}
+		case <-tick.C:
+		}
+	}
+}
+
+// ofNoCity is an environment without what speaks of one city, or of one agent: a supervisor runs them all.
+func ofNoCity(env []string) []string {
+	var out []string
+	for _, pair := range env {
+		if !strings.HasPrefix(pair, "GC_") || strings.HasPrefix(pair, "GC_HOME=") {
+			out = append(out, pair)
+		}
+	}
+	return out
+}

@@ -1,0 +1,383 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/offline"
+	"gcity/config"
+	"gcity/controller"
+	"gcity/events"
+	"gcity/internal/beside"
+	"gcity/internal/lastwords"
+	"gcity/internal/mishap"
+	"gcity/internal/shell"
+	"gcity/internal/toml"
+	"gcity/supervisor"
+)
+
+type (
+	supervisorRunning = supervisor.Running
+	Registered        = supervisor.Entry
+)
+
+// SupervisorOf is the process that has the cities that are registered in a folder, 0 if none has.
+func SupervisorOf(dir string) (pid int, err error) {
+	r, runs, err := supervisor.Find(supervisor.Home{Dir: dir})
+	if !runs {
+		return 0, err
+	}
+	return r.PID, err
+}
+
+// FindSupervisor says which supervisor runs the cities of this environment, if one does.
+func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
+	h, err := env.Home(e)
+	if err != nil {
+		return supervisorRunning{}, false
+	}
+	r, runs, err := supervisor.Find(h)
+	return r, runs && err == nil
+}
+
+// DialSupervisor reaches the supervisor that runs. It is not running if none does.
+func DialSupervisor(e *env.Env) (*api.Fleet, supervisorRunning, error) {
+	h, err := env.Home(e)
+	if err != nil {
+		return nil, supervisorRunning{}, err
+	}
+	r, runs, err := supervisor.Find(h)
+	if err != nil {
+		return nil, r, err
+	}
+	if !runs {
+		return nil, r, exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", h.Dir)
+	}
+	f, err := api.DialFleet(r.Socket)
+	return f, r, err
+}
+
+// CheckHome says what is wrong with the files of a supervisor: mistakes are refused as those of a configuration are.
+func CheckHome(h env.SupervisorHome) error {
+	_, err := supervisor.ReadSettings(h)
+	_, regErr := supervisor.Read(h)
+	if err = errors.Join(err, regErr); err == nil {
+		return nil
+	}
+	if _, ok := errors.AsType[toml.Problems](err); ok {
+		return &exit.Failure{Code: exit.CodeConfig, Err: fmt.Errorf("refused:\n%w", err)}
+	}
+	return err
+}
+
+// Registry lists the cities that are registered, by their names.
+func Registry(h env.SupervisorHome) ([]Registered, error) {
+	all, err := supervisor.Read(h)
+	looks := beside.New[string](len(all) + 1)
+	return supervisor.Named(all, func(path string) string {
+		name, _ := looks.At(context.Background(), path, time.Now(), env.FolderAnswers,
+			func() string { return cityName(path) })
+		return name
+	}), err
+}
+
+func Unregister(ctx context.Context, h env.SupervisorHome, path string) (bool, error) {
+	return supervisor.Remove(ctx, h, path)
+}
+
+func Register(ctx context.Context, h env.SupervisorHome, path string) (Registered, error) {
+	e, err := supervisor.Identify(ctx, path, cityName)
+	if err != nil {
+		return e, err
+	}
+	// Add compares names that are written in the registry. Entries without one take theirs from a city.toml.
+	if err := Clash(ctx, h, path); err != nil {
+		return e, err
+	}
+	return e, supervisor.Add(ctx, h, e)
+}
+
+// misnamed returns the error for a city whose city.toml gives it another name than the registry.
+func misnamed(ctx context.Context, e *env.Env, entry Registered, name string) error {
+	again := "`gcity register " + shell.Quote(entry.Path) + "`"
+	if h, err := env.Home(e); err == nil {
+		if taken := Clash(ctx, h, entry.Path); taken != nil {
+			return fmt.Errorf("%w; then run %s", taken, again)
+		}
+	}
+	return fmt.Errorf("it is registered as %q, and its %s calls it %q: %s takes the new name",
+		entry.Name, config.FileName, name, again)
+}
+
+// Clash returns the error for a city whose name another registered city has. Read errors are reported at registration.
+func Clash(ctx context.Context, h env.SupervisorHome, path string) error {
+	e, err := supervisor.Identify(ctx, path, cityName)
+	all, wrong := Registry(h)
+	if err != nil || wrong != nil {
+		return nil
+	}
+	return supervisor.Clash(all, e)
+}
+
+// cityName is what a city is called by its configuration, or was when that was last well; "" if nobody knows.
+func cityName(path string) string {
+	if c, err := folder.SourceOf(path).Load(); err == nil {
+		return c.Workspace.Name
+	}
+	if k := folder.KnownAt(path); k != nil {
+		return k.Name
+	}
+	return ""
+}
+
+// mostAgents is how many agents a city declares, every possible member of its pools among them.
+func mostAgents(path string) (int, error) {
+	c, err := folder.SourceOf(path).Load()
+	if err != nil {
+		return 0, err
+	}
+	return len(folder.Plan(c, path)), nil
+}
+
+// supervised is a supervisor put together, not yet running.
+type supervised struct {
+	*supervisor.Supervisor
+	Serve func(ctx context.Context) error // answers on its socket
+	Door  func(ctx context.Context)       // answers over TCP
+	Last  *lastwords.Time
+	Close func()
+}
+
+// AssembleSupervisor takes the home's locks and puts the parts together.
+func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, logger *slog.Logger,
+	beat func(string)) (_ supervised, err error) {
+	var undo folder.Closers
+	defer func() {
+		if err != nil {
+			undo.Close()
+		}
+	}()
+	hold, err := supervisor.Acquire(h, e.Version)
+	if err != nil {
+		return supervised{}, err
+	}
+	undo.Add(hold.Release)
+	l, err := api.Listen(h.Socket())
+	if err != nil {
+		return supervised{}, fmt.Errorf("cannot open the supervisor's socket: %w", err)
+	}
+	undo.Add(func() { _ = l.Close() }) // ServeFleet has closed it already
+	lost := func(err error) { logger.Error("files are not watched any more", "error", err) }
+	wants, last := make(chan api.TCP, 1), lastwords.New(controller.Farewell)
+	var s *supervisor.Supervisor
+	s = supervisor.New(supervisor.Options{
+		Home: h, Logger: logger, Version: e.Version,
+		Open: func(ctx context.Context, entry Registered) (supervisor.City, error) {
+			return openKept(ctx, e, entry, logger,
+				func(ctx context.Context,
+					agents int) error {
+					return s.Allow(ctx, entry.Path, agents)
+				})
+		},
+		Name:   cityName,
+		Agents: mostAgents,
+		Left:   offline.Living,
+		End: func(ctx context.Context, path string) (int, error) {
+			return offline.EndLeft(ctx, path, e.Now, nil, offline.TellBroken(logger))
+		},
+		Record: func(path string, e events.Event) error {
+			_,
+				err := folder.AppendEvent(path, e)
+			return err
+		},
+		Watch: func(ctx context.Context,
+			path string) <-chan struct{} {
+			return watchCity(ctx, path, lost)
+		},
+		Busy: exit.AlreadyRunning,
+		Changes: config.WatchFiles(ctx, []string{h.Registry(), h.Settings()}, nil,
+			config.WatchOptions{Log: logger, Broken: lost}),
+		Apply: func(s supervisor.Settings) { folder.Latest(wants, fleetTCP(s)) },
+		Beat:  beat,
+	})
+	o := api.Options{Log: logger, Last: last, Version: e.Version}
+	return supervised{
+		Supervisor: s, Last: last, Close: undo.Close,
+		Serve: func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
+		Door:  func(ctx context.Context) { api.KeepFleet(ctx, wants, s.Answers, s, o) },
+	}, nil
+}
+
+func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct{} {
+	o := config.WatchOptions{Log: folder.QuietLogger(), Broken: lost}
+	if c, err := folder.SourceOf(path).Watch(ctx, o); err == nil {
+		return c
+	}
+	return config.WatchFiles(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
+}
+
+// earlierRun is the error of a city that this process still runs, by another path of its folder for instance. That
+// passes.
+type earlierRun struct{ running *controller.RunningError }
+
+func (earlierRun) Error() string {
+	return "an earlier run of it in this supervisor is being ended; should that not pass, kill -USR1 of the supervisor and `gcity supervisor start` free it, and keep all agents"
+}
+
+func (e earlierRun) Unwrap() error { return e.running }
+
+// kept is a city in the supervisor's care. What it is told it is told as by signals, as a controller of its own would
+// be.
+type kept struct {
+	*House
+	own     *slog.Logger // the city's file alone
+	signals chan os.Signal
+	release func()
+}
+
+// openKept opens a city that is registered.
+func openKept(ctx context.Context, e *env.Env, entry Registered, logger *slog.Logger,
+	allow func(context.Context, int) error) (supervisor.City, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	own, closeLog := controllerLog(entry.Path)
+	logger = bothLogs(logger.With("city", entry.Name), own)
+	release := func() { cancel(); closeLog() }
+	h, err := OpenHouse(ctx, e, HouseOptions{Dir: entry.Path, Mode: controller.Supervised,
+		Logger: logger, Beat: func(string) {}, allow: allow})
+	if err != nil {
+		release()
+		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {
+			return nil, earlierRun{r}
+		}
+		return nil, err
+	}
+	k := &kept{House: h, own: own, signals: make(chan os.Signal, 8), release: release}
+	s, err := h.Loop.Snapshot(ctx)
+	if err == nil && s.Name != entry.Name {
+		err = misnamed(ctx, e, entry, s.Name)
+	}
+	if err != nil {
+		k.Close()
+		return nil, err
+	}
+	return k, nil
+}
+
+func (k *kept) Control() city.Control { return k.Loop }
+
+// Run implements supervisor.City.
+func (k *kept) Run(ctx context.Context, ready func()) error {
+	defer k.release()
+	runCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var ended, fault error
+	over := make(chan struct{})
+	go func() { // waited for, unless it hangs
+		defer close(over)
+		fault = mishap.Catch(func() {
+			ended = k.Host(runCtx, func() {
+				k.own.Info("the city runs", "city", k.Dir, "supervisor", os.Getpid())
+				ready()
+			})
+		})
+	}()
+	defer context.AfterFunc(ctx, func() { k.tell(syscall.SIGTERM) })()
+	if err := k.Obey(k.signals, stop, func() {}); err != nil {
+		return err // it hangs: nobody waits for it
+	}
+	late := time.NewTimer(folder.ReleaseLimit)
+	defer late.Stop()
+	select {
+	case <-over:
+		if what := k.last.End(); what != "" {
+			k.Logger.Warn("the city has ended, and something was given up", "after", k.last.Limit(),
+				"what", what)
+		}
+		if fault != nil { // of which nobody has been told
+			panic(fault)
+		}
+		return ended
+	case <-late.C:
+		return fmt.Errorf("the city has ended, and does not let go of %s; look at what is mounted there", k.Dir)
+	}
+}
+
+func (k *kept) tell(s os.Signal) {
+	select {
+	case k.signals <- s:
+	default: // so many have been told already
+	}
+}
+
+// Leave implements supervisor.City.
+func (k *kept) Leave() { k.tell(syscall.SIGUSR1) }
+
+// Hurry implements supervisor.City.
+func (k *kept) Hurry() { k.tell(syscall.SIGTERM) }
+
+// Close implements supervisor.City.
+func (k *kept) Close() { k.GiveBack(); k.release() }
+
+// fleetTCP is where, and for whom, a supervisor is to answer over TCP.
+func fleetTCP(s supervisor.Settings) api.TCP {
+	t := api.TCP{Addr: api.TCPAddr(s.Bind, s.Port), Hosts: s.Hosts,
+		Tenants:   map[string]api.TenantOf{},
+		TokenFile: s.TokenFile, MakeToken: s.MakeToken, ReadFile: s.ReadFile}
+	for _, one := range s.Tenants {
+		t.Tenants[one.Name] = api.TenantOf{Cities: one.Cities, TokenFile: one.TokenFile,
+			MaxAgents: one.MaxAgents, MaxCities: one.MaxCities}
+	}
+	return t
+}
+
+// FleetAddr returns where a supervisor is to answer over TCP, "" if nowhere, and the file with the token for that.
+func FleetAddr(h env.SupervisorHome) (addr, token string) {
+	s, err := supervisor.ReadSettings(h)
+	if err != nil || s.Port == 0 {
+		return "", ""
+	}
+	return api.TCPAddr(s.Bind, s.Port), s.TokenFile
+}
+
+// Obey answers signals until the supervisor has ended.
+func (s supervised) Obey(signals <-chan os.Signal, ended <-chan error, logger *slog.Logger,
+	note *notifier, stop func()) error {
+	asked := 0
+	for {
+		select {
+		case err := <-ended:
+			note.Say(daemon.SdNotifyStopping)
+			return err
+		case sig := <-signals:
+			switch sig {
+			case syscall.SIGUSR1:
+				note.Say(daemon.SdNotifyStopping)
+				s.Leave()
+			case syscall.SIGHUP:
+				note.Say(daemon.SdNotifyReloading + "\n" + daemon.SdNotifyMonotonicUsec())
+				s.Reload()
+				note.Say(daemon.SdNotifyReady)
+			default:
+				asked++
+				logger.Info("stopping all cities", "signal", sig.String(), "asked", asked)
+				note.Say(daemon.SdNotifyStopping)
+				if stop(); asked > 1 {
+					s.Hurry()
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"gcity/api"
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/folder"
+	"gcity/config"
+	"gcity/internal/beside"
+)
+
+// street is between the controller, which says where the city is to answer over TCP, and what listens there.
+type street struct {
+	dir   string // the city's
+	wants chan api.TCP
+	doors chan city.Door
+}
+
+func newStreet(dir string) street {
+	return street{dir, make(chan api.TCP, 1), make(chan city.Door, 1)}
+}
+
+// want is told by the loop.
+func (s street) want(c config.API) {
+	token, own := TokenOf(s.dir, c)
+	folder.Latest(s.wants, api.TCP{Addr: TCPAddr(c), Hosts: c.Hosts, TokenFile: token,
+		MakeToken: own, ReadFile: c.ReadFile})
+}
+
+// TokenOf returns the file with the token for [api], "" if there is none. own: the city makes the file.
+func TokenOf(dir string, c config.API) (path string, own bool) {
+	if c.TokenFile != "" || !c.Token {
+		return c.TokenFile, false
+	}
+	return filepath.Join(folder.StateDir(dir), "api.token"), true
+}
+
+// keep answers as is wanted until ctx ends.
+func (s street) keep(ctx context.Context, c city.Control, o api.Options) {
+	api.Keep(ctx, s.wants, func(d city.Door) { folder.Latest(s.doors, d) }, c, o)
+}
+
+// TCPAddr is where a city is to answer over TCP, "" = nowhere.
+func TCPAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
+
+// CheckToken says why a token cannot be used.
+func CheckToken(path string) error {
+	err, answered := beside.New[error](1).At(context.Background(), path, time.Now(),
+		env.FolderAnswers, func() error {
+			_, err := api.ReadToken(path)
+			return err
+		})
+	if !answered {
+		return fmt.Errorf("the file of its token, %s, does not answer", path)
+	}
+	return err
+}

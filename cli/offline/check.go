@@ -1,0 +1,68 @@
+package offline
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"gcity/automation"
+	"gcity/city"
+	"gcity/cli/folder"
+	"gcity/internal/shell"
+)
+
+// checksAtOnce bounds how many conditions are asked side by side.
+const checksAtOnce = 8
+
+// CheckAll judges automations anew, their conditions asked.
+func (b *Aside) CheckAll(ctx context.Context, items []city.Automation) ([]city.Automation, error) {
+	found, _ := b.scan() // its troubles are in the snapshot
+	out := slices.Clone(items)
+	var g errgroup.Group
+	g.SetLimit(checksAtOnce)
+	for i := range out {
+		at := slices.IndexFunc(found.Automations,
+			func(d automation.Definition) bool { return d.Scoped() == out[i].Name })
+		if at < 0 || found.Automations[at].Gate != automation.Condition ||
+			out[i].State == city.AutomationOff {
+			continue
+		}
+		d := found.Automations[at]
+		g.Go(func() error {
+			item, _, err := b.judge(ctx, d, b.ask(ctx, d))
+			if err == nil {
+				item.Reason += "; no controller runs"
+				out[i] = item
+			}
+			return err
+		})
+	}
+	return out, g.Wait()
+}
+
+// ask runs the check of a condition once.
+func (b *Aside) ask(ctx context.Context, d automation.Definition) automation.CheckFacts {
+	ctx, cancel := context.WithTimeoutCause(ctx, d.CheckTimeout,
+		fmt.Errorf("it had not ended after check_timeout = %s", d.CheckTimeout))
+	defer cancel()
+	f := automation.CheckFacts{Asked: b.now(), Done: true, Fresh: true}
+	dir, env, err := folder.RunPlace(b.config, d)
+	err = cmp.Or(b.grant.Err(), err)
+	var res shell.Result
+	if err == nil {
+		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir,
+			Env: append(env, "GC_RUN="+b.Dir+":look:"+rand.Text())})
+	}
+	f.Code = res.Code
+	switch {
+	case ctx.Err() != nil:
+		f.Err = context.Cause(ctx).Error()
+	case err != nil:
+		f.Err = err.Error()
+	}
+	return f
+}

@@ -1,0 +1,216 @@
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/cli/sessions"
+	"gcity/controller"
+	"gcity/events"
+	"gcity/session"
+)
+
+// Do implements city.Control for what needs no controller: the flags in the configuration, the sizes set by hand, the
+// event log, and sessions that are alive.
+func (b *Aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+	c, err := city.Tidy(c)
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	switch c := c.(type) {
+	case city.Suspend, city.Stop:
+		return b.suspend(ctx, c.Target(), true)
+	case city.Resume:
+		return b.suspend(ctx, c.Agent, false)
+	case city.SuspendRig:
+		return b.flag(ctx, OfRig(c.Rig), true)
+	case city.ResumeRig:
+		return b.flag(ctx, OfRig(c.Rig), false)
+	case city.Scale:
+		if b.refused != nil {
+			return city.Receipt{}, b.refused
+		}
+		return b.scale(c, folder.PoolPlan(b.config, b.Dir))
+	case city.Drain, city.Undrain, city.DrainAck:
+		return b.mark(ctx, c)
+	case city.Emit:
+		signed, err := city.Signed(c, city.Peer{Actor: c.Event.Actor,
+			From: fmt.Sprintf("pid %d", os.Getpid())})
+		if err != nil {
+			return city.Receipt{}, err
+		}
+		e := signed.(city.Emit).Event
+		seq, err := folder.AppendEventIn(b.Dir, e, city.RoomOf(&e))
+		return city.Receipt{Seq: seq, Message: fmt.Sprintf("written as event %d", seq)}, err
+	case city.CreateBead, city.UpdateBead, city.SlingWork:
+		return b.doWork(ctx, c)
+	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
+		return b.toSession(ctx, c)
+	}
+	return city.Receipt{}, exit.NotRunning("cannot %s: no controller runs %s; start it with `gcity` or `gcity --headless`", c.Verb(), b.Dir)
+}
+
+// toSession does what only needs the session itself.
+func (b *Aside) toSession(ctx context.Context, c city.Command) (city.Receipt, error) {
+	st, err := b.Session(ctx, c.Target())
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	done := c.Verb() + ": done"
+	switch c := c.(type) {
+	case city.Kill:
+		err, done = b.Sessions.Stop(ctx, st.Name, 0), "killed "+c.Agent+
+			"; no controller runs that would start it again"
+		if err == nil {
+			err = b.settleAccounts(ctx, func(agent string) bool { return agent == c.Agent })
+		}
+	case city.Interrupt:
+		err, done = b.Sessions.Interrupt(ctx, st.Name), "interrupted "+c.Agent
+	case city.Nudge:
+		err, done = b.sendText(ctx, st.Name, c), "agent "+c.Agent+" took the text"
+	case city.SendKeys:
+		k, ok := b.Sessions.(session.Keyer)
+		if !ok {
+			return city.Receipt{}, Cannot("press keys in", c.Agent)
+		}
+		err, done = k.SendKeys(ctx, st.Name, c.Keys...), "pressed in "+c.Agent
+	case city.Clear:
+		k, ok := b.Sessions.(session.Clearer)
+		if !ok {
+			return city.Receipt{}, Cannot("clear the output of", c.Agent)
+		}
+		err, done = k.Clear(ctx, st.Name), "cleared the output of "+c.Agent
+	}
+	return city.Receipt{Message: done}, AsProblem(err)
+}
+
+// everyone is all agents of the city.
+func everyone(string) bool { return true }
+
+// End stops the living sessions of some agents.
+func (b *Aside) End(ctx context.Context, of func(agent string) bool) (int, error) {
+	done := b.meanwhile(ctx, "the sessions to be listed", sessions.EndLimit)
+	look, cancel := context.WithTimeout(ctx, sessions.EndLimit)
+	defer cancel()
+	all, unknown, err := b.whole(look)
+	done()
+	if err != nil {
+		return 0, err
+	}
+	var alive []session.Status
+	var names []string
+	for _, st := range all {
+		if st.Alive && of(st.Agent) {
+			alive, names = append(alive, st), append(names, st.Agent)
+		}
+	}
+	done = b.meanwhile(ctx, "the end of "+output.Few(names), b.grace()+sessions.EndLimit)
+	err = sessions.EndSessions(ctx, b.Sessions, alive, b.grace())
+	done()
+	if err = errors.Join(err, unknown); unknown != nil {
+		return len(alive), err
+	}
+	return len(alive), errors.Join(err, b.settleAccounts(ctx, of))
+}
+
+// meanwhile has it said what is waited for, if somebody wants to hear that.
+func (b *Aside) meanwhile(ctx context.Context, what string, most time.Duration) (done func()) {
+	if b.slow == nil {
+		return func() {}
+	}
+	return b.slow(ctx, what, most)
+}
+
+// settleAccounts writes down the ends that nobody has recorded yet, as a controller would have, and lets the sessions'
+// holders go.
+func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) error {
+	all, err := b.list(ctx)
+	if err != nil {
+		return err
+	}
+	ack, ok := b.Sessions.(session.Acknowledger)
+	if !ok {
+		return nil
+	}
+	all = slices.DeleteFunc(all, func(st session.Status) bool {
+		return st.Alive || st.Exit == nil ||
+			!of(st.Agent)
+	})
+	if len(all) == 0 {
+		return nil
+	}
+	newest, err := folder.ReadEvents(ctx, b.Dir, events.Query{Limit: controller.NewestEvents})
+	if err != nil {
+		return err
+	}
+	recorded := controller.RecordedEnds(newest)
+	for _, st := range all {
+		if err := b.settleAccount(&st, recorded[st.ID]); err != nil {
+			return err
+		}
+		if err := ack.Acknowledge(ctx, st.Name, st.ID); err != nil &&
+			!errors.Is(err, session.ErrNotFound) {
+			return fmt.Errorf("the holder of %q could not be let go: %w", st.Agent, err)
+		}
+	}
+	return nil
+}
+
+// settleAccount records the end of a session, unless a controller did so before it ended.
+func (b *Aside) settleAccount(st *session.Status, recorded bool) error {
+	if recorded {
+		return nil
+	}
+	e := events.Event{Type: events.AgentStopped, Actor: "operator", Subject: st.Agent,
+		Message: "stopped; no controller ran"}
+	if !st.Exit.Asked {
+		e.Type, e.Message = events.AgentCrashed, "ended while no controller ran: "+
+			output.ExitText(st.Exit.Code, st.Exit.Signal)
+		if st.Exit.Code == 0 {
+			e.Type = events.AgentStopped
+		}
+	}
+	about, err := json.Marshal(map[string]any{"session": st.ID, "code": st.Exit.Code})
+	if err != nil {
+		return err
+	}
+	e.Payload = about
+	if _, err := folder.AppendEvent(b.Dir, e); err != nil {
+		return fmt.Errorf("the end of %q could not be recorded: %w", st.Agent, err)
+	}
+	return nil
+}
+
+// grace is the configured time between an interrupt and the end; the default where the configuration is refused.
+func (b *Aside) grace() time.Duration {
+	if b.config == nil {
+		return 5 * time.Second
+	}
+	return b.config.Daemon.ShutdownTimeout
+}
+
+// typingPause is how long nobody may have typed into a terminal before a text is.
+const typingPause = 2 * time.Second
+
+// sendText types a text into a session; nobody would keep it, so it is refused while somebody types there.
+func (b *Aside) sendText(ctx context.Context, name string, c city.Nudge) error {
+	p, ok := b.Sessions.(session.Polite)
+	if !ok || c.Now {
+		return b.Sessions.Send(ctx, name, c.Text)
+	}
+	err := p.SendPolitely(ctx, name, c.Text, typingPause)
+	if errors.Is(err, session.ErrBusy) {
+		return &city.Error{Code: city.Conflict,
+			Message: fmt.Sprintf("somebody is typing into agent %s, or has left a draft on its line, and no controller runs that would keep the text until that is gone: --now types it all the same", c.Agent)}
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+package offline
+
+import (
+	"context"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/session"
+)
+
+// mark writes or takes back the marks of a drain. They stay with the session: a controller that comes later finds them
+// and acts on them.
+func (b *Aside) mark(ctx context.Context, c city.Command) (city.Receipt, error) {
+	st, err := b.Session(ctx, c.Target())
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	m, ok := b.Sessions.(session.Marker)
+	if !ok {
+		return city.Receipt{}, Cannot("mark", st.Agent)
+	}
+	is, err := DrainMarks(ctx, m, st.Name)
+	if err != nil {
+		return city.Receipt{}, AsProblem(err)
+	}
+	to, e, done, err := b.remark(c, st.Agent, is)
+	if err != nil || e.Type == "" {
+		return city.Receipt{Message: st.Agent + " " + done}, err
+	}
+	if err := session.SetDrain(ctx, m, st.Name, to); err != nil {
+		return city.Receipt{}, AsProblem(err)
+	}
+	e.Subject = st.Agent
+	return b.recordOf(e, done)
+}
+
+// remark decides what a drain command makes of a drain; done goes on from the agent's name. An event without a type
+// says that nothing has to be done.
+func (b *Aside) remark(c city.Command, agent string, is session.Drain) (to session.Drain,
+	e events.Event, done string, err error) {
+	told := is.On()
+	switch c.(type) {
+	case city.Drain:
+		if told {
+			return is, e, "has been told to finish already", nil
+		}
+		return session.Drain{Since: b.now(), By: "operator"},
+			events.Event{Type: events.AgentDraining, Actor: "operator"},
+			"is told to finish; no controller runs that would end it", nil
+	case city.Undrain:
+		if !told {
+			return is, e, "is not draining", nil
+		}
+		if is.By == "pool" {
+			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
+				" is drained because its pool wants fewer: scale the pool"}
+		}
+		return session.Drain{}, events.Event{Type: events.AgentUndrained, Actor: "operator"},
+			"goes on", nil
+	default:
+		if !told {
+			return is, e, "", &city.Error{Code: city.Conflict, Message: agent +
+				" has not been told to finish"}
+		}
+		is.Acked = true
+		return is, events.Event{Type: events.AgentDraining, Actor: agent},
+			"says that it has finished; no controller runs that would end it", nil
+	}
+}
+
+// DrainMarks reads what a session's marks say.
+func DrainMarks(ctx context.Context, m session.Marker, name string) (session.Drain, error) {
+	text := map[string]string{}
+	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
+		value, err := m.Meta(ctx, name, key)
+		if err != nil {
+			return session.Drain{}, err
+		}
+		if text[key] = value; text[session.DrainMark] == "" {
+			break // the others say nothing without it
+		}
+	}
+	return session.ParseDrain(func(key string) string { return text[key] }), nil
+}

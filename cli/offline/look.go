@@ -1,0 +1,317 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/cli/folder"
+	"gcity/config"
+	"gcity/config/edit"
+	"gcity/controller"
+	"gcity/events"
+	"gcity/internal/redact"
+	"gcity/pool"
+	"gcity/session"
+)
+
+// drainTimeout is how long an agent without a pool has when it is told to finish; a pool says so itself.
+const drainTimeout = 5 * time.Minute
+
+// look is one look at a city without a controller.
+type look struct {
+	now   time.Time
+	alive map[string]session.Status // by agent, ended ones that nobody has recorded included
+	usage map[string]session.Usage  // by session
+	past  past
+	pools map[string]city.Pool
+	mute  map[string]error // session providers that do not answer
+}
+
+// Snapshot implements city.Control.
+func (b *Aside) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	if b.refused != nil {
+		return nil, b.refused
+	}
+	all, unknown, err := b.seen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	v := look{now: b.now(), alive: map[string]session.Status{}, pools: map[string]city.Pool{},
+		past: b.past(ctx)}
+	s := &city.Snapshot{
+		Name: b.config.Workspace.Name, Path: b.Dir, Host: host, At: v.now,
+		Suspended: b.config.Workspace.Suspended,
+		Config: city.ConfigInfo{Revision: folder.Short(b.config.Revision),
+			Warnings: folder.ProblemLines(b.config.Warnings)},
+		Seq: v.past.seq,
+	}
+	if unknown != nil {
+		s.Degraded = append(s.Degraded, unknown.Error())
+		if partial, ok := errors.AsType[*session.Partial](unknown); ok {
+			v.mute = partial.Unknown
+		}
+	}
+	for _, st := range all {
+		v.alive[st.Agent] = st
+	}
+	if m, ok := b.Sessions.(session.Meter); ok {
+		if v.usage, err = m.Usage(ctx); err != nil {
+			s.Degraded = append(s.Degraded, "what the agents take cannot be measured: "+err.Error())
+		}
+	}
+	overrides, err := edit.Overrides(b.Dir)
+	if err != nil {
+		s.Degraded = append(s.Degraded, err.Error())
+	}
+	wants := folder.Plan(b.config, b.Dir)
+	for _, p := range folder.PoolPlan(b.config, b.Dir) {
+		q := b.pool(p, folder.Members(wants, p.Name), overrides, &v)
+		v.pools[q.Name] = q
+		s.Pools = append(s.Pools, q)
+	}
+	s.Agents = b.agents(wants, &v)
+	s.Watchdogs = folder.WatchdogsOf(b.config)
+	s.Rigs = rigs(folder.RigPlan(b.config), s.Agents)
+	work, rigWork, letters, troubles := b.work(ctx)
+	s.Work, s.Degraded = work, append(s.Degraded, troubles...)
+	for i := range s.Rigs {
+		s.Rigs[i].Work = rigWork[s.Rigs[i].Name]
+	}
+	s.CountMail(letters)
+	automations, warnings, troubles := b.automations(ctx)
+	s.Automations, s.Degraded = automations, append(s.Degraded, troubles...)
+	s.Config.Warnings = append(s.Config.Warnings, warnings...)
+	return s, nil
+}
+
+// Inspect implements city.Control.
+func (b *Aside) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
+	if b.refused != nil {
+		return nil, b.refused
+	}
+	all, err := b.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	past, err := b.History(ctx, city.CrashQuery(name, b.now()))
+	if err != nil {
+		return nil, err
+	}
+	return folder.Inspect(ctx, controller.Subject{City: b.Dir, Agent: name, Past: past},
+		folder.Plan(b.config, b.Dir), all, b.Sessions)
+}
+
+// pool tells how a pool stands. Nobody asks its check: as many are wanted as there are, or as were set by hand.
+func (b *Aside) pool(p agent.Pool, of []agent.Want, overrides map[string]int, v *look) city.Pool {
+	q := city.Pool{
+		Name: p.Name, Description: p.Description, Rig: p.Rig, Min: p.Min, Max: p.Max,
+		Since:     v.past.stopped,
+		Suspended: p.Suspended != "", SuspendedReason: p.Suspended,
+		Check:   city.Check{Command: redact.Text(p.Check)},
+		Timeout: p.DrainTimeout, Source: p.Source, Patched: p.Patched,
+	}
+	for _, w := range of {
+		switch st := v.alive[w.Name]; {
+		case !st.Alive:
+		case !st.Drain.On():
+			q.Size++
+		default:
+			q.Draining = append(q.Draining, w.Name)
+		}
+	}
+	q.Desired, q.Reason = p.Size(q.Size), "no controller runs that would ask its check"
+	if n, ok := overrides[p.Name]; ok {
+		q.Override, q.Desired, q.Reason = &n, p.Size(n), "set by hand; no controller runs"
+	}
+	return q
+}
+
+// agents tells how everybody stands: all that are wanted, and whoever lives besides.
+func (b *Aside) agents(wants []agent.Want, v *look) []city.Agent {
+	var out []city.Agent
+	named, missed := map[string]bool{}, map[string]bool{}
+	for _, p := range v.pools {
+		maps.Copy(missed, folder.Chosen(folder.Members(wants, p.Name), max(p.Desired, p.Min),
+			func(name string) pool.Standing {
+				st, known := v.alive[name]
+				return pool.Standing{In: known && !st.Drain.On(), Alive: st.Alive &&
+					!st.Drain.Acked,
+					Leaving: st.Drain.On()}
+			}))
+	}
+	for _, w := range wants {
+		named[w.Name] = true
+		st, known := v.alive[w.Name]
+		if _, ok := v.pools[w.Pool]; ok && !known && !missed[w.Name] {
+			continue // a member that nobody misses
+		}
+		out = append(out, b.agent(w, st, known, v))
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.alive)) {
+		if st := v.alive[name]; st.Alive && !named[name] {
+			out = append(out, stranger(st, v))
+		}
+	}
+	slices.SortFunc(out, func(x, y city.Agent) int { return strings.Compare(x.Name, y.Name) })
+	return out
+}
+
+// agent tells how one wanted agent stands.
+func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city.Agent {
+	a := city.Agent{
+		Name: w.Name, Description: w.Description, Rig: w.Rig, Pool: w.Pool, Provider: w.Provider,
+		Program: w.Program, Source: w.Source,
+		Command: redact.Text(w.Spec.Command), Dir: w.Spec.Dir, Suspended: w.Suspended != "",
+		Since:     v.past.of(w.Name),
+		DependsOn: w.DependsOn, IdleTimeout: w.IdleTimeout, Patched: w.Patched,
+	}
+	if known && st.Exit != nil {
+		a.Exit = &city.Exit{Code: st.Exit.Code, Signal: st.Exit.Signal, At: st.Exit.At,
+			Uptime: st.Exit.Uptime}
+	}
+	switch {
+	case known && st.Alive:
+		occupy(&a, st, v)
+		a.State, a.Since, a.Reason = city.Running, st.Started, "alive, but no controller watches it"
+		a.Drift = st.Drift(&w.Spec)
+		if st.Drain.On() {
+			limit := drainTimeout
+			if p, ok := v.pools[w.Pool]; ok {
+				limit = p.Timeout
+			}
+			drains(&a, st.Drain, limit)
+		}
+	case w.Suspended != "":
+		a.State, a.Reason = city.Suspended, w.Suspended
+	case w.Problem != "":
+		a.State, a.Reason = city.Failed, w.Problem
+	case !known && v.mute[w.Spec.Provider] != nil:
+		a.State, a.Reason = city.Failed, "whether it lives is not known: "+w.Spec.Provider+
+			" does not answer"
+	default:
+		a.State, a.Reason = city.Exited, "no controller runs"
+		if a.Exit != nil {
+			a.Since, a.Reason = a.Exit.At, "no controller runs; ended while none did"
+		}
+	}
+	if !a.Available {
+		a.UnavailableReason = a.Reason
+	}
+	return a
+}
+
+// drains tells of an agent that has been told to finish. Its deadline counts for the next controller: nobody else ends
+// it.
+func drains(a *city.Agent, d session.Drain, limit time.Duration) {
+	a.State, a.Since, a.Reason = city.Draining, d.Since, "told to finish by "+d.By
+	a.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
+	if limit > 0 {
+		end := d.Since.Add(limit)
+		a.Drain.Deadline = &end
+	}
+	if d.Acked {
+		a.Reason += ", and has finished"
+	}
+	a.Reason += "; no controller runs that would end it"
+}
+
+// stranger is a living session that the configuration does not name.
+func stranger(st session.Status, v *look) city.Agent {
+	a := city.Agent{Name: st.Agent, State: city.Running, Since: st.Started,
+		Reason: "alive, but not in the configuration"}
+	occupy(&a, st, v)
+	return a
+}
+
+func occupy(a *city.Agent, st session.Status, v *look) {
+	a.Running, a.Available, a.PID, a.Frozen = true, true, st.PID, st.Frozen
+	a.Session = &city.Session{Name: st.Name, ID: st.ID, Started: st.Started,
+		Attached: st.Attached > 0, Viewers: st.Attached}
+	if !st.Activity.IsZero() {
+		at := st.Activity
+		a.Session.LastActivity = &at
+	}
+	// one sample: the share of the processor is that of its whole life
+	if u, ok := v.usage[st.Name]; ok {
+		a.Usage = &city.Usage{RSS: u.RSS, Procs: u.Procs}
+		if life := v.now.Sub(st.Started); life > 0 {
+			a.Usage.CPU = 100 * float64(u.CPU) / float64(life)
+		}
+	}
+}
+
+// rigs tells how the project folders stand.
+func rigs(planned []agent.Rig, agents []city.Agent) []city.Rig {
+	var out []city.Rig
+	for _, r := range planned {
+		q := city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended,
+			Problem: r.Problem, Source: r.Source}
+		for i := range agents {
+			if agents[i].Rig != r.Name {
+				continue
+			}
+			q.Agents++
+			if agents[i].Running {
+				q.Running++
+			}
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// past is what the log tells of times.
+type past struct {
+	seq     uint64
+	stopped time.Time            // since when no controller runs
+	ends    map[string]time.Time // since when agents are as they are, by name
+}
+
+// past reads it. A controller that was killed wrote no farewell: what it wrote last was its end. Where none ever ran,
+// things are as they are since the configuration was written.
+func (b *Aside) past(ctx context.Context) past {
+	p := past{ends: map[string]time.Time{}}
+	if info, err := os.Stat(filepath.Join(b.Dir, config.FileName)); err == nil {
+		p.stopped = info.ModTime()
+	}
+	if last, err := b.History(ctx, events.Query{Limit: 1}); err == nil && len(last) > 0 {
+		p.seq = last[0].Seq
+	}
+	if last, err := b.History(ctx, events.Query{Actor: "controller", Limit: 1}); err == nil &&
+		len(last) > 0 {
+		p.stopped = last[0].TS
+	}
+	ends, err := b.History(ctx, events.Query{Limit: 1000, Types: []string{
+		events.AgentStopped, events.AgentCrashed, events.AgentSuspended, events.AgentResumed,
+		events.AgentStartFailed,
+	}})
+	if err != nil {
+		return p
+	}
+	for _, e := range ends { // the newest first
+		if _, ok := p.ends[e.Subject]; !ok {
+			p.ends[e.Subject] = e.TS
+		}
+	}
+	return p
+}
+
+// of is since when an agent that does not run is as it is.
+func (p past) of(name string) time.Time {
+	if t, ok := p.ends[name]; ok {
+		return t
+	}
+	return p.stopped
+}

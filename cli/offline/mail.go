@@ -1,0 +1,181 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"gcity/agent"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/folder"
+	"gcity/events"
+	"gcity/formula"
+	"gcity/sling"
+)
+
+// Bead implements city.Getter. A store that fails does not hide a bead of another one.
+func (b *Aside) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	if err := b.workless(); err != nil {
+		return beads.Bead{}, err
+	}
+	var lost error
+	for _, d := range b.stores {
+		found, err := d.Get(ctx, id)
+		switch {
+		case err == nil:
+			return found, nil
+		case !errors.Is(err, beads.ErrNotFound) && lost == nil:
+			lost = fmt.Errorf("the work of %s cannot be read: %w", d.Title(), err)
+		}
+	}
+	if lost == nil {
+		lost = &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q", id)}
+	}
+	return beads.Bead{}, city.WorkError(lost)
+}
+
+// doWork makes, changes or hands out work, and writes into the log what a controller would.
+func (b *Aside) doWork(ctx context.Context, c city.Command) (city.Receipt, error) {
+	if err := b.workless(); err != nil {
+		return city.Receipt{}, err
+	}
+	if _, hands := c.(city.SlingWork); hands && b.refused != nil {
+		return city.Receipt{}, b.refused
+	}
+	var out sling.Slung
+	var err error
+	switch c := c.(type) {
+	case city.CreateBead:
+		var d *depot.Depot
+		if d, err = b.depotOf(c.Rig); err != nil {
+			break
+		}
+		if out.Bead, err = d.Create(ctx, c.Bead); err == nil {
+			out.Events = []events.Event{city.BeadEvent(nil, out.Bead, "", 0)}
+		}
+	case city.UpdateBead:
+		out, err = b.updateBead(ctx, c)
+	case city.SlingWork:
+		out, err = b.sling(ctx, c.SlingRequest)
+	}
+	seq, untold := uint64(0), error(nil)
+	for _, e := range out.Events {
+		if e.Type == "" {
+			continue
+		}
+		if seq, untold = folder.AppendEvent(b.Dir, e); untold != nil {
+			untold = fmt.Errorf("it is done, but the event %s of %s could not be written: %w",
+				e.Type, e.Subject, untold)
+			break
+		}
+		if out.Message == "" {
+			_, verb, _ := strings.Cut(e.Type, ".")
+			out.Message = verb + " " + out.Bead.ID
+		}
+	}
+	if err != nil {
+		return city.Receipt{}, city.WorkError(err)
+	}
+	if out.Message == "" {
+		out.Message = out.Bead.ID + " is so already"
+	}
+	return city.Receipt{Seq: seq, Message: out.Message, Bead: &out.Bead}, untold
+}
+
+// depotOf is the work of a rig, "" = the city's own.
+func (b *Aside) depotOf(rig string) (*depot.Depot, error) {
+	i := slices.IndexFunc(b.stores, func(d *depot.Depot) bool { return d.Rig == rig })
+	switch {
+	case i >= 0:
+		return b.stores[i], nil
+	case b.config == nil || b.config.Rig(rig) == nil:
+		return nil, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no rig is called %q", rig)}
+	}
+	return nil, &city.Error{Code: city.Unavailable,
+		Message: fmt.Sprintf("rig %s has no work that can be reached: `gcity rig list` says why",
+			rig)}
+}
+
+// updateBead changes a bead in the store that has it.
+func (b *Aside) updateBead(ctx context.Context, c city.UpdateBead) (sling.Slung, error) {
+	var lost error
+	for _, d := range b.stores {
+		was, err := d.Get(ctx, c.ID)
+		if err == nil {
+			if err := c.Allowed(ctx, d); err != nil {
+				return sling.Slung{}, err
+			}
+			p := c.Patch
+			if p.IfRev == nil {
+				p.IfRev = &was.Rev // so that the event is about this change
+			}
+			now, err := d.Update(ctx, c.ID, p)
+			if errors.Is(err, beads.ErrConflict) && c.Patch.IfRev == nil {
+				now, err = d.Update(ctx, c.ID, c.Patch)
+			}
+			if err != nil {
+				return sling.Slung{}, err
+			}
+			out := sling.Slung{Bead: now,
+				Events:  []events.Event{city.BeadEvent(&was, now, "", 0)},
+				Message: city.Deed(&was, now)}
+			before, convoy, closed, err := city.CloseConvoy(ctx, d, was, now)
+			// one that cannot be closed now is closed by hand, as with a controller
+			if err == nil && closed {
+				out.Events = append(out.Events, city.BeadEvent(&before, convoy, "", 0))
+			}
+			return out, nil
+		}
+		if !errors.Is(err, beads.ErrNotFound) && lost == nil {
+			lost = err
+		}
+	}
+	if lost == nil {
+		lost = &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q", c.ID)}
+	}
+	return sling.Slung{}, lost
+}
+
+// sling hands out work by the configuration on disk.
+func (b *Aside) sling(ctx context.Context, req city.SlingRequest) (sling.Slung, error) {
+	if err := b.grant.Err(); err != nil { // the target's sling_query may run
+		return sling.Slung{}, err
+	}
+	snap, err := b.Snapshot(ctx)
+	if err != nil {
+		return sling.Slung{}, err
+	}
+	s := sling.Slinger{
+		Config: b.config, City: snap, Host: agent.Host{Environ: os.Environ(),
+			BinDir: folder.BinDir(b.Dir)},
+		Store: func(rig string) (beads.Store, error) {
+			d, err := b.depotOf(rig)
+			if err != nil {
+				return nil, err
+			}
+			return d.Store, nil
+		},
+		Recipe: func(name, rig string) (*formula.Formula, error) {
+			layers, err := folder.LayersOf(b.config)
+			if err != nil {
+				return nil, err
+			}
+			all, err := formula.Resolve(slices.DeleteFunc(layers,
+				func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig }))
+			if err != nil {
+				return nil, err
+			}
+			return folder.FindRecipe(b.config, name, rig, all)
+		},
+	}
+	for _, d := range b.stores {
+		s.Scopes = append(s.Scopes, d.Rig)
+	}
+	return s.Sling(ctx, req)
+}

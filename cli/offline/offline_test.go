@@ -1,0 +1,357 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"gcity/agent"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/folder"
+	"gcity/cli/workstore"
+	"gcity/config"
+	"gcity/config/edit"
+	"gcity/events"
+	"gcity/pool"
+	"gcity/session"
+	"gcity/session/fake"
+)
+
+// besides is a city without a controller whose sessions are pretended.
+func besides(t *testing.T, alive ...string) (*Aside, *fake.Provider) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte("[workspace]\nname = \"town\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := folder.LoadCity(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := fake.New()
+	for _, name := range alive {
+		if _, err := p.Start(t.Context(), session.Spec{Name: name, Agent: name, City: dir, ID: "1"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Aside{Dir: dir, now: func() time.Time { return noon }, config: c, Sessions: p, close: func() {}}, p
+}
+
+func alive(name string) session.Status {
+	return session.Status{Name: name, Agent: name, Alive: true, PID: 7, Started: noon.Add(-time.Minute)}
+}
+
+// Without a controller as many members are wanted as live, within the bounds, unless somebody set a size by hand; and
+// members that nobody misses are not shown.
+func TestPoolsAside(t *testing.T) {
+	b, _ := besides(t)
+	p := agent.Pool{Spec: pool.Spec{Name: "w", Min: 1, Max: 12}, Check: "echo 3", DrainTimeout: time.Minute, Source: "city.toml:4:1"}
+	var wants []agent.Want
+	for i := 1; i <= p.Max; i++ {
+		wants = append(wants, agent.Want{Name: p.Member(i), Declared: "w", Pool: "w", Index: i})
+	}
+	draining := alive("w-10")
+	draining.Drain = session.Drain{Since: noon.Add(-10 * time.Second), By: "pool", Acked: true}
+	living := map[string]session.Status{"w-2": alive("w-2"), "w-10": draining, "gone": alive("gone")}
+	for _, c := range []struct {
+		name      string
+		overrides map[string]int
+		alive     map[string]session.Status
+		suspended string
+		size      int
+		desired   int
+		reason    string
+		shown     string
+	}{
+		{"fresh", nil, nil, "", 0, 1, "no controller runs that would ask its check", "w-1"},
+		{"living", nil, living, "", 1, 1, "no controller runs that would ask its check", "gone w-10 w-2"},
+		{"set by hand", map[string]int{"w": 3}, living, "", 1, 3, "set by hand; no controller runs", "gone w-1 w-10 w-2 w-3"},
+		{"set beyond the bounds", map[string]int{"w": 99}, nil, "", 0, 12, "set by hand; no controller runs",
+			"w-1 w-10 w-11 w-12 w-2 w-3 w-4 w-5 w-6 w-7 w-8 w-9"},
+		{"suspended", nil, nil, "by rig demo", 0, 1, "no controller runs that would ask its check", "w-1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p.Suspended = c.suspended
+			v := look{now: noon, alive: c.alive, pools: map[string]city.Pool{}}
+			got := b.pool(p, wants, c.overrides, &v)
+			v.pools["w"] = got
+			if got.Size != c.size || got.Desired != c.desired || got.Reason != c.reason || got.Timeout != time.Minute || got.Suspended != (c.suspended != "") {
+				t.Errorf("%+v", got)
+			}
+			var shown []string
+			for _, g := range b.agents(wants, &v) {
+				shown = append(shown, g.Name)
+				if g.Name != "w-10" || c.alive == nil {
+					continue
+				}
+				if g.State != city.Draining || g.Drain == nil || !g.Drain.Acked || !g.Drain.Deadline.Equal(noon.Add(50*time.Second)) ||
+					!strings.Contains(g.Reason, "by pool, and has finished") || len(got.Draining) != 1 {
+					t.Errorf("draining: %+v, %+v", g, g.Drain)
+				}
+			}
+			if text := strings.Join(shown, " "); text != c.shown {
+				t.Errorf("shown: %s, want %s", text, c.shown)
+			}
+		})
+	}
+}
+
+// A drain is in the marks of the session, where the next controller finds it; what is none counts as none.
+func TestDrainAside(t *testing.T) {
+	b, p := besides(t, "a")
+	do := func(c city.Command, code city.Code, says string) {
+		t.Helper()
+		r, err := b.Do(t.Context(), c)
+		var problem *city.Error
+		if code != "" && (!errors.As(err, &problem) || problem.Code != code || !strings.Contains(problem.Message, says)) ||
+			code == "" && (err != nil || !strings.Contains(r.Message, says)) {
+			t.Errorf("%s: %+v, %v; want %s %q", c.Verb(), r, err, code, says)
+		}
+	}
+	marks := func(want session.Drain) {
+		t.Helper()
+		got, err := DrainMarks(t.Context(), p, "a")
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("marks: %v %s", err, diff)
+		}
+	}
+	since := time.Unix(noon.Unix(), 0)
+	do(city.DrainAck{Agent: "a"}, city.Conflict, "not been told")
+	do(city.Undrain{Agent: "a"}, "", "is not draining")
+	do(city.Drain{Agent: "a"}, "", "is told to finish")
+	marks(session.Drain{Since: since, By: "operator"})
+	do(city.Drain{Agent: "a"}, "", "already")
+	do(city.DrainAck{Agent: "a"}, "", "says that it has finished")
+	marks(session.Drain{Since: since, By: "operator", Acked: true})
+	do(city.Undrain{Agent: "a"}, "", "goes on")
+	marks(session.Drain{})
+	if err := session.SetDrain(t.Context(), p, "a", session.Drain{Since: since, By: "pool"}); err != nil {
+		t.Fatal(err)
+	}
+	do(city.Undrain{Agent: "a"}, city.Conflict, "scale the pool")
+	marks(session.Drain{Since: since, By: "pool"})
+	for _, nonsense := range []string{"soon", "-1", "0", "1e9", "99999999999999999999"} {
+		if err := p.SetMeta(t.Context(), "a", session.DrainMark, nonsense); err != nil {
+			t.Fatal(err)
+		}
+		marks(session.Drain{})
+	}
+	if _, err := b.Do(t.Context(), city.Drain{Agent: "b"}); err == nil {
+		t.Error("an agent without a session can be drained")
+	}
+	log, err := b.History(t.Context(), events.Query{Subject: "a", Forward: true})
+	if err != nil || len(log) != 3 || log[0].Type != events.AgentDraining || log[1].Actor != "a" || log[2].Type != events.AgentUndrained {
+		t.Errorf("recorded: %+v, %v", log, err)
+	}
+}
+
+// Since when nothing runs is known from the log; where there is none, from the file that says that something should.
+func TestSinceAside(t *testing.T) {
+	b, _ := besides(t)
+	written := noon.Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(b.Dir, config.FileName), written, written); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.past(t.Context()).of("a"); !got.Equal(written) {
+		t.Errorf("a city that never ran is so since %v, want %v", got, written)
+	}
+	at := map[uint64]time.Time{}
+	write := func(kind, actor, subject string) uint64 {
+		seq, err := folder.AppendEvent(b.Dir, events.Event{Type: kind, Actor: actor, Subject: subject})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := b.History(t.Context(), events.Query{Limit: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at[seq] = found[0].TS
+		return seq
+	}
+	write("note.made", "operator", "")
+	if p := b.past(t.Context()); !p.of("a").Equal(written) || p.seq != 1 {
+		t.Errorf("no controller ever ran: %+v, want %v", p, written)
+	}
+	write(events.ControllerStarted, "controller", "")
+	write(events.AgentStopped, "controller", "a")
+	end := write(events.AgentStopped, "controller", "a")
+	killed := write(events.AgentStarted, "controller", "c")
+	note := write("note.made", "operator", "")
+	p := b.past(t.Context())
+	if !p.of("a").Equal(at[end]) || !p.of("b").Equal(at[killed]) || p.seq != note {
+		t.Errorf("after a kill: %+v, want a at %v, others at %v", p, at[end], at[killed])
+	}
+	stopped := write(events.ControllerStopped, "controller", "")
+	write("note.made", "operator", "")
+	if p := b.past(t.Context()); !p.of("b").Equal(at[stopped]) {
+		t.Errorf("after a stop: %v, want %v", p.of("b"), at[stopped])
+	}
+}
+
+// What an agent said before it died is found in its crash file, as a controller finds it.
+func TestLastWordsAside(t *testing.T) {
+	b, _ := besides(t)
+	if text, err := b.Output(t.Context(), "rig/a", 5); err == nil || text != "" {
+		t.Errorf("nothing is kept: %q, %v", text, err)
+	}
+	dir := filepath.Join(b.Dir, ".gc", "crashes", session.Encode("rig/a"))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"20261121T100000.ansi": "older\r\n", "20261121T110000.ansi": "\x1b[31mfare\x1b[0mwell\r\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := b.Output(t.Context(), "rig/a", 5); err != nil || strings.TrimSpace(text) != "farewell" {
+		t.Errorf("last words: %q, %v", text, err)
+	}
+}
+
+// What is suspended ends, and nothing else: one agent, a pool's members, a rig's agents. A member of many has no flag.
+func TestWhoseFlag(t *testing.T) {
+	wants := []agent.Want{{Name: "a"}, {Name: "b"}, {Name: "one", Pool: "one", Index: 1}, {Name: "w-1", Pool: "w", Index: 1}, {Name: "w-2", Pool: "w", Index: 2}}
+	for name, ends := range map[string]string{"": "a b one w-1 w-2", "a": "a", "one": "one", "w": "w-1 w-2", "stranger": ""} {
+		f, err := whose(name, wants)
+		var got []string
+		for _, w := range wants {
+			if f.Of(w.Name) {
+				got = append(got, w.Name)
+			}
+		}
+		if strings.Join(got, " ") != ends || err != nil || f.target != (config.Target{Agent: name}) {
+			t.Errorf("%q: ends %v, %+v, %v", name, got, f.target, err)
+		}
+	}
+	if _, err := whose("w-2", wants); err == nil || !strings.Contains(err.Error(), "gcity pool scale w") {
+		t.Errorf("a member of many: %v", err)
+	}
+	if f := OfRig("demo"); !f.Of("demo/a") || f.Of("demo") || f.Of("demolition/a") || f.target != (config.Target{Rig: "demo"}) {
+		t.Errorf("a rig: %+v", f)
+	}
+}
+
+// A size set by hand keeps to the bounds and is written down for the next controller.
+func TestScaleAside(t *testing.T) {
+	b, _ := besides(t)
+	pools := []agent.Pool{{Spec: pool.Spec{Name: "w", Min: 1, Max: 5}, Source: "city.toml:4:1"}, {Spec: pool.Spec{Name: "off"}, Source: "city.toml:9:1"}}
+	for _, c := range []struct {
+		command city.Scale
+		says    string
+		refused city.Code
+		kept    map[string]int
+	}{
+		{city.Scale{Pool: "w", Size: 3}, "until `gcity pool scale w auto`", "", map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 6}, "its bounds are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Size: 0}, "its bounds are 1 to 5 (city.toml:4:1)", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "off", Size: 1}, "it is off", city.Invalid, map[string]int{"w": 3}},
+		{city.Scale{Pool: "x", Size: 1}, "no pool", city.NotFound, map[string]int{"w": 3}},
+		{city.Scale{Pool: "w", Auto: true}, "given back to its check", "", nil},
+	} {
+		r, err := b.scale(c.command, pools)
+		var problem *city.Error
+		if errors.As(err, &problem); problem != nil {
+			r.Message = problem.Message
+			if problem.Code != c.refused {
+				t.Errorf("%+v: code %s", c.command, problem.Code)
+			}
+		}
+		kept, keptErr := edit.Overrides(b.Dir)
+		if (err != nil) != (c.refused != "") || !strings.Contains(r.Message, c.says) || !cmp.Equal(kept, c.kept) || keptErr != nil {
+			t.Errorf("%+v: %q, %v; kept %v, %v", c.command, r.Message, err, kept, keptErr)
+		}
+	}
+}
+
+// half is a provider of which a part does not answer.
+type half struct{ *fake.Provider }
+
+func (h half) List(ctx context.Context) ([]session.Status, error) {
+	all, err := h.Provider.List(ctx)
+	return all, errors.Join(err, &session.Partial{Unknown: map[string]error{"tmux": errors.New("no server answers")}})
+}
+
+// Where one of several providers does not answer, what the others run is shown, and ended, and it is said that there may be
+// more.
+func TestAsideOfAHalf(t *testing.T) {
+	b, p := besides(t, "a")
+	b.Sessions = half{p}
+	s, err := b.Snapshot(t.Context())
+	if err != nil || len(s.Agents) != 1 || !s.Agents[0].Running || !strings.Contains(strings.Join(s.Degraded, "\n"), "tmux: no server answers") {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	if st, err := b.Session(t.Context(), "a"); err != nil || !st.Alive {
+		t.Errorf("the one that is seen: %+v, %v", st, err)
+	}
+	if _, err := b.Session(t.Context(), "other"); err == nil || !strings.Contains(err.Error(), "tmux: no server answers") {
+		t.Errorf("one that is not: %v", err)
+	}
+	n, err := b.End(t.Context(), everyone)
+	if n != 1 || err == nil || !strings.Contains(err.Error(), "tmux: no server answers") {
+		t.Errorf("%d ended, %v", n, err)
+	}
+	if all, _ := p.List(t.Context()); all[0].Alive {
+		t.Error("it lives")
+	}
+}
+
+// Without a controller too, work is made in the store that is meant.
+func TestWorkAsideGoesWhereItBelongs(t *testing.T) {
+	b, _ := besides(t)
+	for _, rig := range []string{"", "demo"} {
+		p := workstore.Place{Rig: rig, Dir: t.TempDir(), Prefix: "t" + rig, City: b.Dir, By: city.WorkStore{}}
+		s, err := workstore.OpenStore(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		b.stores = append(b.stores, &depot.Depot{Store: s, Place: p, City: b.Dir})
+	}
+	r, err := b.Do(t.Context(), city.CreateBead{Rig: "demo", Bead: beads.Bead{Title: "x"}})
+	if err != nil || !strings.HasPrefix(r.Bead.ID, "tdemo-") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	var refusal *city.Error
+	if _, err := b.Do(t.Context(), city.CreateBead{Rig: "nowhere", Bead: beads.Bead{Title: "x"}}); !errors.As(err, &refusal) || refusal.Code != city.NotFound {
+		t.Errorf("%v", err)
+	}
+}
+
+// listless is a store that cannot list.
+type listless struct{ workstore.Store }
+
+func (listless) List(context.Context, beads.Query) ([]beads.Bead, error) {
+	return nil, errors.New("out of order")
+}
+
+// What is done is not said to have failed because of the convoy that it belongs to.
+func TestAConvoyThatCannotBeClosed(t *testing.T) {
+	b, _ := besides(t)
+	p := workstore.Place{Dir: t.TempDir(), Prefix: "t", City: b.Dir}
+	s, err := workstore.OpenStore(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	b.stores = []*depot.Depot{{Store: listless{s}, Place: p, City: b.Dir}}
+	convoy, err := s.Create(t.Context(), beads.Bead{Title: "all", Type: city.ConvoyType})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := s.Create(t.Context(), beads.Bead{Title: "last", ParentID: convoy.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := b.Do(t.Context(), city.UpdateBead{ID: last.ID, Patch: beads.Closing()})
+	if err != nil || r.Bead == nil || r.Bead.Status != beads.StatusClosed {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

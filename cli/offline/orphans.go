@@ -1,0 +1,76 @@
+package offline
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"time"
+
+	"gcity/cli/env"
+	"gcity/cli/folder"
+	"gcity/cli/sessions"
+	"gcity/internal/mishap"
+	"gcity/session"
+)
+
+// What runs on of a city that nobody runs.
+
+// Living counts the sessions of a city that live without a controller, as far as they can be seen.
+func Living(ctx context.Context, dir string) (n int, err error) {
+	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if _, closeNear, err := folder.Dial(dir); err == nil {
+		closeNear()
+		return 0, nil
+	}
+	p, closeIt, err := sessions.OpenSessions(sessions.SessionOptions{Dir: dir,
+		Grant: folder.Trusted(dir, nil), Observe: true, Logger: folder.QuietLogger(),
+		Broken: func(error) {}}) // what breaks is not counted
+	if err != nil {
+		return 0, err
+	}
+	defer closeIt()
+	all, err := p.List(ctx)
+	if _, partly := errors.AsType[*session.Partial](err); err != nil && !partly {
+		return 0, err
+	}
+	for _, st := range all {
+		if st.Alive {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// EndLeft ends the sessions of a city that no controller runs, and says how many it was.
+func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slowly,
+	broken func(error)) (int, error) {
+	if _, err := os.Stat(folder.StateDir(dir)); errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	release, err := folder.HoldCity(dir) // so that no controller starts agents meanwhile
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	beside, err := newAside(dir, false, now, broken)
+	if err != nil {
+		return 0, err
+	}
+	defer beside.close()
+	beside.slow = slow
+	return beside.End(ctx, everyone)
+}
+
+// TellBroken tells of what breaks beside something that is done for a city.
+func TellBroken(logger *slog.Logger) func(error) {
+	return func(err error) {
+		stack := ""
+		if p, ok := errors.AsType[*mishap.Panic](err); ok {
+			stack = string(p.Stack())
+		}
+		logger.Error("the sessions of a city that nobody runs", "error", err, "stack", stack)
+	}
+}

@@ -1,0 +1,267 @@
+package offline
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/folder"
+	"gcity/cli/workstore"
+	"gcity/controller"
+	"gcity/events"
+)
+
+// pastRuns is how many runs of an automation are looked at to tell how it stands.
+const pastRuns = 20
+
+// openStores opens the work of the city and of those of its rigs that can be worked in. Nothing is read yet.
+func (b *Aside) openStores() error {
+	var all []workstore.Place
+	switch {
+	case b.config != nil:
+		all = workstore.Places(b.config)
+	case b.known != nil:
+		all = slices.DeleteFunc(workstore.PlacesOf(b.Dir, b.known.Snapshot(b.Dir)),
+			workstore.Place.Gone)
+	}
+	for _, p := range all {
+		if b.config != nil {
+			if r := b.config.Rig(p.Rig); r != nil && r.Problem != "" {
+				continue
+			}
+		}
+		s, err := workstore.OpenTrusted(p)
+		if err != nil {
+			return err
+		}
+		b.stores = append(b.stores, &depot.Depot{Store: s, Place: p, City: b.Dir})
+	}
+	return nil
+}
+
+// workless says why there is no work to be had: the file is refused, and who keeps it is not known.
+func (b *Aside) workless() error {
+	if b.refused == nil || b.known != nil {
+		return nil
+	}
+	return folder.NeedsFile(b.refused, folder.UnknownWork)
+}
+
+// Beads implements city.Control on all stores, as a controller does.
+func (b *Aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	if err := b.workless(); err != nil {
+		return nil, err
+	}
+	if err := q.Check(); err != nil {
+		return nil, depot.WorkProblem(err)
+	}
+	var all []beads.Bead
+	for _, d := range b.stores {
+		found, err := d.List(ctx, q)
+		if err != nil {
+			return nil, depot.WorkProblem(fmt.Errorf("the work of %s cannot be read: %w", d.Title(),
+				err))
+		}
+		all = append(all, found...)
+	}
+	slices.SortStableFunc(all, func(x, y beads.Bead) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	if most := q.Most(); most >= 0 && len(all) > most {
+		all = all[:most]
+	}
+	return all, nil
+}
+
+// RunOutput implements city.Control: what the records keep. A run whose record is open was cut off, and kept nothing.
+func (b *Aside) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		r, err := city.GetRun(ctx, b, run)
+		yield(city.Piece{Text: r.Output}, err)
+	}
+}
+
+// work counts what is to be done in all stores, in that of each rig, and of pools without a check what is theirs.
+// Records of runs are no work.
+func (b *Aside) work(ctx context.Context) (w city.Work, rigs map[string]*city.RigWork,
+	letters city.MailTally, troubles []string) {
+	rigs, letters = map[string]*city.RigWork{}, city.MailTally{}
+	ctx, cancel := context.WithTimeout(ctx, folder.Glance)
+	defer cancel()
+	for _, d := range b.stores {
+		before := w
+		count := func(q beads.Query, to *int) error {
+			n, err := d.Count(ctx, q)
+			*to += n
+			return err
+		}
+		err := count(beads.Query{Status: []beads.Status{beads.StatusOpen}, NotType: city.NotWork()},
+			&w.Open)
+		if err == nil {
+			err = count(beads.Query{Status: []beads.Status{beads.StatusInProgress},
+				NotType: city.NotWork()}, &w.InProgress)
+		}
+		if err == nil && d.Rig != "" {
+			rigs[d.Rig] = &city.RigWork{Open: w.Open - before.Open,
+				InProgress: w.InProgress - before.InProgress}
+		}
+		for _, p := range folder.PoolPlan(b.config, b.Dir) {
+			n := 0
+			if err != nil || p.Check != "" {
+				continue
+			}
+			err = count(beads.Query{
+				Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
+				Labels: []string{city.PoolLabel + p.Name}, NotType: []string{workstore.TypeRun},
+			}, &n)
+			if n > 0 {
+				if w.Pools == nil {
+					w.Pools = map[string]int{}
+				}
+				w.Pools[p.Name] += n
+			}
+		}
+		if err == nil {
+			var own city.MailTally
+			own, err = city.TallyMail(ctx, d.Store)
+			letters.Merge(own)
+		}
+		if err != nil {
+			troubles = append(troubles, fmt.Sprintf("the work of %s cannot be counted: %v",
+				d.Title(), err))
+		}
+	}
+	return w, rigs, letters, troubles
+}
+
+// automations judges what a scan finds by what the records of runs say. Nobody runs the checks of conditions.
+func (b *Aside) automations(ctx context.Context) (out []city.Automation, warnings,
+	troubles []string) {
+	ctx, cancel := context.WithTimeout(ctx, folder.Glance)
+	defer cancel()
+	found, troubles := b.scan()
+	for _, w := range found.Warnings {
+		warnings = append(warnings, strings.ReplaceAll(w.String(), b.Dir+"/", ""))
+	}
+	for _, broken := range found.Broken {
+		out = append(out, controller.DescribeBroken(b.Dir, broken))
+	}
+	for _, d := range found.Automations {
+		item, _, err := b.judge(ctx, d, automation.CheckFacts{})
+		if err != nil {
+			item.Reason = "its records cannot be read: " + err.Error()
+		}
+		item.Reason += "; no controller runs"
+		out = append(out, item)
+	}
+	slices.SortFunc(out, func(x, y city.Automation) int { return strings.Compare(x.Name, y.Name) })
+	return out, warnings, troubles
+}
+
+// scan finds the automations of the configuration.
+func (b *Aside) scan() (automation.Catalog, []string) {
+	var troubles []string
+	var err error
+	if b.deeds, err = folder.DeedsOf(b.Dir); err != nil {
+		troubles = append(troubles, err.Error())
+	}
+	found, trouble := folder.ScanFor(&b.scanner, b.config, b.now())
+	return found, append(troubles, trouble...)
+}
+
+// judge tells how one automation stands, given what its check said, and whether its check is to be asked.
+//
+// The controller's memory goes before the records, which may have been purged.
+func (b *Aside) judge(ctx context.Context, d automation.Definition,
+	check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
+	item := controller.Describe(b.Dir, d)
+	records, err := b.stores[0].List(ctx, RunsOf(d.Scoped(), pastRuns))
+	if err != nil {
+		return item, automation.Verdict{}, err
+	}
+	f := automation.Facts{Suspended: d.Rests(folder.SuspendedFor(b.config, d.Rig)), Check: check,
+		Patrol: b.config.Daemon.PatrolInterval}
+	b.recall(d, records, &item, &f)
+	m := b.deeds[d.Scoped()]
+	f.Born, item.Failures = m.Born, max(item.Failures, m.Failures)
+	if m.Last.After(f.Last) {
+		f.Last = m.Last
+	}
+	if d.Gate == automation.Event && d.Off == "" {
+		if f.Events, err = b.waiting(ctx, d, m.Cursor, records); err != nil {
+			return item, automation.Verdict{}, err
+		}
+	}
+	v := automation.Judge(d, f, b.now())
+	item.Reason = v.Reason
+	if !v.Next.IsZero() {
+		item.Next = &v.Next
+	}
+	switch {
+	case d.Off != "" || f.Suspended != "" && d.Gate != automation.Manual:
+		item.State = city.AutomationOff
+	case v.Due:
+		item.State = city.AutomationDue
+	case f.Tries > 0:
+		item.State = city.AutomationBackoff
+	}
+	return item, v, nil
+}
+
+// recall makes facts of the records of runs, the newest first. A run that is open was cut off: whoever ran it is gone.
+func (b *Aside) recall(d automation.Definition, records []beads.Bead, item *city.Automation,
+	f *automation.Facts) {
+	for i, r := range records {
+		run := city.RunOf(r)
+		f.Recent = append([]time.Time{run.Opened}, f.Recent...)
+		if item.Failures == i && run.Outcome == "failed" {
+			item.Failures++
+		}
+		if i > 0 {
+			continue
+		}
+		item.Last, f.Last = &run, run.Opened
+		deed, known := b.deeds[d.Scoped()]
+		switch {
+		// it knows whether somebody has ended the run
+		case known && !deed.Open && !deed.Last.Before(run.Opened):
+			f.Tries, f.FailedAt = deed.Tries, deed.Ended
+		case run.Outcome == "failed" && run.Ended != nil && run.Retry < d.Retry:
+			f.Tries, f.FailedAt = run.Retry+1, *run.Ended
+		}
+	}
+}
+
+// waiting counts the events that no run has dealt with. One that has never run begins with those that come.
+func (b *Aside) waiting(ctx context.Context, d automation.Definition, cursor uint64,
+	records []beads.Bead) (automation.EventFacts, error) {
+	f := automation.EventFacts{Cursor: cursor}
+	for _, r := range records {
+		f.Cursor = max(f.Cursor, city.RunOf(r).Seq)
+	}
+	if f.Cursor == 0 {
+		newest, err := b.History(ctx, events.Query{Limit: 1})
+		for _, e := range newest {
+			f.Cursor = e.Seq
+		}
+		return f, err
+	}
+	page, err := b.History(ctx, events.Query{Types: []string{d.On}, After: f.Cursor, Forward: true,
+		Limit: events.MaxLimit})
+	for _, e := range page {
+		f.Newest = max(f.Newest, e.Seq)
+	}
+	f.Count = len(page)
+	return f, err
+}
+
+// RunsOf asks for the newest runs of an automation.
+func RunsOf(scoped string, limit int) beads.Query {
+	return beads.Query{Labels: []string{city.RunLabel + scoped}, Type: workstore.TypeRun,
+		Limit: limit}
+}

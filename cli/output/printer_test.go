@@ -1,0 +1,77 @@
+package output
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+func TestTableFits(t *testing.T) {
+	a := &Printer{OutTTY: true, Getenv: func(string) string { return "" }}
+	rows := [][]Cell{
+		{Tinted("running", Green), Plain("名前"), Plain(strings.Repeat("because ", 20))},
+		{Tinted("x", ""), Plain("a\tb\nc"), Plain("")},
+		{{}, {}, Tinted("alone", Cyan)},
+	}
+	for _, width := range []int{0, 1, 5, 20, 80} {
+		var b strings.Builder
+		if err := a.Table(&b, width, []string{"STATE", "AGENT", "WHY"}, rows); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+		if len(lines) != len(rows)+1 {
+			t.Errorf("%d lines, want %d", len(lines), len(rows)+1)
+		}
+		for _, l := range lines {
+			plain := ansi.Strip(l)
+			if width > 0 && ansi.StringWidth(plain) > width {
+				t.Errorf("width %d: %q is %d wide", width, plain, ansi.StringWidth(plain))
+			}
+			if plain != strings.TrimRight(plain, " ") {
+				t.Errorf("trailing blanks: %q", plain)
+			}
+		}
+	}
+}
+
+func TestColourOnlyWhereWanted(t *testing.T) {
+	environ := map[string]string{}
+	a := &Printer{OutTTY: true, Getenv: func(k string) string { return environ[k] }}
+	if got := a.Paint(Red, "x"); got != "\x1b[31mx\x1b[0m" {
+		t.Errorf("on a terminal: %q", got)
+	}
+	for _, k := range [][2]string{{"NO_COLOR", "1"}, {"TERM", "dumb"}} {
+		environ = map[string]string{k[0]: k[1]}
+		if got := a.Paint(Red, "x"); got != "x" {
+			t.Errorf("with %s=%s: %q", k[0], k[1], got)
+		}
+	}
+	environ, a.OutTTY = nil, false
+	if got := a.Paint(Red, "x"); got != "x" {
+		t.Errorf("into a file: %q", got)
+	}
+}
+
+func TestSpan(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0s", 0: "0s", 48 * time.Second: "48s", 55*time.Minute + 59*time.Second: "55m",
+		3*time.Hour + 2*time.Minute: "3h02m", 49 * time.Hour: "2d1h",
+	} {
+		if got := Span(d); got != want {
+			t.Errorf("span(%v) = %q, want %q", d, got, want)
+		}
+	}
+}
+
+func TestByteSize(t *testing.T) {
+	for n, want := range map[uint64]string{
+		0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 10188: "9.9 KiB", 10189: "10 KiB", 300 << 20: "300 MiB", 3 << 29: "1.5 GiB", math.MaxUint64: "16 EiB",
+	} {
+		if got := ByteSize(n); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+package service
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/internal/disk"
+)
+
+// WarnNoService tells that a background process takes the place of a service.
+func WarnNoService(e *env.Env, u *UnitFile, why error) {
+	e.Warn(fmt.Sprintf("%s is not used: %v; a background process is started instead, which nothing restarts after a reboot",
+		u.Name(), why))
+}
+
+// StartUnit has systemd run the city.
+func StartUnit(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
+	if err := RaiseCity(ctx, e, u, dir); err != nil {
+		return err
+	}
+	e.Sayf("%s runs; `gcity` joins it, `gcity stop` ends it", u.Name())
+	return nil
+}
+
+// RaiseCity has systemd start a city's service. Why a configuration is refused is told better here than by systemd.
+func RaiseCity(ctx context.Context, e *env.Env, u *UnitFile, dir string) error {
+	err := u.Raise(ctx, func() (bool, error) { return folder.IsHeld(dir) })
+	if err == nil {
+		return nil
+	}
+	if _, wrong := e.LoadAt(dir, nil); wrong != nil {
+		return wrong
+	}
+	return err
+}
+
+// Raise has systemd start what held says nobody runs. A process of the unit that has let go of it already is waited
+// for: until it has ended systemd would find nothing to do.
+func (u *UnitFile) Raise(ctx context.Context, held func() (bool, error)) error {
+	active, _, err := u.State(ctx)
+	if errors.Is(err, ErrUnreachable) {
+		return err
+	}
+	if u.Manager.System && os.Getuid() != 0 {
+		return fmt.Errorf("its service is one of the machine's: `%s`",
+			u.Manager.Line("start", u.Name()))
+	}
+	if held, unsure := held(); err == nil && unsure == nil && !held &&
+		slices.Contains([]string{"active", "reloading", "deactivating"}, active) {
+		if err := u.awaitEnd(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := u.Manager.call(ctx, stopPatience, "start", u.Name()); err != nil {
+		return fmt.Errorf("its service did not start: %w; `%s` tells more", err,
+			u.Manager.Line("status", u.Name()))
+	}
+	return nil
+}
+
+// ServedBy is the unit that runs the city now, nil if none does.
+func ServedBy(ctx context.Context, e *env.Env, dir string) *UnitFile {
+	for _, u := range Units(e, "city", dir) {
+		if active, _, err := u.State(ctx); err == nil &&
+			(active == "active" || active == "reloading") {
+			return u
+		}
+	}
+	return nil
+}
+
+// daemonState is how the service of a city stands.
+type daemonState struct {
+	Running bool        `json:"running"`
+	PID     int         `json:"pid,omitempty"`
+	Mode    string      `json:"mode,omitempty"`
+	Version string      `json:"version,omitempty"`
+	Units   []unitState `json:"units"`
+}
+
+type unitState struct {
+	Unit    string `json:"unit"`
+	File    string `json:"file"`
+	System  bool   `json:"system"`
+	Enabled bool   `json:"enabled"`
+	State   string `json:"state,omitempty"` // as systemd calls it; "" = it could not be asked
+	Problem string `json:"problem,omitempty"`
+}
+
+func DaemonStatus(ctx context.Context, e *env.Env) error {
+	dir, err := e.CityDir()
+	if err != nil {
+		return err
+	}
+	out := daemonState{Units: []unitState{}}
+	s, err := folder.AskController(ctx, dir)
+	switch {
+	case err == nil:
+		out.Running, out.PID, out.Mode, out.Version = true, s.PID, s.Mode, s.Version
+	case !exit.IsNotRunning(err):
+		return err
+	}
+	for _, u := range Units(e, "city", dir) {
+		state, _, err := u.State(ctx)
+		st := unitState{Unit: u.Name(), File: u.Path, System: u.Manager.System,
+			Enabled: len(u.Links()) > 0, State: state}
+		if err != nil {
+			st.Problem = err.Error()
+		}
+		out.Units = append(out.Units, st)
+	}
+	if e.JSON {
+		err = e.WriteJSON(out)
+	} else {
+		tellDaemon(e, out, dir)
+		err = nil
+	}
+	if err == nil && !out.Running {
+		return exit.Quietly(exit.CodeNotRunning)
+	}
+	return err
+}
+
+func tellDaemon(e *env.Env, out daemonState, dir string) {
+	if out.Running {
+		e.Sayf("a controller runs %s: pid %d, %s, version %s", output.SafeLine(dir), out.PID,
+			out.Mode, output.SafeLine(out.Version))
+	} else {
+		e.Sayf("no controller runs %s", output.SafeLine(dir))
+	}
+	for _, u := range out.Units {
+		words := []string{u.State}
+		if u.State == "" {
+			words = []string{"systemd does not say how it is: " + u.Problem}
+		}
+		if !u.Enabled {
+			words = append(words, "not enabled")
+		}
+		e.Sayf("service %s (%s): %s", u.Unit, output.SafeLine(u.File),
+			output.SafeLine(strings.Join(words, ", ")))
+	}
+	if len(out.Units) == 0 {
+		e.Sayf("it has no service; `gcity daemon install` makes one")
+	}
+}
+
+// DaemonLogs writes the newest lines of the controller's file, and where else the lines of a service are.
+func DaemonLogs(e *env.Env, lines int) error {
+	dir, err := e.CityDir()
+	if err != nil {
+		return err
+	}
+	units := Units(e, "city", dir)
+	for _, u := range units {
+		journal := "journalctl --user --user-unit " + u.Name() + " -e"
+		if u.Manager.System {
+			journal = "journalctl --unit " + u.Name() + " -e"
+		}
+		e.Sayf("%s", journal)
+	}
+	f, err := disk.Open(folder.LogPath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		if len(units) == 0 {
+			return fmt.Errorf("there is no %s: no controller has run here", folder.LogPath(dir))
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if len(units) > 0 {
+		e.Sayf("the newest lines of %s:", folder.LogPath(dir))
+	}
+	last, err := lastLines(f, lines)
+	for _, line := range last {
+		fmt.Fprintln(e.Out, output.SafeLine(line))
+	}
+	return err
+}
+
+// lastLines are the last n lines of a file, of which it reads no more than the end.
+func lastLines(f *os.File, n int) ([]string, error) {
+	const most = 4 << 20
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if info.Size() > most {
+		if _, err := f.Seek(-most, io.SeekEnd); err != nil {
+			return nil, err
+		}
+	}
+	var out []string
+	scan := bufio.NewScanner(f)
+	scan.Buffer(nil, most)
+	for scan.Scan() {
+		out = append(out, scan.Text())
+	}
+	return out[max(0, len(out)-max(0, n)):], scan.Err()
+}

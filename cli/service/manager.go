@@ -1,0 +1,203 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+// Manager is a service manager: systemd, of the machine or of a person.
+type Manager struct {
+	System  bool
+	Folder  string // where its units are
+	Environ []string
+}
+
+const systemUnits = "/etc/systemd/system"
+
+func ManagerOf(e *env.Env, system bool) (*Manager, error) {
+	m := &Manager{System: system, Folder: systemUnits, Environ: os.Environ()}
+	if system {
+		return m, nil
+	}
+	base := e.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(base) {
+		home := e.Getenv("HOME")
+		if !filepath.IsAbs(home) {
+			return nil, errors.New("HOME is not set, so nobody can tell where your units are; set it, or see --print")
+		}
+		base = filepath.Join(home, ".config")
+	}
+	m.Folder = filepath.Join(base, "systemd", "user")
+	if own := fmt.Sprintf("/run/user/%d", os.Getuid()); e.Getenv("XDG_RUNTIME_DIR") == "" &&
+		IsFolder(own) {
+		m.Environ = append(m.Environ, "XDG_RUNTIME_DIR="+own) // after su, and in cron
+	}
+	return m, nil
+}
+
+func IsFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Line is a command of systemd as a person types it.
+func (m *Manager) Line(args ...string) string {
+	if m.System {
+		return "sudo systemctl " + strings.Join(args, " ")
+	}
+	return "systemctl --user " + strings.Join(args, " ")
+}
+
+// ErrUnreachable means that systemd is not installed, or cannot be reached from here: in a container, after
+// su, in cron.
+var ErrUnreachable = errors.New("systemd cannot be reached from here")
+
+// noBus recognises what systemctl prints if it reaches no systemd, in the language that call asks for.
+var noBus = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`Failed to connect to .*\bbus\b|not been booted with systemd`)
+})
+
+// call has systemd do something, and gives what it prints.
+func (m *Manager) call(ctx context.Context, most time.Duration, args ...string) (string, error) {
+	if !m.System {
+		args = append([]string{"--user"}, args...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "systemctl", args...)
+	cmd.Env, cmd.WaitDelay = append(m.Environ, "LC_ALL=C", "SYSTEMD_PAGER=", "SYSTEMD_COLORS=0"),
+		time.Second
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		why, _, _ := strings.Cut(strings.TrimSpace(said.String()), "\n")
+		unreachable := errors.Is(err, exec.ErrNotFound) || noBus().MatchString(why)
+		if why != "" {
+			err = errors.New(output.SafeLine(why))
+		}
+		err = fmt.Errorf("`systemctl %s`: %w", strings.Join(args, " "), err)
+		if unreachable {
+			err = fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
+		return string(out), err
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Ask is a short question.
+func (m *Manager) Ask(ctx context.Context, args ...string) (string, error) {
+	return m.call(ctx, 10*time.Second, args...)
+}
+
+// UnitFile is a unit on the disk.
+type UnitFile struct {
+	Manager *Manager
+	Path    string
+	Text    string
+}
+
+func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
+
+// own finds the unit that a mark names, nil if there is none.
+func (m *Manager) own(mark string) (*UnitFile, error) {
+	entries, err := os.ReadDir(m.Folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the units cannot be looked at: %w", err)
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), "gcity-") || !strings.HasSuffix(e.Name(), ".service") ||
+			!e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(m.Folder, e.Name())
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("a unit cannot be read: %w", err)
+		}
+		if markIn(string(text)) == mark {
+			return &UnitFile{m, path, string(text)}, nil
+		}
+	}
+	return nil, nil
+}
+
+// markIn is the mark of a unit's text, "" if gcity has not written it.
+func markIn(text string) string {
+	head, _, _ := strings.Cut(text, "\n")
+	mark, ours := strings.CutPrefix(head, "# gcity-unit:")
+	if !ours {
+		return ""
+	}
+	return "gcity-unit:" + mark
+}
+
+// Links are those by which systemd starts a unit.
+func (u *UnitFile) Links() []string {
+	// the pattern is well formed
+	found, _ := filepath.Glob(filepath.Join(u.Manager.Folder, "*.wants", u.Name()))
+	return found
+}
+
+// State is what systemd makes of the unit now; err says why nobody can tell.
+func (u *UnitFile) State(ctx context.Context) (active string, pid string, err error) {
+	out, err := u.Manager.Ask(ctx, "show", "--property=ActiveState", "--property=MainPID", u.Name())
+	if err != nil {
+		return "", "", err
+	}
+	for line := range strings.SplitSeq(out, "\n") {
+		switch key, value, _ := strings.Cut(line, "="); key {
+		case "ActiveState":
+			active = value
+		case "MainPID":
+			pid = value
+		}
+	}
+	return active, pid, nil
+}
+
+// Units are those that keep a city or a supervisor running, of a person and of the machine.
+func Units(e *env.Env, kind, at string) []*UnitFile {
+	var out []*UnitFile
+	for _, system := range []bool{false, true} {
+		m, err := ManagerOf(e, system)
+		if err != nil {
+			continue
+		}
+		if u, err := m.own(markOf(kind, at)); err == nil && u != nil {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// UnitOf is the service of systemd that a process belongs to, by its /proc/PID/cgroup, "" if to none.
+func UnitOf(cgroup string) (unit string, system bool) {
+	_, group, found := strings.Cut(cgroup, "0::")
+	group, _, _ = strings.Cut(group, "\n")
+	unit = path.Base(group)
+	if !found || !strings.HasSuffix(unit, ".service") || strings.HasPrefix(unit, "user@") {
+		return "", false
+	}
+	return unit, !strings.Contains(group, "/user@")
+}

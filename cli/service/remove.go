@@ -1,0 +1,146 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"gcity/cli/env"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+)
+
+// stopPatience is how long systemd may take to stop a service; the unit says when systemd ends it.
+const stopPatience = time.Hour
+
+// removed is the answer of uninstall.
+type removed struct {
+	Unit    string   `json:"unit,omitempty"` // "" = there was none
+	File    string   `json:"file,omitempty"`
+	Stopped bool     `json:"stopped"`
+	Agents  string   `json:"agents,omitempty"` // "kept", "ended"
+	Next    []string `json:"next,omitempty"`
+}
+
+func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) error {
+	kind, at, err := k.known()
+	if err != nil {
+		return err
+	}
+	if e.ReadOnly {
+		return env.RefusedReadOnly(k.Group + " uninstall")
+	}
+	m, err := ManagerOf(e, f.system)
+	if err != nil {
+		return err
+	}
+	u, err := m.own(markOf(kind, at))
+	if err != nil {
+		return err
+	}
+	if u == nil {
+		if e.JSON {
+			return e.WriteJSON(removed{})
+		}
+		e.Sayf("nothing to do: %s has no unit of gcity's for %s", m.Folder, output.SafeLine(at))
+		return nil
+	}
+	out := removed{Unit: u.Name(), File: u.Path}
+	if out.Agents, err = endService(ctx, e, k, at, u, f); err != nil {
+		return err
+	}
+	out.Stopped = out.Agents != ""
+	links := u.Links()
+	_, deaf := m.Ask(ctx, "disable", u.Name())
+	for _, link := range links {
+		if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("the unit is still enabled: %w", err)
+		}
+	}
+	if err := os.Remove(u.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the unit cannot be removed: %w", err)
+	}
+	if _, err := m.Ask(ctx, "daemon-reload"); err != nil || deaf != nil {
+		out.Next = append(out.Next, m.Line("daemon-reload"))
+	}
+	if e.JSON {
+		return e.WriteJSON(out)
+	}
+	e.Sayf("removed %s", output.SafeLine(u.Path))
+	switch out.Agents {
+	case "kept":
+		e.Sayf("the agents run on and nobody watches them; %s", k.adopt)
+	case "ended":
+		e.Sayf("the service is stopped, and its agents with it")
+	}
+	for _, next := range out.Next {
+		e.Sayf("next: %s", next)
+	}
+	return nil
+}
+
+// endService stops what runs by a unit. It returns what became of the agents: "kept", "ended", or "" if nothing ran.
+func endService(ctx context.Context, e *env.Env, k ServiceKind, at string, u *UnitFile,
+	f ServiceFlags) (agents string, err error) {
+	active, pid, err := u.State(ctx)
+	if err != nil {
+		if held, unsure := k.held(at); !held && unsure == nil || f.force {
+			return "", nil
+		}
+		if errors.Is(err, ErrUnreachable) && !runsBy(k.pid(at), u) {
+			return "", nil // it was started by hand, and goes on
+		}
+		return "", fmt.Errorf("the unit is not removed, because the service may be running: %w; run %s first, or use --force", err, k.stop)
+	}
+	if active == "inactive" || active == "failed" {
+		return "", nil
+	}
+	if f.keep {
+		n, err := strconv.Atoi(pid)
+		if err != nil || n <= 1 {
+			return "", fmt.Errorf("systemd does not say which process %s is, so its agents cannot be kept; try again in a moment", u.Name())
+		}
+		if err := syscall.Kill(n, syscall.SIGUSR1); err != nil {
+			return "", fmt.Errorf("process %d of %s cannot be told to leave its agents: %w", n,
+				u.Name(), err)
+		}
+		return "kept", u.awaitEnd(ctx)
+	}
+	done := e.SaySlow(ctx, "systemd to stop "+u.Name(), stopPatience)
+	defer done()
+	if _, err := u.Manager.call(ctx, stopPatience, "stop", u.Name()); err != nil {
+		return "", fmt.Errorf("the service is not stopped, so its unit stays: %w", err)
+	}
+	return "ended", nil
+}
+
+// runsBy reports whether a process belongs to a unit.
+func runsBy(pid int, u *UnitFile) bool {
+	group, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	if err != nil {
+		return false
+	}
+	unit, system := UnitOf(string(group))
+	return unit == u.Name() && system == u.Manager.System
+}
+
+// awaitEnd waits until a service has ended by itself.
+func (u *UnitFile) awaitEnd(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, folder.ReleaseLimit)
+	defer cancel()
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, time.Second) {
+		active, _, err := u.State(ctx)
+		switch {
+		case err == nil && (active == "inactive" || active == "failed"):
+			return nil
+		case !folder.Pause(ctx, wait):
+			return fmt.Errorf("%s has let go of its city and does not end; `%s` tells more",
+				u.Name(), u.Manager.Line("status", u.Name()))
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Package sessions opens the providers that hold the sessions of a city.
+package sessions

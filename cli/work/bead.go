@@ -1,0 +1,352 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/cli/workstore"
+	"gcity/mail"
+)
+
+func BeadCommand(e *env.Env) *cobra.Command {
+	c := env.Group("bead", "Work: what is to be done, by whom, and what has become of it",
+		beadCreate(e), beadList(e), beadShow(e), beadReady(e), beadUpdate(e), beadClose(e),
+		beadExport(e), beadImport(e),
+		beadBackup(e), beadRestore(e))
+	c.Long = `bead works on the pieces of work that a city and its rigs keep in their .beads
+folders, with and without a controller. Which store is meant: --rig, else
+BEADS_DIR or GC_RIG, which agents have, else the city's; "list" and "ready" look
+at all of them with --all. A bead that is named by its id is found in whichever
+store its prefix belongs to, else in any other. Parents and needs are of the same
+store.
+
+A title is one line of at most 500 bytes, a description at most 256 KiB; text that
+begins with "-" goes behind "--". At most 100 labels, 1000 needs, 256 keys of
+metadata.`
+	return c
+}
+
+// beadFilter is what lists of beads are narrowed by.
+type beadFilter struct {
+	status, labels         []string
+	kind, assignee, parent string
+	limit                  int
+	all                    bool
+}
+
+func (f *beadFilter) flags(c *cobra.Command) {
+	c.Flags().StringSliceVar(&f.labels, "label", nil, "only with this label; all of several")
+	c.Flags().StringVar(&f.kind, "type", "", "only of this type")
+	c.Flags().StringVar(&f.assignee, "assignee", "", "only of this one")
+	c.Flags().StringVar(&f.parent, "parent", "", "only the steps of this bead")
+	c.Flags().BoolVar(&f.all, "all", false, "the work of the city and of all its rigs")
+	c.Flags().IntVarP(&f.limit, "limit", "n", beads.DefaultLimit, "at most so many, 0 = all")
+}
+
+// query is what a store is asked. Records of runs are no work: they are left out unless they are asked for.
+func (f *beadFilter) query() (beads.Query, error) {
+	if f.limit < 0 {
+		return beads.Query{}, exit.Usage("--limit needs a number, 0 for all")
+	}
+	q := beads.Query{Labels: f.labels, Type: f.kind, Assignee: f.assignee, Parent: f.parent,
+		Limit: f.limit}
+	if f.limit == 0 {
+		q.Limit = -1
+	}
+	for _, s := range f.status {
+		if !beads.Status(s).Valid() {
+			return q, exit.Usage("--status %s: it is open, in_progress or closed", s)
+		}
+		q.Status = append(q.Status, beads.Status(s))
+	}
+	if f.kind == "" && len(f.labels) == 0 {
+		q.NotType = []string{workstore.TypeRun, mail.Type}
+	}
+	return q, q.Check()
+}
+
+func beadList(e *env.Env) *cobra.Command {
+	var f beadFilter
+	var c *cobra.Command
+	c = depot.WithWork(e, &cobra.Command{
+		Use: "list", Short: "Beads, the newest first", Args: env.Exactly(0),
+		Aliases: []string{"ls"},
+		Long: `list shows beads of any status, the newest first. The records of automations'
+runs and messages are left out unless a type or a label is asked for: "gcity
+automation history" and "gcity mail" show those.`,
+		Example: "  gcity bead list --status open,in_progress\n  gcity bead list --label pool:worker --limit 0 --json",
+	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
+		q, err := f.query()
+		if err != nil {
+			return err
+		}
+		return depot.WithAll(e, c, d, f.all,
+			func(d *depot.Depot) error { return tellBeads(ctx, e, d, q, nil) })
+	})
+	c.Flags().StringSliceVar(&f.status, "status", nil,
+		"only open, in_progress or closed; any of several")
+	f.flags(c)
+	return c
+}
+
+func beadReady(e *env.Env) *cobra.Command {
+	var f beadFilter
+	var c *cobra.Command
+	c = depot.WithWork(e, &cobra.Command{
+		Use: "ready", Short: "Open beads that nothing stands in the way of, the most urgent first",
+		Args: env.Exactly(0),
+		Long: `ready lists the open work that nothing stands in the way of, the most urgent first.
+The steps of a molecule are whose the molecule is: they are listed for --assignee
+of who has it, and as --parent of it; until somebody has it, for everybody.`,
+		Example: `  gc bead ready --assignee "$GC_AGENT" --limit 1`,
+	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
+		q, err := f.query()
+		if err != nil {
+			return err
+		}
+		q.Ready = true
+		if f.kind == "" {
+			q.NotType = city.NotWork()
+		}
+		most := q.Most()
+		q.Limit = -1 // the most urgent may be old
+		urgent := func(d *depot.Depot, all []beads.Bead) ([]beads.Bead, int, error) {
+			all, err := withSteps(ctx, d, q, all)
+			slices.SortStableFunc(all, beads.ByUrgency)
+			total := len(all)
+			if most >= 0 && total > most {
+				all = all[:most]
+			}
+			return all, total, err
+		}
+		return depot.WithAll(e, c, d, f.all, func(d *depot.Depot) error {
+			return tellBeads(ctx, e, d, q,
+				urgent)
+		})
+	})
+	f.flags(c)
+	return c
+}
+
+// withSteps leaves out of ready work the steps of what somebody has, and adds them where that one's work is asked for.
+// The steps of one bead are listed as they are.
+func withSteps(ctx context.Context, d *depot.Depot, q beads.Query,
+	ready []beads.Bead) ([]beads.Bead,
+	error) {
+	if q.Parent != "" {
+		return ready, nil
+	}
+	ready, err := city.Loose(ctx, d.List, ready)
+	if err != nil || q.Assignee == "" {
+		return ready, err
+	}
+	steps, err := city.StepsOf(ctx, d.List, q.Assignee)
+	for q.Assignee = ""; len(steps) > 0; steps = steps[1:] {
+		if q.Match(steps[0]) {
+			ready = append(ready, steps[0])
+		}
+	}
+	return ready, err
+}
+
+// tellBeads writes what a store has for a query, as pick (nil = as it is) chooses and orders it.
+func tellBeads(ctx context.Context, e *env.Env, d *depot.Depot, q beads.Query,
+	pick func(*depot.Depot, []beads.Bead) ([]beads.Bead, int, error)) error {
+	all, err := d.List(ctx, q)
+	if err != nil {
+		return err
+	}
+	total := len(all)
+	if pick != nil {
+		if all, total, err = pick(d, all); err != nil {
+			return err
+		}
+	} else if most := q.Most(); most >= 0 && total >= most { // there may be more
+		if total, err = d.Count(ctx, q); err != nil {
+			return err
+		}
+	}
+	if e.JSON {
+		shape := output.ListOf(all)
+		shape.Total = total
+		return e.WriteJSON(shape)
+	}
+	if len(all) == 0 {
+		e.Sayf("%s", emptyList(ctx, d, q))
+		return nil
+	}
+	gates, err := city.GatesFor(ctx, d.List, all)
+	if err != nil {
+		return err
+	}
+	if err := writeBeads(e, e.Out, all, gates); err != nil {
+		return err
+	}
+	if total > len(all) {
+		e.Sayf("%s", e.Paint(output.Dim,
+			fmt.Sprintf("%d of %d; --limit 0 shows all", len(all), total)))
+	}
+	return nil
+}
+
+// emptyList says why a list has nothing in it, and in a store without work what would fill it.
+func emptyList(ctx context.Context, d *depot.Depot, q beads.Query) string {
+	_, all := d.Store.(*depot.Every)
+	whose := d.Title()
+	if all {
+		whose = "the city and its rigs"
+	}
+	n, err := d.Count(ctx, beads.Query{NotType: []string{workstore.TypeRun, mail.Type}})
+	switch {
+	case err == nil && n == 0:
+		where := ""
+		if !all && d.Rig == "" && len(d.Places) > 1 {
+			return "no work with the city yet; `gcity bead list --all` shows that of its rigs, too, `gcity bead create TITLE` makes some"
+		}
+		if d.Rig != "" {
+			where = " --rig " + d.Rig
+		}
+		return fmt.Sprintf("no work with %s yet: `gcity bead create TITLE%s` makes some, and so do `gcity formula cook NAME%s` and automations",
+			whose, where, where)
+	case q.Ready:
+		return "nothing is ready with " + whose + "; `gcity bead list` shows what there is"
+	}
+	return "no such work with " + whose
+}
+
+func beadShow(e *env.Env) *cobra.Command {
+	return depot.WithWork(e, &cobra.Command{Use: "show ID",
+		Short: "Everything known about one, with its steps and what it needs",
+		Args:  env.Exactly(1)},
+		false, func(ctx context.Context, d *depot.Depot, args []string) error {
+			b, has, closeOther, err := depot.Find(ctx, e, d, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeOther()
+			if e.JSON {
+				return e.WriteJSON(b)
+			}
+			return tellBead(ctx, e, has, b)
+		})
+}
+
+// metadata reads KEY=VALUE arguments.
+func metadata(given []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, kv := range given {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return nil, exit.Usage("%q is not KEY=VALUE", kv)
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
+func beadExport(e *env.Env) *cobra.Command {
+	return depot.WithWork(e, &cobra.Command{
+		Use: "export [FILE]", Short: "Write all beads as lines of JSON, as `bd export` does",
+		Args: env.Between(0, 1),
+		Long: `export writes every bead, records of runs included, as a line of JSON in the
+shape of the command line tool bd, the oldest first: to a file, which is replaced
+when all is written, or to standard output.`,
+	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
+		if len(args) == 0 || args[0] == "-" {
+			_, err := beads.Export(ctx, d, e.Out)
+			return err
+		}
+		n, err := exportTo(ctx, d, args[0])
+		if err != nil {
+			return err
+		}
+		if e.JSON {
+			return e.WriteJSON(map[string]any{"file": args[0], "beads": n})
+		}
+		e.Sayf("exported %s to %s", output.Counted(n, "bead"), output.SafeLine(args[0]))
+		return nil
+	})
+}
+
+func beadImport(e *env.Env) *cobra.Command {
+	var force bool
+	c := depot.WithWork(e, &cobra.Command{
+		Use: "import FILE", Short: "Take beads from lines of JSON, as `bd export` writes them",
+		Args: env.Exactly(1),
+		Long: `import reads beads from a file, or from standard input (-). A bead that is there
+already is replaced if the imported one was updated later; importing the same
+again changes nothing. Lines that cannot be read are named and left out; the others
+are taken, and the exit code is 1. Nothing is taken where a bead is in another
+store of this city already, by its prefix, unless --force has it twice.`,
+	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+		in, closeIn, err := openInput(e, args[0])
+		if err != nil {
+			return err
+		}
+		defer closeIn()
+		var into beads.Store = d
+		if !force {
+			into = &guard{a: e, Depot: d}
+		}
+		got, err := beads.Import(ctx, into, in)
+		if err != nil {
+			return err
+		}
+		if got.Created+got.Updated > 0 {
+			if err := depot.Emit(ctx, e, d.City, imported(d, got, e.Depth())); err != nil {
+				return err
+			}
+		}
+		return tellImported(e, d, got)
+	})
+	c.Flags().BoolVar(&force, "force", false, "also what another store of this city has")
+	return c
+}
+
+// tellImported says what an import did. Lines that were set aside make it fail.
+func tellImported(e *env.Env, d *depot.Depot, got beads.Imported) error {
+	if e.JSON {
+		if err := e.WriteJSON(got); err != nil {
+			return err
+		}
+	} else {
+		if got.Restored == (beads.Restored{}) && got.Other == 0 && len(got.Problems) == 0 {
+			e.Sayf("nothing to import into %s: there is no bead in it", d.Title())
+			return nil
+		}
+		e.Sayf("imported into %s: %s", d.Title(), importText(got))
+		for _, p := range got.Problems {
+			fmt.Fprintln(e.Err, e.Tint(e.ErrTTY, output.Red, "gcity:")+" "+
+				output.SafeLine(p.Error()))
+		}
+	}
+	if len(got.Problems) > 0 {
+		return exit.Quietly(exit.CodeFailed)
+	}
+	return nil
+}
+
+func importText(got beads.Imported) string {
+	text := fmt.Sprintf("%d created, %d updated, %d unchanged", got.Created, got.Updated,
+		got.Unchanged)
+	for _, more := range []struct {
+		n    int
+		what string
+	}{{got.Kept, "kept since they are newer here"}, {got.Other, "lines about something else"},
+		{len(got.Problems), "not taken"}} {
+		if more.n > 0 {
+			text += fmt.Sprintf(", %d %s", more.n, more.what)
+		}
+	}
+	return text
+}

@@ -1,0 +1,132 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"gcity/cli/depot"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/cli/workstore"
+	"gcity/events"
+)
+
+func beadBackup(e *env.Env) *cobra.Command {
+	return depot.WithWork(e, &cobra.Command{
+		Use: "backup [FILE]", Short: "Copy the whole store to a file, while it is in use",
+		Args: env.Between(0, 1),
+		Long: `backup writes a consistent copy of the store, checks it, and then names it FILE.
+Without FILE the copy goes to the folder .gc/backups of the city, where "bead
+restore" finds it. A running city backs up its stores there once a day and keeps
+the three newest of these; copies made by this command are kept until you delete
+them.`,
+		Example: `  gcity bead backup
+  gcity bead backup --rig shop /mnt/safe/shop.db`,
+	}, false, func(ctx context.Context, d *depot.Depot, args []string) error {
+		s, err := d.BuiltIn()
+		if err != nil {
+			return err
+		}
+		made, err := backup(ctx, e, d, s, args)
+		if err != nil {
+			return err
+		}
+		if e.JSON {
+			return e.WriteJSON(map[string]any{"file": made.Path, "beads": made.Beads})
+		}
+		e.Sayf("backed up %s of %s to %s", output.Counted(made.Beads, "bead"), d.Title(),
+			output.SafeLine(made.Path))
+		return nil
+	})
+}
+
+func backup(
+	ctx context.Context, e *env.Env, d *depot.Depot, s workstore.EmbeddedStore, args []string,
+) (workstore.StoreCopy, error) {
+	if len(args) == 0 {
+		return d.BackUp(ctx, s, workstore.Manual, e.Now())
+	}
+	to, err := filepath.Abs(args[0])
+	if err != nil {
+		return workstore.StoreCopy{}, err
+	}
+	return s.Backup(ctx, to)
+}
+
+func beadRestore(e *env.Env) *cobra.Command {
+	var force, fresh bool
+	c := depot.WithWork(e, &cobra.Command{
+		Use: "restore [FILE]", Short: "Replace the store by a backup, or accept a new store",
+		Args: env.Between(0, 1),
+		Long: `restore replaces the store by the backup in FILE, or by the newest one in the
+folder .gc/backups of the city. The file that is there is kept as beads.db.old-N.
+The city may run meanwhile: what is written during the restore goes to the old
+file or to the restored store, and numbers of ids are not used again.
+
+A city remembers which store it has. If the store is missing, empty or another
+one, gcity refuses to work with it. --new-store accepts the store that is there
+now, or begins an empty one; the beads of the old store are then gone.`,
+		Example: `  gcity bead restore
+  gcity bead restore --rig shop /mnt/safe/shop.db
+  gcity bead restore --new-store`,
+	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+		if fresh && (force || len(args) > 0) {
+			return exit.Usage("--new-store takes neither FILE nor --force")
+		}
+		s, err := d.BuiltIn()
+		if err != nil {
+			return err
+		}
+		var done workstore.StoreRecovered
+		from := ""
+		if fresh {
+			done, err = s.Accept(ctx)
+		} else {
+			if from, err = d.BackupFor(args); err != nil {
+				return err
+			}
+			done, err = s.Recover(ctx, from, force)
+		}
+		if err != nil {
+			return err
+		}
+		return restored(ctx, e, d, from, done)
+	})
+	c.Flags().BoolVar(&force, "force", false, "replace a store that is in order, too")
+	c.Flags().BoolVar(&fresh, "new-store", false, "accept the store that is there, or an empty one")
+	return c
+}
+
+// restored reports a restore, to the caller and in the event log.
+func restored(ctx context.Context, e *env.Env, d *depot.Depot, from string,
+	done workstore.StoreRecovered) error {
+	text := fmt.Sprintf("restored %s of %s from %s", output.Counted(done.Beads, "bead"), d.Title(),
+		from)
+	if from == "" {
+		text = fmt.Sprintf("accepted a new store of %s with %s", d.Title(),
+			output.Counted(done.Beads, "bead"))
+	}
+	if e.JSON {
+		facts := map[string]any{"from": from, "beads": done.Beads, "kept": done.Kept}
+		if err := e.WriteJSON(facts); err != nil {
+			return err
+		}
+	} else {
+		e.Sayf("%s; new ids begin above %d", output.SafeLine(text), done.Last)
+		if done.Kept != "" {
+			e.Sayf("  the file that was there is %s", output.SafeLine(done.Kept))
+		}
+	}
+	facts := map[string]any{"rig": d.Rig, "from": from, "beads": done.Beads, "kept": done.Kept}
+	payload, err := json.Marshal(facts)
+	if err != nil {
+		return err
+	}
+	ev := events.Event{Type: events.StoreRestored, Subject: d.Rig, Message: text, Payload: payload}
+	return depot.Emit(ctx, e, d.City, ev)
+}

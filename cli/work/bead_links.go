@@ -1,0 +1,168 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/cli/workstore"
+)
+
+// textOf reads the text of a bead from a file, or from standard input for "-". twice: it was written as a flag, too.
+func textOf(e *env.Env, file string, twice bool) (string, error) {
+	if twice {
+		return "", exit.Usage("--description and --description-file are two descriptions; give one")
+	}
+	in := e.In
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return "", fmt.Errorf("cannot read the description: %w", err)
+		}
+		defer f.Close() // it is only read
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, beads.MaxText+1))
+	if err != nil {
+		return "", fmt.Errorf("cannot read the description: %w", err)
+	}
+	if len(data) > beads.MaxText {
+		return "", exit.Usage("the description in %s has more than %d KiB, which is the most; keep what matters of it", file, beads.MaxText>>10)
+	}
+	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
+}
+
+// owned finds the first of some ids whose bead is in a store of the city other than d, and whose that is; nil if none
+// is.
+func owned(ctx context.Context, e *env.Env, d *depot.Depot, ids []string) (id string,
+	by *workstore.Place, err error) {
+	for i := range d.Places {
+		p := &d.Places[i]
+		theirs := slices.DeleteFunc(slices.Clone(ids),
+			func(id string) bool { return p.Prefix != city.BeadPrefix(id) })
+		if *p == d.Place || len(theirs) == 0 {
+			continue
+		}
+		if id, err = firstIn(ctx, e, *p, theirs); id != "" || err != nil {
+			return id, p, err
+		}
+	}
+	return "", nil, nil
+}
+
+// firstIn is the first of some ids that a store has, "" = it has none.
+func firstIn(ctx context.Context, e *env.Env, p workstore.Place, ids []string) (_ string,
+	err error) {
+	s, err := e.Store(p)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, id := range ids {
+		switch _, err := s.Get(ctx, id); {
+		case err == nil:
+			return id, nil
+		case !errors.Is(err, beads.ErrNotFound):
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// elsewhere adds to a store's refusal of a link that the bead is in another store of the city.
+func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links []string) error {
+	var invalid *beads.Invalid
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	for _, id := range links {
+		if !strings.Contains(invalid.Field, fmt.Sprintf("%q", id)) {
+			continue
+		}
+		if _, has, closeOther, findErr := depot.Find(ctx, e, d, id); findErr == nil && has != d {
+			closeOther()
+			return exit.Usage("%v in the store of %s: %s is work of %s, and links stay within one store; make this bead there too, or write the id into its description",
+				err, d.Title(), id, has.Title())
+		}
+	}
+	return err
+}
+
+// guard refuses to take beads into a store that another store of the city has.
+type guard struct {
+	*depot.Depot
+	a *env.Env
+}
+
+// Restore implements beads.Restorer.
+func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, error) {
+	ids := make([]string, len(all))
+	for i, b := range all {
+		ids[i] = b.ID
+	}
+	id, by, err := owned(ctx, g.a, g.Depot, ids)
+	if err != nil {
+		return beads.Restored{}, err
+	}
+	if by != nil {
+		return beads.Restored{}, exit.Usage("%s is a bead of %s already, and would be there twice; %s, or --force if it is to be", id, by.Title(), by.ImportHint())
+	}
+	return g.Depot.Restore(ctx, all)
+}
+
+// closeSteps closes the open steps of a bead, and theirs, the lowest first.
+func closeSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string, p beads.Patch) error {
+	_, has, closeOther, err := depot.Find(ctx, e, d, id)
+	if err != nil {
+		return err
+	}
+	defer closeOther()
+	open, err := city.OpenSteps(ctx, has.List, id)
+	if err != nil {
+		return err
+	}
+	for i := len(open) - 1; i >= 0; i-- {
+		if err := patchBead(ctx, e, has, open[i].ID, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseOpen refuses to close a molecule with open steps, but for those that are closed with it.
+func refuseOpen(ctx context.Context, e *env.Env, d *depot.Depot, id string, with []string) error {
+	b, has, closeOther, err := depot.Find(ctx, e, d, id)
+	if err != nil {
+		return err
+	}
+	defer closeOther()
+	return city.Closable(ctx, has.List, b, with...)
+}
+
+// tellOpenSteps says what is still to be done below a bead that was closed.
+func tellOpenSteps(ctx context.Context, e *env.Env, d *depot.Depot, id string) error {
+	if e.JSON {
+		return nil
+	}
+	_, has, closeOther, err := depot.Find(ctx, e, d, id)
+	if err != nil {
+		return err
+	}
+	defer closeOther()
+	open, err := city.OpenSteps(ctx, has.List, id)
+	if err == nil && len(open) > 0 {
+		e.Sayf("  %s still open: `gcity bead close %s --steps` closes them too",
+			city.StepsOpen(len(open)), output.SafeLine(id))
+	}
+	return err
+}

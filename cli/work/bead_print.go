@@ -1,0 +1,105 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/env"
+	"gcity/cli/output"
+)
+
+func beadColour(s beads.Status) string {
+	switch s {
+	case beads.StatusOpen:
+		return ""
+	case beads.StatusInProgress:
+		return output.Green
+	default:
+		return output.Dim
+	}
+}
+
+// writeBeads writes a table of beads in the order given. Those that await one of the gates are marked.
+func writeBeads(e *env.Env, w io.Writer, all []beads.Bead, gates city.Gates) error {
+	rows := make([][]output.Cell, 0, len(all))
+	for _, b := range all {
+		status := output.Tinted(string(b.Status), beadColour(b.Status))
+		if _, ok := gates.Block(b); ok {
+			status = output.Tinted(city.AwaitingGate, output.Yellow)
+		}
+		rows = append(rows, []output.Cell{
+			output.Tinted(b.ID, output.Bold), status, output.Plain(b.Priority.String()),
+			output.Plain(b.Type),
+			output.Plain(b.Assignee), output.Plain(e.Age(b.UpdatedAt)),
+			output.Tinted(strings.Join(b.Labels, " "), output.Dim), output.Plain(b.Title),
+		})
+	}
+	return e.Table(w, e.Columns(), []string{"ID", "STATUS", "P", "TYPE", "ASSIGNEE", "CHANGED",
+		"LABELS", "TITLE"}, rows)
+}
+
+// tellBead writes what is known of one, what it needs and its steps.
+func tellBead(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
+	steps, err := d.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
+	if err != nil {
+		return err
+	}
+	slices.Reverse(steps) // in the order in which they were made
+	e.Sayf("%s is %s since %s (%s)", e.Paint(output.Bold, output.SafeLine(b.ID)),
+		e.Paint(beadColour(b.Status), string(b.Status)),
+		e.Clock(b.UpdatedAt), e.Age(b.UpdatedAt))
+	e.Sayf("  %s", output.SafeLine(b.Title))
+	gates, err := city.GatesFor(ctx, d.List, append(slices.Clone(steps), b))
+	if err != nil {
+		return err
+	}
+	if gate, ok := gates.Block(b); ok {
+		e.Fact("awaits", fmt.Sprintf("gate %s: %s; `gcity bead close %s` opens it", gate.ID,
+			gate.Title, gate.ID))
+	}
+	e.Fact("type", b.Type)
+	e.Fact("priority", b.Priority.String())
+	e.Fact("assignee", b.Assignee)
+	e.Fact("labels", strings.Join(b.Labels, ", "))
+	e.Fact("made from", b.Ref)
+	e.Fact("step of", b.ParentID)
+	for _, id := range b.Needs {
+		need, err := d.Get(ctx, id)
+		switch {
+		case err == nil:
+			e.Fact("needs", fmt.Sprintf("%s (%s): %s", id, need.Status, need.Title))
+		case errors.Is(err, beads.ErrNotFound):
+			e.Fact("needs", id+" (gone, which counts as done)")
+		default:
+			return err
+		}
+	}
+	e.Fact("created", e.Clock(b.CreatedAt))
+	if b.ClosedAt != nil {
+		e.Fact("closed", e.Clock(*b.ClosedAt))
+	}
+	e.Fact("revision", fmt.Sprint(b.Rev))
+	e.Fact("kept by", d.Title())
+	for _, key := range slices.Sorted(maps.Keys(b.Metadata)) {
+		e.Fact(key, b.Metadata[key])
+	}
+	if b.Description != "" {
+		e.Sayf("\n%s", output.SafeText(strings.TrimRight(b.Description, "\n")))
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	e.Sayf("\nsteps")
+	if next, ok := beads.Next(steps); ok {
+		e.Fact("next", next.ID+": "+next.Title)
+	}
+	return writeBeads(e, e.Out, steps, gates)
+}

@@ -1,0 +1,305 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/cli/workstore"
+	"gcity/events"
+)
+
+func ConvoyCommand(e *env.Env) *cobra.Command {
+	c := env.Group("convoy", "Work that belongs together, whoever does it",
+		convoyCreate(e), convoyAdd(e), convoyList(e), convoyStatus(e), convoyClose(e))
+	c.Long = `A convoy is a bead that stands for others: they are its children, and how many of
+them are closed is how far it has come. It closes by itself with the last of them.
+It is kept where its beads are, which are all of one store.`
+	return c
+}
+
+// convoyShape is a convoy and how far it has come.
+type convoyShape struct {
+	beads.Bead
+	Progress city.Progress `json:"progress"`
+	Children []beads.Bead  `json:"children,omitempty"`
+}
+
+func convoyCreate(e *env.Env) *cobra.Command {
+	return depot.WithWork(e, &cobra.Command{
+		Use: "create NAME [BEAD…]", Short: "Make a convoy, of these beads for a start",
+		Args:    env.Between(1, beads.MaxNeeds),
+		Example: "  gcity convoy create 'release 1.4' gc-12 gc-15",
+	}, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+		at, closeOther := d, func() {}
+		if len(args) > 1 {
+			var err error
+			if _, at, closeOther, err = depot.Find(ctx, e, d, args[1]); err != nil {
+				return err
+			}
+		}
+		defer closeOther()
+		if err := joinable(ctx, e, at, "", args[1:]); err != nil {
+			return err
+		}
+		made, err := at.Create(ctx, beads.Bead{Title: args[0], Type: city.ConvoyType})
+		if err != nil {
+			return err
+		}
+		if err := depot.Announce(ctx, e, at, events.BeadCreated, made); err != nil {
+			return err
+		}
+		return gather(ctx, e, at, made, args[1:])
+	})
+}
+
+func convoyAdd(e *env.Env) *cobra.Command {
+	return depot.WithWork(e, &cobra.Command{Use: "add CONVOY BEAD…", Short: "Add beads to a convoy",
+		Args: env.Between(2, beads.MaxNeeds)}, true,
+		func(ctx context.Context, d *depot.Depot, args []string) error {
+			b, at, closeOther, err := convoy(ctx, e, d, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeOther()
+			if b.Status == beads.StatusClosed {
+				return &city.Error{Code: city.Conflict,
+					Message: fmt.Sprintf("the convoy %s is closed already: make a new one, or open it again with `gcity bead update %s --status open`", b.ID, b.ID)}
+			}
+			if err := joinable(ctx, e, at, b.ID, args[1:]); err != nil {
+				return err
+			}
+			return gather(ctx, e, at, b, args[1:])
+		})
+}
+
+// convoy gets a bead that is one.
+func convoy(ctx context.Context, e *env.Env, d *depot.Depot, id string) (beads.Bead, *depot.Depot,
+	func(), error) {
+	b, at, closeOther, err := depot.Find(ctx, e, d, id)
+	if err == nil && b.Type != city.ConvoyType {
+		closeOther()
+		err = &city.Error{Code: city.Invalid,
+			Message: fmt.Sprintf("%s is no convoy, but a %s; `gcity convoy list` shows those there are", id, b.Type)}
+	}
+	return b, at, closeOther, err
+}
+
+// joinable refuses beads that cannot all be children of a convoy, before any of them becomes one.
+func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, ids []string) error {
+	for _, id := range ids {
+		b, err := d.Get(ctx, id)
+		if errors.Is(err, beads.ErrNotFound) {
+			if _, p, findErr := owned(ctx, e, d, []string{id}); findErr == nil && p != nil {
+				return exit.Usage("%s is work of %s, and the convoy is kept by %s: the beads of a convoy are of one store, so make one there", id, p.Title(), d.Title())
+			}
+		}
+		switch {
+		case err != nil:
+			return err
+		case b.ID == convoy || b.Type == city.ConvoyType:
+			return exit.Usage("%s is a convoy itself", id)
+		case b.ParentID != "" && b.ParentID != convoy:
+			return &city.Error{Code: city.Conflict,
+				Message: fmt.Sprintf("%s is a step of %s already: add that, or take it out with `gcity bead update %s --parent ''`", id, b.ParentID, id)}
+		}
+	}
+	return nil
+}
+
+// gather makes beads children of a convoy, and shows it: closed, if all of them are.
+func gather(ctx context.Context, e *env.Env, d *depot.Depot, convoy beads.Bead,
+	ids []string) error {
+	var before, now beads.Bead
+	for _, id := range ids {
+		was, err := d.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		b, err := d.Update(ctx, id, beads.Patch{ParentID: &convoy.ID})
+		if err != nil {
+			return err
+		}
+		if b.Rev == was.Rev {
+			continue
+		}
+		if err := depot.Announce(ctx, e, d, events.BeadUpdated, b); err != nil {
+			return err
+		}
+		before, now = was, b
+	}
+	if _, err := closeConvoy(ctx, e, d, before, now); err != nil { // once all are in it
+		return err
+	}
+	convoy, err := d.Get(ctx, convoy.ID)
+	if err != nil {
+		return err
+	}
+	return tellConvoy(ctx, e, d, convoy)
+}
+
+// children are the beads of a convoy, in the order in which they were made.
+func children(ctx context.Context, d *depot.Depot, id string) ([]beads.Bead, error) {
+	all, err := d.List(ctx, beads.Query{Parent: id, Limit: -1})
+	slices.Reverse(all)
+	return all, err
+}
+
+func tellConvoy(ctx context.Context, e *env.Env, d *depot.Depot, b beads.Bead) error {
+	all, err := children(ctx, d, b.ID)
+	if err != nil {
+		return err
+	}
+	p := city.ProgressOf(all)
+	if e.JSON {
+		return e.WriteJSON(convoyShape{b, p, all})
+	}
+	e.Sayf("%s is %s, %s: %s", e.Paint(output.Bold, output.SafeLine(b.ID)),
+		e.Paint(beadColour(b.Status), string(b.Status)), p, output.SafeLine(b.Title))
+	if len(all) == 0 {
+		return nil
+	}
+	gates, err := city.GatesFor(ctx, d.List, all)
+	if err != nil {
+		return err
+	}
+	return writeBeads(e, e.Out, all, gates)
+}
+
+func convoyStatus(e *env.Env) *cobra.Command {
+	return depot.WithWork(e, &cobra.Command{Use: "status [CONVOY]",
+		Short: "How far a convoy has come, or all that are open", Args: env.Between(0, 1)}, false,
+		func(ctx context.Context, d *depot.Depot, args []string) error {
+			if len(args) == 0 {
+				return tellConvoys(ctx, e, d, false)
+			}
+			b, at, closeOther, err := convoy(ctx, e, d, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeOther()
+			return tellConvoy(ctx, e, at, b)
+		})
+}
+
+func convoyList(e *env.Env) *cobra.Command {
+	var all bool
+	c := depot.WithWork(e, &cobra.Command{Use: "list",
+		Short: "Open convoys of the city and its rigs, and how far they have come",
+		Args:  env.Exactly(0), Aliases: []string{"ls"}}, false,
+		func(ctx context.Context, d *depot.Depot,
+			_ []string) error {
+			return tellConvoys(ctx, e, d, all)
+		})
+	c.Flags().BoolVarP(&all, "all", "a", false, "closed ones too")
+	return c
+}
+
+// tellConvoys lists the convoys of all stores, the newest of each first.
+func tellConvoys(ctx context.Context, e *env.Env, d *depot.Depot, closed bool) error {
+	q := beads.Query{Type: city.ConvoyType, Limit: -1}
+	if !closed {
+		q.Status = []beads.Status{beads.StatusOpen, beads.StatusInProgress}
+	}
+	out := []convoyShape{}
+	for _, p := range d.Places {
+		found, err := convoysOf(ctx, e, p, q)
+		if err != nil {
+			return fmt.Errorf("the convoys of %s cannot be read: %w", p.Title(), err)
+		}
+		out = append(out, found...)
+	}
+	if e.JSON {
+		return e.WriteJSON(output.ListOf(out))
+	}
+	if len(out) == 0 {
+		e.Sayf("no convoy is open; `gcity convoy create NAME BEAD…` makes one")
+		return nil
+	}
+	rows := make([][]output.Cell, 0, len(out))
+	for _, s := range out {
+		rows = append(rows, []output.Cell{output.Tinted(s.ID, output.Bold),
+			output.Tinted(string(s.Status), beadColour(s.Status)),
+			output.Plain(s.Progress.String()), output.Plain(e.Age(s.UpdatedAt)),
+			output.Plain(s.Title)})
+	}
+	return e.Table(e.Out, e.Columns(), []string{"ID", "STATUS", "PROGRESS", "CHANGED", "TITLE"},
+		rows)
+}
+
+func convoysOf(ctx context.Context, e *env.Env, p workstore.Place,
+	q beads.Query) (out []convoyShape, err error) {
+	s, err := e.Store(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	found, err := s.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range found {
+		all, err := s.List(ctx, beads.Query{Parent: b.ID, Limit: -1})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, convoyShape{Bead: b, Progress: city.ProgressOf(all)})
+	}
+	return out, nil
+}
+
+func convoyClose(e *env.Env) *cobra.Command {
+	var force bool
+	c := depot.WithWork(e, &cobra.Command{Use: "close CONVOY",
+		Short: "Close a convoy; its beads stay as they are", Args: env.Exactly(1)}, true,
+		func(ctx context.Context, d *depot.Depot, args []string) error {
+			b, at, closeOther, err := convoy(ctx, e, d, args[0])
+			if err != nil {
+				return err
+			}
+			defer closeOther()
+			all, err := children(ctx, at, b.ID)
+			if err != nil {
+				return err
+			}
+			if p := city.ProgressOf(all); p.Closed < p.Total && !force &&
+				b.Status != beads.StatusClosed {
+				return &city.Error{Code: city.Conflict,
+					Message: fmt.Sprintf("of the convoy %s %s; --force closes it all the same",
+						b.ID, p)}
+			}
+			return patchBead(ctx, e, at, b.ID, beads.Closing())
+		})
+	c.Flags().BoolVar(&force, "force", false, "although some of its beads are open")
+	return c
+}
+
+// closeConvoy closes the convoy in which nothing is open any more by a change to a bead. It returns nil if there is
+// none.
+func closeConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) (*beads.Bead,
+	error) {
+	_, convoy, ok, err := city.CloseConvoy(ctx, d, was, b)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &convoy, depot.Announce(ctx, e, d, events.BeadClosed, convoy)
+}
+
+// tellClosedConvoy is closeConvoy with a line that says so.
+func tellClosedConvoy(ctx context.Context, e *env.Env, d *depot.Depot, was, b beads.Bead) error {
+	convoy, err := closeConvoy(ctx, e, d, was, b)
+	if convoy != nil && !e.JSON {
+		e.Sayf("closed %s, the convoy that it was the last of: %s",
+			e.Paint(output.Bold, output.SafeLine(convoy.ID)), output.SafeLine(convoy.Title))
+	}
+	return err
+}

@@ -1,0 +1,362 @@
+package work
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/depot"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/cli/workstore"
+	"gcity/config"
+	"gcity/events"
+	"gcity/formula"
+	"gcity/internal/spell"
+	"gcity/sling"
+)
+
+func FormulaCommand(e *env.Env) *cobra.Command {
+	c := env.Group("formula", "Recipes for work: look at them, make work of them", formulaList(e),
+		formulaShow(e), formulaCook(e))
+	c.Long = `formula looks at the recipes that a city finds: those that come with gcity, those
+in the folder that [formulas] dir names, and a rig's own. Of two files with one
+name the one that comes later in this order counts. docs/automations.md tells how a
+formula is written.`
+	return c
+}
+
+// recipe is a formula as it is listed: what counts under its name, and why it cannot be used, if so.
+type recipe struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description,omitempty"`
+	Rig         string   `json:"rig,omitempty"`
+	Layer       string   `json:"layer"`
+	Source      string   `json:"source"`
+	Vars        []string `json:"vars,omitempty"` // those in need of a value with a !
+	Steps       int      `json:"steps"`
+	Problem     string   `json:"problem,omitempty"`
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// kitchen is where formulas are found: the city's layers, or with a rig's on top of them.
+func kitchen(e *env.Env, rig string) (*config.City, []formula.Source, error) {
+	dir, err := e.CityDir()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := folder.LoadCity(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	if rig != "" && c.Rig(rig) == nil {
+		return nil, nil, env.UnknownRig(rig, workstore.Places(c))
+	}
+	layers, err := folder.LayersOf(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	layers = slices.DeleteFunc(layers, func(l formula.Layer) bool {
+		return l.Rig != "" &&
+			l.Rig != rig
+	})
+	all, err := formula.Resolve(layers)
+	return c, all, err
+}
+
+func formulaList(e *env.Env) *cobra.Command {
+	var rig string
+	c := &cobra.Command{
+		Use: "list", Short: "All formulas, broken ones with what is wrong", Args: env.Exactly(0),
+		Aliases: []string{"ls"},
+		RunE: func(_ *cobra.Command, _ []string) error {
+			conf, all, err := kitchen(e, rig)
+			if err != nil {
+				return err
+			}
+			recipes := make([]recipe, 0, len(all))
+			for _, s := range all {
+				recipes = append(recipes, recipeOf(s))
+			}
+			if e.JSON {
+				return e.WriteJSON(output.ListOf(recipes))
+			}
+			if err := tellRecipes(e, recipes); err != nil || rig != "" {
+				return err
+			}
+			return tellRigsRecipes(e, conf)
+		},
+	}
+	c.Flags().StringVar(&rig, "rig", "", "as this rig finds them")
+	return c
+}
+
+func recipeOf(s formula.Source) recipe {
+	r := recipe{Name: s.Name, Rig: s.Layer.Rig, Layer: s.Layer.Title, Source: s.Path}
+	f, err := formula.Load(s.Path)
+	if err != nil {
+		r.Problem = err.Error()
+		return r
+	}
+	unmet := f.Unmet()
+	for _, v := range f.Vars {
+		name := v.Name
+		if slices.Contains(unmet, name) {
+			name += "!"
+		}
+		r.Vars = append(r.Vars, name)
+	}
+	for _, w := range f.Warnings {
+		r.Warnings = append(r.Warnings, w.String())
+	}
+	r.Description, r.Steps = f.Description, len(f.Steps)
+	return r
+}
+
+func tellRecipes(e *env.Env, recipes []recipe) error {
+	if len(recipes) == 0 {
+		e.Sayf("no formulas: a file NAME%s in the folder of [formulas] is one", formula.Suffix)
+		return nil
+	}
+	rows := make([][]output.Cell, 0, len(recipes))
+	for _, r := range recipes {
+		what := output.Tinted(cmp.Or(strings.Join(r.Warnings, " · "), r.Description), "")
+		steps := fmt.Sprint(r.Steps)
+		if r.Problem != "" {
+			what, steps = output.Tinted(strings.ReplaceAll(r.Problem, "\n", " · "), output.Red), "-"
+		}
+		rows = append(rows, []output.Cell{output.Tinted(r.Name, output.Bold), output.Plain(r.Layer),
+			output.Plain(steps), output.Plain(strings.Join(r.Vars, " ")), what})
+	}
+	return e.Table(e.Out, e.Columns(), []string{"FORMULA", "FROM", "STEPS", "VARS", "WHAT"}, rows)
+}
+
+// tellRigsRecipes says which rigs have formulas of their own, and how to see them.
+func tellRigsRecipes(e *env.Env, c *config.City) error {
+	var rigs []string
+	for i := range c.Rigs {
+		name := c.Rigs[i].Name
+		own, err := formula.Resolve(slices.DeleteFunc(c.Layers(),
+			func(l formula.Layer) bool { return l.Rig != name }))
+		if err != nil {
+			return err
+		}
+		if len(own) > 0 {
+			rigs = append(rigs, fmt.Sprintf("%s has %d", name, len(own)))
+		}
+	}
+	if len(rigs) > 0 {
+		e.Sayf("\nof their own, rig %s: --rig NAME shows what that rig finds",
+			output.SafeLine(strings.Join(rigs, ", rig ")))
+	}
+	return nil
+}
+
+// formulaShape is a formula as JSON.
+type formulaShape struct {
+	recipe
+	Version string        `json:"version,omitempty"`
+	Given   []varShape    `json:"variables"`
+	Plan    []formulaStep `json:"plan"`
+}
+
+type varShape struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required"`
+	Default     string `json:"default,omitempty"`
+}
+
+type formulaStep struct {
+	ID          string   `json:"id"`
+	Title       string   `json:"title"`
+	Description string   `json:"description,omitempty"`
+	Needs       []string `json:"needs,omitempty"`
+}
+
+func formulaShow(e *env.Env) *cobra.Command {
+	var rig string
+	c := &cobra.Command{
+		Use: "show NAME", Short: "What a formula asks for and what it makes", Args: env.Exactly(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			conf, all, err := kitchen(e, rig)
+			if err != nil {
+				return err
+			}
+			f, err := folder.FindRecipe(conf, args[0], rig, all)
+			if err != nil {
+				return err
+			}
+			shape := formulaShape{Version: f.Version, Given: []varShape{}}
+			for _, s := range all {
+				if s.Path == f.Source {
+					shape.recipe = recipeOf(s)
+				}
+			}
+			for _, v := range f.Vars {
+				shape.Given = append(shape.Given,
+					varShape{v.Name, v.Description, v.Required, v.Default})
+			}
+			for _, s := range f.Steps {
+				shape.Plan = append(shape.Plan, formulaStep{s.ID, s.Title, s.Description, s.Needs})
+			}
+			if e.JSON {
+				return e.WriteJSON(shape)
+			}
+			return tellFormula(e, f, shape)
+		},
+	}
+	c.Flags().StringVar(&rig, "rig", "", "as this rig finds it")
+	return c
+}
+
+func tellFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
+	e.Sayf("%s is a formula of %s", e.Paint(output.Bold, output.SafeLine(s.Name)),
+		output.Counted(len(s.Plan), "step"))
+	if s.Description != "" {
+		e.Sayf("  %s", output.SafeLine(s.Description))
+	}
+	e.Fact("version", s.Version)
+	e.Fact("from", s.Layer)
+	e.Fact("file", s.Source)
+	for _, w := range s.Warnings {
+		e.Fact("warning", w)
+	}
+	if len(s.Given) > 0 {
+		e.Sayf("\nvariables")
+	}
+	unmet := f.Unmet()
+	for _, v := range s.Given {
+		text := v.Description
+		switch {
+		case slices.Contains(unmet, v.Name):
+			text += " (to be given)"
+		case v.Default != "":
+			text += fmt.Sprintf(" (else %q)", v.Default)
+		}
+		e.Fact(v.Name, strings.TrimSpace(text))
+	}
+	e.Sayf("")
+	rows := make([][]output.Cell, 0, len(s.Plan))
+	for _, st := range s.Plan {
+		rows = append(rows, []output.Cell{output.Tinted(st.ID, output.Bold),
+			output.Plain(strings.Join(st.Needs, " ")), output.Plain(st.Title)})
+	}
+	return e.Table(e.Out, e.Columns(), []string{"STEP", "NEEDS", "TITLE"}, rows)
+}
+
+// cooked is what came of a formula.
+type cooked struct {
+	Root  beads.Bead   `json:"root"`
+	Steps []beads.Bead `json:"steps"`
+}
+
+func formulaCook(e *env.Env) *cobra.Command {
+	var (
+		vars []string
+		pool string
+	)
+	c := &cobra.Command{
+		Use: "cook NAME", Short: "Make work of a formula: a root, and a bead for each step",
+		Args: env.Exactly(1),
+		Long: `cook makes a molecule: a bead of type molecule and below it one for each step,
+which needs those of the steps before it. All of them are made, or none. With
+--pool the molecule is work for that pool, whose members take its steps in turn.`,
+		Example: "  gcity formula cook release --var version=1.4 --pool worker",
+	}
+	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Depot, args []string) error {
+		conf, all, err := kitchen(e, d.Rig)
+		if err != nil {
+			return err
+		}
+		f, err := folder.FindRecipe(conf, args[0], d.Rig, all)
+		if err != nil {
+			return err
+		}
+		values, err := metadata(vars)
+		if err != nil {
+			return err
+		}
+		var labels []string
+		if pool != "" {
+			if pool, err = poolNamed(pool, d.Rig, conf); err != nil {
+				return err
+			}
+			labels = append(labels, city.PoolLabel+pool)
+		}
+		m, err := formula.Cook(f, values)
+		if err != nil {
+			return &exit.Failure{Code: exit.CodeUsage, Err: err}
+		}
+		made, err := d.CreateAll(ctx, sling.Molecule(m, labels))
+		if err != nil {
+			return err
+		}
+		if err := tellCooked(e, made, pool); err != nil {
+			return err
+		}
+		return depot.Announce(ctx, e, d, events.BeadCreated, made[0])
+	})
+	c.Flags().StringArrayVar(&vars, "var", nil, "NAME=VALUE of a variable; may be repeated")
+	c.Flags().StringVar(&pool, "pool", "", "the pool that is to work on it")
+	return c
+}
+
+func tellCooked(e *env.Env, made []beads.Bead, pool string) error {
+	if e.JSON {
+		return e.WriteJSON(cooked{made[0], made[1:]})
+	}
+	forWhom := ""
+	if pool != "" {
+		forWhom = " for pool " + output.SafeLine(pool)
+	}
+	e.Sayf("cooked %s: %s, %s%s", e.Paint(output.Bold, output.SafeLine(made[0].ID)),
+		output.SafeLine(made[0].Title), output.Counted(len(made)-1, "step"), forWhom)
+	ids := map[string]string{}
+	for _, b := range made[1:] {
+		ids[b.ID] = b.Ref
+	}
+	rows := make([][]output.Cell, 0, len(made)-1)
+	for _, b := range made[1:] {
+		var needs []string
+		for _, id := range b.Needs {
+			needs = append(needs, ids[id])
+		}
+		rows = append(rows, []output.Cell{output.Tinted(b.ID, output.Bold), output.Plain(b.Ref),
+			output.Plain(strings.Join(needs, " ")), output.Plain(b.Title)})
+	}
+	return e.Table(e.Out, e.Columns(), []string{"ID", "STEP", "NEEDS", "TITLE"}, rows)
+}
+
+// poolNamed qualifies a pool's name: a rig's own goes before the city's.
+func poolNamed(name, rig string, c *config.City) (string, error) {
+	var all []string
+	for i := range c.Agents {
+		if c.Agents[i].Pool != nil {
+			all = append(all, c.Agents[i].Qualified())
+		}
+	}
+	for _, want := range []string{rig + "/" + name, name} {
+		if slices.Contains(all, want) {
+			return want, nil
+		}
+	}
+	slices.SortFunc(all, city.CompareNames)
+	switch near := spell.Nearest(name, all); {
+	case len(all) == 0:
+		return "", errors.New("there is no pool " + fmt.Sprintf("%q", name) +
+			": an agent with an [agents.pool] table is one")
+	case near != "":
+		return "", exit.Usage("there is no pool %q, did you mean %q?", name, near)
+	}
+	return "", exit.Usage("there is no pool %q; there are %s", name, strings.Join(all, ", "))
+}

@@ -1,0 +1,179 @@
+package work
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/internal/disk"
+	"gcity/mail"
+	"gcity/session"
+)
+
+func HandoffCommand(e *env.Env) *cobra.Command {
+	var (
+		f    draftFlags
+		auto bool
+	)
+	c := withMail(e, &cobra.Command{
+		Use:   "handoff [SUBJECT] [MESSAGE]",
+		Short: "From inside a session: write to whoever comes after, and be restarted",
+		Args:  env.Between(0, 2),
+		Long: `handoff sends the agent a message of its own, and asks for a restart: the fresh
+session finds the message as its mail, and gc prime tells it. Wisps of the agent all
+of whose steps are closed are squashed: what was done is kept in a closed bead of the
+type digest, and the wisp is closed, to be removed in its time. One with open steps
+stays open and the agent's, and the message says how far it has come. With --auto it
+only sends the message, for hooks of programs that make room for themselves. Where no
+controller runs nobody restarts the agent: all else is done, and the exit code is 3.`,
+		Example: `  gc handoff 'parser half done' 'gc-41: lexer works, see NOTES.md; next: errors'`,
+	}, true, func(ctx context.Context, l *env.Link, args []string) error {
+		me := e.Getenv("GC_AGENT")
+		if me == "" {
+			return exit.Usage("whose work is to be handed on? Run this inside a session, where GC_AGENT says it")
+		}
+		if len(args) == 1 && f.subject == "" {
+			f.subject, args = args[0], nil
+		}
+		if err := f.fill(e, args); err != nil {
+			return err
+		}
+		var over []city.Wisp
+		text := f.text
+		if !auto {
+			over, text = handed(ctx, e, l, me, text)
+		}
+		// first: whatever ends this, the words are kept
+		r, err := city.SendMail(ctx, l, mail.Message{
+			From: me, To: me, Subject: cmp.Or(f.subject, "handed on"), Text: text, Depth: e.Depth(),
+		})
+		if err != nil {
+			return err
+		}
+		if !auto {
+			said, failed := squash(ctx, l, me, over, cmp.Or(f.text, f.subject))
+			_, _ = io.WriteString(e.Err, failed)
+			r.Message += said
+			again, err := l.Do(ctx, city.RequestRestart{Agent: me})
+			if err != nil {
+				code, why := exit.Verdict(err)
+				return &exit.Failure{Code: code,
+					Err: fmt.Errorf("%s is sent, but nobody restarts %s: %s", r.Bead.ID, me, why)}
+			}
+			r.Message += "; " + again.Message
+		}
+		return e.Receipt(r)
+	})
+	c.Flags().StringVarP(&f.subject, "subject", "s", "", "one line for lists")
+	c.Flags().StringVarP(&f.text, "message", "m", "", "the text; - is standard input")
+	c.Flags().BoolVar(&auto, "auto", false, "without a restart")
+	return c
+}
+
+// heartbeat is what an agent leaves to be found alive: .gc/heartbeats/<agent>.json.
+type heartbeat struct {
+	Agent     string    `json:"agent"`
+	Timestamp time.Time `json:"timestamp"`
+	Session   string    `json:"session_id,omitempty"`
+	Cycle     int       `json:"cycle,omitempty"`
+	Last      string    `json:"last_action,omitempty"`
+	Healthy   *int      `json:"healthy_agents,omitempty"`
+	Unhealthy *int      `json:"unhealthy_agents,omitempty"`
+	Message   string    `json:"message,omitempty"`
+}
+
+// heartbeatFile is where an agent's is.
+func heartbeatFile(city, agent string) string {
+	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
+}
+
+func HeartbeatCommand(e *env.Env) *cobra.Command {
+	var (
+		message, last string
+		cycle         int
+		healthy, ill  int
+	)
+	c := &cobra.Command{
+		Use: "heartbeat [AGENT]", Short: "From inside a session: say that the agent is at work",
+		Args: env.Between(0, 1),
+		Long: `heartbeat writes the time into .gc/heartbeats/AGENT.json, where whoever watches the
+agent looks. It needs no controller, asks for nothing, and may be called often. In
+the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
+		Example:           "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents 3 --unhealthy-agents 0",
+		ValidArgsFunction: env.Complete(e, env.KindAgent),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if e.ReadOnly {
+				return env.RefusedReadOnly("heartbeat")
+			}
+			if cycle < 0 {
+				return exit.Usage("--cycle counts from 0: %d is none", cycle)
+			}
+			if healthy < 0 || ill < 0 {
+				return exit.Usage("--healthy-agents and --unhealthy-agents must be 0 or more")
+			}
+			dir, err := e.CityDir()
+			if err != nil {
+				return err
+			}
+			name, err := e.Self(args)
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 { // an agent knows its own name
+				if name, err = env.Named(cmd.Context(), e, name); err != nil {
+					return err
+				}
+			}
+			b := heartbeat{Agent: name, Timestamp: e.Now().UTC(), Cycle: cycle,
+				Last: output.SafeLine(last), Message: output.SafeLine(message)}
+			if name == e.Getenv("GC_AGENT") {
+				b.Session = e.Getenv("GC_SESSION_ID")
+			}
+			if cmd.Flags().Changed("healthy-agents") {
+				b.Healthy = &healthy
+			}
+			if cmd.Flags().Changed("unhealthy-agents") {
+				b.Unhealthy = &ill
+			}
+			return beat(e, dir, b)
+		},
+	}
+	c.Flags().StringVarP(&message, "message", "m", "", "what it is doing")
+	c.Flags().IntVar(&cycle, "cycle", 0, "which round of its patrol this is")
+	c.Flags().StringVar(&last, "last-action", "", "what it did last")
+	c.Flags().IntVar(&healthy, "healthy-agents", 0, "number of agents that it found healthy")
+	c.Flags().IntVar(&ill, "unhealthy-agents", 0, "number of agents that it found unhealthy")
+	return c
+}
+
+// beat writes a heartbeat in one step.
+func beat(e *env.Env, dir string, b heartbeat) error {
+	data, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	file := heartbeatFile(dir, b.Agent)
+	for _, folder := range []string{folder.StateDir(dir), filepath.Dir(file)} {
+		if err := disk.MakePrivate(folder); err != nil {
+			return fmt.Errorf("the heartbeat of %s cannot be written: %w", b.Agent, err)
+		}
+	}
+	if err := disk.Replace(file, append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("the heartbeat of %s cannot be written: %w", b.Agent, err)
+	}
+	if e.JSON {
+		return e.WriteJSON(b)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package work
+
+import (
+	"context"
+	"fmt"
+
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/output"
+	"gcity/mail"
+)
+
+// handed are the wisps of an agent that are over, and the text of its message with what goes on of the others. Where
+// the work cannot be read the text goes as it is.
+func handed(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp, string) {
+	all, err := city.Wisps(ctx, l, me)
+	if err != nil {
+		fmt.Fprintf(e.Err, "gcity: what %s works at cannot be read, its wisps stay as they are: %s\n", output.SafeLine(me), output.SafeText(err.Error()))
+		return nil, text
+	}
+	var over []city.Wisp
+	goes := ""
+	for _, w := range all {
+		if w.Over() {
+			over = append(over, w)
+		} else {
+			goes += "\n" + w.Line()
+		}
+	}
+	if goes != "" && len(text)+len(goes) < mail.MaxText-100 {
+		text += "\n\nThis goes on, and is still yours:" + goes
+	}
+	return over, text
+}
+
+// squash makes digests of wisps. said and failed say of which it did and of which it did not: those stay as they are.
+func squash(ctx context.Context, l *env.Link, me string, over []city.Wisp, words string) (said,
+	failed string) {
+	for _, w := range over {
+		digest, err := city.Squash(ctx, l, w, me, words)
+		if err != nil {
+			failed += fmt.Sprintf("gcity: %s is not squashed, and stays open: %s\n",
+				output.SafeLine(w.Root.ID), output.SafeText(err.Error()))
+			continue
+		}
+		said += fmt.Sprintf("; %s is squashed into %s", w.Root.ID, digest.ID)
+	}
+	return said, failed
+}
+
+// leftFor are the messages that the session before has left for an agent, the newest first: those to itself that are
+// not read.
+func leftFor(ctx context.Context, e *env.Env, me string) ([]mail.Message, error) {
+	l, err := e.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	all, err := city.Mail(ctx, l, me, false)
+	if err != nil {
+		return nil, err
+	}
+	var own []mail.Message
+	for _, m := range all {
+		if m.From == me && m.To == me {
+			own = append(own, m)
+		}
+	}
+	return own, nil
+}

@@ -1,0 +1,264 @@
+package work
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gcity/agent"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/cli/output"
+	"gcity/config"
+	"gcity/internal/shell"
+)
+
+// queryLimit bounds an agent's work_query.
+const queryLimit = 30 * time.Second
+
+func HookCommand(e *env.Env) *cobra.Command {
+	var inject bool
+	c := &cobra.Command{
+		Use: "hook [AGENT]", Short: "An agent's work. Exit 0 if there is some, 1 if there is none",
+		Args: env.Between(0, 1),
+		Long: `hook shows what an agent has to do: by its work_query, a shell line that is run
+in its folder and has found work if it prints some; without one, what is assigned
+to it, begun or ready, with the steps of it that are ready, and else what is ready
+for its pool and nobody's yet.
+Exit 0: there is work. 1: there is none. 2: the command line is wrong, or there is
+no such agent. 3: it cannot be told.
+
+--inject is for hook files of agents: it writes the work as a text for a model,
+nothing if there is none, and nothing that goes wrong is a failure.`,
+		Example:           "  gc hook || sleep 60",
+		ValidArgsFunction: env.Complete(e, env.KindAgent),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			w, err := workOf(cmd.Context(), e, args)
+			switch {
+			case err != nil && inject:
+				fmt.Fprintln(e.Err, "gcity: "+output.SafeText(err.Error()))
+				return nil
+			case err != nil:
+				return env.CannotTell(err)
+			case inject:
+				return injectWork(e, w)
+			}
+			return tellWork(e, w)
+		},
+	}
+	c.Flags().BoolVar(&inject, "inject", false, "as a text for a model; never fail")
+	return c
+}
+
+// foundWork is what an agent has to do: what its own query printed, or beads.
+type foundWork struct {
+	Agent string       `json:"agent"`
+	Text  string       `json:"text,omitempty"`
+	Items []beads.Bead `json:"items"`
+	gates city.Gates   // that items may await
+}
+
+func (w *foundWork) none() bool { return w.Text == "" && len(w.Items) == 0 }
+
+// workOf finds the work of the agent that is named, or asks.
+func workOf(ctx context.Context, e *env.Env, args []string) (*foundWork, error) {
+	name, err := e.Self(args)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := e.CityDir()
+	if err != nil {
+		return nil, err
+	}
+	c, err := folder.LoadCity(dir)
+	if err != nil {
+		return workInForce(ctx, e, dir, name, err)
+	}
+	w, err := env.WantOf(folder.Plan(c, dir), name)
+	if err != nil {
+		return workInForce(ctx, e, dir, name, err)
+	}
+	out := &foundWork{Agent: w.Name, Items: []beads.Bead{}}
+	if line := queryOf(c, w); line != "" {
+		out.Text, err = asked(ctx, dir, w, line)
+		return out, err
+	}
+	l, err := e.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	return out, out.find(ctx, l, w)
+}
+
+// explainer is a city that says where the values of its configuration are from.
+type explainer interface {
+	Explain(ctx context.Context, name string) (string, error)
+}
+
+// workInForce asks the controller, if the file on the disk does not help: what is refused there is not in force, and
+// who is declared no more may have work to finish.
+func workInForce(ctx context.Context, e *env.Env, dir, name string, instead error) (*foundWork,
+	error) {
+	near, closeNear, err := e.Dial(dir)
+	if err != nil {
+		return nil, instead
+	}
+	defer closeNear()
+	g, err := env.FindAgent(ctx, near, name)
+	if err != nil {
+		return nil, instead
+	}
+	if c, ok := near.(explainer); ok {
+		if text, err := c.Explain(ctx, g.Name); err == nil &&
+			strings.Contains(text, "\n  work_query = ") {
+			return nil, errors.Join(instead,
+				fmt.Errorf("%s has a work_query, which is read from the file", g.Name))
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	out := &foundWork{Agent: g.Name}
+	return out, out.find(ctx, near, &agent.Want{Name: g.Name, Pool: g.Pool})
+}
+
+// queryOf is the work_query of an agent, "" if it has none.
+func queryOf(c *config.City, w *agent.Want) string {
+	for i := range c.Agents {
+		if c.Agents[i].Qualified() == w.Declared {
+			return c.Agents[i].WorkQuery
+		}
+	}
+	return ""
+}
+
+// asked runs a work_query. A line that fails without a word has found nothing: that is what grep does.
+func asked(ctx context.Context, dir string, w *agent.Want, line string) (string, error) {
+	if err := folder.Trusted(dir, nil).Err(); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, queryLimit,
+		fmt.Errorf("it had not ended after %s", queryLimit))
+	defer cancel()
+	env := append(slices.Clip(w.Spec.Env), "GC_RUN="+dir+":"+rand.Text())
+	got, err := shell.Run(ctx, shell.Line{Text: line, Dir: w.Spec.Dir, Env: env, Split: true})
+	if err != nil {
+		return "", fmt.Errorf("the work_query of %s: %w", w.Name, err)
+	}
+	text, said := strings.TrimSpace(string(got.Stdout)), strings.TrimSpace(string(got.Output))
+	if got.Code != 0 && said != "" {
+		return "", fmt.Errorf("the work_query of %s failed with exit %d: %s", w.Name, got.Code,
+			said)
+	}
+	if text == "[]" || text == "null" { // as lists of JSON are empty
+		text = ""
+	}
+	return text, nil
+}
+
+// find fills in an agent's work, and the gates that it may await.
+func (w *foundWork) find(ctx context.Context, c city.Control, want *agent.Want) (err error) {
+	if w.Items, err = workFor(ctx, c, want); err == nil {
+		w.gates, err = city.GatesFor(ctx, c.Beads, w.Items)
+	}
+	return err
+}
+
+// workFor is what an agent has begun, else what is ready for it, else what is ready for its pool and nobody's, the most
+// urgent first. What goes with its own work comes behind that.
+func workFor(ctx context.Context, c city.Control, w *agent.Want) ([]beads.Bead, error) {
+	mine := beads.Query{Assignee: w.Name, NotType: city.NotWork(), Limit: -1}
+	begun, ready, pool := mine, mine, mine
+	begun.Status, ready.Ready = []beads.Status{beads.StatusInProgress}, true
+	queries := []beads.Query{begun, ready}
+	if w.Pool != "" {
+		pool.Assignee, pool.Ready, pool.Labels = "", true, []string{city.PoolLabel + w.Pool}
+		queries = append(queries, pool)
+	}
+	for i, q := range queries {
+		found, err := c.Beads(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if i == 2 {
+			found = slices.DeleteFunc(found, func(b beads.Bead) bool { return b.Assignee != "" })
+		}
+		if len(found) == 0 {
+			continue
+		}
+		slices.SortStableFunc(found, beads.ByUrgency)
+		if i == 2 {
+			return found, nil
+		}
+		steps, err := city.StepsOf(ctx, c.Beads, w.Name)
+		return append(found, steps...), err
+	}
+	return []beads.Bead{}, nil
+}
+
+// tellWork writes an agent's work. That there is none is said by the exit code alone.
+func tellWork(e *env.Env, w *foundWork) error {
+	var err error
+	switch {
+	case e.JSON:
+		err = e.WriteJSON(w)
+	case w.Text != "":
+		e.Sayf("%s", shown(e, w.Text))
+	case !w.none():
+		err = writeBeads(e, e.Out, w.Items, w.gates)
+	}
+	if err == nil && w.none() {
+		return exit.Quietly(exit.CodeFailed)
+	}
+	return err
+}
+
+// shown is a text as it stands, but for a terminal, which does not obey it.
+func shown(e *env.Env, text string) string {
+	if e.OutTTY {
+		return output.SafeText(text)
+	}
+	return text
+}
+
+// injected is how many pieces of work a model is told of.
+const injected = 10
+
+// injectWork writes an agent's work for a model.
+func injectWork(e *env.Env, w *foundWork) error {
+	if w.none() {
+		return nil
+	}
+	// a pool's work, of which each member is told
+	text, contested := w.Text, len(w.Items) > 0 && w.Items[0].Assignee == ""
+	for i, b := range w.Items {
+		if i == injected {
+			text += fmt.Sprintf("and %d more: gc hook\n", len(w.Items)-i)
+			break
+		}
+		text += output.SafeLine(fmt.Sprintf("- %s (%s): %s", b.ID, b.Status, b.Title)) + "\n"
+	}
+	if text = strings.TrimRight(text, "\n"); w.Text == "" {
+		take := "gc bead update ID --claim --assignee " + w.Agent
+		if contested {
+			take += ". If that is refused, somebody else was quicker: leave it, and look anew with: gc hook"
+		}
+		text += "\nRead one with: gc bead show ID. Take it with: " + take +
+			". Close it when it is done: gc bead close ID."
+	}
+	_, err := io.WriteString(e.Out, "<system-reminder>\nThere is work for you.\n"+text+
+		"\n</system-reminder>\n")
+	return err
+}

@@ -1,0 +1,185 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/mail"
+)
+
+// beadPatch is what is to change about a message.
+type beadPatch = beads.Patch
+
+func mailInbox(e *env.Env) *cobra.Command {
+	var all bool
+	c := withMail(e, &cobra.Command{
+		Use: "inbox [WHO]", Short: "Unread messages, the newest first", Args: env.Between(0, 1),
+		Aliases:           []string{"list", "ls"},
+		Example:           "  gc mail inbox\n  gcity mail inbox builder --all",
+		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool),
+	}, false, func(ctx context.Context, l *env.Link, args []string) error {
+		who := mailOf(e, args)
+		found, err := city.Mail(ctx, l, who, all)
+		if err != nil {
+			return err
+		}
+		if e.JSON {
+			return e.WriteJSON(output.ListOf(found))
+		}
+		if len(found) == 0 {
+			what := "no unread mail for "
+			if all {
+				what = "no mail for "
+			}
+			e.Sayf("%s%s", what, output.SafeLine(owner(who)))
+			return nil
+		}
+		return writeMail(e, found)
+	})
+	c.Flags().BoolVarP(&all, "all", "a", false, "read ones too; archived ones are never listed")
+	return c
+}
+
+func writeMail(e *env.Env, all []mail.Message) error {
+	rows := make([][]output.Cell, 0, len(all))
+	for _, m := range all {
+		rows = append(rows, []output.Cell{output.Tinted(m.ID, output.Bold), mailState(m),
+			output.Plain(m.From), output.Plain(m.To), output.Plain(e.Age(m.Sent)),
+			output.Plain(m.Subject)})
+	}
+	return e.Table(e.Out, e.Columns(), []string{"ID", "STATE", "FROM", "TO", "SENT", "SUBJECT"},
+		rows)
+}
+
+func mailState(m mail.Message) output.Cell {
+	switch {
+	case m.Archived:
+		return output.Tinted("archived", output.Dim)
+	case m.Read:
+		return output.Tinted("read", output.Dim)
+	}
+	return output.Tinted("unread", output.Green)
+}
+
+func mailRead(e *env.Env) *cobra.Command {
+	return withMail(e, &cobra.Command{
+		Use: "read ID", Short: "Show a message and mark it as read", Args: env.Exactly(1),
+		Long: `read shows a message, and marks it as read if it is the reader's: one of an
+agent's if GC_AGENT is that agent, one of people's if there is none. A message to
+a pool is taken by the member that reads it; nobody else has it then. Whoever
+reads what is somebody else's leaves no trace.`,
+	}, true, func(ctx context.Context, l *env.Link, args []string) error {
+		m, _, err := city.GetMail(ctx, l, args[0])
+		if err != nil {
+			return err
+		}
+		s, err := l.Snapshot(ctx)
+		if err != nil {
+			return err
+		}
+		me := e.Getenv("GC_AGENT")
+		if s.MayRead(m, me) {
+			if m, err = city.TakeMail(ctx, l, m.ID, me); exit.HasCode(err, city.Conflict) {
+				return &city.Error{Code: city.Conflict,
+					Message: fmt.Sprintf("another member of the pool was faster: %s is theirs",
+						args[0])}
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return tellMail(e, m)
+	})
+}
+
+func mailPeek(e *env.Env) *cobra.Command {
+	return withMail(e, &cobra.Command{Use: "peek ID", Short: "Show a message, and mark nothing",
+		Args: env.Exactly(1)}, false,
+		func(ctx context.Context, l *env.Link, args []string) error {
+			m, _, err := city.GetMail(ctx, l, args[0])
+			if err != nil {
+				return err
+			}
+			return tellMail(e, m)
+		})
+}
+
+// tellMail writes one message.
+func tellMail(e *env.Env, m mail.Message) error {
+	if e.JSON {
+		return e.WriteJSON(m)
+	}
+	e.Sayf("%s %s", e.Paint(output.Bold, output.SafeLine(m.ID)), output.SafeLine(m.Subject))
+	e.Fact("from", m.From)
+	e.Fact("to", m.To)
+	e.Fact("sent", fmt.Sprintf("%s (%s ago)", e.Clock(m.Sent), e.Age(m.Sent)))
+	e.Fact("state", mailState(m).Text)
+	e.Fact("answers", m.ReplyTo)
+	e.Fact("thread", m.Thread)
+	if m.Text != "" {
+		e.Sayf("\n%s", output.SafeText(m.Text))
+	}
+	return nil
+}
+
+func mailThread(e *env.Env) *cobra.Command {
+	return withMail(e, &cobra.Command{Use: "thread ID",
+		Short: "All messages of the thread that a message is in, the oldest first",
+		Args:  env.Exactly(1)}, false,
+		func(ctx context.Context, l *env.Link, args []string) error {
+			m, _, err := city.GetMail(ctx, l, args[0])
+			if err != nil {
+				return err
+			}
+			all, err := thread(ctx, l, m)
+			if err != nil {
+				return err
+			}
+			if e.JSON {
+				return e.WriteJSON(output.ListOf(all))
+			}
+			for i, m := range all {
+				if i > 0 {
+					e.Sayf("")
+				}
+				if err := tellMail(e, m); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+}
+
+// thread is every message of the thread that one is in, the oldest first.
+func thread(ctx context.Context, c city.Control, m mail.Message) ([]mail.Message, error) {
+	root := m.Thread
+	if root == "" {
+		root = m.ID
+	}
+	found, err := c.Beads(ctx, mail.ThreadQuery(root))
+	if err != nil {
+		return nil, err
+	}
+	out := []mail.Message{}
+	first, _, err := city.GetMail(ctx, c, root)
+	switch {
+	case err == nil:
+		out = append(out, first)
+	case !exit.IsNotFound(err): // it may have been removed
+		return nil, err
+	}
+	for _, b := range slices.Backward(found) {
+		if m, ok := mail.Of(b); ok {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}

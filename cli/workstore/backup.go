@@ -1,0 +1,197 @@
+package workstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/beads/sqlite"
+	"gcity/cli/folder"
+	"gcity/internal/disk"
+)
+
+const (
+	// backupsKept is how many automatic backups of a store are kept, backupEvery the time between two of them.
+	backupsKept = 3
+	backupEvery = 24 * time.Hour
+
+	stampLayout = "20060102T150405Z"
+	daily       = "daily"
+	Manual      = "manual"
+)
+
+// EmbeddedStore is the store built in, as far as it can be backed up and restored.
+type EmbeddedStore interface {
+	Backup(ctx context.Context, path string) (sqlite.Copy, error)
+	Recover(ctx context.Context, from string, force bool) (sqlite.Recovered, error)
+	Accept(ctx context.Context) (sqlite.Recovered, error)
+}
+
+type (
+	StoreCopy      = sqlite.Copy
+	StoreRecovered = sqlite.Recovered
+)
+
+// LostStore returns the error of a store that is missing, empty or another one than before, nil for other
+// errors.
+func LostStore(err error) *sqlite.LostError {
+	lost, _ := errors.AsType[*sqlite.LostError](err)
+	return lost
+}
+
+// scopeFile is the name of a scope in .gc/stores and .gc/backups.
+func (p Place) scopeFile() string {
+	if p.Rig == "" {
+		return "city"
+	}
+	return "rig-" + p.Rig
+}
+
+// Ledger is where the city keeps which store is the one at a place.
+func (p Place) Ledger() sqlite.Ledger {
+	at, home := disk.Real(p.Dir), disk.Real(p.City)
+	if below, err := filepath.Rel(home, at); err == nil && filepath.IsLocal(below) {
+		at = below
+	}
+	how := "gcity bead restore"
+	if p.Rig != "" {
+		how += " --rig " + p.Rig
+	}
+	if p.City == "" {
+		return sqlite.Ledger{Restore: how}
+	}
+	file := filepath.Join(folder.StateDir(p.City), "stores", p.scopeFile()+".json")
+	return sqlite.Ledger{File: file, Folder: at, Restore: how}
+}
+
+// embedded opens the store built in.
+func (p Place) embedded() (*sqlite.Store, error) {
+	return sqlite.OpenKnown(p.Dir, p.Prefix, p.Ledger())
+}
+
+func (p Place) BackupDir() string {
+	return filepath.Join(folder.StateDir(p.City), "backups", p.scopeFile())
+}
+
+// backupFile is a backup in a city's folder, named KIND-STORE-TIME.db.
+type backupFile struct {
+	path, kind, store string
+	at                time.Time
+}
+
+// shortID is how a store is named in the names of its backups.
+func shortID(id string) string { return cmp.Or(id[:min(8, len(id))], "unnamed") }
+
+// backups lists the backups of a place, the newest first.
+func (p Place) backups() ([]backupFile, error) {
+	entries, err := disk.ReadDir(p.BackupDir())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []backupFile
+	for _, e := range entries {
+		parts := strings.Split(strings.TrimSuffix(e.Name(), ".db"), "-")
+		if len(parts) != 3 || !strings.HasSuffix(e.Name(), ".db") {
+			continue
+		}
+		if at, err := time.Parse(stampLayout, parts[2]); err == nil {
+			path := filepath.Join(p.BackupDir(), e.Name())
+			all = append(all, backupFile{path, parts[0], parts[1], at})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b backupFile) int { return b.at.Compare(a.at) })
+	return all, nil
+}
+
+// NewestBackup returns the newest backup of the store that the ledger names, else the newest of any.
+func (p Place) NewestBackup() (string, error) {
+	all, err := p.backups()
+	if err != nil || len(all) == 0 {
+		return "", err
+	}
+	if id, ok, err := p.Ledger().Read(); ok && err == nil {
+		for _, b := range all {
+			if b.store == shortID(id.ID) {
+				return b.path, nil
+			}
+		}
+	}
+	return all[0].path, nil
+}
+
+// BackUp writes a backup of a place into the city's folder.
+func (p Place) BackUp(
+	ctx context.Context, s EmbeddedStore, kind string, now time.Time,
+) (sqlite.Copy, error) {
+	if err := disk.MkdirState(p.BackupDir(), 0o700); err != nil {
+		return sqlite.Copy{}, fmt.Errorf("cannot make the folder for backups: %w", err)
+	}
+	made, err := s.Backup(ctx, filepath.Join(p.BackupDir(), kind+"-new"))
+	if err != nil {
+		return sqlite.Copy{}, err
+	}
+	name := kind + "-" + shortID(made.ID) + "-" + now.UTC().Format(stampLayout) + ".db"
+	if err := disk.Rename(made.Path, name); err != nil {
+		return sqlite.Copy{}, fmt.Errorf("cannot name the backup: %w", err)
+	}
+	made.Path = filepath.Join(p.BackupDir(), name)
+	return made, nil
+}
+
+// backUpDaily makes the automatic backup of a place if it is due, and removes those of the same store that
+// are too many.
+func (p Place) backUpDaily(ctx context.Context, now time.Time) (err error) {
+	all, err := p.backups()
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		if age := now.Sub(b.at); b.kind == daily && 0 <= age && age < backupEvery {
+			return nil
+		}
+	}
+	s, err := p.embedded()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	made, err := p.BackUp(ctx, s, daily, now)
+	if errors.Is(err, sqlite.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	all, err = p.backups()
+	same := slices.DeleteFunc(all, func(b backupFile) bool {
+		return b.kind != daily || b.store != shortID(made.ID)
+	})
+	for _, old := range same[min(backupsKept, len(same)):] {
+		err = errors.Join(err, folder.UnlessGone(disk.Remove(old.path)))
+	}
+	return err
+}
+
+// backUpAll makes the automatic backups of a city that are due. A store that is lost is reported by those
+// who ask it.
+func backUpAll(ctx context.Context, all []Place, now time.Time) error {
+	var failed error
+	for _, p := range all {
+		if p.By.Provider != "" || p.Gone() {
+			continue
+		}
+		if err := p.backUpDaily(ctx, now); err != nil && LostStore(err) == nil {
+			failed = errors.Join(failed, fmt.Errorf("the work of %s: %w", p.Title(), err))
+		}
+	}
+	return failed
+}

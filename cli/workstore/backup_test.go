@@ -1,0 +1,101 @@
+package workstore
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/beads"
+	"gcity/cli/folder"
+)
+
+// shelf returns the store of a rig in a new city, with one bead in it.
+func shelf(t *testing.T) Place {
+	t.Helper()
+	dir := t.TempDir()
+	where := Place{Rig: "shop", Dir: filepath.Join(dir, "shop"), Prefix: "sh", City: dir}
+	if err := errors.Join(os.Mkdir(where.Dir, 0o700), os.Mkdir(folder.StateDir(dir), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	addBead(t, where)
+	return where
+}
+
+func addBead(t *testing.T, where Place) string {
+	t.Helper()
+	s, err := OpenStore(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Create(t.Context(), beads.Bead{Title: "a"})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.ID
+}
+
+// One backup a day is made, three are kept, and those made by hand or of an earlier store stay.
+func TestDailyBackups(t *testing.T) {
+	where := shelf(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	look := func() (all, days []string) {
+		t.Helper()
+		if err := backUpAll(t.Context(), []Place{where}, now); err != nil {
+			t.Fatal(err)
+		}
+		have, err := where.backups()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range have {
+			all = append(all, filepath.Base(b.path))
+			days = append(days, b.at.Format("02"))
+		}
+		return all, days
+	}
+	look()
+	now = now.Add(23 * time.Hour)
+	if all, _ := look(); len(all) != 1 {
+		t.Errorf("a second backup on the first day: %v", all)
+	}
+	s, err := where.embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = where.BackUp(t.Context(), s, Manual, now)
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		now = now.Add(25 * time.Hour)
+		look()
+	}
+	if all, days := look(); strings.Join(days, " ") != "07 06 05 02" || !strings.HasPrefix(all[3], "manual-") {
+		t.Errorf("there are %v", all)
+	}
+	if err := os.RemoveAll(filepath.Join(where.Dir, folder.WorkFolder)); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(25 * time.Hour)
+	if all, _ := look(); len(all) != 4 {
+		t.Errorf("a store that is lost changed the backups: %v", all)
+	}
+	s, err = where.embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Accept(t.Context())
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		now = now.Add(25 * time.Hour)
+		look()
+	}
+	if all, _ := look(); len(all) != 7 {
+		t.Errorf("backups of the earlier store were removed: %v", all)
+	}
+}

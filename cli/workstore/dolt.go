@@ -1,0 +1,77 @@
+package workstore
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gcity/beads/bd"
+	"gcity/cli/folder"
+	"gcity/config"
+	"gcity/internal/lastwords"
+)
+
+// doltEvery is the time between two looks at a managed server.
+const doltEvery = 5 * time.Second
+
+// DoltServer returns the server that gcity runs for a city, nil if it runs none.
+func DoltServer(c *config.City) *bd.Server {
+	if c.Beads.Keeper() != "bd" || !bd.IsLocal(c.Dolt.Host) {
+		return nil
+	}
+	host, port := c.Dolt.Server()
+	if !c.Dolt.Managed {
+		own := false
+		if port == 0 {
+			host, port, own = bd.LocalServer(c.Path)
+		}
+		if !own {
+			return nil
+		}
+	}
+	return &bd.Server{
+		Data:  filepath.Join(c.Path, folder.WorkFolder, "dolt"),
+		State: filepath.Join(folder.StateDir(c.Path), "dolt"),
+		Host:  host, Port: port, Environ: os.Environ(),
+	}
+}
+
+// KeepDolt starts a server whenever none answers, until ctx ends. Then it stops the server if the city was
+// stopped, and leaves it to the agents if they go on.
+func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func() bool,
+	last *lastwords.Time) {
+	failing := ""
+	for wait := time.Duration(0); folder.Pause(ctx, wait); wait = doltEvery {
+		started, err := s.Ensure(ctx)
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && err.Error() != failing:
+			failing = err.Error()
+			logger.Error("bd has no database server; the city runs without its work until one answers", "error", err)
+		case err == nil && (started || failing != ""):
+			failing = ""
+			logger.Info("the Dolt server runs", "host", s.Host, "port", s.Port, "started", started)
+		}
+	}
+	if !ended() {
+		return
+	}
+	if _, err := s.Stop(last.Context()); err != nil {
+		last.GiveUp("the Dolt server: %v", err)
+	}
+}
+
+// StopDolt stops the server of a city that no controller runs. It reports whether there was one.
+func StopDolt(ctx context.Context, dir string) (bool, error) {
+	c, err := folder.LoadCity(dir)
+	if err != nil {
+		return false, nil // the file is refused, so nothing is known of a server
+	}
+	s := DoltServer(c)
+	if s == nil {
+		return false, nil
+	}
+	return s.Stop(ctx)
+}

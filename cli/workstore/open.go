@@ -1,0 +1,151 @@
+package workstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/beads"
+	"gcity/beads/bd"
+	"gcity/beads/script"
+	"gcity/beads/sqlite"
+	"gcity/cli/folder"
+	"gcity/internal/lastwords"
+	"gcity/internal/ownership"
+	"gcity/trust"
+)
+
+// OpenStore opens the work that is kept at a place. Nothing is read or made before it is asked for something.
+func OpenStore(p Place) (Store, error) { return openFor(p, false, inForce(p)) }
+
+// openFor opens a store; serve: for as long as a city runs. A store that another program keeps needs the grant.
+func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
+	path, scripted := folder.CutExec(p.By.Provider)
+	if scripted || p.By.Provider == "bd" {
+		if err := grant.Err(); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case p.By.Provider == "":
+		return p.embedded()
+	case p.By.Provider == "bd":
+		return bd.Open(bd.Options{Dir: p.Dir, Prefix: p.Prefix, Actor: os.Getenv("GC_AGENT"),
+			Environ: os.Environ(), Host: p.By.Host, Port: p.By.Port})
+	case scripted:
+		if strings.Contains(path, "/") && !filepath.IsAbs(path) {
+			path = filepath.Join(p.City, path)
+		}
+		if strings.Contains(path, "/") {
+			if err := ownership.Check(path); err != nil {
+				return nil, err
+			}
+		}
+		return script.Open(script.Options{Script: path, Dir: p.Dir, Prefix: p.Prefix,
+			Env: ScriptEnv(p), Serve: serve && p.Rig == ""})
+	}
+	return nil, fmt.Errorf("there is no beads provider %q; [beads] provider is \"bd\", \"exec:SCRIPT\", or left out", p.By.Provider)
+}
+
+// AskStore finds out whether a store that another program keeps answers, and which of its records cannot be read. It
+// changes nothing.
+func AskStore(ctx context.Context, p Place) (unread []beads.Aside, err error) {
+	s, err := OpenStore(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if a, ok := s.(beads.Auditor); ok {
+		return a.Aside(ctx)
+	}
+	_, err = s.List(ctx, beads.Query{Limit: 1})
+	return nil, err
+}
+
+// Condition is how a store's file and folder are.
+type Condition = sqlite.Condition
+
+// LargeLog is how many bytes a write-ahead log has that does not shrink any more.
+const LargeLog = sqlite.LargeLog
+
+// ExamineStore looks over the work that is kept at a place, without making anything. unread are the records of it that
+// this program cannot read, each with its reason.
+func ExamineStore(ctx context.Context, p Place) (c Condition, unread []beads.Aside, err error) {
+	s, err := p.embedded()
+	if err != nil {
+		return c, nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if c, err = s.Examine(ctx); err != nil || !c.There {
+		return c, nil, err
+	}
+	unread, err = s.Aside(ctx)
+	return c, unread, err
+}
+
+// ProbeStore writes the least there is into the work of a place, and changes nothing by it.
+func ProbeStore(ctx context.Context, p Place) (err error) {
+	s, err := p.embedded()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return s.Probe(ctx)
+}
+
+// Stores are the work of a city that runs, open until the city ends.
+type Stores struct {
+	Places func() []Place // those of the configuration in force
+	Grant  trust.Grant
+
+	mu   sync.Mutex
+	Open map[Place]Store
+}
+
+// Of opens the work of a rig, or of the city.
+func (s *Stores) Of(rig string) (beads.Store, error) {
+	for _, p := range s.Places() {
+		if p.Rig != rig {
+			continue
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if have, ok := s.Open[p]; ok {
+			return have, nil
+		}
+		fresh, err := openFor(p, true, s.Grant)
+		if err == nil {
+			s.Open[p] = fresh
+		}
+		return fresh, err
+	}
+	return nil, fmt.Errorf("there is no rig %q any more, so its work is not looked for", rig)
+}
+
+// BackUp makes the automatic backups that are due.
+func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
+
+// Close lets go of all of them, of scripts within the last words.
+func (s *Stores) Close(last *lastwords.Time, logger *slog.Logger) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for p, have := range s.Open {
+		c, ok := have.(interface{ CloseWithin(context.Context) error })
+		if !ok {
+			folder.LogError(logger, "the store of work did not close well", have.Close())
+			continue
+		}
+		err := c.CloseWithin(last.Context())
+		if err != nil && last.Context().Err() != nil {
+			last.GiveUp("the shutdown of the script that keeps the work of %s", p.Title())
+			continue
+		}
+		folder.LogError(logger, "the store of work did not close well", err)
+	}
+}

@@ -1,0 +1,109 @@
+package workstore
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/exit"
+	"gcity/cli/folder"
+	"gcity/config"
+	"gcity/internal/beside"
+)
+
+// Gone says whether the folder of a rig, of which something is known from before, is not there now. One that does not
+// answer is.
+func (p Place) Gone() bool {
+	lost, ok := beside.New[bool](1).At(context.Background(), p.Dir, time.Now(), folder.Glance,
+		func() bool {
+			_, err := os.Stat(p.Dir)
+			return errors.Is(err, fs.ErrNotExist)
+		})
+	return p.Rig != "" && ok && lost
+}
+
+// ImportHint is how to import into a store.
+func (p Place) ImportHint() string {
+	if p.Rig == "" {
+		return "import into the city's store"
+	}
+	return "import with --rig " + p.Rig
+}
+
+// TypeRun is the type of the beads that are records of runs, not work.
+const TypeRun = "run"
+
+// Store keeps the work of a city or a rig. Who opened it closes it.
+type Store interface {
+	beads.Store
+	beads.Batcher
+	Close() error
+}
+
+// Place is a folder that has a store of its own.
+type Place struct {
+	Rig    string // "" = the city
+	Dir    string
+	Prefix string         // of the ids
+	City   string         // the city's folder
+	By     city.WorkStore // who keeps the work
+}
+
+// Places are the stores of a configuration.
+func Places(c *config.City) []Place {
+	by := folder.WorkStore(c)
+	out := []Place{{"", c.Path, c.Prefix(), c.Path, by}}
+	for _, r := range c.Rigs {
+		out = append(out, Place{r.Name, r.Path, r.Prefix, c.Path, by})
+	}
+	return out
+}
+
+// PlacesOf are the stores of a city that runs, by the configuration that is in force there.
+func PlacesOf(dir string, s *city.Snapshot) []Place {
+	named := config.City{Path: dir, Workspace: config.Workspace{Name: s.Name},
+		Beads: config.Beads{Provider: s.Store.Provider},
+		Dolt:  config.Dolt{Host: s.Store.Host, Port: s.Store.Port}}
+	for _, r := range s.Rigs {
+		named.Rigs = append(named.Rigs, config.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix})
+	}
+	return Places(&named)
+}
+
+// PlaceOf finds whose store a BEADS_DIR is.
+func PlaceOf(env string, all []Place) (Place, error) {
+	is, err := filepath.Abs(env)
+	if err != nil {
+		return Place{}, exit.Usage("BEADS_DIR names no folder: %v", err)
+	}
+	if filepath.Base(is) == folder.WorkFolder {
+		for _, p := range all {
+			if sameFolder(filepath.Dir(is), p.Dir) {
+				return p, nil
+			}
+		}
+	}
+	return Place{}, exit.Usage("BEADS_DIR is %s, where neither this city nor a rig of it has its work; unset it, or name a rig with --rig", env)
+}
+
+func sameFolder(x, y string) bool {
+	if filepath.Clean(x) == filepath.Clean(y) {
+		return true
+	}
+	xi, errX := os.Stat(x)
+	yi, errY := os.Stat(y)
+	return errX == nil && errY == nil && os.SameFile(xi, yi)
+}
+
+// Title names a place for a person.
+func (p Place) Title() string {
+	if p.Rig == "" {
+		return "the city"
+	}
+	return "rig " + p.Rig
+}

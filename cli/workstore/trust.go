@@ -1,0 +1,65 @@
+package workstore
+
+import (
+	"context"
+	"errors"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/cli/folder"
+	"gcity/trust"
+)
+
+// inForce returns the grant of a store: of the running controller if that uses it, else as trusted does.
+func inForce(p Place) trust.Grant {
+	g := folder.Trusted(p.City, nil)
+	if g.Err() == nil {
+		return g
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), folder.Glance)
+	defer cancel()
+	if s, err := folder.AskController(ctx, p.City); err == nil && s.Store == p.By {
+		return trust.Running()
+	}
+	return g
+}
+
+// shutStore stands for a store whose program may not run.
+type shutStore struct{ why error }
+
+var _ Store = shutStore{}
+
+func (s shutStore) Get(context.Context, string) (beads.Bead, error) { return beads.Bead{}, s.why }
+
+func (s shutStore) List(context.Context, beads.Query) ([]beads.Bead, error) { return nil, s.why }
+
+func (s shutStore) Create(context.Context, beads.Bead) (beads.Bead, error) {
+	return beads.Bead{}, s.why
+}
+
+func (s shutStore) CreateAll(context.Context, []beads.Bead) ([]beads.Bead, error) {
+	return nil, s.why
+}
+
+func (s shutStore) Update(context.Context, string, beads.Patch) (beads.Bead, error) {
+	return beads.Bead{}, s.why
+}
+
+func (s shutStore) Close() error { return nil }
+
+// OpenTrusted is OpenStore, but that a program that may not run is the store's failure, not the caller's.
+func OpenTrusted(p Place) (Store, error) {
+	s, err := OpenStore(p)
+	if _, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
+		return shutStore{&city.Error{Code: city.Unavailable, Message: Unopened(err).Error()}}, nil
+	}
+	return s, err
+}
+
+// Unopened is a refusal in few words, for one provider among what is told of a city.
+func Unopened(err error) error {
+	if r, untrusted := errors.AsType[*trust.Refusal](err); untrusted {
+		return errors.New("its program does not run before `" + r.Command() + "`")
+	}
+	return err
+}
