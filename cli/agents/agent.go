@@ -172,6 +172,7 @@ type OutputShape struct {
 	Turns  []Turn `json:"turns"`
 }
 
+// Turn is one turn of a conversation.
 type Turn struct {
 	Role string `json:"role"`
 	Text string `json:"text"`

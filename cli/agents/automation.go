@@ -21,6 +21,7 @@ import (
 	"gcity/internal/shell"
 )
 
+// AutomationCommand returns the command automation.
 func AutomationCommand(e *env.Env) *cobra.Command {
 	c := env.Group("automation", "Work that begins by itself: look at it, run it now",
 		automationList(e), automationShow(e), automationCheck(e), automationRun(e),

@@ -17,6 +17,7 @@ import (
 	"gcity/cli/output"
 )
 
+// PoolCommand returns the command pool.
 func PoolCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "All pools: how many live, how many are wanted, and why",
@@ -96,6 +97,7 @@ func poolList(ctx context.Context, e *env.Env) error {
 	return WritePools(e, e.Out, s.Pools)
 }
 
+// WritePools prints a table of pools.
 func WritePools(e *env.Env, w io.Writer, pools []city.Pool) error {
 	pools = slices.Clone(pools)
 	slices.SortFunc(pools, func(x, y city.Pool) int { return city.CompareNames(x.Name, y.Name) })

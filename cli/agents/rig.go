@@ -16,6 +16,7 @@ import (
 	"gcity/cli/output"
 )
 
+// RigCommand returns the command rig.
 func RigCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "All rigs: the project folders that agents work in",
@@ -126,6 +127,7 @@ func rigs(ctx context.Context, e *env.Env, name string, agents bool) error {
 	return nil
 }
 
+// WriteRigs prints a table of rigs.
 func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 	rigs = slices.Clone(rigs)
 	slices.SortFunc(rigs, func(x, y city.Rig) int { return city.CompareNames(x.Name, y.Name) })

@@ -14,6 +14,7 @@ import (
 	"gcity/config"
 )
 
+// WatchdogCommand returns the command watchdog.
 func WatchdogCommand(e *env.Env) *cobra.Command {
 	c := env.Group("watchdog", "Who looks after agents: how that is, look now, answer a call",
 		watchdogList(e), watchdogStatus(e), watchdogTriage(e), watchdogDecide(e),

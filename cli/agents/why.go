@@ -11,6 +11,7 @@ import (
 	"gcity/events"
 )
 
+// WhyCommand returns the command why.
 func WhyCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "why [NAME]", Short: "Why an agent, a pool, a rig, an automation or a watchdog is as it is, and what happens next",

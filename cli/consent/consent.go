@@ -32,6 +32,7 @@ type trustedShape struct {
 	New  bool   `json:"new,omitempty"` // no answer covers it
 }
 
+// DescribeTrust returns the programs of a city and whether they are trusted.
 func DescribeTrust(c *config.City) trustShape {
 	out := trustShape{Path: c.Path, Origin: trust.Origin(c.Path), Trusted: true,
 		Why: "you have started or made it before", Programs: []trustedShape{}}

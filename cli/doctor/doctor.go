@@ -48,6 +48,7 @@ func bad(fix, format string, args ...any) finding {
 	return finding{State: "bad", Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 
+// DoctorCommand returns the command doctor.
 func DoctorCommand(e *env.Env) *cobra.Command {
 	var fix, report bool
 	c := &cobra.Command{

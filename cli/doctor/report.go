@@ -141,4 +141,5 @@ func reportPath(args []string) (string, error) {
 	return filepath.Abs(name)
 }
 
+// Platform returns the operating system and the architecture of this program.
 func Platform() string { return runtime.GOOS + "/" + runtime.GOARCH }

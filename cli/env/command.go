@@ -39,9 +39,10 @@ func names(c *cobra.Command) []string {
 	return out
 }
 
-// Exactly, atMost: the number of arguments, as a usage error that shows the usage.
+// Exactly accepts n arguments. Any other number is a usage error that shows the usage.
 func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
 
+// Between accepts from least to most arguments. Any other number is a usage error.
 func Between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least {

@@ -104,10 +104,12 @@ func Offer(e *Env, kinds ...Kind) cobra.CompletionFunc {
 	}
 }
 
+// FilesToo lets the shell complete file names.
 func FilesToo(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
 
+// DirsAlone lets the shell complete names of folders alone.
 func DirsAlone(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }

@@ -346,6 +346,7 @@ func WantOf(wants []agent.Want, name string) (*agent.Want, error) {
 		Message: fmt.Sprintf("%q is one of %s: say which", name, strings.Join(same, ", "))}
 }
 
+// UnknownRig returns the error for a rig that no place has.
 func UnknownRig(name string, all []workstore.Place) error {
 	s := &city.Snapshot{}
 	for _, p := range all[1:] {

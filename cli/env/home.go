@@ -2,6 +2,7 @@ package env
 
 import "gcity/supervisor"
 
+// SupervisorHome says where a supervisor keeps its files and where it is found.
 type SupervisorHome = supervisor.Home
 
 // Home says where cities of this environment are registered.

@@ -105,14 +105,17 @@ func (e *Env) Open(ctx context.Context) (*Link, error) {
 // ReadOnly refuses everything that changes something.
 type ReadOnly struct{ city.Control }
 
+// Do refuses the command.
 func (ReadOnly) Do(_ context.Context, c city.Command) (city.Receipt, error) {
 	return city.Receipt{}, RefusedReadOnly(c.Verb())
 }
 
+// Attach refuses the terminal.
 func (ReadOnly) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
 	return nil, RefusedReadOnly("attach")
 }
 
+// RefusedReadOnly returns the error for what --read-only forbids.
 func RefusedReadOnly(what string) error {
 	return &city.Error{Code: city.Forbidden, Message: what + " is refused: --read-only was given"}
 }

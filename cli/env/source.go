@@ -12,6 +12,7 @@ import (
 	"gcity/config"
 )
 
+// LoadHere reads the configuration of the city that the command line means.
 func LoadHere(e *Env) (*config.City, error) {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -37,6 +37,7 @@ func (e *Env) Do(ctx context.Context, l *Link, what city.Command) error {
 	return e.Receipt(r)
 }
 
+// Receipt prints the answer of a command.
 func (e *Env) Receipt(r city.Receipt) error {
 	if e.JSON {
 		return e.WriteJSON(r)

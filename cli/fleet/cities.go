@@ -23,6 +23,7 @@ import (
 	"gcity/internal/beside"
 )
 
+// RegisterCommand returns the command register.
 func RegisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "register [DIR]", Short: "Have the supervisor run a city, now and whenever it runs",
@@ -38,6 +39,7 @@ and by the name in its city.toml, which no other registered city may have.`,
 	}
 }
 
+// UnregisterCommand returns the command unregister.
 func UnregisterCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "unregister [NAME|DIR]", Short: "Stop a city that the supervisor runs, and forget it",
@@ -56,6 +58,7 @@ stopped, with its agents. Nothing in its folder is touched.`,
 	}
 }
 
+// CitiesCommand returns the command cities.
 func CitiesCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
 		Use: "cities", Short: "List the cities that are registered, and how they are",

@@ -28,6 +28,7 @@ import (
 	"gcity/internal/mishap"
 )
 
+// SupervisorCommand returns the command supervisor.
 func SupervisorCommand(e *env.Env) *cobra.Command {
 	var detached bool
 	run := &cobra.Command{
@@ -167,6 +168,7 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor runs, pid %d, with %s; `gcity cities` shows how they are", r.PID, CountedCities(len(all)))})
 }
 
+// CountedCities returns a number of cities in words.
 func CountedCities(n int) string {
 	if n == 1 {
 		return "1 city"

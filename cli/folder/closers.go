@@ -5,6 +5,7 @@ import "log/slog"
 // Closers undoes in the opposite order.
 type Closers []func()
 
+// Add adds a function for Close to call.
 func (c *Closers) Add(f func()) { *c = append(*c, f) }
 
 func (c *Closers) Close() {
@@ -14,6 +15,7 @@ func (c *Closers) Close() {
 	*c = nil
 }
 
+// LogError logs an error if there is one.
 func LogError(logger *slog.Logger, what string, err error) {
 	if err != nil {
 		logger.Error(what, "error", err)

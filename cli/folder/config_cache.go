@@ -59,6 +59,7 @@ func knownOf(c *config.City) Known {
 	return k
 }
 
+// KnownPath returns the file that keeps what is known of a city.
 func KnownPath(dir string) string { return filepath.Join(StateDir(dir), "known.json") }
 
 // KeepKnown writes down in the city at a path what is known of a configuration that has been read, unless that is what

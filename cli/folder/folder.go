@@ -71,8 +71,10 @@ func WriteNew(file, text string) error {
 	return errors.Join(err, f.Close())
 }
 
+// LogPath returns the path of the controller's log.
 func LogPath(dir string) string { return filepath.Join(dir, ".gc", "controller.log") }
 
+// SocketPath returns the path of the controller's socket.
 func SocketPath(dir string) string { return filepath.Join(StateDir(dir), "controller.sock") }
 
 // canonicalDir is a folder as records know it.
@@ -86,6 +88,7 @@ func canonicalDir(dir string) string {
 	return dir
 }
 
+// StateDir returns the folder in which gcity keeps a city's state.
 func StateDir(dir string) string { return filepath.Join(dir, ".gc") }
 
 // WorkFolder is where the work of a city or a rig is kept, below its own folder.

@@ -9,6 +9,7 @@ import (
 // Faults is where a city's controller hears of panics beside it.
 type Faults chan error
 
+// NewFaults returns Faults with room for one error.
 func NewFaults() Faults { return make(Faults, 1) }
 
 // Tell waits for nobody: the first one is enough.

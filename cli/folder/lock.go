@@ -64,6 +64,7 @@ func WaitReleased(ctx context.Context, dir, pid string) error {
 	}
 }
 
+// PIDText returns the process id that the controller of a city wrote, or nothing.
 func PIDText(dir string) string {
 	// without it nobody is named
 	data, _ := disk.ReadFile(filepath.Join(StateDir(dir), "daemon.pid"))

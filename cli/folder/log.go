@@ -16,6 +16,7 @@ import (
 // FileLogger writes text into a file.
 func FileLogger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
+// QuietLogger returns a logger that drops everything.
 func QuietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // stateLog is .gc/controller.log, which every controller of the city writes. It is kept small. It opens its file by
@@ -25,6 +26,7 @@ type stateLog struct {
 	to *lumberjack.Logger
 }
 
+// FileLog opens the controller's log of a city.
 func FileLog(dir string) *stateLog {
 	at := LogPath(dir)
 	return &stateLog{at, &lumberjack.Logger{Filename: at, MaxSize: 10, MaxBackups: 2}}

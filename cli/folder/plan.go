@@ -80,6 +80,7 @@ func PoolPlan(c *config.City, dir string) []agent.Pool {
 	return agent.Pools(c, ThisHost(dir))
 }
 
+// RigPlan returns the rigs of a configuration.
 func RigPlan(c *config.City) []agent.Rig { return agent.Rigs(c) }
 
 // Inspect says what is known of an agent that is wanted or lives.

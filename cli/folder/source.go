@@ -22,6 +22,7 @@ type keptSource struct {
 
 func keptSourcePath(dir string) string { return filepath.Join(StateDir(dir), "config-files.json") }
 
+// KeepSource writes down from which files and how strictly a controller reads its configuration.
 func KeepSource(at string, s config.Source) error {
 	if len(s.Files) == 0 && !s.Strict {
 		if err := disk.Remove(keptSourcePath(at)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,6 +37,7 @@ func KeepSource(at string, s config.Source) error {
 	return disk.Save(keptSourcePath(at), append(data, '\n'), 0o600)
 }
 
+// DropSource forgets what KeepSource wrote.
 func DropSource(at string) {
 	_ = disk.Remove(keptSourcePath(at)) // the next controller writes its own, or removes it
 }
@@ -54,6 +56,7 @@ func SourceOf(dir string) config.Source {
 // SourcesOf lists what a configuration is made of.
 func SourcesOf(c *config.City) []config.Part { return c.Parts() }
 
+// ProblemLines returns each problem as one line.
 func ProblemLines(problems []config.Problem) []string {
 	var out []string
 	for _, p := range problems {
@@ -82,6 +85,7 @@ func ParseConfig(dir string, data []byte, s *city.Snapshot) (*config.City, error
 	return SourceAs(dir, s).Parse(data)
 }
 
+// SourceAs is SourceOf with the environment of the controller of which s is a snapshot.
 func SourceAs(dir string, s *city.Snapshot) config.Source {
 	out := SourceOf(dir)
 	if s != nil {
@@ -90,6 +94,7 @@ func SourceAs(dir string, s *city.Snapshot) config.Source {
 	return out
 }
 
+// CheckConfig returns what is wrong with a text as the configuration of the city in dir.
 func CheckConfig(dir string, data []byte) error {
 	_, err := config.Parse(dir, data)
 	return err
@@ -98,12 +103,12 @@ func CheckConfig(dir string, data []byte) error {
 // NewRig is a rig that is to be declared.
 type NewRig = edit.NewRig
 
-// DeclareRig writes a rig into a city's configuration, UndeclareRig takes one out of it, with its agents if that is
-// wanted. Both give the configuration that there is then.
+// DeclareRig writes a rig into a city's configuration and returns the configuration with it.
 func DeclareRig(dir string, r NewRig) (*config.City, error) {
 	return edit.AddRig(SourceOf(dir), r)
 }
 
+// UndeclareRig takes a rig out of a configuration, and its agents if agents is set.
 func UndeclareRig(dir, name string, agents bool) (*config.City, error) {
 	return edit.RemoveRig(SourceOf(dir), name, agents)
 }

@@ -23,6 +23,7 @@ import (
 // SchemaText is a JSON Schema of a kind of file, nil if there is none; SchemaNames are the kinds.
 func SchemaText(of string) []byte { return config.JSONSchema(of) }
 
+// SchemaNames returns the kinds of files that have a schema.
 func SchemaNames() []string { return config.Schemas() }
 
 // loop is a city that this process runs.
@@ -150,4 +151,5 @@ func assemble(ctx context.Context, c *config.City, version string, o HouseOption
 // ConfigText is a configuration as it is understood; ExplainAgent, where one agent's values come from.
 func ConfigText(c *config.City) string { return c.TOML() }
 
+// ExplainAgent returns where each value of an agent comes from.
 func ExplainAgent(c *config.City, name string) (string, error) { return c.Explain(name) }

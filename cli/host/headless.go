@@ -83,6 +83,7 @@ type notifier struct {
 	wg     sync.WaitGroup
 }
 
+// NewNotifier starts to tell the service manager of states and beats.
 func NewNotifier(logger *slog.Logger) *notifier {
 	n := &notifier{logger: logger, states: make(chan string, 16), beats: make(chan string, 1),
 		stop: make(chan struct{}), done: make(chan struct{})}

@@ -73,6 +73,7 @@ type spill struct {
 	dropped int
 }
 
+// NewSpill starts a writer that never waits for the stream that it writes to.
 func NewSpill(to io.Writer) *spill {
 	s := &spill{to: to, lines: make(chan []byte, spillDepth), done: make(chan struct{})}
 	s.wg.Go(s.drain)

@@ -94,10 +94,12 @@ func Registry(h env.SupervisorHome) ([]Registered, error) {
 	}), err
 }
 
+// Unregister takes a city out of the registry and reports whether it was there.
 func Unregister(ctx context.Context, h env.SupervisorHome, path string) (bool, error) {
 	return supervisor.Remove(ctx, h, path)
 }
 
+// Register adds a city to the registry.
 func Register(ctx context.Context, h env.SupervisorHome, path string) (Registered, error) {
 	e, err := supervisor.Identify(ctx, path, cityName)
 	if err != nil {
@@ -276,6 +278,7 @@ func openKept(ctx context.Context, e *env.Env, entry Registered, logger *slog.Lo
 	return k, nil
 }
 
+// Control returns the control of the city that is kept.
 func (k *kept) Control() city.Control { return k.Loop }
 
 // Run implements supervisor.City.

@@ -231,6 +231,7 @@ func (b *Aside) Session(ctx context.Context, agent string) (session.Status, erro
 	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller runs that would start one", agent)
 }
 
+// Cannot returns the error for what a session provider has no way to do.
 func Cannot(what, agent string) error {
 	return &city.Error{Code: city.Unavailable,
 		Message: fmt.Sprintf("cannot %s agent %q: its session provider has no way to", what, agent)}

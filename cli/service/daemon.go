@@ -98,6 +98,7 @@ type unitState struct {
 	Problem string `json:"problem,omitempty"`
 }
 
+// DaemonStatus prints the state of the service of a city.
 func DaemonStatus(ctx context.Context, e *env.Env) error {
 	dir, err := e.CityDir()
 	if err != nil {

@@ -28,6 +28,7 @@ type Manager struct {
 
 const systemUnits = "/etc/systemd/system"
 
+// ManagerOf returns the service manager of the user, or of the system.
 func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	m := &Manager{System: system, Folder: systemUnits, Environ: os.Environ()}
 	if system {
@@ -49,6 +50,7 @@ func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	return m, nil
 }
 
+// IsFolder reports whether a path is a folder.
 func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
@@ -114,6 +116,7 @@ type UnitFile struct {
 	Text    string
 }
 
+// Name returns the name of the unit.
 func (u *UnitFile) Name() string { return filepath.Base(u.Path) }
 
 // own finds the unit that a mark names, nil if there is none.

@@ -139,6 +139,7 @@ func (s *unit) asRoot() bool {
 	return s.User == "root" || s.User == "" && os.Getuid() == 0
 }
 
+// UnitName returns the name of the unit.
 func (s *unit) UnitName() string { return "gcity-" + s.Name + ".service" }
 
 // stopSeconds is when systemd stops waiting for a stop.

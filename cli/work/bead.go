@@ -18,6 +18,7 @@ import (
 	"gcity/mail"
 )
 
+// BeadCommand returns the command bead.
 func BeadCommand(e *env.Env) *cobra.Command {
 	c := env.Group("bead", "Work: what is to be done, by whom, and what has become of it",
 		beadCreate(e), beadList(e), beadShow(e), beadReady(e), beadUpdate(e), beadClose(e),

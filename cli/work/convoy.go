@@ -18,6 +18,7 @@ import (
 	"gcity/events"
 )
 
+// ConvoyCommand returns the command convoy.
 func ConvoyCommand(e *env.Env) *cobra.Command {
 	c := env.Group("convoy", "Work that belongs together, whoever does it",
 		convoyCreate(e), convoyAdd(e), convoyList(e), convoyStatus(e), convoyClose(e))

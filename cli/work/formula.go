@@ -25,6 +25,7 @@ import (
 	"gcity/sling"
 )
 
+// FormulaCommand returns the command formula.
 func FormulaCommand(e *env.Env) *cobra.Command {
 	c := env.Group("formula", "Recipes for work: look at them, make work of them", formulaList(e),
 		formulaShow(e), formulaCook(e))

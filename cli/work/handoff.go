@@ -21,6 +21,7 @@ import (
 	"gcity/session"
 )
 
+// HandoffCommand returns the command handoff.
 func HandoffCommand(e *env.Env) *cobra.Command {
 	var (
 		f    draftFlags
@@ -98,6 +99,7 @@ func heartbeatFile(city, agent string) string {
 	return filepath.Join(folder.StateDir(city), "heartbeats", session.Encode(agent)+".json")
 }
 
+// HeartbeatCommand returns the command heartbeat.
 func HeartbeatCommand(e *env.Env) *cobra.Command {
 	var (
 		message, last string

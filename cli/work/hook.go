@@ -26,6 +26,7 @@ import (
 // queryLimit bounds an agent's work_query.
 const queryLimit = 30 * time.Second
 
+// HookCommand returns the command hook.
 func HookCommand(e *env.Env) *cobra.Command {
 	var inject bool
 	c := &cobra.Command{

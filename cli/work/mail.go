@@ -22,6 +22,7 @@ import (
 // mailLimit is how long a command about mail may take.
 const mailLimit = 30 * time.Second
 
+// MailCommand returns the command mail.
 func MailCommand(e *env.Env) *cobra.Command {
 	c := env.Group("mail", "Messages between agents, pools and people",
 		mailSend(e), mailInbox(e), mailRead(e), mailPeek(e), mailReply(e), mailThread(e),

@@ -52,6 +52,7 @@ func (f *slingFlags) flags(c *cobra.Command) {
 		"a new bead from standard input: its first line is the title, the rest its description")
 }
 
+// SlingCommand returns the command sling.
 func SlingCommand(e *env.Env) *cobra.Command {
 	var f slingFlags
 	c := &cobra.Command{

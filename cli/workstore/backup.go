@@ -75,6 +75,7 @@ func (p Place) embedded() (*sqlite.Store, error) {
 	return sqlite.OpenKnown(p.Dir, p.Prefix, p.Ledger())
 }
 
+// BackupDir returns the folder of the backups of a place.
 func (p Place) BackupDir() string {
 	return filepath.Join(folder.StateDir(p.City), "backups", p.scopeFile())
 }
