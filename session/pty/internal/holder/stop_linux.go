@@ -12,6 +12,9 @@ import (
 const (
 	// killAfter is how long the tree has between TERM and KILL.
 	killAfter = 500 * time.Millisecond
+	// resumeAfter is how long the tree has to end before its stopped processes are looked for. Most trees have ended
+	// by then, and the look reads a dozen files of /proc.
+	resumeAfter = 200 * time.Millisecond
 	// terminateGrace is the grace of an agent whose holder is told to end by the system.
 	terminateGrace = 2 * time.Second
 )
@@ -53,14 +56,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 // end carries a stop out: ask, insist, kill.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
-		proc.SignalTree(h.pid, unix.SIGCONT)
-		if !l.plain {
-			if err := h.interrupt(l); err != nil {
-				h.complain("cannot interrupt", err)
-			}
-		}
-		h.signalGroup(l, unix.SIGINT)
-		if h.waitStop(l) {
+		if h.ask(l) {
 			return
 		}
 		proc.SignalTree(h.pid, unix.SIGTERM)
@@ -78,6 +74,28 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
+// ask interrupts the agent and reports whether the life ended within the grace. A SIGINT for a process that is stopped
+// is pending until the process continues, so the rest of the tree may be continued later.
+func (h *holder) ask(l *life) bool {
+	h.signalGroup(l, unix.SIGCONT)
+	if !l.plain {
+		if err := h.interrupt(l); err != nil {
+			h.complain("cannot interrupt", err)
+		}
+	}
+	h.signalGroup(l, unix.SIGINT)
+	timer := time.NewTimer(min(resumeAfter, h.graceLeft(l)))
+	defer timer.Stop()
+	select {
+	case <-l.ended:
+		return true
+	case <-l.stopping.sooner: // waitStop reads the new deadline
+	case <-timer.C:
+	}
+	proc.SignalTree(h.pid, unix.SIGCONT)
+	return h.waitStop(l)
+}
+
 // signalGroup signals the agent's own group, if the agent still is who it was.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
@@ -87,13 +105,17 @@ func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	}
 }
 
+// graceLeft returns the time until the deadline of the stop under way.
+func (h *holder) graceLeft(l *life) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Until(l.stopping.deadline)
+}
+
 // waitStop waits for the end or for the stop's deadline, and reports whether the end came.
 func (h *holder) waitStop(l *life) bool {
 	for {
-		h.mu.Lock()
-		left := time.Until(l.stopping.deadline)
-		h.mu.Unlock()
-		timer := time.NewTimer(left)
+		timer := time.NewTimer(h.graceLeft(l))
 		select {
 		case <-l.ended:
 			timer.Stop()
