@@ -96,6 +96,9 @@ func (e *entry) alive() bool {
 
 // awaitEnd waits until the end of a life that is over has been told over the held connection.
 func (e *entry) awaitEnd(ctx context.Context) {
+	if !e.alive() {
+		return
+	}
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for e.alive() && ctx.Err() == nil {

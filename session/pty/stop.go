@@ -35,7 +35,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	asked, cancelAsked := context.WithTimeout(ctx, grace+p.answerLimit)
 	defer cancelAsked()
 	p.resume(e)
-	p.async(func() { p.keepResumed(asked, e) })
+	again := time.AfterFunc(resumeEvery, func() { p.async(func() { p.keepResumed(asked, e) }) })
+	defer again.Stop() // most stops take less time than that
 	_, err := p.call(asked, "stop", name, wire.Request{Op: wire.OpStop, Grace: grace})
 	switch {
 	case errors.Is(err, session.ErrNotFound):
@@ -54,9 +55,9 @@ func (p *Provider) keepResumed(ctx context.Context, e *entry) {
 	tick := time.NewTicker(resumeEvery)
 	defer tick.Stop()
 	for {
+		p.resume(e)
 		select {
 		case <-tick.C:
-			p.resume(e)
 		case <-ctx.Done():
 			return
 		}
