@@ -104,7 +104,10 @@ func TestWispsGo(t *testing.T) {
 	c.automation("cook", "gate = \"manual\"\nformula = \"pair\"\n")
 	c.automation("tick", "gate = \"cooldown\"\ninterval = \"1h\"\nexec = \"echo x >>ticks\"\n")
 	ctl := c.run()
-	c.until("the automations are there", func() bool { return strings.Contains(c.gcity(0, "automation", "list"), "cook ") })
+	c.until("the controller has the automations", func() bool {
+		return !strings.Contains(c.gcity(0, "status"), "no controller runs") &&
+			strings.Contains(c.gcity(0, "automation", "list"), "cook ")
+	})
 	var roots []string
 	for range 4 {
 		c.gcity(0, "automation", "run", "cook", "--wait")
