@@ -115,6 +115,7 @@ type Exit struct {
 	ID     string        `json:"id"`
 	Code   int           `json:"code"`             // exit code, -1 when ended by a signal or unknown
 	Signal string        `json:"signal,omitempty"` // "SIGKILL", …
+	Reason string        `json:"reason,omitempty"` // "OOMKilled", "Evicted: …"
 	Lost   bool          `json:"lost,omitempty"`   // what held the session was lost, and the agent with it: not the agent's doing
 	Asked  bool          `json:"asked,omitempty"`  // it ended after a Stop
 	At     time.Time     `json:"at"`

@@ -60,6 +60,7 @@ var doors = map[string][]string{
 	"internal":           {"internal"},
 	leaf:                 nil,
 
+	"k8s":         {"session", "session/*", "internal"},
 	"screenshots": {"tui", "api", "city", "events", "beads", "internal"},
 
 	guardRoom: {"beads"},

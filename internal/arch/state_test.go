@@ -58,6 +58,7 @@ var byPath = map[string]string{
 	"config/load.go":               "the configuration",
 	"controller/run.go":            "working folders of agents",
 	"controller/run_tier.go":       "heartbeats, at a path of the user's; a link or pipe is only read",
+	"k8s/":                         "a pod's own file system, and files that the user names",
 	"session/pty/":                 "a holder enters its folder and uses names in it; programs are written by a new name and rename",
 	"session/tmux/input.go":        "terminals",
 	"topology/lock.go":             "the lock of topologies beside city.toml",

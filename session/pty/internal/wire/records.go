@@ -67,6 +67,7 @@ type Exit struct {
 	ID     string        `json:"id"`
 	Code   int           `json:"code"`
 	Signal string        `json:"signal,omitempty"`
+	Reason string        `json:"reason,omitempty"` // set by no holder
 	Lost   bool          `json:"lost,omitempty"`
 	Asked  bool          `json:"asked,omitempty"`
 	At     time.Time     `json:"at"`
