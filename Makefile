@@ -12,7 +12,7 @@ SEED    ?= 0
 CITY    ?= demo
 
 .DEFAULT_GOAL := help
-.PHONY: help build man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
+.PHONY: help build k8s test-k8s man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -20,6 +20,12 @@ help: ## this list
 build: ## bin/gcity, with the program that holds an agent inside
 	$(HOLDENV) go build $(HOLDFLAGS) -o $(HOLDBIN)$$(go env GOARCH) ./session/pty/gcity-hold
 	go build -trimpath -tags holder -ldflags '$(LDFLAGS)' -o bin/gcity .
+
+k8s: ## bin/gcity-session-k8s and bin/gcity-pod: agents as pods of Kubernetes
+	cd k8s && go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../bin/ ./cmd/...
+
+test-k8s: ## the provider for Kubernetes against the cluster of GCITY_TEST_KUBECONFIG; skipped without one
+	cd k8s && go test -timeout 15m ./...
 
 man: build ## the manual pages, in build/man
 	rm -rf build/man

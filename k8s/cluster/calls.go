@@ -1,0 +1,416 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/session"
+)
+
+// patience is how long a start may take: images are pulled, and nodes are made.
+const patience = 5 * time.Minute
+
+var (
+	_ session.Provider     = (*Provider)(nil)
+	_ session.Notifier     = (*Provider)(nil)
+	_ session.Attacher     = (*Provider)(nil)
+	_ session.Watcher      = (*Provider)(nil)
+	_ session.Keyer        = (*Provider)(nil)
+	_ session.Polite       = (*Provider)(nil)
+	_ session.Looker       = (*Provider)(nil)
+	_ session.Patient      = (*Provider)(nil)
+	_ session.Marker       = (*Provider)(nil)
+	_ session.Clearer      = (*Provider)(nil)
+	_ session.Capturer     = (*Provider)(nil)
+	_ session.Checker      = (*Provider)(nil)
+	_ session.Acknowledger = (*Provider)(nil)
+	_ session.Meter        = (*Provider)(nil)
+)
+
+// Patience implements session.Patient.
+func (*Provider) Patience(string) time.Duration { return patience }
+
+// Start implements session.Provider.
+func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	if err := p.clear(ctx, s.Name); err != nil {
+		return session.Status{}, err
+	}
+	pod, err := p.o.Settings.manifest(&s)
+	if err != nil {
+		return session.Status{}, session.Missing(err)
+	}
+	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
+	limit, cancel := context.WithTimeout(ctx, callLimit)
+	made, err := pods.Create(limit, pod, metav1.CreateOptions{})
+	cancel()
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return session.Status{}, fmt.Errorf(
+			"cannot start %q: its pod %s is there: %w",
+			s.Name,
+			pod.Name,
+			session.ErrExists,
+		)
+	case err != nil:
+		return session.Status{}, fmt.Errorf(
+			"cannot start %q: %w",
+			s.Name,
+			explain(err, "create", p.o.Settings.Namespace),
+		)
+	}
+	p.mu.Lock()
+	p.saw(made)
+	p.mu.Unlock()
+	st, err := p.bringUp(ctx, made, s)
+	if err != nil {
+		p.takeBack(made)
+		return session.Status{}, err
+	}
+	return st, nil
+}
+
+// clear makes room for a session: the pod of an ended one is deleted, a living one refuses the start.
+func (p *Provider) clear(ctx context.Context, name string) error {
+	if err := p.until(ctx, func() bool { return p.synced || p.down != nil }); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	e := p.find(name)
+	switch {
+	case e == nil:
+		p.mu.Unlock()
+		return nil
+	case e.exit == nil:
+		p.mu.Unlock()
+		return fmt.Errorf(
+			"cannot start %q: its pod %s is there: %w",
+			name,
+			e.pod.Name,
+			session.ErrExists,
+		)
+	}
+	pod := e.pod
+	p.mu.Unlock()
+	return p.delete(ctx, pod)
+}
+
+// delete deletes a pod whose agent has ended, and waits until it is gone.
+func (p *Provider) delete(ctx context.Context, pod *corev1.Pod) error {
+	now := int64(1)
+	limit, cancel := context.WithTimeout(ctx, callLimit)
+	err := p.client.CoreV1().Pods(pod.Namespace).Delete(limit, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &now, Preconditions: &metav1.Preconditions{UID: &pod.UID},
+	})
+	cancel()
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf(
+			"the pod %s cannot be deleted: %w",
+			pod.Name,
+			explain(err, "delete", pod.Namespace),
+		)
+	}
+	err = p.until(ctx, func() bool {
+		e := p.pods[pod.Name]
+		return e == nil || e.pod.UID != pod.UID || e.gone
+	})
+	if err != nil {
+		return fmt.Errorf("the pod %s is still terminating: %w", pod.Name, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
+		delete(p.pods, pod.Name)
+		p.changed()
+	}
+	return nil
+}
+
+// takeBack deletes the pod of a start that failed.
+func (p *Provider) takeBack(pod *corev1.Pod) {
+	ctx, cancel := context.WithTimeout(context.Background(), graceSeconds*time.Second)
+	defer cancel()
+	p.mu.Lock()
+	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID && e.exit == nil {
+		e.exit = &session.Exit{} // it never ran, so nothing is reported
+	}
+	p.mu.Unlock()
+	if err := p.delete(ctx, pod); err != nil {
+		p.o.Logger.Warn("the pod of a failed start stays", "pod", pod.Name, "error", err)
+	}
+}
+
+// bringUp waits for the pod, and starts the agent in it.
+func (p *Provider) bringUp(
+	ctx context.Context,
+	made *corev1.Pod,
+	s session.Spec,
+) (session.Status, error) {
+	var why string
+	var final bool
+	var l *link
+	err := p.until(ctx, func() bool {
+		e := p.pods[made.Name]
+		if e == nil || e.pod.UID != made.UID || e.gone || e.exit != nil {
+			why, final = "its pod has ended", true
+			if e != nil && e.exit != nil && e.exit.Reason != "" {
+				why = e.exit.Reason
+			}
+			return true
+		}
+		why, final = waiting(e.pod)
+		l = e.link
+		return final || l != nil
+	})
+	switch {
+	case l != nil && !final:
+	case final:
+		return session.Status{}, session.Missing(
+			fmt.Errorf("cannot start %q in pod %s: %s", s.Name, made.Name, why),
+		)
+	case why != "":
+		return session.Status{}, session.Missing(
+			fmt.Errorf("cannot start %q: its pod %s does not run: %s", s.Name, made.Name, why),
+		)
+	default:
+		return session.Status{}, fmt.Errorf(
+			"cannot start %q: its pod %s does not run: %w",
+			s.Name,
+			made.Name,
+			err,
+		)
+	}
+	if err := sendFiles(ctx, l, s.Dir); err != nil {
+		return session.Status{}, fmt.Errorf(
+			"cannot start %q: %w: %w",
+			s.Name,
+			session.ErrCommand,
+			err,
+		)
+	}
+	st, err := l.Start(ctx, s)
+	if err != nil {
+		return session.Status{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.pods[made.Name]
+	if e == nil {
+		return st, nil
+	}
+	p.heard(e, &st)
+	return p.status(e), nil
+}
+
+// Interrupt implements session.Provider.
+func (p *Provider) Interrupt(ctx context.Context, name string) error {
+	l, err := p.livingLink(ctx, "interrupt", name)
+	if err != nil {
+		return err
+	}
+	return l.Interrupt(ctx, name)
+}
+
+// Stop implements session.Provider.
+func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
+	p.mu.Lock()
+	e := p.find(name)
+	if e == nil || e.exit != nil || e.gone {
+		p.mu.Unlock()
+		return nil
+	}
+	e.asked = true
+	l, pod := e.link, e.pod
+	p.mu.Unlock()
+	if l == nil {
+		return p.stopPod(ctx, pod, grace)
+	}
+	if err := l.Stop(ctx, name, grace); err != nil {
+		return err
+	}
+	return p.until(ctx, func() bool { return e.exit != nil })
+}
+
+// stopPod ends a pod that no stream leads to.
+func (p *Provider) stopPod(ctx context.Context, pod *corev1.Pod, grace time.Duration) error {
+	seconds := int64(max(1, grace.Seconds()))
+	err := p.client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+		GracePeriodSeconds: &seconds, Preconditions: &metav1.Preconditions{UID: &pod.UID},
+	})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return explain(err, "delete", pod.Namespace)
+	}
+	return p.until(ctx, func() bool {
+		e := p.pods[pod.Name]
+		return e == nil || e.pod.UID != pod.UID || e.exit != nil
+	})
+}
+
+// Acknowledge implements session.Acknowledger: the pod of an ended session is deleted.
+func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
+	p.mu.Lock()
+	e := p.find(name)
+	if e == nil || e.note.ID != id || e.exit == nil {
+		p.mu.Unlock()
+		return nil
+	}
+	pod := e.pod
+	p.mu.Unlock()
+	return p.delete(ctx, pod)
+}
+
+// Send implements session.Provider.
+func (p *Provider) Send(ctx context.Context, name, text string) error {
+	l, err := p.livingLink(ctx, "type into", name)
+	if err != nil {
+		return err
+	}
+	return l.Send(ctx, name, text)
+}
+
+// SendPolitely implements session.Polite.
+func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
+	l, err := p.livingLink(ctx, "type into", name)
+	if err != nil {
+		return err
+	}
+	return l.SendPolitely(ctx, name, text, quiet)
+}
+
+// SendKeys implements session.Keyer.
+func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
+	l, err := p.livingLink(ctx, "press keys of", name)
+	if err != nil {
+		return err
+	}
+	return l.SendKeys(ctx, name, keys...)
+}
+
+// Output implements session.Provider.
+func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
+	l, err := p.linkOf(ctx, "read the output of", name)
+	if err != nil {
+		return "", err
+	}
+	return l.Output(ctx, name, lines)
+}
+
+// Attach implements session.Attacher.
+func (p *Provider) Attach(
+	ctx context.Context,
+	name string,
+	cols, rows int,
+) (session.Terminal, error) {
+	l, err := p.livingLink(ctx, "attach to", name)
+	if err != nil {
+		return nil, err
+	}
+	return l.Attach(ctx, name, cols, rows)
+}
+
+// Watch implements session.Watcher.
+func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
+	return func(yield func(session.Frame, error) bool) {
+		l, err := p.linkOf(ctx, "watch", name)
+		if err != nil {
+			yield(session.Frame{}, err)
+			return
+		}
+		l.Watch(ctx, name)(yield)
+	}
+}
+
+// SetMeta implements session.Marker.
+func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
+	l, err := p.livingLink(ctx, "mark", name)
+	if err != nil {
+		return err
+	}
+	return l.SetMeta(ctx, name, key, value)
+}
+
+// Meta implements session.Marker.
+func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
+	l, err := p.livingLink(ctx, "read the marks of", name)
+	if err != nil {
+		return "", err
+	}
+	return l.Meta(ctx, name, key)
+}
+
+// Clear implements session.Clearer.
+func (p *Provider) Clear(ctx context.Context, name string) error {
+	l, err := p.livingLink(ctx, "clear the output of", name)
+	if err != nil {
+		return err
+	}
+	return l.Clear(ctx, name)
+}
+
+// Capture implements session.Capturer.
+func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
+	p.mu.Lock()
+	e := p.find(name)
+	current := e != nil && e.note.ID == id
+	for _, o := range p.keptOf(name, e) {
+		if o.id == id {
+			p.mu.Unlock()
+			return o.data, nil
+		}
+	}
+	p.mu.Unlock()
+	if !current {
+		return nil, fmt.Errorf(
+			"the output of that life of %q is not kept: %w",
+			name,
+			session.ErrNotFound,
+		)
+	}
+	l, err := p.linkOf(ctx, "read the output of", name)
+	if err != nil {
+		return nil, err
+	}
+	return l.Capture(ctx, name, id)
+}
+
+// Usage implements session.Meter: each pod measures its own processes.
+func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
+	p.mu.Lock()
+	links := map[string]*link{}
+	for _, e := range p.pods {
+		if e.link != nil && e.exit == nil {
+			links[e.note.Name] = e.link
+		}
+	}
+	p.mu.Unlock()
+	type answer struct {
+		usage map[string]session.Usage
+		err   error
+	}
+	answers := make(chan answer, len(links))
+	for _, l := range links {
+		go func() {
+			usage, err := l.Usage(ctx)
+			answers <- answer{usage, err}
+		}()
+	}
+	out := map[string]session.Usage{}
+	var failed error
+	for range links {
+		a := <-answers
+		failed = errors.Join(failed, a.err)
+		for name, u := range a.usage {
+			out[name] = u
+		}
+	}
+	if len(out) == 0 {
+		return out, failed
+	}
+	return out, nil
+}

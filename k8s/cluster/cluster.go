@@ -1,0 +1,343 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"gcity/session"
+)
+
+// Options says whose sessions they are.
+type Options struct {
+	City     string // absolute path of the city's folder on this machine, and in the pods
+	Observe  bool   // another process runs the city: nothing is changed
+	Settings Settings
+	Logger   *slog.Logger
+}
+
+// Provider runs sessions as pods.
+type Provider struct {
+	o      Options
+	config *rest.Config
+	client kubernetes.Interface
+	exits  chan session.Exit
+	stop   context.CancelFunc
+	life   context.Context
+	wg     sync.WaitGroup
+
+	mu     sync.Mutex
+	pods   map[string]*entry // by the pod's name
+	synced bool              // the pods have been listed since the cluster was last lost
+	down   error             // why the cluster cannot be asked; nil = it answers
+	since  time.Time         // when that began
+	moved  chan struct{}     // closed and replaced when an entry changes
+	kept   map[string][]output
+}
+
+// entry is one pod, as the last news of it say.
+type entry struct {
+	note note
+	pod  *corev1.Pod
+	gone bool // deleted, and its end not yet acknowledged
+
+	link   *link          // nil while no stream is open
+	last   session.Status // what the pod said of its session last; zero = nothing yet
+	silent time.Time      // since when no stream is open, though the pod runs
+	exit   *session.Exit
+	asked  bool // a stop was asked for
+	worker bool // a goroutine keeps the stream
+}
+
+// output is what one life printed.
+type output struct {
+	id   string
+	data []byte
+}
+
+const (
+	exitsKept = 1024
+	callLimit = 10 * time.Second // for one request to the API server
+)
+
+// New makes the provider. It does not ask the cluster: what is wrong there is List's and Start's to say.
+func New(o Options) (*Provider, error) {
+	config, err := o.Settings.restConfig()
+	if err != nil {
+		return nil, session.Missing(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, session.Missing(fmt.Errorf("the cluster cannot be used: %w", err))
+	}
+	p := &Provider{
+		o: o, config: config, client: client, exits: make(chan session.Exit, exitsKept),
+		pods: map[string]*entry{}, moved: make(chan struct{}), kept: map[string][]output{},
+	}
+	p.life, p.stop = context.WithCancel(context.Background())
+	p.wg.Go(func() { p.watch(p.life) })
+	return p, nil
+}
+
+// Close lets go of all pods. They go on.
+func (p *Provider) Close() {
+	p.stop()
+	p.wg.Wait()
+}
+
+// changed tells waiting goroutines that an entry has changed. Under mu.
+func (p *Provider) changed() {
+	close(p.moved)
+	p.moved = make(chan struct{})
+}
+
+// until waits until so holds, which is called under mu.
+func (p *Provider) until(ctx context.Context, so func() bool) error {
+	for {
+		p.mu.Lock()
+		ok, moved := so(), p.moved
+		p.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// Exits implements session.Notifier.
+func (p *Provider) Exits() <-chan session.Exit { return p.exits }
+
+// end notes the end of a session once, and reports it. Under mu.
+func (p *Provider) end(e *entry, x session.Exit) {
+	if e.exit != nil {
+		return
+	}
+	x.Asked = x.Asked || e.asked
+	e.exit = &x
+	select {
+	case p.exits <- x:
+	default: // List has it
+	}
+	p.changed()
+}
+
+// lost notes an end that the pod itself did not report. Under mu.
+func (p *Provider) lost(e *entry, reason string) {
+	code, signal, why := ended(e.pod)
+	if reason != "" {
+		why = reason
+	}
+	at := time.Now()
+	p.end(e, session.Exit{
+		Name: e.note.Name, Agent: e.note.Agent, ID: e.note.ID,
+		Code: code, Signal: signal, Lost: true, Reason: why,
+		At: at, Uptime: at.Sub(since(e.pod).Time),
+	})
+}
+
+// find returns the pod of a session. Under mu.
+func (p *Provider) find(name string) *entry { return p.pods[podName(p.o.City, name)] }
+
+// livingLink returns the stream to a living session.
+func (p *Provider) livingLink(ctx context.Context, verb, name string) (*link, error) {
+	p.mu.Lock()
+	e := p.find(name)
+	alive := e != nil && e.exit == nil && !e.gone
+	p.mu.Unlock()
+	if !alive {
+		return nil, fmt.Errorf("cannot %s %q: %w", verb, name, session.ErrNotFound)
+	}
+	return p.linkOf(ctx, verb, name)
+}
+
+// linkOf waits for the stream to a pod.
+func (p *Provider) linkOf(ctx context.Context, verb, name string) (*link, error) {
+	var l *link
+	gone := false
+	err := p.until(ctx, func() bool {
+		e := p.find(name)
+		if gone = e == nil || e.gone; gone {
+			return true
+		}
+		l = e.link
+		return l != nil
+	})
+	switch {
+	case gone:
+		return nil, fmt.Errorf("cannot %s %q: %w", verb, name, session.ErrNotFound)
+	case err != nil:
+		return nil, fmt.Errorf("cannot %s %q: there is no stream to its pod: %w", verb, name, err)
+	}
+	return l, nil
+}
+
+// List implements session.Provider.
+func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
+	if err := p.until(ctx, func() bool { return p.synced || p.down != nil }); err != nil {
+		return nil, fmt.Errorf("the cluster has not answered: %w", err)
+	}
+	p.mu.Lock()
+	if !p.synced {
+		defer p.mu.Unlock()
+		return nil, fmt.Errorf(
+			"the cluster does not answer since %s: %w",
+			p.since.Format(time.TimeOnly),
+			p.down,
+		)
+	}
+	p.mu.Unlock()
+	p.adopt(ctx)
+	p.mu.Lock()
+	links := map[string]*link{}
+	for name, e := range p.pods {
+		if e.link != nil && e.exit == nil {
+			links[name] = e.link
+		}
+	}
+	p.mu.Unlock()
+	var wg sync.WaitGroup
+	for name, l := range links {
+		wg.Go(func() { p.refresh(ctx, name, l) })
+	}
+	wg.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := []session.Status{}
+	for _, e := range p.pods {
+		out = append(out, p.status(e))
+	}
+	session.Order(out)
+	return out, nil
+}
+
+// adoptLimit is how long a look waits for the first stream to a pod that runs.
+const adoptLimit = 3 * time.Second
+
+// adopt waits until every pod that runs has a stream, or has had adoptLimit for one.
+func (p *Provider) adopt(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, adoptLimit)
+	defer cancel()
+	_ = p.until(ctx, func() bool {
+		for _, e := range p.pods {
+			young := !e.silent.IsZero() && time.Since(e.silent) < adoptLimit
+			if runs(e.pod) && e.exit == nil && e.link == nil && young {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// refresh asks a pod how its session is, through its stream.
+func (p *Provider) refresh(ctx context.Context, name string, l *link) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	all, err := l.List(ctx)
+	if err != nil || len(all) == 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.pods[name]; e != nil && e.link == l {
+		p.heard(e, &all[len(all)-1])
+	}
+}
+
+// heard notes what a pod says of its session. Under mu.
+func (p *Provider) heard(e *entry, st *session.Status) {
+	if st.ID != e.note.ID {
+		return
+	}
+	e.last = *st
+	if st.Exit != nil {
+		p.end(e, *st.Exit)
+	}
+}
+
+// status is what is known of a session. Under mu.
+func (p *Provider) status(e *entry) session.Status {
+	st := e.last
+	st.Name, st.Agent, st.City = e.note.Name, e.note.Agent, e.note.City
+	st.ID, st.Fingerprint = e.note.ID, e.note.Fingerprint
+	st.PID = 0 // it is a process of another machine
+	st.Alive, st.Exit = e.exit == nil, e.exit
+	if st.Started.IsZero() {
+		st.Started = since(e.pod).Time
+	}
+	if st.Alive && e.link == nil {
+		st.Silent = e.silent
+	}
+	if !st.Alive {
+		st.Drain, st.Draft, st.Attached = session.Drain{}, false, 0
+	}
+	return st
+}
+
+// Look implements session.Looker.
+func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
+	p.mu.Lock()
+	e := p.find(name)
+	if e == nil {
+		p.mu.Unlock()
+		return session.Status{}, fmt.Errorf("cannot look at %q: %w", name, session.ErrNotFound)
+	}
+	l, key := e.link, e.pod.Name
+	p.mu.Unlock()
+	if l != nil {
+		p.refresh(ctx, key, l)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.status(e), nil
+}
+
+// Check implements session.Checker: the namespace answers, and pods may be made there.
+func (p *Provider) Check(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
+	few := metav1.ListOptions{Limit: 1, LabelSelector: labelCity}
+	if _, err := pods.List(ctx, few); err != nil {
+		return explain(err, "list", p.o.Settings.Namespace)
+	}
+	probe := session.Spec{Name: "check", City: p.o.City, Dir: p.o.City, ID: "check"}
+	pod, err := p.o.Settings.manifest(&probe)
+	if err != nil {
+		return session.Missing(err)
+	}
+	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
+	if _, err := pods.Create(ctx, pod, dry); err != nil {
+		return explain(err, "create", p.o.Settings.Namespace)
+	}
+	return nil
+}
+
+// citySocket is where the controller answers the commands of agents.
+func (p *Provider) citySocket(ctx context.Context) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, "unix", filepath.Join(p.o.City, ".gc", "controller.sock"))
+}
+
+// noteOf reads what a pod says of its session.
+func noteOf(pod *corev1.Pod) (note, error) {
+	var n note
+	err := json.Unmarshal([]byte(pod.Annotations[noteSpec]), &n)
+	if err == nil && (n.Name == "" || n.ID == "") {
+		err = fmt.Errorf("the annotation %s names no session", noteSpec)
+	}
+	return n, err
+}

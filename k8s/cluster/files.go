@@ -1,0 +1,118 @@
+package cluster
+
+import (
+	"archive/tar"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/k8s/tunnel"
+)
+
+// maxFiles is how many bytes of a working folder go into a pod. More belongs into a volume.
+const maxFiles = 64 << 20
+
+// leftOut are folders that stay on the controller's machine.
+var leftOut = []string{".gc", ".beads", ".git", "node_modules"}
+
+// sendFiles copies the agent's working folder into the pod.
+func sendFiles(ctx context.Context, l *link, dir string) error {
+	read, write := io.Pipe()
+	go func() { write.CloseWithError(pack(write, dir)) }()
+	defer read.Close()
+	dial := func(context.Context, string, string) (net.Conn, error) { return l.mux.Open() }
+	client := &http.Client{Transport: &http.Transport{
+		DialContext:       dial,
+		DisableKeepAlives: true,
+	}}
+	r, err := http.NewRequestWithContext(
+		ctx,
+		http.MethodPost,
+		"http://pod"+tunnel.FilesPath+"?dir="+url.QueryEscape(dir),
+		read,
+	)
+	if err != nil {
+		return err
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		return fmt.Errorf("the working folder cannot be copied into the pod: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+		return fmt.Errorf("%s", strings.TrimSpace(string(text)))
+	}
+	return nil
+}
+
+// pack writes a folder as a tar, without what is left out.
+func pack(to io.Writer, dir string) error {
+	out := tar.NewWriter(to)
+	total := int64(0)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == dir:
+			return nil
+		case d.IsDir() && slices.Contains(leftOut, d.Name()):
+			return fs.SkipDir
+		case !d.IsDir() && !d.Type().IsRegular() && d.Type()&fs.ModeSymlink == 0:
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if d.Type().IsRegular() {
+			if total += info.Size(); total > maxFiles {
+				return fmt.Errorf(
+					"the folder %s has more than %d MiB: put it into a volume, with a pod file",
+					dir,
+					maxFiles>>20,
+				)
+			}
+		}
+		return add(out, dir, path, info)
+	})
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+func add(out *tar.Writer, dir, path string, info fs.FileInfo) error {
+	link := ""
+	if info.Mode()&fs.ModeSymlink != 0 {
+		var err error
+		if link, err = os.Readlink(path); err != nil {
+			return err
+		}
+	}
+	head, err := tar.FileInfoHeader(info, link)
+	if err != nil {
+		return err
+	}
+	if head.Name, err = filepath.Rel(dir, path); err != nil {
+		return err
+	}
+	if err := out.WriteHeader(head); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = io.CopyN(out, f, info.Size())
+	return err
+}

@@ -1,0 +1,255 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/yamux"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/remotecommand"
+
+	"gcity/k8s/pod"
+	"gcity/k8s/tunnel"
+	"gcity/session"
+	"gcity/session/protocol"
+)
+
+// link is the open stream to one pod.
+type link struct {
+	*protocol.Client
+	mux *yamux.Session
+}
+
+// keep keeps the stream to a pod open until its session has ended.
+func (p *Provider) keep(ctx context.Context, e *entry) {
+	wait := retryFirst
+	for ctx.Err() == nil {
+		began := time.Now()
+		l, err := p.connect(ctx, e)
+		if err == nil {
+			p.serveLink(ctx, e, l)
+		}
+		p.mu.Lock()
+		e.link = nil
+		if e.silent.IsZero() {
+			e.silent = time.Now()
+		}
+		done := e.gone || over(e.pod) || !runs(e.pod)
+		e.worker = !done
+		p.changed()
+		p.mu.Unlock()
+		if done || ctx.Err() != nil {
+			return
+		}
+		p.o.Logger.Warn(
+			"the stream to a pod was lost",
+			"pod",
+			e.pod.Name,
+			"error",
+			err,
+			"retry_in",
+			wait,
+		)
+		if time.Since(began) > time.Minute {
+			wait = retryFirst
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+		wait = min(2*wait, retryLast)
+	}
+}
+
+// connect opens the stream to a pod.
+func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
+	stream, err := p.exec(ctx, e.pod.Name)
+	if err != nil {
+		return nil, err
+	}
+	mux, err := tunnel.Client(stream)
+	if err != nil {
+		stream.Close()
+		return nil, err
+	}
+	limit, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	client, err := protocol.NewClient(limit, protocol.ClientOptions{
+		Dial: func(context.Context) (net.Conn, error) { return mux.Open() },
+		Open: protocol.OpenRequest{City: p.o.City}, Logger: p.o.Logger,
+	})
+	if err != nil {
+		mux.Close()
+		return nil, fmt.Errorf(
+			"the program in the pod does not answer: %w",
+			errors.Join(err, stream.err()),
+		)
+	}
+	return &link{Client: client, mux: mux}, nil
+}
+
+// serveLink makes an open stream known, and serves it until it ends.
+func (p *Provider) serveLink(ctx context.Context, e *entry, l *link) {
+	defer l.mux.Close()
+	defer l.Client.Close()
+	stop := context.AfterFunc(ctx, func() { l.mux.Close() })
+	defer stop()
+	p.mu.Lock()
+	e.link, e.silent = l, time.Time{}
+	p.changed()
+	name := e.pod.Name
+	p.mu.Unlock()
+	p.refresh(ctx, name, l)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case x := <-l.Exits():
+				p.ended(ctx, e, l, x)
+			case <-l.mux.CloseChan():
+				return
+			}
+		}
+	})
+	for {
+		conn, err := l.mux.Accept() // a command of the agent
+		if err != nil {
+			break
+		}
+		wg.Go(func() {
+			to, err := p.citySocket(ctx)
+			if err != nil {
+				conn.Close()
+				return
+			}
+			pod.Join(conn, to)
+		})
+	}
+	wg.Wait()
+}
+
+// ended notes an end that a pod reports. What the session printed is kept first, while the pod has it.
+func (p *Provider) ended(ctx context.Context, e *entry, l *link, x session.Exit) {
+	if x.ID != e.note.ID {
+		return
+	}
+	limit, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	data, err := l.Capture(limit, x.Name, x.ID)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil {
+		p.keepOutput(x.Name, output{x.ID, data})
+	}
+	if e.pod.DeletionTimestamp != nil &&
+		!e.asked { // the pod stopped its agent because the cluster ends the pod
+		_, _, why := ended(e.pod)
+		x.Asked, x.Lost, x.Reason = false, true, why
+	}
+	p.end(e, x)
+}
+
+// keepOutput keeps what the last two lives of a session printed. Under mu.
+func (p *Provider) keepOutput(name string, o output) {
+	all := p.kept[name]
+	for _, k := range all {
+		if k.id == o.id {
+			return
+		}
+	}
+	all = append(all, o)
+	p.kept[name] = all[max(0, len(all)-2):]
+}
+
+// keptOf is what is kept of the last life and the one before: one less while a new one runs. Under mu.
+func (p *Provider) keptOf(name string, e *entry) []output {
+	all := p.kept[name]
+	if e != nil && len(all) > 0 && all[len(all)-1].id != e.note.ID {
+		all = all[len(all)-1:]
+	}
+	return all
+}
+
+// stream is an exec in a pod as one connection.
+type stream struct {
+	io.Reader
+	io.WriteCloser
+	stop context.CancelFunc
+
+	mu     sync.Mutex
+	reason error
+	said   strings.Builder
+}
+
+func (s *stream) Close() error {
+	s.stop()
+	return s.WriteCloser.Close()
+}
+
+// err is why the exec has ended; nil = it has not, or nobody knows.
+func (s *stream) err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if said := strings.TrimSpace(s.said.String()); said != "" {
+		return errors.New(said)
+	}
+	return s.reason
+}
+
+// Write keeps what the program in the pod says on standard error.
+func (s *stream) note(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.said.Len() < 4<<10 {
+		s.said.Write(b)
+	}
+	return len(b), nil
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }
+
+// exec opens the one stream to a pod: a program there that joins it with the process that holds the agent.
+func (p *Provider) exec(ctx context.Context, name string) (*stream, error) {
+	r := p.client.CoreV1().
+		RESTClient().
+		Post().
+		Resource("pods").
+		Namespace(p.o.Settings.Namespace).
+		Name(name).
+		SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{
+			Container: container, Command: []string{tunnel.Binary, "connect"},
+			Stdin: true, Stdout: true, Stderr: true,
+		}, scheme.ParameterCodec)
+	e, err := remotecommand.NewWebSocketExecutor(p.config, http.MethodGet, r.URL().String())
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	fromPod, out := io.Pipe()
+	in, toPod := io.Pipe()
+	s := &stream{Reader: fromPod, WriteCloser: toPod, stop: stop}
+	p.wg.Go(func() {
+		defer stop()
+		err := e.StreamWithContext(
+			ctx,
+			remotecommand.StreamOptions{Stdin: in, Stdout: out, Stderr: writer(s.note)},
+		)
+		s.mu.Lock()
+		s.reason = err
+		s.mu.Unlock()
+		out.CloseWithError(io.EOF)
+		in.CloseWithError(io.ErrClosedPipe)
+	})
+	return s, nil
+}

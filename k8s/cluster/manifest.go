@@ -1,0 +1,203 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"sigs.k8s.io/yaml"
+
+	"gcity/k8s/tunnel"
+	"gcity/session"
+)
+
+// Marks of gcity on a pod.
+const (
+	labelCity    = "gcity.dev/city"    // hash of the city's folder
+	labelSession = "gcity.dev/session" // hash of the session's name
+	noteSpec     = "gcity.dev/spec"    // JSON of a note: no command, no environment
+	container    = "agent"
+	graceSeconds = 30
+)
+
+// note is what a pod says of its session.
+type note struct {
+	Name        string              `json:"name"`
+	Agent       string              `json:"agent"`
+	City        string              `json:"city"`
+	ID          string              `json:"id"`
+	Fingerprint session.Fingerprint `json:"fingerprint"`
+}
+
+// manifest is the pod of a session. The command and the environment are not in it: they go through the stream.
+func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
+	data, err := json.Marshal(note{spec.Name, spec.Agent, spec.City, spec.ID, spec.Fingerprint})
+	if err != nil {
+		return nil, err
+	}
+	resources, err := s.resources()
+	if err != nil {
+		return nil, err
+	}
+	name := podName(spec.City, spec.Name)
+	mounts := []corev1.VolumeMount{
+		{Name: "gcity", MountPath: tunnel.Folder},
+		{Name: "city", MountPath: spec.City},
+	}
+	volumes := []corev1.Volume{empty("gcity"), empty("city")}
+	if !within(spec.City, spec.Dir) {
+		mounts = append(mounts, corev1.VolumeMount{Name: "work", MountPath: spec.Dir})
+		volumes = append(volumes, empty("work"))
+	}
+	grace, no := int64(graceSeconds), false
+	pod := &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: name, Namespace: s.Namespace,
+			Labels: map[string]string{
+				labelCity:                      cityLabel(spec.City),
+				labelSession:                   name,
+				"app.kubernetes.io/managed-by": "gcity",
+			},
+			Annotations: map[string]string{
+				noteSpec: string(data),
+				"cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+			},
+		},
+		Spec: corev1.PodSpec{
+			RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: &grace,
+			NodeSelector: s.NodeSelector, ServiceAccountName: s.ServiceAccount,
+			AutomountServiceAccountToken: &no, EnableServiceLinks: &no,
+			Volumes: volumes,
+			InitContainers: []corev1.Container{{
+				Name: "gcity", Image: s.ToolsImage,
+				ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
+				Command:         []string{"/gcity-pod", "install"},
+				VolumeMounts:    mounts[:1],
+			}},
+			Containers: []corev1.Container{{
+				Name: container, Image: s.Image, ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
+				Command: []string{
+					tunnel.Binary,
+					"serve",
+				}, Resources: resources, VolumeMounts: mounts,
+			}},
+		},
+	}
+	if s.Pod == "" {
+		return pod, nil
+	}
+	return s.merge(pod)
+}
+
+func empty(name string) corev1.Volume {
+	return corev1.Volume{
+		Name:         name,
+		VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}},
+	}
+}
+
+// within reports whether a folder is another one or below it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+func (s *Settings) resources() (corev1.ResourceRequirements, error) {
+	out := corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{},
+		Limits:   corev1.ResourceList{},
+	}
+	for _, q := range []struct {
+		key, value string
+		list       corev1.ResourceList
+		name       corev1.ResourceName
+	}{
+		{"GC_K8S_CPU_REQUEST", s.CPURequest, out.Requests, corev1.ResourceCPU},
+		{"GC_K8S_MEM_REQUEST", s.MemRequest, out.Requests, corev1.ResourceMemory},
+		{"GC_K8S_CPU_LIMIT", s.CPULimit, out.Limits, corev1.ResourceCPU},
+		{"GC_K8S_MEM_LIMIT", s.MemLimit, out.Limits, corev1.ResourceMemory},
+	} {
+		if q.value == "" {
+			continue
+		}
+		amount, err := resource.ParseQuantity(q.value)
+		if err != nil {
+			return out, fmt.Errorf(
+				"%s = %q is not an amount of Kubernetes, such as \"500m\" or \"1Gi\"",
+				q.key,
+				q.value,
+			)
+		}
+		q.list[q.name] = amount
+	}
+	return out, nil
+}
+
+// merge applies the pod file, which may not change what gcity needs.
+func (s *Settings) merge(pod *corev1.Pod) (*corev1.Pod, error) {
+	text, err := os.ReadFile(s.Pod)
+	if err != nil {
+		return nil, fmt.Errorf("the pod file cannot be read: %w; correct GC_K8S_POD", err)
+	}
+	patch, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("the pod file %s is not YAML: %w", s.Pod, err)
+	}
+	base, err := json.Marshal(pod)
+	if err != nil {
+		return nil, err
+	}
+	data, err := strategicpatch.StrategicMergePatch(base, patch, corev1.Pod{})
+	if err != nil {
+		return nil, fmt.Errorf("the pod file %s cannot be merged: %w", s.Pod, err)
+	}
+	out := &corev1.Pod{}
+	if err := json.Unmarshal(data, out); err != nil {
+		return nil, fmt.Errorf("the pod file %s is not a pod: %w", s.Pod, err)
+	}
+	if what := conflict(pod, out); what != "" {
+		return nil, fmt.Errorf(
+			"the pod file %s sets %s, which gcity sets itself: remove it there",
+			s.Pod,
+			what,
+		)
+	}
+	return out, nil
+}
+
+// conflict names what a merged pod has lost that gcity needs; "" = nothing.
+func conflict(want, got *corev1.Pod) string {
+	switch {
+	case got.Name != want.Name || got.Namespace != want.Namespace:
+		return "metadata.name or metadata.namespace"
+	case got.Spec.RestartPolicy != want.Spec.RestartPolicy:
+		return "spec.restartPolicy"
+	}
+	for k, v := range want.Labels {
+		if got.Labels[k] != v {
+			return "metadata.labels." + k
+		}
+	}
+	if got.Annotations[noteSpec] != want.Annotations[noteSpec] {
+		return "metadata.annotations." + noteSpec
+	}
+	for i := range got.Spec.Containers {
+		c := &got.Spec.Containers[i]
+		if c.Name != container {
+			continue
+		}
+		if strings.Join(c.Command, " ") != strings.Join(want.Spec.Containers[0].Command, " ") ||
+			len(c.Args) > 0 {
+			return "the command of the container " + container
+		}
+		return ""
+	}
+	return "the container " + container + " aside"
+}

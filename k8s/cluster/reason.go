@@ -1,0 +1,163 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"gcity/session"
+)
+
+// waiting says why a pod does not run yet; final means that waiting does not help.
+func waiting(pod *corev1.Pod) (why string, final bool) {
+	st := &pod.Status
+	for _, all := range [][]corev1.ContainerStatus{st.InitContainerStatuses, st.ContainerStatuses} {
+		for i := range all {
+			c := &all[i]
+			if t := c.State.Terminated; t != nil && (t.ExitCode != 0 || c.Name == container) {
+				return fmt.Sprintf(
+					"container %s: %s (exit %d) %s",
+					c.Name,
+					t.Reason,
+					t.ExitCode,
+					t.Message,
+				), true
+			}
+			w := c.State.Waiting
+			if w == nil {
+				continue
+			}
+			switch w.Reason {
+			case "ErrImagePull",
+				"ImagePullBackOff",
+				"InvalidImageName",
+				"ErrImageNeverPull",
+				"CreateContainerConfigError",
+				"CreateContainerError",
+				"RunContainerError":
+				return strings.TrimSpace(w.Reason + ": " + w.Message), true
+			case "", "PodInitializing", "ContainerCreating":
+			default:
+				why = strings.TrimSpace(w.Reason + ": " + w.Message)
+			}
+		}
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return c.Reason + ": " + c.Message, false
+		}
+	}
+	return why, false
+}
+
+// runs reports whether the agent's container runs.
+func runs(pod *corev1.Pod) bool {
+	for i := range pod.Status.ContainerStatuses {
+		if c := &pod.Status.ContainerStatuses[i]; c.Name == container {
+			return c.State.Running != nil
+		}
+	}
+	return false
+}
+
+// over reports whether nothing of a pod runs any more.
+func over(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// ended says how a pod has ended that its agent did not report: by the kubelet, by an eviction, with its node.
+func ended(pod *corev1.Pod) (code int, signal, reason string) {
+	code = -1
+	for i := range pod.Status.ContainerStatuses {
+		c := &pod.Status.ContainerStatuses[i]
+		if t := c.State.Terminated; c.Name == container && t != nil {
+			reason = t.Reason
+			if t.ExitCode == 137 || t.Signal == 9 {
+				signal = "SIGKILL"
+			}
+		}
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			reason = c.Reason + ": " + c.Message
+		}
+	}
+	if pod.Status.Reason != "" {
+		reason = strings.TrimSpace(pod.Status.Reason + ": " + pod.Status.Message)
+	}
+	if reason == "" && pod.DeletionTimestamp != nil {
+		reason = "the pod was deleted"
+	}
+	return code, signal, cmp.Or(reason, "the pod has ended")
+}
+
+// isAbout reports whether a refusal is about a kind of object.
+func isAbout(err error, kind string) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return details != nil && details.Kind == kind
+}
+
+// explain says what a refusal of the API server means for the user, and what would help.
+func explain(err error, verb, namespace string) error {
+	var status apierrors.APIStatus
+	switch {
+	case apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota"):
+		return session.Missing(
+			fmt.Errorf("the quota of namespace %s is exhausted: %w", namespace, err),
+		)
+	case apierrors.IsForbidden(err):
+		what := "pods"
+		if errors.As(err, &status) && status.Status().Details != nil {
+			what = cmp.Or(status.Status().Details.Kind, what)
+		}
+		return session.Missing(
+			fmt.Errorf(
+				"the cluster forbids %s of %s in namespace %s: grant it in a Role with "+
+					"{apiGroups: [\"\"], resources: [%s], verbs: [%s]}: %w",
+				verb,
+				what,
+				namespace,
+				what,
+				verb,
+				err,
+			),
+		)
+	case apierrors.IsUnauthorized(err):
+		return session.Missing(
+			fmt.Errorf(
+				"the cluster refuses the credentials, which may have expired: log in again: %w",
+				err,
+			),
+		)
+	case apierrors.IsNotFound(err) && isAbout(err, "namespaces"):
+		return session.Missing(
+			fmt.Errorf(
+				"there is no namespace %s: run kubectl create namespace %s",
+				namespace,
+				namespace,
+			),
+		)
+	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
+		return fmt.Errorf("%w: the cluster refuses the pod: %w", session.ErrCommand, err)
+	}
+	return err
+}
+
+// since is when a pod began to be what it is.
+func since(pod *corev1.Pod) metav1.Time {
+	for i := range pod.Status.ContainerStatuses {
+		if c := &pod.Status.ContainerStatuses[i]; c.Name == container && c.State.Running != nil {
+			return c.State.Running.StartedAt
+		}
+	}
+	return pod.CreationTimestamp
+}

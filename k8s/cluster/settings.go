@@ -1,0 +1,115 @@
+// Package cluster is a session provider whose sessions are pods of a Kubernetes cluster. A pod holds its agent's
+// terminal itself (package pod); the provider keeps one stream to each pod, and one watch for all of them.
+//
+// # Concurrency
+//
+// A Provider may be used from several goroutines. It has one for the watch and one for each pod; Close stops them.
+package cluster
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Settings are the [session.k8s] table of a city.
+type Settings struct {
+	Kubeconfig string `json:"kubeconfig"` // "" = as kubectl finds it
+	Context    string `json:"context"`    // "" = the current one
+	Namespace  string `json:"namespace"`
+
+	Image      string `json:"image"`       // with the agent's programs in it
+	ToolsImage string `json:"tools_image"` // with gcity-pod in it
+	PullPolicy string `json:"image_pull_policy"`
+
+	CPURequest string `json:"cpu_request"`
+	CPULimit   string `json:"cpu_limit"`
+	MemRequest string `json:"mem_request"`
+	MemLimit   string `json:"mem_limit"`
+
+	NodeSelector   map[string]string `json:"node_selector"`
+	ServiceAccount string            `json:"service_account"`
+	Pod            string            `json:"pod"` // a file that is merged into each pod
+}
+
+// ReadSettings reads the settings, and what they leave out from the environment that Gas City's provider reads.
+func ReadSettings(data []byte) (Settings, error) {
+	var s Settings
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &s); err != nil {
+			return s, fmt.Errorf("the settings of session.k8s cannot be read: %w", err)
+		}
+	}
+	s.Image = cmp.Or(s.Image, os.Getenv("GC_K8S_IMAGE"))
+	s.Context = cmp.Or(s.Context, os.Getenv("GC_K8S_CONTEXT"))
+	s.Namespace = cmp.Or(s.Namespace, os.Getenv("GC_K8S_NAMESPACE"), "gc")
+	s.ServiceAccount = cmp.Or(s.ServiceAccount, os.Getenv("GC_K8S_SERVICE_ACCOUNT"))
+	s.CPURequest = cmp.Or(s.CPURequest, os.Getenv("GC_K8S_CPU_REQUEST"), "500m")
+	s.MemRequest = cmp.Or(s.MemRequest, os.Getenv("GC_K8S_MEM_REQUEST"), "1Gi")
+	s.CPULimit = cmp.Or(s.CPULimit, os.Getenv("GC_K8S_CPU_LIMIT"), "2")
+	s.MemLimit = cmp.Or(s.MemLimit, os.Getenv("GC_K8S_MEM_LIMIT"), "4Gi")
+	s.PullPolicy = cmp.Or(s.PullPolicy, os.Getenv("GC_K8S_IMAGE_PULL_POLICY"))
+	s.ToolsImage = cmp.Or(s.ToolsImage, os.Getenv("GC_K8S_TOOLS_IMAGE"))
+	s.Pod = cmp.Or(s.Pod, os.Getenv("GC_K8S_POD"))
+	switch {
+	case s.Image == "":
+		return s, errors.New("no image for the pods of agents: set GC_K8S_IMAGE")
+	case s.ToolsImage == "":
+		return s, errors.New(
+			"no image with gcity-pod: build one (docs/kubernetes.md) and set GC_K8S_TOOLS_IMAGE",
+		)
+	}
+	return s, nil
+}
+
+// restConfig says how the API server is reached.
+func (s *Settings) restConfig() (*rest.Config, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = s.Kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: s.Context}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).
+		ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf(
+			"no cluster is known: %w; set KUBECONFIG, and GC_K8S_CONTEXT",
+			err,
+		)
+	}
+	config.QPS, config.Burst = 50, 100
+	config.UserAgent = "gcity-session-k8s"
+	return config, nil
+}
+
+// cityLabel tells the pods of one city from those of others. A city is its folder.
+func cityLabel(city string) string {
+	sum := sha256.Sum256([]byte(city))
+	return hex.EncodeToString(sum[:8])
+}
+
+// podName is the pod of a session: the API server refuses a second one.
+func podName(city, name string) string {
+	sum := sha256.Sum256([]byte(city + "\x00" + name))
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '-':
+			return r
+		case r >= 'A' && r <= 'Z':
+			return r - 'A' + 'a'
+		}
+		return '-'
+	}, name)
+	return "gc-" + strings.Trim(
+		clean[:min(len(clean), 40)],
+		"-",
+	) + "-" + hex.EncodeToString(
+		sum[:5],
+	)
+}

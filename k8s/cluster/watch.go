@@ -1,0 +1,163 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+const (
+	retryFirst = 200 * time.Millisecond
+	retryLast  = 10 * time.Second
+	longWatch  = 30 * time.Minute // then the API server ends a watch, and the next one goes on
+)
+
+// watch keeps the entries as the cluster's pods are, until ctx ends.
+func (p *Provider) watch(ctx context.Context) {
+	wait := retryFirst
+	for ctx.Err() == nil {
+		version, err := p.list(ctx)
+		for err == nil {
+			p.setDown(nil)
+			wait = retryFirst
+			version, err = p.follow(ctx, version)
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		if !errors.Is(err, errExpired) {
+			p.setDown(err)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+		wait = min(2*wait, retryLast)
+	}
+}
+
+// errExpired ends a watch that has to begin with a new list.
+var errExpired = errors.New("the watch has expired")
+
+// setDown notes whether the cluster answers.
+func (p *Provider) setDown(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err == nil {
+		p.down, p.synced = nil, true
+		p.changed()
+		return
+	}
+	if p.down == nil {
+		p.since = time.Now()
+		p.o.Logger.Warn("the cluster does not answer", "error", err)
+	}
+	p.down, p.synced = explain(err, "watch", p.o.Settings.Namespace), false
+	p.changed()
+}
+
+func (p *Provider) selector() string { return labelCity + "=" + cityLabel(p.o.City) }
+
+// list replaces the entries by the pods that there are.
+func (p *Provider) list(ctx context.Context) (version string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callLimit)
+	defer cancel()
+	all, err := p.client.CoreV1().
+		Pods(p.o.Settings.Namespace).
+		List(ctx, metav1.ListOptions{LabelSelector: p.selector()})
+	if err != nil {
+		return "", err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	there := map[string]bool{}
+	for i := range all.Items {
+		there[all.Items[i].Name] = true
+		p.saw(&all.Items[i])
+	}
+	for name, e := range p.pods {
+		if !there[name] {
+			p.removed(e)
+		}
+	}
+	return all.ResourceVersion, nil
+}
+
+// follow applies what a watch tells. It returns the version to go on with.
+func (p *Provider) follow(ctx context.Context, version string) (string, error) {
+	seconds := int64(longWatch.Seconds())
+	w, err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Watch(ctx, metav1.ListOptions{
+		LabelSelector: p.selector(), ResourceVersion: version, AllowWatchBookmarks: true,
+		TimeoutSeconds: &seconds,
+	})
+	if err != nil {
+		return "", err
+	}
+	defer w.Stop()
+	began := time.Now()
+	for event := range w.ResultChan() {
+		pod, ok := event.Object.(*corev1.Pod)
+		switch {
+		case event.Type == watch.Error:
+			return "", errExpired
+		case !ok:
+			continue
+		}
+		version = pod.ResourceVersion
+		p.mu.Lock()
+		switch event.Type {
+		case watch.Added, watch.Modified:
+			p.saw(pod)
+		case watch.Deleted:
+			if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
+				e.pod = pod
+				p.removed(e)
+			}
+		}
+		p.mu.Unlock()
+	}
+	if ctx.Err() == nil && time.Since(began) < time.Second {
+		return "", fmt.Errorf("a watch of pods ended at once")
+	}
+	return version, ctx.Err()
+}
+
+// saw notes a pod. Under mu.
+func (p *Provider) saw(pod *corev1.Pod) {
+	n, err := noteOf(pod)
+	if err != nil || n.City != p.o.City || podName(n.City, n.Name) != pod.Name {
+		return // a pod that somebody else labelled
+	}
+	e := p.pods[pod.Name]
+	if e == nil || e.pod.UID != pod.UID {
+		if e != nil && e.exit == nil {
+			p.lost(e, "its pod was replaced")
+		}
+		e = &entry{note: n, silent: time.Now()}
+		p.pods[pod.Name] = e
+	}
+	e.pod = pod
+	if over(pod) && e.exit == nil {
+		p.lost(e, "")
+	}
+	if runs(pod) && !e.worker && e.exit == nil {
+		e.worker = true
+		p.wg.Go(func() { p.keep(p.life, e) })
+	}
+	p.changed()
+}
+
+// removed notes that a pod is gone. Under mu.
+func (p *Provider) removed(e *entry) {
+	if e.gone {
+		return
+	}
+	e.gone = true
+	p.lost(e, "its pod was deleted")
+	p.changed()
+}

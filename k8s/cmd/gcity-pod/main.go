@@ -1,0 +1,39 @@
+// Gcity-pod runs in the pods of gcity: see package pod.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"syscall"
+
+	"gcity/k8s/pod"
+	"gcity/session/pty"
+)
+
+func main() {
+	word := ""
+	if len(os.Args) > 1 {
+		word = os.Args[1]
+	}
+	var err error
+	switch word {
+	case "hold":
+		syscall.Exit(pty.Hold())
+	case "serve":
+		err = pod.Serve(slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	case "connect":
+		err = pod.Connect()
+	case "install":
+		err = pod.Install()
+	default:
+		err = errors.New(
+			"this program runs in the pods of gcity: its words are serve, connect and install",
+		)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "gcity-pod:", err)
+		os.Exit(1)
+	}
+}

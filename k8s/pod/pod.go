@@ -1,0 +1,272 @@
+// Package pod is what runs in a pod: it holds the agent's terminal as on any machine, and serves the session
+// protocol to the helper through a tunnel. It needs nothing else in the container.
+package pod
+
+import (
+	"archive/tar"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/yamux"
+
+	"gcity/k8s/tunnel"
+	"gcity/session/protocol"
+	"gcity/session/pty"
+)
+
+// stopGrace is how long an agent has to finish when its pod is told to end. Kubernetes kills it 30 seconds after
+// that.
+const stopGrace = 20 * time.Second
+
+// Serve is the main process of a container: it serves until it is told to end. Then the agent is stopped first.
+func Serve(log *slog.Logger) error {
+	_ = os.Remove(tunnel.Socket)
+	l, err := net.Listen("unix", tunnel.Socket)
+	if err != nil {
+		return fmt.Errorf("cannot listen for the helper: %w", err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	h := &house{log: log}
+	h.server = protocol.NewServer(h.open)
+	mux := http.NewServeMux()
+	mux.Handle("/", h.server)
+	mux.HandleFunc("POST "+tunnel.FilesPath, h.files)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			wg.Go(func() { h.serve(conn, mux) })
+		}
+	})
+	<-ctx.Done()
+	h.stopAgents()
+	return l.Close()
+}
+
+// house is the one session of a pod.
+type house struct {
+	log    *slog.Logger
+	server *protocol.Server
+
+	mu     sync.Mutex
+	p      *pty.Provider
+	city   net.Listener // the city's socket as agents see it
+	helper *yamux.Session
+}
+
+// serve serves one helper until it leaves. A newer one takes the place of an older one.
+func (h *house) serve(conn net.Conn, handler http.Handler) {
+	defer conn.Close()
+	s, err := tunnel.Server(conn)
+	if err != nil {
+		return
+	}
+	defer s.Close()
+	h.mu.Lock()
+	before := h.helper
+	h.helper = s
+	h.mu.Unlock()
+	if before != nil {
+		before.Close()
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	if err := server.Serve(s); err != nil && !errors.Is(err, io.EOF) {
+		h.log.Info("the helper has left", "error", err)
+	}
+}
+
+// open makes the provider of the pod's only session, in a city that has the same path as on the controller's machine.
+func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened, error) {
+	if err := os.MkdirAll(filepath.Join(r.City, ".gc"), 0o700); err != nil {
+		return protocol.Opened{}, fmt.Errorf(
+			"the city's folder cannot be made in the container: %w",
+			err,
+		)
+	}
+	p, err := pty.New(pty.Options{City: r.City, Binary: tunnel.Binary, Logger: h.log})
+	if err != nil {
+		return protocol.Opened{}, err
+	}
+	h.mu.Lock()
+	h.p = p
+	h.mu.Unlock()
+	if err := h.offerCity(filepath.Join(r.City, ".gc", "controller.sock")); err != nil {
+		h.log.Warn("commands of the agent will not reach the controller", "error", err)
+	}
+	return protocol.Opened{Name: "pod", Provider: p, Close: func() { p.Close() }}, nil
+}
+
+// offerCity makes the city's socket in the container: a connection there goes on through the tunnel.
+func (h *house) offerCity(path string) error {
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return err
+	}
+	h.city = l
+	go func() { // until the container ends
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go h.carry(conn)
+		}
+	}()
+	return nil
+}
+
+// carry connects an agent's command with the controller.
+func (h *house) carry(conn net.Conn) {
+	defer conn.Close()
+	h.mu.Lock()
+	s := h.helper
+	h.mu.Unlock()
+	if s == nil {
+		return
+	}
+	to, err := s.Open()
+	if err != nil {
+		return
+	}
+	Join(conn, to)
+}
+
+// Join copies both ways until one side ends, and closes both.
+func Join(a, b io.ReadWriteCloser) {
+	done := make(chan struct{}, 2)
+	one := func(to, from io.ReadWriteCloser) {
+		_, _ = io.Copy(to, from)
+		if half, ok := to.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		} else {
+			to.Close()
+		}
+		done <- struct{}{}
+	}
+	go one(a, b)
+	go one(b, a)
+	<-done
+	<-done
+	a.Close()
+	b.Close()
+}
+
+// stopAgents stops the agent before the container ends.
+func (h *house) stopAgents() {
+	h.mu.Lock()
+	p := h.p
+	h.mu.Unlock()
+	if p == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopGrace+5*time.Second)
+	defer cancel()
+	all, err := p.List(ctx)
+	if err != nil {
+		return
+	}
+	for _, st := range all {
+		if st.Alive {
+			_ = p.Stop(ctx, st.Name, stopGrace)
+		}
+	}
+}
+
+// files unpacks a tar into the folder that the query names.
+func (h *house) files(w http.ResponseWriter, r *http.Request) {
+	if err := unpack(r.URL.Query().Get("dir"), r.Body); err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+	}
+}
+
+func unpack(dir string, from io.Reader) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("the working folder cannot be made in the container: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for in := tar.NewReader(from); ; {
+		head, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = unpackOne(root, head, in)
+		}
+		if err != nil {
+			return fmt.Errorf(
+				"the files of the working folder cannot be written in the container: %w",
+				err,
+			)
+		}
+	}
+}
+
+func unpackOne(root *os.Root, head *tar.Header, in io.Reader) error {
+	name := strings.TrimSuffix(head.Name, "/")
+	mode := fs.FileMode(head.Mode) & fs.ModePerm //nolint:gosec // G115: masked
+	switch head.Typeflag {
+	case tar.TypeDir:
+		return root.MkdirAll(name, mode|0o700)
+	case tar.TypeSymlink:
+		_ = root.Remove(name)
+		return root.Symlink(head.Linkname, name)
+	}
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, in)
+	return errors.Join(err, f.Close())
+}
+
+// Connect joins standard input and output with the process that serves: it is what the helper executes in the
+// container.
+func Connect() error {
+	conn, err := net.Dial("unix", tunnel.Socket)
+	if err != nil {
+		return err
+	}
+	done := make(chan struct{}, 2)
+	go func() { _, _ = io.Copy(conn, os.Stdin); done <- struct{}{} }()
+	go func() { _, _ = io.Copy(os.Stdout, conn); done <- struct{}{} }()
+	<-done
+	return nil
+}
+
+// Install copies this program into the volume, from where the agent's container starts it.
+func Install() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(self)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(
+		tunnel.Binary,
+		data,
+		0o755,
+	) //nolint:gosec // G306: containers of any user execute it
+}

@@ -1,0 +1,35 @@
+// Package tunnel carries many connections over one stream of bytes, both ways. Between a helper and a pod the
+// stream is one exec of the Kubernetes API.
+package tunnel
+
+import (
+	"io"
+	"time"
+
+	"github.com/hashicorp/yamux"
+)
+
+// Places of the pod's side, the same in each container.
+const (
+	Folder = "/gcity"              // a volume: the program, and the socket that connect dials
+	Binary = Folder + "/gcity-pod" // the program of this side
+	Socket = Folder + "/pod.sock"  // the pod's end of the tunnel
+)
+
+// FilesPath takes a tar of an agent's working folder, see package pod.
+const FilesPath = "/v1/files"
+
+// Client returns the side of the helper.
+func Client(rw io.ReadWriteCloser) (*yamux.Session, error) { return yamux.Client(rw, config()) }
+
+// Server returns the side of the pod.
+func Server(rw io.ReadWriteCloser) (*yamux.Session, error) { return yamux.Server(rw, config()) }
+
+// config keeps an idle stream open behind proxies, and notices a dead one within a minute.
+func config() *yamux.Config {
+	c := yamux.DefaultConfig()
+	c.KeepAliveInterval = 20 * time.Second
+	c.ConnectionWriteTimeout = 20 * time.Second
+	c.LogOutput = io.Discard
+	return c
+}
