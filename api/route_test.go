@@ -94,6 +94,10 @@ func TestParse(t *testing.T) {
 		{"/v0/mail/thread", route{kind: letter, target: "thread"}},
 		{"/v0/mail/tw-1/mark-unread", route{kind: "/v0/mail/{message}/mark-unread", target: "tw-1"}},
 		{"/v0/rig/yard/restart", route{kind: "/v0/rig/{rig}/restart", target: "yard"}},
+		{"/v0/config/explain", route{kind: "/v0/config/explain"}},
+		{"/v0/city/town/config/validate", route{kind: "/v0/config/validate", city: "town"}},
+		{"/v0/config/explain/validate", route{kind: explained, target: "validate"}},
+		{"/v0/formulas", route{kind: "/v0/formulas"}},
 		{"/debug/pprof/heap", route{kind: debug}},
 	} {
 		if got, err := parse(c.path); err != nil || got != c.want {
@@ -104,7 +108,7 @@ func TestParse(t *testing.T) {
 		"/v0/automation/sweep/run/tw-1": city.NotFound, "/v0/automation/sweep/runs/tw-1/stream": city.NotFound,
 		"/v0/automation/sweep/run/tw-1/stream/x": city.NotFound, "/v0/automation/../run/tw-1/stream": city.Invalid,
 		"/v0/automation/sweep/run/%2e%2e/stream": city.Invalid, "/v0/automation/sweep/run//stream": city.Invalid,
-		"/v0/config/explain": city.NotFound, "/v0/config/worker": city.NotFound, "/v0/config/explain/..": city.Invalid, "/v0/config/explain/%2e%2e": city.Invalid,
+		"/v0/config/worker": city.NotFound, "/v0/config/explain/..": city.Invalid, "/v0/config/explain/%2e%2e": city.Invalid,
 		"/v0/pool": city.NotFound, "/v0/pool/": city.NotFound, "/v0/rig": city.NotFound, "/v0/city/town/rig": city.NotFound,
 		"/v0/rig/yard/explode": city.NotFound, "/v0/rig/yard/hand/suspend": city.NotFound, "/v0/rig/yard%2Fhand": city.Invalid,
 		"/v0/rig/yard%2Fhand/suspend": city.Invalid, "/v0/rig/..": city.Invalid, "/v0/rig/%2e%2e/suspend": city.Invalid,

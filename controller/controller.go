@@ -28,6 +28,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/config/edit"
+	"gcity/controller/catalogue"
 	"gcity/controller/effect"
 	"gcity/controller/pulse"
 	"gcity/events"
@@ -128,12 +129,14 @@ type Controller struct {
 	gauges *gauges
 	runner *runner
 	faults chan error // room for one: the first is enough
+	*catalogue.Catalogue
 }
 
 var (
 	_ city.Control    = (*Controller)(nil)
 	_ city.Gauged     = (*Controller)(nil)
 	_ city.Configured = (*Controller)(nil)
+	_ city.Catalogued = (*Controller)(nil)
 )
 
 // errRan is for a caller that runs a controller twice.
@@ -166,6 +169,8 @@ func New(o Options, c *config.City) (*Controller, error) {
 		ctl.faults = make(chan error, 1)
 	}
 	ctl.runner = newRunner(ctl)
+	inForce := func() *config.City { return ctl.force.Load().Source }
+	ctl.Catalogue = catalogue.New(o.source(), inForce)
 	ctl.m.mode = o.Mode
 	_, ctl.m.gauge.able = o.Provider.(session.Meter)
 	host, _ := os.Hostname()

@@ -176,7 +176,8 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 		}
 		a.heard.WriteString(w.Body.String())
 	}
-	for _, path := range []string{"/v0/config", "/v0/config/explain/" + citytest.Worker} {
+	const explain = "/v0/config/explain"
+	for _, path := range []string{"/v0/config", explain, explain + "/" + citytest.Worker} {
 		if _, _, text := a.ask("GET", path, ""); !strings.Contains(text, "exec cat") || !strings.Contains(text, "***") {
 			t.Errorf("%s: %s", path, text)
 		}

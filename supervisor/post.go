@@ -21,6 +21,7 @@ var (
 	_ city.Getter     = (*post)(nil)
 	_ city.Gauged     = (*post)(nil)
 	_ city.Configured = (*post)(nil)
+	_ city.Catalogued = (*post)(nil)
 )
 
 // now is the city that runs.
@@ -140,6 +141,26 @@ func (p *post) Explain(ctx context.Context, name string) (string, error) {
 			return g.Explain(ctx, name)
 		}
 		return "", unshown()
+	})
+}
+
+// Validate implements city.Catalogued.
+func (p *post) Validate(ctx context.Context) (city.Validation, error) {
+	return asked(p, func(c city.Control) (city.Validation, error) {
+		if g, ok := c.(city.Catalogued); ok {
+			return g.Validate(ctx)
+		}
+		return city.Validation{}, unshown()
+	})
+}
+
+// Formulas implements city.Catalogued.
+func (p *post) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
+	return asked(p, func(c city.Control) ([]city.Formula, error) {
+		if g, ok := c.(city.Catalogued); ok {
+			return g.Formulas(ctx, rig)
+		}
+		return nil, unshown()
 	})
 }
 

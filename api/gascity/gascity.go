@@ -40,7 +40,8 @@ type Operation struct {
 
 // Operations returns all operations of this package.
 func Operations() []Operation {
-	return slices.Concat(workOperations(), convoyOperations(), mailOperations(), cityOperations())
+	return slices.Concat(workOperations(), convoyOperations(), mailOperations(), cityOperations(),
+		configurationOperations())
 }
 
 // Match finds the pattern that a path fits, as its parts behind "/v0": its path, the kind of the name in it, and the

@@ -23,7 +23,7 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
-	"controller":  {"controller/effect", "controller/pulse", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
+	"controller":  {"controller/catalogue", "controller/effect", "controller/pulse", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
 	"api":         {"city", "mail", "events", "beads", "internal"},
 	"tui":         {"tui/dialog", "tui/keymap", "tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
@@ -65,8 +65,9 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads"},
 
-	"controller/pulse":  {"controller/effect"},
-	"controller/effect": {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog"},
+	"controller/pulse":     {"controller/effect"},
+	"controller/catalogue": {"config", "city", "formula", "internal"},
+	"controller/effect":    {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog"},
 
 	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 

@@ -1,0 +1,127 @@
+package gascity
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gcity/api/openapi"
+	"gcity/city"
+)
+
+func configurationOperations() []Operation {
+	return []Operation{
+		{openapi.Operation{
+			Method: "GET", Path: "/v0/config/validate", Query: "index wait",
+			Answer:  city.Validation{},
+			Summary: "What is wrong with the configuration on disk; nothing is changed",
+		}, validateConfig},
+		{openapi.Operation{
+			Method: "GET", Path: "/v0/config/explain", Query: "index wait", Answer: explanations{},
+			Summary: "What all agents, pools and rigs come to, and where each value is from",
+		}, explainConfig},
+		{openapi.Operation{
+			Method: "GET", Path: "/v0/formulas", Query: "index wait limit cursor rig",
+			Answer: city.Formula{}, List: true,
+			Summary: "The formulas that the city finds, or a rig; broken ones with their problem",
+		}, formulas},
+	}
+}
+
+// catalogue returns the city if it can list and check its files.
+func (r *Request) catalogue() (city.Catalogued, error) {
+	if c, ok := r.City.(city.Catalogued); ok {
+		return c, nil
+	}
+	return nil, refused(city.Unavailable, "this city does not show its files over the API; "+
+		"run `gcity config check` or `gcity formula list` in its folder")
+}
+
+// validateConfig checks the configuration on disk.
+func validateConfig(ctx context.Context, r *Request) (any, error) {
+	c, err := r.catalogue()
+	if err != nil {
+		return nil, err
+	}
+	return c.Validate(ctx)
+}
+
+// explanations say what the agents, pools and rigs of a city come to.
+type explanations struct {
+	Revision string        `json:"revision"` // that is in force
+	Agents   []explanation `json:"agents"`   // and pools
+	Rigs     []explanation `json:"rigs"`
+}
+
+// explanation is what one of them comes to, as text for people. Secrets show as ***.
+type explanation struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// explainConfig explains each agent that is in no pool, each pool and each rig.
+func explainConfig(ctx context.Context, r *Request) (any, error) {
+	c, ok := r.City.(city.Configured)
+	if !ok {
+		return nil, refused(city.Unavailable,
+			"this city does not show its configuration; `gcity config show` does")
+	}
+	var agents, rigs []string
+	for i := range r.Snapshot.Agents {
+		if r.Snapshot.Agents[i].Pool == "" {
+			agents = append(agents, r.Snapshot.Agents[i].Name)
+		}
+	}
+	for i := range r.Snapshot.Pools {
+		agents = append(agents, r.Snapshot.Pools[i].Name)
+	}
+	for i := range r.Snapshot.Rigs {
+		rigs = append(rigs, r.Snapshot.Rigs[i].Name)
+	}
+	a := explanations{Revision: r.Snapshot.Config.Revision}
+	var err error
+	if a.Agents, err = explain(ctx, c, agents); err == nil {
+		a.Rigs, err = explain(ctx, c, rigs)
+	}
+	return a, err
+}
+
+// explain explains what has these names. A name that a new configuration lacks is left out.
+func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
+	out := []explanation{}
+	slices.Sort(names)
+	for _, name := range names {
+		text, err := c.Explain(ctx, name)
+		if isCode(err, city.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, explanation{Name: name, Text: strings.TrimSpace(text)})
+	}
+	return out, nil
+}
+
+// formulas lists the formulas that the city finds, or that a rig finds.
+func formulas(ctx context.Context, r *Request) (any, error) {
+	c, err := r.catalogue()
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.Formulas(ctx, r.Query.Get("rig"))
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(all))
+	for i := range all {
+		names[i] = all[i].Name
+	}
+	from, to, next, err := r.Page(names)
+	if err != nil {
+		return nil, err
+	}
+	page := listOf(all[from:to])
+	page.Total, page.Next = len(all), next
+	return page, nil
+}

@@ -1,0 +1,158 @@
+// Package catalogue reads the files of a city for requests: it shows and checks the configuration, and lists formulas.
+// A folder that does not answer costs a request its deadline, and nothing else.
+package catalogue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/formula"
+	"gcity/internal/beside"
+	"gcity/internal/redact"
+)
+
+// limit is how long the files of a configuration, or the folders of formulas, may take to answer a request.
+const limit = 10 * time.Second
+
+// looksAtOnce is how many folders that do not answer may hold up a look each.
+const looksAtOnce = 8
+
+// Catalogue answers requests about the files of one city. It implements city.Configured and city.Catalogued. Several
+// goroutines may use it. Their requests at the same time may share a look.
+type Catalogue struct {
+	source   config.Source
+	force    func() *config.City
+	checks   *beside.Looks[city.Validation]
+	formulas *beside.Looks[formulaList] // by rig
+}
+
+// formulaList is what a look at formulas found.
+type formulaList struct {
+	all []city.Formula
+	err error
+}
+
+// New returns the catalogue of the city at source. force returns the configuration in force.
+func New(source config.Source, force func() *config.City) *Catalogue {
+	return &Catalogue{source, force, beside.New[city.Validation](1),
+		beside.New[formulaList](looksAtOnce)}
+}
+
+// Config implements city.Configured.
+func (c *Catalogue) Config(context.Context) (string, error) { return c.force().TOML(), nil }
+
+// Explain implements city.Configured.
+func (c *Catalogue) Explain(_ context.Context, name string) (string, error) {
+	text, err := c.force().Explain(name)
+	if err != nil {
+		return "", &city.Error{Code: city.NotFound, Message: err.Error()}
+	}
+	return text, nil
+}
+
+// Validate implements city.Catalogued.
+func (c *Catalogue) Validate(ctx context.Context) (city.Validation, error) {
+	look := func() city.Validation { return validate(c.source) }
+	v, ok := c.checks.At(ctx, "", time.Now(), limit, look)
+	if !ok {
+		return v, unread(ctx, "the configuration")
+	}
+	return v, nil
+}
+
+// validate reads a configuration and returns what is wrong with it.
+func validate(s config.Source) city.Validation {
+	v := city.Validation{Errors: []string{}, Warnings: []string{}}
+	cfg, err := s.Load()
+	refused, known := errors.AsType[*config.Error](err)
+	var warnings []config.Problem
+	switch {
+	case known:
+		for _, p := range refused.Problems {
+			v.Errors = append(v.Errors, redact.Text(p.String()))
+		}
+		warnings = refused.Warnings
+	case err != nil:
+		v.Errors = append(v.Errors, redact.Text(err.Error()))
+	default:
+		warnings = cfg.Warnings
+	}
+	for _, p := range warnings {
+		v.Warnings = append(v.Warnings, redact.Text(p.String()))
+	}
+	v.Valid = len(v.Errors) == 0
+	return v
+}
+
+// Formulas implements city.Catalogued.
+func (c *Catalogue) Formulas(ctx context.Context, rig string) ([]city.Formula, error) {
+	force := c.force()
+	if rig != "" && force.Rig(rig) == nil {
+		return nil, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no rig %s; GET /v0/rigs lists the rigs", rig)}
+	}
+	found, ok := c.formulas.At(ctx, rig, time.Now(), limit, func() formulaList {
+		all, err := formulasOf(filepath.Join(c.source.Dir, ".gc"), rig, force.Layers())
+		return formulaList{all, err}
+	})
+	if !ok {
+		return nil, unread(ctx, "a folder of formulas")
+	}
+	return found.all, found.err
+}
+
+// formulasOf reads the formulas that a rig finds in layers; for "" those that the city finds.
+func formulasOf(runtime, rig string, layers []formula.Layer) ([]city.Formula, error) {
+	system, err := formula.System(runtime)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := formula.Resolve(slices.DeleteFunc(
+		append([]formula.Layer{system}, layers...),
+		func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig },
+	))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]city.Formula, 0, len(sources))
+	for _, s := range sources {
+		all = append(all, formulaOf(s))
+	}
+	return all, nil
+}
+
+// formulaOf reads one formula. One that is broken is listed with its problem.
+func formulaOf(s formula.Source) city.Formula {
+	out := city.Formula{Name: s.Name, Rig: s.Layer.Rig, Layer: s.Layer.Title, Source: s.Path,
+		Vars: []city.FormulaVar{}}
+	f, err := formula.Load(s.Path)
+	if err != nil {
+		out.Problem = err.Error()
+		return out
+	}
+	unmet := f.Unmet()
+	for _, v := range f.Vars {
+		out.Vars = append(out.Vars, city.FormulaVar{Name: v.Name, Description: v.Description,
+			Required: slices.Contains(unmet, v.Name), Default: v.Default})
+	}
+	for _, w := range f.Warnings {
+		out.Warnings = append(out.Warnings, w.String())
+	}
+	out.Description, out.Version, out.Steps = f.Description, f.Version, len(f.Steps)
+	return out
+}
+
+// unread is the error about files that did not answer in time.
+func unread(ctx context.Context, what string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return &city.Error{Code: city.Unavailable, Message: fmt.Sprintf(
+		"%s could not be read within %s: a folder does not answer; try again", what, limit)}
+}

@@ -1,0 +1,193 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gcity/api"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/city/citytest"
+)
+
+// served serves a city over TCP until the test ends.
+func served(t *testing.T, c city.Control) *asker {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	a := &asker{t: t, base: "http://" + l.Addr().String(), token: secret + "-token"}
+	go func() { ended <- api.Serve(ctx, l, c, api.Options{Guard: &api.Guard{Token: a.token}}) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	return a
+}
+
+// get asks and reads the answer, which has to have this status.
+func get[T any](a *asker, want int, method, path, body string) (v T) {
+	a.t.Helper()
+	code, _, text := a.ask(method, path, body)
+	if code != want {
+		a.t.Fatalf("%s %s: %d %s, want %d", method, path, code, text, want)
+	}
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		a.t.Fatalf("%s %s: %v in %s", method, path, err, text)
+	}
+	return v
+}
+
+func TestCatalogueOverAPI(t *testing.T) {
+	c := openWith(t, nil)
+	a := served(t, c)
+	snap, err := c.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := get[city.Validation](a, 200, "GET", "/v0/config/validate", ""); !v.Valid || len(v.Errors) > 0 {
+		t.Errorf("%+v", v)
+	}
+	type list struct {
+		Items []city.Formula
+		Total int
+	}
+	system := get[list](a, 200, "GET", "/v0/formulas", "").Total
+	folder := filepath.Join(snap.Path, ".gc", "formulas")
+	for name, text := range map[string]string{
+		"good": "formula = \"good\"\n[[steps]]\nid = \"a\"\ntitle = \"A {{what}}\"\n[vars.what]\nrequired = true\n",
+		"torn": "formula = ",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name+".formula.toml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := get[list](a, 200, "GET", "/v0/formulas", "")
+	find := func(name string) (f city.Formula) {
+		if i := slices.IndexFunc(all.Items, func(f city.Formula) bool { return f.Name == name }); i >= 0 {
+			f = all.Items[i]
+		}
+		return f
+	}
+	good, torn := find("good"), find("torn")
+	valid := good.Steps == 1 && len(good.Vars) == 1 && good.Vars[0].Required && good.Problem == ""
+	if all.Total != system+2 || !valid || torn.Problem == "" {
+		t.Errorf("%d, then %+v", system, all)
+	}
+	get[city.Error](a, 404, "GET", "/v0/formulas?rig=none", "")
+
+	said := get[struct{ Agents, Rigs []struct{ Name, Text string } }](a, 200, "GET", "/v0/config/explain", "")
+	var names []string
+	for _, e := range slices.Concat(said.Agents, said.Rigs) {
+		names = append(names, e.Name)
+		if !strings.Contains(e.Text, "city.toml") {
+			t.Errorf("%s: %s", e.Name, e.Text)
+		}
+	}
+	if got := strings.Join(names, " "); got != "crew lazy worker yard/hand yard/idler yard" {
+		t.Errorf("explained %s", got)
+	}
+
+	file := filepath.Join(snap.Path, "city.toml")
+	text := "[workspace]\nname = \"town\"\n[[agents]]\nname = \"worker\"\nstart_comand = \"exec cat\"\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := get[city.Validation](a, 200, "GET", "/v0/config/validate", "")
+	if v.Valid || len(v.Errors) == 0 || !strings.Contains(v.Errors[0], "city.toml:5") {
+		t.Errorf("%+v", v)
+	}
+}
+
+// The requests of Gas City's dashboard change a real city and show its changes.
+func TestRequestsOfGasCity(t *testing.T) {
+	c := open(t)
+	a := served(t, c)
+	type made struct {
+		ID string
+	}
+	type convoy struct {
+		Convoy   beads.Bead
+		Children []beads.Bead
+		Progress city.Progress
+	}
+	one := get[made](a, 200, "POST", "/v0/beads", `{"title":"one"}`).ID
+	two := get[made](a, 200, "POST", "/v0/beads", `{"title":"two"}`).ID
+	whole := get[made](a, 200, "POST", "/v0/convoys", `{"title":"both","items":["`+one+`"]}`).ID
+	got := get[convoy](a, 200, "POST", "/v0/convoy/"+whole+"/add", `{"items":["`+two+`"]}`)
+	if len(got.Children) != 2 || got.Progress.Total != 2 || got.Progress.Closed != 0 {
+		t.Errorf("%+v", got)
+	}
+	get[city.Receipt](a, 200, "POST", "/v0/bead/"+one+"/close", "")
+	if got = get[convoy](a, 200, "GET", "/v0/convoy/"+whole, ""); got.Progress.Closed != 1 {
+		t.Errorf("%+v", got)
+	}
+	get[city.Receipt](a, 200, "POST", "/v0/bead/"+one+"/reopen", "")
+	get[city.Receipt](a, 200, "POST", "/v0/bead/"+one+"/assign", `{"assignee":"worker"}`)
+	bead := get[beads.Bead](a, 200, "GET", "/v0/bead/"+one, "")
+	if bead.Status == beads.StatusClosed || bead.Assignee != "worker" || bead.ParentID != whole {
+		t.Errorf("%+v", bead)
+	}
+	deps := get[struct{ Children []beads.Bead }](a, 200, "GET", "/v0/bead/"+whole+"/deps", "")
+	if len(deps.Children) != 2 {
+		t.Errorf("%+v", deps)
+	}
+	get[city.Receipt](a, 200, "POST", "/v0/convoy/"+whole+"/close", "")
+	if got = get[convoy](a, 200, "GET", "/v0/convoy/"+whole, ""); got.Convoy.Status != beads.StatusClosed {
+		t.Errorf("%+v", got)
+	}
+	get[city.Error](a, 404, "GET", "/v0/convoy/"+one, "")
+}
+
+// Orders, the restart of a rig and the stream of an agent's output are those of a real city.
+func TestAgentsForGasCity(t *testing.T) {
+	c := open(t)
+	a := served(t, c)
+	for snap, err := range c.Snapshots(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		hand, _ := snap.Agent("yard/hand")
+		worker, _ := snap.Agent(citytest.Worker)
+		if _, known := snap.Automation(citytest.Drip); known && hand != nil && hand.State == city.Running &&
+			worker.State == city.Running {
+			break
+		}
+	}
+	orders := get[struct{ Orders []struct{ Name string } }](a, 200, "GET", "/v0/orders", "").Orders
+	if !slices.ContainsFunc(orders, func(o struct{ Name string }) bool { return o.Name == citytest.Drip }) {
+		t.Errorf("orders: %+v", orders)
+	}
+	was, _ := snapshotOf(t, c).Agent("yard/hand")
+	restart := get[struct{ Restarted, Left []string }](a, 200, "POST", "/v0/rig/yard/restart", "")
+	if !slices.Equal(restart.Restarted, []string{"yard/hand"}) || !slices.Equal(restart.Left, []string{"yard/idler"}) {
+		t.Errorf("%+v", restart)
+	}
+	for snap, err := range c.Snapshots(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hand, _ := snap.Agent("yard/hand"); hand.State == city.Running && hand.PID != was.PID {
+			break
+		}
+	}
+	turn := get[struct{ Agent string }](a, 200, "GET", "/v0/agent/worker/output/stream", "")
+	if turn.Agent != citytest.Worker || !strings.Contains(a.heard.String(), "ready") {
+		t.Errorf("%+v", turn)
+	}
+}
+
+func snapshotOf(t *testing.T, c city.Control) *city.Snapshot {
+	t.Helper()
+	snap, err := c.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
