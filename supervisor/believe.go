@@ -96,8 +96,14 @@ func (s *Supervisor) complain(err error) {
 func (s *Supervisor) apply(n Settings) {
 	s.mu.Lock()
 	news := !n.equal(s.settings) || s.o.Apply != nil && !s.told
+	warn := !slices.Equal(n.Warnings, s.settings.Warnings)
 	s.settings, s.told = n, true
 	s.mu.Unlock()
+	for _, w := range n.Warnings {
+		if warn {
+			s.o.Logger.Warn("a setting has no effect", "why", w)
+		}
+	}
 	if news && s.o.Apply != nil {
 		s.o.Apply(n)
 	}

@@ -23,6 +23,7 @@ type Settings struct {
 	ReadFile  string // of a token that allows reading only; absolute; "" = none
 	Hosts     []string
 	Tenants   []Tenant // in the order of their names
+	Warnings  []string // what was accepted and has no effect
 }
 
 // Tenant is one of several who share a machine, and may use their own cities only.
@@ -51,6 +52,9 @@ func ReadSettings(h Home) (Settings, error) {
 	s := readSettings(h, d.Root())
 	if p := d.Problems(); len(p) > 0 {
 		return Settings{}, p
+	}
+	for _, w := range d.Warnings() {
+		s.Warnings = append(s.Warnings, w.String())
 	}
 	return s, nil
 }
@@ -107,12 +111,13 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 }
 
 func (h Home) tenant(name string, t toml.Table) Tenant {
-	t.Only("cities", "token_file", "max_agents", "max_cities")
+	t.Only("cities", "token_file", "max_agents", "max_cities", "resource_limit")
 	if wrong := CheckName(name); wrong != "" {
 		t.Wrong("", "%s", strings.Replace(wrong, "of a city here", "of a tenant", 1))
 	}
 	one := Tenant{Name: name, Cities: t.Texts("cities"), TokenFile: h.file(t.Text("token_file")),
 		MaxAgents: t.Number("max_agents", 0, 1_000_000), MaxCities: t.Number("max_cities", 0, 1_000_000)}
+	one.limit(t)
 	for i, c := range one.Cities {
 		if wrong := CheckName(c); wrong != "" {
 			t.WrongItem("cities", i, "%s", wrong)
@@ -122,6 +127,26 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 		t.Wrong("", "token_file is missing: without a token nobody could be told from another")
 	}
 	return one
+}
+
+// limit reads resource_limit, where Gas City's settings have the limits. Those that gcity cannot enforce are a warning.
+func (one *Tenant) limit(t toml.Table) {
+	limits, ok := t.Table("resource_limit")
+	if !ok {
+		return
+	}
+	for _, key := range limits.Keys() {
+		switch {
+		case key != "max_agents" && key != "max_cities":
+			limits.Warn(key, "has no effect yet: gcity limits max_agents and max_cities only")
+		case t.Has(key):
+			limits.Wrong(key, "is set in the tenant's table too: take one of them out")
+		case key == "max_agents":
+			one.MaxAgents = limits.Number(key, 0, 1_000_000)
+		default:
+			one.MaxCities = limits.Number(key, 0, 1_000_000)
+		}
+	}
 }
 
 // onlyOnce refuses a city that several tenants would share.
