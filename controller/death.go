@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,7 +95,8 @@ func (m *machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.
 	switch {
 	case m.past[e.ID]:
 	case e.Lost:
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "host_lost: the process that held its terminal is gone", Payload: exitPayload(e)})
+		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal is gone")
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: why, Payload: exitPayload(e)})
 	case !v.Crash:
 		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0", Payload: exitPayload(e)})
 	default:
@@ -220,6 +222,9 @@ func exitPayload(e session.Exit) json.RawMessage {
 	}
 	if e.Lost {
 		about["cause"] = "host_lost"
+	}
+	if e.Reason != "" {
+		about["reason"] = e.Reason
 	}
 	return payload(about)
 }

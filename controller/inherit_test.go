@@ -3,6 +3,7 @@ package controller
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -174,4 +175,25 @@ func TestARecordedEndOfALeavingHolder(t *testing.T) {
 	if n := w.lives()["s1"]; n != 1 {
 		t.Errorf("its end is recorded %d times: %v", n, w.log)
 	}
+}
+
+// A lost session's end says why, as far as the provider knows.
+func TestALostEndHasItsReason(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Minute)
+	s := *w.alive["a"]
+	delete(w.alive, "a")
+	w.step(effect.Exited{Exit: session.Exit{
+		Name: s.Name, Agent: "a", ID: s.ID, Code: -1, Signal: "SIGKILL", Lost: true, Reason: "OOMKilled", At: w.now,
+	}})
+	for i := range w.events {
+		if e := &w.events[i]; endedSession(e) == s.ID {
+			if e.Message != "host_lost: OOMKilled" || !strings.Contains(string(e.Payload), `"reason":"OOMKilled"`) {
+				t.Errorf("%s %s", e.Message, e.Payload)
+			}
+			return
+		}
+	}
+	t.Error("the end is not recorded")
 }
