@@ -122,15 +122,23 @@ func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
 }
 
-// serveCall answers a call that takes a Target.
-func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
-	var t Target
-	if !readJSON(w, r, &t) {
-		return
+// begin reads a request and returns the provider. It reports false if it has answered with the reason why not.
+func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Opened, bool) {
+	if !readJSON(w, r, request) {
+		return nil, false
 	}
 	made, err := s.provider()
 	if err != nil {
 		fail(w, err)
+	}
+	return made, err == nil
+}
+
+// serveCall answers a call that takes a Target.
+func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
+	var t Target
+	made, ok := s.begin(w, r, &t)
+	if !ok {
 		return
 	}
 	ctx, cancel := callContext(r)
@@ -145,12 +153,8 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, do call) {
 
 func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	var spec session.Spec
-	if !readJSON(w, r, &spec) {
-		return
-	}
-	made, err := s.provider()
-	if err != nil {
-		fail(w, err)
+	made, ok := s.begin(w, r, &spec)
+	if !ok {
 		return
 	}
 	ctx, cancel := callContext(r)

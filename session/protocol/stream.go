@@ -78,12 +78,8 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	var t Target
-	if !readJSON(w, r, &t) {
-		return
-	}
-	made, err := s.provider()
-	if err != nil {
-		fail(w, err)
+	made, ok := s.begin(w, r, &t)
+	if !ok {
 		return
 	}
 	watcher, ok := made.Provider.(session.Watcher)
@@ -139,12 +135,8 @@ func (l *lines) put(v any) bool {
 
 func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	var t Target
-	if !readJSON(w, r, &t) {
-		return
-	}
-	made, err := s.provider()
-	if err != nil {
-		fail(w, err)
+	made, ok := s.begin(w, r, &t)
+	if !ok {
 		return
 	}
 	attacher, ok := made.Provider.(session.Attacher)
