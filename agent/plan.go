@@ -158,7 +158,7 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	case missing != "":
 		return missing
 	case c.ProviderOf(a) == "k8s":
-		return `its session provider "k8s" is not built yet: name another one, by [[agents]] session or [session] provider`
+		return `its session provider "k8s" is not built yet: write "plugin:gcity-session-k8s", see docs/kubernetes.md`
 	case a.ScriptProblem != "":
 		return "session_setup_script cannot be read: " + a.ScriptProblem
 	}

@@ -69,7 +69,7 @@ func (p *Patient) tried(ctx context.Context, name string) finding {
 func (p *Patient) tryProvider(ctx context.Context, name string) finding {
 	switch name {
 	case "k8s":
-		return bad("name another one, by [[agents]] session or [session] provider",
+		return bad("write \"plugin:gcity-session-k8s\", see docs/kubernetes.md",
 			"it is not built yet: no agent is started by it")
 	case "fake":
 		return note("name another one when the drill is over",

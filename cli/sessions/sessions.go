@@ -111,7 +111,7 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 	case "fail":
 		return fake.Refuser{Why: `the session provider "fail" refuses every start, as it is meant to`}, func() {}, nil
 	case "k8s":
-		return fake.Refuser{Why: `the session provider "k8s" is not built yet`}, func() {}, nil
+		return fake.Refuser{Why: `the session provider "k8s" is not built yet: write "plugin:gcity-session-k8s"`}, func() {}, nil
 	}
 	if kind, program, ok := session.External(name); ok {
 		return h.external(name, kind, program)
