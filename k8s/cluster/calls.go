@@ -66,7 +66,10 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		)
 	}
 	p.mu.Lock()
-	p.saw(made)
+	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID { // else the watch was first, and knows more
+		p.saw(made)
+	}
+	p.pods[made.Name].starting = true
 	p.mu.Unlock()
 	st, err := p.bringUp(ctx, made, s)
 	if err != nil {
@@ -137,8 +140,8 @@ func (p *Provider) takeBack(pod *corev1.Pod) {
 	ctx, cancel := context.WithTimeout(context.Background(), graceSeconds*time.Second)
 	defer cancel()
 	p.mu.Lock()
-	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID && e.exit == nil {
-		e.exit = &session.Exit{} // it never ran, so nothing is reported
+	if e := p.pods[pod.Name]; e != nil && e.pod.UID == pod.UID {
+		p.end(e, session.Exit{}) // the caller of Start has the reason
 	}
 	p.mu.Unlock()
 	if err := p.delete(ctx, pod); err != nil {
@@ -157,6 +160,11 @@ func (p *Provider) bringUp(
 	var l *link
 	err := p.until(ctx, func() bool {
 		e := p.pods[made.Name]
+		if e != nil && e.pod.UID == made.UID {
+			if why, final = waiting(e.pod); final {
+				return true
+			}
+		}
 		if e == nil || e.pod.UID != made.UID || e.gone || e.exit != nil {
 			why, final = "its pod has ended", true
 			if e != nil && e.exit != nil && e.exit.Reason != "" {
@@ -164,9 +172,8 @@ func (p *Provider) bringUp(
 			}
 			return true
 		}
-		why, final = waiting(e.pod)
 		l = e.link
-		return final || l != nil
+		return l != nil
 	})
 	switch {
 	case l != nil && !final:
@@ -205,6 +212,9 @@ func (p *Provider) bringUp(
 		return st, nil
 	}
 	p.heard(e, &st)
+	if e.starting = false; e.exit != nil { // so soon
+		p.report(*e.exit)
+	}
 	return p.status(e), nil
 }
 

@@ -40,6 +40,7 @@ type Provider struct {
 	pods   map[string]*entry // by the pod's name
 	synced bool              // the pods have been listed since the cluster was last lost
 	down   error             // why the cluster cannot be asked; nil = it answers
+	retry  time.Time         // when it is asked again, while down
 	since  time.Time         // when that began
 	moved  chan struct{}     // closed and replaced when an entry changes
 	kept   map[string][]output
@@ -57,6 +58,8 @@ type entry struct {
 	exit   *session.Exit
 	asked  bool // a stop was asked for
 	worker bool // a goroutine keeps the stream
+
+	starting bool // Start has not returned: its caller hears of an end from it
 }
 
 // output is what one life printed.
@@ -128,11 +131,18 @@ func (p *Provider) end(e *entry, x session.Exit) {
 	}
 	x.Asked = x.Asked || e.asked
 	e.exit = &x
-	select {
-	case p.exits <- x:
-	default: // List has it
+	if !e.starting {
+		p.report(x)
 	}
 	p.changed()
+}
+
+// report hands an end to the reader of Exits. What does not fit is found by List.
+func (p *Provider) report(x session.Exit) {
+	select {
+	case p.exits <- x:
+	default:
+	}
 }
 
 // lost notes an end that the pod itself did not report. Under mu.
@@ -193,11 +203,9 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	if !p.synced {
 		defer p.mu.Unlock()
-		return nil, fmt.Errorf(
-			"the cluster does not answer since %s: %w",
-			p.since.Format(time.TimeOnly),
-			p.down,
-		)
+		wait := max(0, time.Until(p.retry)).Round(time.Second)
+		return nil, fmt.Errorf("the cluster has not answered since %s, and is asked again in %s: %w",
+			p.since.Format(time.TimeOnly), wait, p.down)
 	}
 	p.mu.Unlock()
 	p.adopt(ctx)
@@ -218,6 +226,9 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	defer p.mu.Unlock()
 	out := []session.Status{}
 	for _, e := range p.pods {
+		if e.starting && e.exit != nil {
+			continue // Start takes it back
+		}
 		out = append(out, p.status(e))
 	}
 	session.Order(out)
@@ -247,13 +258,15 @@ func (p *Provider) refresh(ctx context.Context, name string, l *link) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	all, err := l.List(ctx)
-	if err != nil || len(all) == 0 {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e := p.pods[name]; e != nil && e.link == l {
+	e := p.pods[name]
+	switch {
+	case err != nil || e == nil || e.link != l:
+	case len(all) > 0:
 		p.heard(e, &all[len(all)-1])
+	case !e.starting && !p.o.Observe:
+		p.lost(e, "its controller ended before the agent was started")
 	}
 }
 

@@ -178,3 +178,41 @@ func TestPodIsDeleted(t *testing.T) {
 		t.Errorf("%+v", x)
 	}
 }
+
+// A pod whose controller died before it started the agent is an end, and makes room for the next start.
+func TestPodWithoutAgent(t *testing.T) {
+	s := settings(t)
+	p := open(t, t.TempDir(), s)
+	sp := spec(p.o.City, "a", "exec cat")
+	pod, err := s.manifest(&sp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.client.CoreV1().Pods(s.Namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if x := await.One(t, "the end is told", p.Exits()); x.ID != sp.ID || !x.Lost {
+		t.Errorf("%+v", x)
+	}
+	next, err := p.Start(t.Context(), spec(p.o.City, "a", "exec cat"))
+	if err != nil || !next.Alive {
+		t.Errorf("%+v, %v", next, err)
+	}
+}
+
+// An agent that ends at once has been started, and its end is told once.
+func TestEndsAtOnce(t *testing.T) {
+	p := open(t, t.TempDir(), settings(t))
+	st, err := p.Start(t.Context(), spec(p.o.City, "a", "exit 5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := await.One(t, "the end is told", p.Exits()); x.ID != st.ID || x.Code != 5 {
+		t.Errorf("%+v", x)
+	}
+	select {
+	case x := <-p.Exits():
+		t.Errorf("told again: %+v", x)
+	default:
+	}
+}

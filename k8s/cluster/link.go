@@ -49,15 +49,8 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 		if done || ctx.Err() != nil {
 			return
 		}
-		p.o.Logger.Warn(
-			"the stream to a pod was lost",
-			"pod",
-			e.pod.Name,
-			"error",
-			err,
-			"retry_in",
-			wait,
-		)
+		p.o.Logger.Warn("the stream to a pod was lost",
+			"pod", podName(p.o.City, e.note.Name), "error", err, "retry_in", wait)
 		if time.Since(began) > time.Minute {
 			wait = retryFirst
 		}
@@ -71,7 +64,7 @@ func (p *Provider) keep(ctx context.Context, e *entry) {
 
 // connect opens the stream to a pod.
 func (p *Provider) connect(ctx context.Context, e *entry) (*link, error) {
-	stream, err := p.exec(ctx, e.pod.Name)
+	stream, err := p.exec(ctx, podName(p.o.City, e.note.Name))
 	if err != nil {
 		return nil, err
 	}

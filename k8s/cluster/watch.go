@@ -23,7 +23,7 @@ func (p *Provider) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		version, err := p.list(ctx)
 		for err == nil {
-			p.setDown(nil)
+			p.setDown(nil, 0)
 			wait = retryFirst
 			version, err = p.follow(ctx, version)
 		}
@@ -31,7 +31,7 @@ func (p *Provider) watch(ctx context.Context) {
 			return
 		}
 		if !errors.Is(err, errExpired) {
-			p.setDown(err)
+			p.setDown(err, wait)
 		}
 		select {
 		case <-time.After(wait):
@@ -44,8 +44,8 @@ func (p *Provider) watch(ctx context.Context) {
 // errExpired ends a watch that has to begin with a new list.
 var errExpired = errors.New("the watch has expired")
 
-// setDown notes whether the cluster answers.
-func (p *Provider) setDown(err error) {
+// setDown notes whether the cluster answers, and if not, how long the next try waits.
+func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if err == nil {
@@ -57,6 +57,7 @@ func (p *Provider) setDown(err error) {
 		p.since = time.Now()
 		p.o.Logger.Warn("the cluster does not answer", "error", err)
 	}
+	p.retry = time.Now().Add(wait)
 	p.down, p.synced = explain(err, "watch", p.o.Settings.Namespace), false
 	p.changed()
 }
