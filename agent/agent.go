@@ -27,10 +27,11 @@ type Want struct {
 	Pool  string // qualified name of its pool, "" = it is in none
 	Index int    // which member, from 1
 
-	Spec      session.Spec // ID empty, and GC_SESSION_ID not in Env: Start fills both in, see Spawn
-	MakeDir   bool         // Spec.Dir is made if it is missing
-	Policy    restart.Policy
-	Suspended string // why it must not run: "by agent", "by rig demo", "by city"; "" = it should run
+	Spec    session.Spec // ID empty, and GC_SESSION_ID not in Env: Start fills both in, see Spawn
+	MakeDir bool         // Spec.Dir is made if it is missing
+	Policy  restart.Policy
+	// why it must not run: "by agent", "by rig demo", "by city"; "" = it should run
+	Suspended string
 	Problem   string // why it cannot be started, "" = it can
 	Lack      Lack   // with a Problem: the programs that would mend it
 
@@ -39,11 +40,13 @@ type Want struct {
 	Overlay string   // a folder whose files go into Spec.Dir at its start, absolute; "" = none
 	Hooks   []string // kinds of hook files that are written there
 
-	IdleTimeout time.Duration    // restarted after so long without activity; 0 = never
-	StuckAfter  time.Duration    // shown as stuck after so long without output, while it has work; 0 = never
-	TriageOf    string           // the watchdog whose triage it is: it is started by the beats of that alone; "" = it always runs
-	DependsOn   []string         // qualified names of agents and pools, sorted, no cycle
-	Strategy    restart.Strategy // who else restarts when it crashes
+	IdleTimeout time.Duration // restarted after so long without activity; 0 = never
+	// shown as stuck after so long without output, while it has work; 0 = never
+	StuckAfter time.Duration
+	// the watchdog whose triage it is: it is started by the beats of that alone; "" = it always runs
+	TriageOf  string
+	DependsOn []string         // qualified names of agents and pools, sorted, no cycle
+	Strategy  restart.Strategy // who else restarts when it crashes
 }
 
 // Prompt says how an agent is told what it is for.
@@ -63,7 +66,9 @@ type Lack struct {
 
 // Ended reports whether one of the programs has come.
 func (l *Lack) Ended(h Host) bool {
-	return h.Find != nil && slices.ContainsFunc(l.Programs, func(program string) bool { return h.Find(program, l.Path) })
+	return h.Find != nil && slices.ContainsFunc(l.Programs, func(program string) bool {
+		return h.Find(program, l.Path)
+	})
 }
 
 // Pool is one pool that should exist. Its possible members are among the wants. Immutable.
@@ -95,7 +100,8 @@ type Host struct {
 	Environ []string // of the controller, "K=V"
 	BinDir  string   // first on every agent's PATH
 
-	// Find reports whether a PATH leads to a program of that name, or whether there is one at an absolute path. It does not
-	// wait for folders that do not answer. nil: nobody looks. What is named is taken to be there then, and what is not is not found.
+	// Find reports whether a PATH leads to a program of that name, or whether there is one at an absolute path. It
+	// does not wait for folders that do not answer. nil: nobody looks. What is named is taken to be there then, and
+	// what is not is not found.
 	Find func(program, path string) bool
 }

@@ -25,7 +25,8 @@ type environ struct {
 }
 
 func inherited(h Host) environ {
-	e := environ{own: make(map[string]string, len(h.Environ)), pass: make(map[string]string, len(h.Environ)), bin: h.BinDir,
+	e := environ{own: make(map[string]string, len(h.Environ)),
+		pass: make(map[string]string, len(h.Environ)), bin: h.BinDir,
 		find: h.Find, sought: map[string]bool{}}
 	for _, kv := range h.Environ {
 		name, value, ok := strings.Cut(kv, "=")
@@ -39,7 +40,8 @@ func inherited(h Host) environ {
 	}
 	e.own["PATH"] = front(e.bin, e.own["PATH"])
 	e.pass["PATH"] = e.own["PATH"]
-	e.pass["TERM"] = "xterm-256color" // what the terminals built in are; the controller's own says nothing about them
+	// what the terminals built in are; the controller's own says nothing about them
+	e.pass["TERM"] = "xterm-256color"
 	e.names = slices.Sorted(maps.Keys(e.pass))
 	for _, name := range e.names {
 		e.lines = append(e.lines, name+"="+e.pass[name])
@@ -55,7 +57,8 @@ func foreign(name string) bool {
 		}
 	}
 	switch name {
-	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "MANAGERPIDFDID", "COLUMNS", "LINES", "OLDPWD":
+	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID",
+		"MANAGERPIDFDID", "COLUMNS", "LINES", "OLDPWD":
 		return true
 	}
 	return false
@@ -63,7 +66,8 @@ func foreign(name string) bool {
 
 // of is the whole environment of one agent, in the order of names, without GC_SESSION_ID. configured is what the
 // configuration gives it.
-func (e environ) of(c *config.City, a *config.Agent, configured map[string]string, dir string) []string {
+func (e environ) of(c *config.City, a *config.Agent, configured map[string]string,
+	dir string) []string {
 	own := make(map[string]string, len(configured)+12)
 	for name, value := range configured {
 		own[name] = expand(value, e.own)
@@ -79,7 +83,8 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 	own["GC_CITY_NAME"] = c.Workspace.Name
 	own["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
 	if strings.HasPrefix(c.Origins["beads.provider"].File, "environment ") {
-		own["GC_BEADS"] = c.Beads.Provider // so that an agent finds its work where the controller keeps it
+		// so that an agent finds its work where the controller keeps it
+		own["GC_BEADS"] = c.Beads.Provider
 	}
 	if strings.HasPrefix(c.Origins["events.provider"].File, "environment ") {
 		own["GC_EVENTS"] = c.Events.Provider
@@ -114,7 +119,8 @@ type variable struct{ name, value string }
 
 // personal are the variables in which the members of one pool differ.
 func personal(a *config.Agent, dir string) [4]variable {
-	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir}, {"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
+	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir},
+		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
 
 // readdressed is the environment of one member of a pool made from that of another.

@@ -56,7 +56,8 @@ func Pools(c *config.City, h Host) []Pool {
 func Rigs(c *config.City) []Rig {
 	var rigs []Rig
 	for _, r := range c.Rigs {
-		rigs = append(rigs, Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended, Problem: r.Problem, Source: r.Origin.String()})
+		rigs = append(rigs, Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix,
+			Suspended: r.Suspended, Problem: r.Problem, Source: r.Origin.String()})
 	}
 	slices.SortFunc(rigs, func(a, b Rig) int { return cmp.Compare(a.Name, b.Name) })
 	return rigs
@@ -90,7 +91,8 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 		if a.Pool != nil {
 			w.Pool, w.Index = spec.Name, i+1
 		}
-		w.Name, w.MakeDir, w.Problem = m.Qualified(), e.MakeDir, problem(c, &m, missing.why, problems)
+		w.Name, w.MakeDir, w.Problem = m.Qualified(), e.MakeDir,
+			problem(c, &m, missing.why, problems)
 		if w.Lack = (Lack{}); w.Problem != "" && w.Problem == missing.why {
 			w.Lack = missing.Lack
 		}
@@ -105,12 +107,18 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 // common is what an agent, or every member of its pool, is wanted with.
 func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
-		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a), Source: a.Origin.String(), Patched: patched(a),
-		Program: p.Name, Found: p.By == "" && p.Name != "", Prompt: delivery(p), Overlay: a.OverlayDir, Hooks: c.HooksOf(a),
-		Policy: c.Policy(a), Suspended: suspended(c, a), IdleTimeout: a.IdleTimeout, StuckAfter: a.StuckAfter, TriageOf: triageOf(c, a), DependsOn: a.Needs, Strategy: a.Strategy,
+		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a),
+		Source: a.Origin.String(), Patched: patched(a),
+		Program: p.Name, Found: p.By == "" && p.Name != "", Prompt: delivery(p),
+		Overlay: a.OverlayDir, Hooks: c.HooksOf(a),
+		Policy: c.Policy(a), Suspended: suspended(c, a), IdleTimeout: a.IdleTimeout,
+		StuckAfter: a.StuckAfter, TriageOf: triageOf(c, a), DependsOn: a.Needs,
+		Strategy: a.Strategy,
 		Spec: session.Spec{
-			City: c.Path, Provider: c.ProviderOf(a), Idle: a.IdleTimeout > 0 || a.StuckAfter > 0, Command: p.CommandLine(), Named: unmarked(a, p), Processes: p.ProcessNames,
-			Ready: ready(p), Dialogs: dialogs(p), Nudge: a.Nudge, Cols: c.Session.Cols, Rows: c.Session.Rows,
+			City: c.Path, Provider: c.ProviderOf(a), Idle: a.IdleTimeout > 0 || a.StuckAfter > 0,
+			Command: p.CommandLine(), Named: unmarked(a, p), Processes: p.ProcessNames,
+			Ready: ready(p), Dialogs: dialogs(p), Nudge: a.Nudge, Cols: c.Session.Cols,
+			Rows: c.Session.Rows,
 		},
 	}
 }
@@ -154,7 +162,8 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	case len(found) > 0:
 		return found[0].String()
 	case r != nil && r.Problem != "":
-		return fmt.Sprintf("the folder of the rig %q (%s) cannot be used: %s", r.Name, r.Origin, r.Problem)
+		return fmt.Sprintf("the folder of the rig %q (%s) cannot be used: %s", r.Name, r.Origin,
+			r.Problem)
 	case missing != "":
 		return missing
 	case c.ProviderOf(a) == "k8s":
@@ -168,8 +177,10 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 // poolOf is the pool of an agent. Its check has the agent's environment, less what only a session has.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
-		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(), Patched: patched(a), Check: a.Pool.Check,
-		CheckTimeout: a.Pool.CheckTimeout, DrainTimeout: a.Pool.DrainTimeout, Dir: c.Path, Suspended: suspended(c, a),
+		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(),
+		Patched: patched(a), Check: a.Pool.Check,
+		CheckTimeout: a.Pool.CheckTimeout, DrainTimeout: a.Pool.DrainTimeout, Dir: c.Path,
+		Suspended: suspended(c, a),
 	}
 	if !strings.Contains(a.Dir, "{{") {
 		e, _ := c.Expand(a) // what is wrong with it, Load has refused
@@ -183,8 +194,8 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	return p
 }
 
-// Place is where what belongs to the city, or to one of its rigs, runs, and with what environment. An unknown rig, or one
-// whose folder cannot be used, is an error.
+// Place is where what belongs to the city, or to one of its rigs, runs, and with what environment. An unknown rig,
+// or one whose folder cannot be used, is an error.
 func Place(c *config.City, rig string, h Host) (dir string, env []string, err error) {
 	a := config.Agent{Name: "automation", Rig: rig}
 	dir = c.Path
@@ -201,6 +212,8 @@ func Place(c *config.City, rig string, h Host) (dir string, env []string, err er
 	all := inherited(h).of(c, &a, nil, dir)
 	own := []string{"GC_AGENT=", "GC_SESSION_NAME="}
 	return dir, slices.DeleteFunc(all, func(kv string) bool {
-		return slices.ContainsFunc(own, func(name string) bool { return strings.HasPrefix(kv, name) })
+		return slices.ContainsFunc(own, func(name string) bool {
+			return strings.HasPrefix(kv, name)
+		})
 	}), nil
 }

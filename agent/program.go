@@ -34,8 +34,10 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, absen
 	case p.Line != "":
 		return p, absence{}
 	case p.Command == "":
-		return p, absence{fmt.Sprintf("no command: neither the agent (%s) nor [workspace] has a start_command or a provider, and none of %s is on its PATH, %s; "+
-			"write a start_command or a provider, or install one of them", a.Origin, strings.Join(sought, ", "), e.path(a.Env)), Lack{sought, e.path(a.Env)}}
+		return p, absence{fmt.Sprintf("no command: neither the agent (%s) nor [workspace] has a "+
+			"start_command or a provider, and none of %s is on its PATH, %s; "+
+			"write a start_command or a provider, or install one of them", a.Origin,
+			strings.Join(sought, ", "), e.path(a.Env)), Lack{sought, e.path(a.Env)}}
 	case !here(c.ProviderOf(a)):
 		return p, absence{}
 	}
@@ -50,7 +52,8 @@ func here(provider string) bool {
 // missing says that a program is not there, unless it is or only a shell can tell.
 func (e environ) missing(p *config.Program, a *config.Agent) absence {
 	word, path := p.FirstWord(), e.path(p.Env)
-	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' || e.finds(word, path) {
+	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
+		e.finds(word, path) {
 		return absence{}
 	}
 	lack := Lack{[]string{word}, path}
@@ -59,10 +62,13 @@ func (e environ) missing(p *config.Program, a *config.Agent) absence {
 		by = "[workspace]"
 	}
 	if word[0] == '/' {
-		return absence{fmt.Sprintf("there is no program %s that can be run, and it is the command of the provider %q (%s), which %s names; mend the command, or name another provider",
+		return absence{fmt.Sprintf("there is no program %s that can be run, and it is the "+
+			"command of the provider %q (%s), which %s names; mend the command, or name "+
+			"another provider",
 			word, p.Name, p.Origins["command"], by), lack}
 	}
-	return absence{fmt.Sprintf("there is no program %q on its PATH, %s, and it is the command of the provider %q (%s), which %s names; install it, or name another provider",
+	return absence{fmt.Sprintf("there is no program %q on its PATH, %s, and it is the command of "+
+		"the provider %q (%s), which %s names; install it, or name another provider",
 		word, path, p.Name, p.Origins["command"], by), lack}
 }
 
@@ -122,7 +128,10 @@ func unmarked(a *config.Agent, p *config.Program) []string {
 	if p.By != "" {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.Env)), func(name string) bool { _, own := a.Env[name]; return own })
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(p.Env)), func(name string) bool {
+		_, own := a.Env[name]
+		return own
+	})
 }
 
 // dialogs are the questions that a program may ask before it is ready.

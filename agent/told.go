@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// told adds what an agent m, of those that a declares, is told to how it is. What depends on the state of its folder is left
-// to the start.
+// told adds what an agent m, of those that a declares, is told to how it is. What depends on the state of its
+// folder is left to the start.
 func told(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
 	if a.Prompt == nil {
 		return p
@@ -23,9 +23,11 @@ func told(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt 
 		}
 	}
 	p.Draft = &prompt.Draft{Template: a.Prompt, Values: prompt.Values{
-		CityRoot: c.Path, AgentName: m.Qualified(), TemplateName: a.Name, RigName: a.Rig, WorkDir: s.Dir, IssuePrefix: c.PrefixOf(a.Rig),
-		WorkQuery: cmp.Or(a.WorkQuery, "gc hook"), SlingQuery: cmp.Or(a.SlingQuery, "gc sling "+a.Qualified()+" {}"),
-		Env: own, Session: c.SessionOf,
+		CityRoot: c.Path, AgentName: m.Qualified(), TemplateName: a.Name, RigName: a.Rig,
+		WorkDir: s.Dir, IssuePrefix: c.PrefixOf(a.Rig),
+		WorkQuery:  cmp.Or(a.WorkQuery, "gc hook"),
+		SlingQuery: cmp.Or(a.SlingQuery, "gc sling "+a.Qualified()+" {}"),
+		Env:        own, Session: c.SessionOf,
 	}}
 	return p
 }

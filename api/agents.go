@@ -52,7 +52,8 @@ func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	running, byRunning, err := flag(r, "running")
 	match := matching(r)
 	return func(a *city.Agent) bool {
-		return match("pool", a.Pool) && match("rig", a.Rig) && match("state", string(a.State)) && (!byRunning || a.Running == running)
+		return match("pool", a.Pool) && match("rig", a.Rig) && match("state", string(a.State)) &&
+			(!byRunning || a.Running == running)
 	}, err
 }
 
@@ -60,7 +61,8 @@ func (s *server) quarantine(w http.ResponseWriter, r *http.Request, _ route) err
 	return s.listAgents(w, r, func(a *city.Agent) bool { return a.State == city.Quarantined })
 }
 
-func (s *server) listAgents(w http.ResponseWriter, r *http.Request, want func(*city.Agent) bool) error {
+func (s *server) listAgents(w http.ResponseWriter, r *http.Request,
+	want func(*city.Agent) bool) error {
 	peek, _, err := flag(r, "peek")
 	if err != nil {
 		return err
@@ -133,5 +135,6 @@ func (s *server) inspect(w http.ResponseWriter, r *http.Request, rt route) error
 
 // missing says that no agent, pool or rig has a name, and where to find those that are there.
 func missing(snap *city.Snapshot, noun kind, name string) error {
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
+		"no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}
 }

@@ -8,8 +8,9 @@
 // # Concurrency
 //
 // Handlers run in net/http's goroutines. A stream has one goroutine more, which reads the city, and holds at most one
-// item that is not yet written, of events eventsAhead; an attached terminal has one more, which reads the terminal. Serve returns when all of
-// them have ended; so does Keep, which has one for what it serves. A Client has none but those of net/http; Close ends them.
+// item that is not yet written, of events eventsAhead; an attached terminal has one more, which reads the terminal.
+// Serve returns when all of them have ended; so does Keep, which has one for what it serves. A Client has none but
+// those of net/http; Close ends them.
 package api
 
 import (
@@ -37,7 +38,8 @@ type Options struct {
 	WriteTimeout time.Duration   // a reader that takes nothing for so long is cut off, 0 = 10 s
 	MaxStreams   int             // streams, attached terminals and waits for news at once, 0 = 256
 	Version      string          // of the program, which a fleet tells
-	Guard        *Guard          // of what others than the city's user can connect to; nil: a socket
+	// of what others than the city's user can connect to; nil: a socket
+	Guard *Guard
 }
 
 const (
@@ -72,22 +74,29 @@ type server struct {
 	many     bool // it is one of several, or all of them
 	began    time.Time
 	o        Options
-	life     context.Context            // ends streams and attached terminals
-	streams  chan struct{}              // one token each
-	document func() []byte              // in OpenAPI's words
-	release  func(net.Conn)             // is told when a connection that was taken from net/http is done with
-	params   func() map[string][]string // see parametersOf
+	life     context.Context // ends streams and attached terminals
+	streams  chan struct{}   // one token each
+	document func() []byte   // in OpenAPI's words
+	// is told when a connection that was taken from net/http is done with
+	release func(net.Conn)
+	params  func() map[string][]string // see parametersOf
 }
 
 // Handler answers requests for a city. Its streams end with their requests; Serve ends them with the city.
-func Handler(c city.Control, o Options) http.Handler { return newServer(context.Background(), c, o) }
+func Handler(c city.Control, o Options) http.Handler {
+	return newServer(context.Background(), c, o)
+}
 
 func newServer(life context.Context, c city.Control, o Options) *server {
 	o = o.withDefaults()
 	return &server{
 		city: c, o: o, life: life, began: time.Now(), streams: make(chan struct{}, o.MaxStreams),
-		document: sync.OnceValue(func() []byte { return openapi.Document(operations(), typeNames()) }),
-		params:   sync.OnceValue(func() map[string][]string { return parametersOf(operations()) }), release: func(net.Conn) {},
+		document: sync.OnceValue(func() []byte {
+			return openapi.Document(operations(), typeNames())
+		}),
+		params: sync.OnceValue(func() map[string][]string {
+			return parametersOf(operations())
+		}), release: func(net.Conn) {},
 	}
 }
 
@@ -114,7 +123,8 @@ func (s *server) broke(fault error) {
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the request before on this connection
+	// of the request before on this connection
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	rt, err := parse(r.URL.EscapedPath())
 	if err != nil {
 		s.fail(w, err)
@@ -129,7 +139,8 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if rt.kind == enrolling || rt.kind == leaving || rt.kind == citiesStream {
-		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs by itself, and knows no other: ask the supervisor, on its own socket or port"})
+		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs by itself, and knows " +
+			"no other: ask the supervisor, on its own socket or port"})
 		return
 	}
 	s.dispatch(w, r, rt, s.methods(rt.kind))
@@ -140,7 +151,8 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt route, can 
 	handle := can.of(r.Method)
 	if handle == nil {
 		w.Header().Set("Allow", can.String())
-		s.reply(w, http.StatusMethodNotAllowed, &city.Error{Code: city.Invalid, Message: "possible here: " + can.String()})
+		s.reply(w, http.StatusMethodNotAllowed,
+			&city.Error{Code: city.Invalid, Message: "possible here: " + can.String()})
 		return
 	}
 	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.kind)+" "+r.Method])
@@ -162,7 +174,8 @@ func (s *server) here(ctx context.Context, rt route) error {
 		return err
 	}
 	if snap.Name != rt.city {
-		return &city.Error{Code: city.NotFound, Message: "no city " + rt.city + " here: this is " + snap.Name}
+		return &city.Error{Code: city.NotFound, Message: "no city " + rt.city + " here: this is " +
+			snap.Name}
 	}
 	return nil
 }
@@ -187,7 +200,8 @@ func (m methods) of(method string) handler {
 // String lists them as the header Allow does.
 func (m methods) String() string {
 	var names []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch,
+		http.MethodDelete} {
 		if m.of(method) != nil {
 			names = append(names, method)
 		}

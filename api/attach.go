@@ -40,7 +40,8 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 		return err
 	}
 	defer leave()
-	term, err := s.city.Attach(r.Context(), rt.target, city.Viewer{Cols: int(cols), Rows: int(rows), Raw: raw})
+	term, err := s.city.Attach(r.Context(), rt.target,
+		city.Viewer{Cols: int(cols), Rows: int(rows), Raw: raw})
 	if err != nil {
 		return err
 	}
@@ -52,14 +53,16 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 	defer s.release(conn)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Time{})
-	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+upgradeTo+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: "+
+		"Upgrade\r\nUpgrade: "+upgradeTo+"\r\n\r\n"); err != nil {
 		return nil // the reader is gone, and there is nobody to tell
 	}
 	s.join(r.Context(), conn, &framer{r: buf, w: &patient{conn, s.o.WriteTimeout}}, term)
 	return nil
 }
 
-// join copies both ways, until the request's time is over at the latest. The session's end reaches the client as such; the client's ends nothing but the attachment.
+// join copies both ways, until the request's time is over at the latest. The session's end reaches the client as
+// such; the client's ends nothing but the attachment.
 func (s *server) join(ctx context.Context, conn net.Conn, f *framer, term city.Terminal) {
 	wg := mishap.Group{Tell: s.broke}
 	defer wg.Wait()

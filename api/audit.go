@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// audit logs what is refused and what is changed over TCP: one line per address, kind and minute, with the number of those
-// that had none.
+// audit logs what is refused and what is changed over TCP: one line per address, kind and minute, with the number
+// of those that had none.
 type audit struct {
 	log *slog.Logger
 

@@ -48,7 +48,8 @@ func (s *server) history(w http.ResponseWriter, r *http.Request, rt route) error
 	if err != nil {
 		return err
 	}
-	q := beads.Query{Labels: []string{city.RunLabel + rt.target}, Type: city.RunType, Limit: int(limit), Before: r.URL.Query().Get("cursor")}
+	q := beads.Query{Labels: []string{city.RunLabel + rt.target}, Type: city.RunType,
+		Limit: int(limit), Before: r.URL.Query().Get("cursor")}
 	found, err := s.city.Beads(r.Context(), q)
 	if err != nil {
 		return city.WorkError(err)
@@ -75,14 +76,18 @@ func (s *server) runOutput(w http.ResponseWriter, r *http.Request, rt route) err
 		return err
 	}
 	if run.Automation != rt.target {
-		return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("%s has no run %s: it is one of %s", rt.target, run.ID, run.Automation)}
+		return &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("%s has no run %s: it is one of %s", rt.target, run.ID,
+				run.Automation)}
 	}
 	st, done, err := s.open(w)
 	if err != nil {
 		return err
 	}
 	defer done()
-	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Piece, error] { return s.city.RunOutput(ctx, run.ID) },
+	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Piece, error] {
+		return s.city.RunOutput(ctx, run.ID)
+	},
 		func(p city.Piece) error { return st.send("piece", "", p) })
 	return nil
 }

@@ -20,7 +20,8 @@ func Brief(full *city.Snapshot) *city.Snapshot {
 	}
 	s.Automations = make([]city.Automation, len(full.Automations))
 	for i := range full.Automations {
-		s.Automations[i] = city.Automation{State: full.Automations[i].State, Failures: full.Automations[i].Failures}
+		s.Automations[i] = city.Automation{State: full.Automations[i].State,
+			Failures: full.Automations[i].Failures}
 	}
 	return &s
 }

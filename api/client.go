@@ -30,8 +30,9 @@ var ErrEnded = errors.New("the controller ended before it answered")
 const (
 	dialTimeout = 2 * time.Second
 	dialAgain   = 50 * time.Millisecond // after which a full socket is tried again
-	readTimeout = 30 * time.Second      // of a request that changes nothing, where the context is more patient
-	doTimeout   = 10 * time.Minute      // of a command
+	// of a request that changes nothing, where the context is more patient
+	readTimeout = 30 * time.Second
+	doTimeout   = 10 * time.Minute // of a command
 	maxAnswer   = 256 << 20
 )
 
@@ -58,7 +59,9 @@ func dialFor(whose, path string) (*Client, error) {
 	c := &Client{path: path, whose: whose, below: "/v0"}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.http = &http.Transport{
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return c.dial(ctx)
+		},
 		DisableCompression: true,
 		IdleConnTimeout:    idleTimeout / 2,
 		MaxIdleConns:       8,
@@ -100,8 +103,11 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		return conn, nil
 	case ctx.Err() == nil && soon.Err() != nil:
 		return nil, c.silentError(http.MethodGet)
-	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
-		return nil, marked{&city.Error{Code: city.Unavailable, Message: "no " + c.whose + " is running here: nobody answers on " + c.path}, ErrNotRunning}
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED),
+		errors.Is(err, syscall.ENOTDIR):
+		return nil, marked{&city.Error{Code: city.Unavailable,
+			Message: "no " + c.whose + " is running here: nobody answers on " + c.path},
+			ErrNotRunning}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
 }
@@ -124,9 +130,11 @@ func (c *Client) target(path string) string {
 
 // request sends a request and gives an answer whose status is 200, to be closed, or the error that it carries. ctx
 // bounds the reading of the answer too.
-func (c *Client) request(ctx context.Context, method, path string, q url.Values, body []byte) (*http.Response, error) {
+func (c *Client) request(ctx context.Context, method, path string, q url.Values,
+	body []byte) (*http.Response, error) {
 	if c.life.Err() != nil {
-		return nil, &city.Error{Code: city.Unavailable, Message: "the connection to the city is closed"}
+		return nil, &city.Error{Code: city.Unavailable,
+			Message: "the connection to the city is closed"}
 	}
 	target := c.target(path)
 	if len(q) > 0 {
@@ -158,7 +166,8 @@ func (c *Client) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	e := &city.Error{Code: city.Unavailable, Message: "the city's controller does not answer: " + err.Error()}
+	e := &city.Error{Code: city.Unavailable, Message: "the city's controller does " +
+		"not answer: " + err.Error()}
 	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE} {
 		if errors.Is(err, end) {
 			return marked{e, ErrEnded}
@@ -171,13 +180,15 @@ func refusal(resp *http.Response) error {
 	e := new(city.Error)
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if err != nil || json.Unmarshal(data, e) != nil || e.Code == "" {
-		return &city.Error{Code: city.Unavailable, Message: "the city's controller answered " + resp.Status}
+		return &city.Error{Code: city.Unavailable, Message: "the city's controller answered " +
+			resp.Status}
 	}
 	return e
 }
 
 // call asks for JSON; into nil drops it.
-func (c *Client) call(ctx context.Context, method, path string, q url.Values, body []byte, into any) error {
+func (c *Client) call(ctx context.Context, method, path string, q url.Values, body []byte,
+	into any) error {
 	timeout := readTimeout
 	if method != http.MethodGet {
 		timeout = doTimeout
@@ -194,7 +205,8 @@ func (c *Client) call(ctx context.Context, method, path string, q url.Values, bo
 		}
 	}
 	if err != nil && ctx.Err() != nil && caller.Err() == nil {
-		return &city.Error{Code: city.Unavailable, Message: "the city's controller did not answer in time"}
+		return &city.Error{Code: city.Unavailable, Message: "the city's controller did not " +
+			"answer in time"}
 	}
 	return err
 }
@@ -223,7 +235,9 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 		return nil, err
 	}
 	if a.Name != name {
-		return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("the city's controller was asked for the agent %s and answered with %q", name, a.Name)}
+		return nil, &city.Error{Code: city.Unavailable,
+			Message: fmt.Sprintf("the city's controller was asked for the agent %s and "+
+				"answered with %q", name, a.Name)}
 	}
 	if a.CPU != nil && a.RSS != nil {
 		a.Agent.Usage = &city.Usage{CPU: *a.CPU, RSS: *a.RSS, Procs: a.Procs}

@@ -39,7 +39,8 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodGet {
 		allowed = missedWrites
 	}
-	ctx, cancel := context.WithCancelCause(r.Context()) // ends with its parent: the body is read under it
+	// ends with its parent: the body is read under it
+	ctx, cancel := context.WithCancelCause(r.Context())
 	pings, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {

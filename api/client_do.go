@@ -72,11 +72,12 @@ func commandPath(cmd city.Command) (string, error) {
 	return "/v0/" + cmd.Verb(), nil
 }
 
-// targetPath is the path of something of an agent, a pool, a rig, an automation or a bead, or, what being "", its own. A
-// name that is none is refused here as the server would.
+// targetPath is the path of something of an agent, a pool, a rig, an automation or a bead, or, what being "", its
+// own. A name that is none is refused here as the server would.
 func targetPath(noun kind, target string, what kind) (string, error) {
 	if _, err := nameOf(noun, url.PathEscape(target)); err != nil {
-		return "", &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no %s %.60q: that cannot be the name of one", noun, target)}
+		return "", &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no %s %.60q: that cannot be the name of one", noun, target)}
 	}
 	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
 	if what != "" {

@@ -14,8 +14,8 @@ import (
 // maxHeard bounds what waits for a reader of a run's output, in bytes of text; the newest piece is kept in any case.
 const maxHeard = 128 << 10
 
-// RunOutput implements city.Control. The stream is read as fast as it comes, so that the city never takes a slow reader for
-// one that is gone; what the reader is too slow for is left out here.
+// RunOutput implements city.Control. The stream is read as fast as it comes, so that the city never takes a slow
+// reader for one that is gone; what the reader is too slow for is left out here.
 func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -85,7 +85,8 @@ func (h *hearing) end(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if errors.Is(err, errResume) {
-		err = &city.Error{Code: city.Unavailable, Message: "the city's controller does not send what the run prints any more: the connection broke off"}
+		err = &city.Error{Code: city.Unavailable, Message: "the city's controller does not send " +
+			"what the run prints any more: the connection broke off"}
 	}
 	h.over, h.err = true, err
 	h.stir()

@@ -49,7 +49,8 @@ func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, e
 
 // resumed yields the items of a stream until the city says that it has ended, and connects anew when it is merely cut;
 // where then says from where on, and got is told of every item.
-func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Values), got func(T)) iter.Seq2[T, error] {
+func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Values),
+	got func(T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -72,12 +73,14 @@ func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Va
 				return
 			}
 		}
-		yield(zero, &city.Error{Code: city.Unavailable, Message: "the city's controller does not answer"})
+		yield(zero, &city.Error{Code: city.Unavailable,
+			Message: "the city's controller does not answer"})
 	}
 }
 
 // readStream reads one connection's worth of a stream: nil at its end, errResume when it broke off.
-func readStream[T any](ctx context.Context, c *Client, path string, q url.Values, each func(T) bool) error {
+func readStream[T any](ctx context.Context, c *Client, path string, q url.Values,
+	each func(T) bool) error {
 	resp, err := c.request(ctx, http.MethodGet, path, q, nil)
 	if err != nil {
 		return err

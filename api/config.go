@@ -19,7 +19,8 @@ type configText struct {
 func (s *server) config(w http.ResponseWriter, r *http.Request, rt route) error {
 	c, ok := s.city.(city.Configured)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "this city does not show its configuration; `gcity config show` does"}
+		return &city.Error{Code: city.Unavailable, Message: "this city does not show its " +
+			"configuration; `gcity config show` does"}
 	}
 	snap, err := s.look(r)
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first key that an object in valid JSON has twice, "" if there is none. Of two values different
-// programs take different ones. The outermost object's keys are fields, which Go finds whatever their case.
+// duplicateKey returns the first key that an object in valid JSON has twice, "" if there is none. Of two values
+// different programs take different ones. The outermost object's keys are fields, which Go finds whatever their
+// case.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

@@ -33,13 +33,16 @@ type fleet struct {
 
 func newFleet(s *server, d city.Directory) *fleet {
 	s.many = true
-	s.document = sync.OnceValue(func() []byte { return openapi.Document(fleetOperations(), typeNames()) })
+	s.document = sync.OnceValue(func() []byte {
+		return openapi.Document(fleetOperations(), typeNames())
+	})
 	cityParams := s.params
 	s.params = sync.OnceValue(func() map[string][]string {
 		one := func(o openapi.Operation) bool { return !o.Machine }
 		return parametersOf(slices.DeleteFunc(fleetOperations(), one))
 	})
-	return &fleet{server: s, cityParams: cityParams, dir: view{Directory: d}, looks: beside.New[glance](looksAtAll), calls: &calls{}, lets: letsOf(s.o)}
+	return &fleet{server: s, cityParams: cityParams, dir: view{Directory: d},
+		looks: beside.New[glance](looksAtAll), calls: &calls{}, lets: letsOf(s.o)}
 }
 
 // FleetHandler is Handler for all cities of a directory.
@@ -52,7 +55,8 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the request before on this connection
+	// of the request before on this connection
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	path := r.URL.EscapedPath()
 	if who, rest, is := tenantPath(path); is {
 		f.asTenant(w, r, who, rest)
@@ -128,11 +132,14 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	if name == "" {
 		switch len(all) {
 		case 0:
-			return nil, &city.Error{Code: city.NotFound, Message: "there is no city here; `gcity register DIR` adds one"}
+			return nil, &city.Error{Code: city.NotFound, Message: "there is no city here; `gcity " +
+				"register DIR` adds one"}
 		case 1:
 			name = all[0].Name
 		default:
-			return nil, &city.Error{Code: city.CityRequired, Message: fmt.Sprintf("of which city? /v0/city/NAME/… asks one: %s", namesOf(all)), Details: plainNames(all)}
+			return nil, &city.Error{Code: city.CityRequired,
+				Message: fmt.Sprintf("of which city? /v0/city/NAME/… asks one: %s", namesOf(all)),
+				Details: plainNames(all)}
 		}
 	}
 	i := find(all, name)
@@ -154,7 +161,8 @@ func unknownCity(name string, all []city.Info) error {
 	if len(all) > 0 {
 		here = "here are " + namesOf(all)
 	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %s: %s; `gcity register DIR` adds one", name, here)}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %s: %s; `gcity "+
+		"register DIR` adds one", name, here)}
 }
 
 // answers tells whether a city can be asked: one that is being stopped can, also to be quicker.
@@ -162,7 +170,8 @@ func answers(i *city.Info) bool { return i.Running || i.Status == city.CityStopp
 
 // stands is the error of a city that does not run.
 func stands(i *city.Info) error {
-	e := &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s does not run: it is %s", i.Name, i.Status), Details: *i}
+	e := &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s does not run: it is %s",
+		i.Name, i.Status), Details: *i}
 	if i.Error != "" {
 		e.Message += ": " + i.Error
 	}

@@ -29,7 +29,8 @@ var (
 	_ city.Registrar = (*Fleet)(nil)
 )
 
-// DialFleet connects to the supervisor whose socket belongs at path. It fails with ErrNotRunning if nobody listens there.
+// DialFleet connects to the supervisor whose socket belongs at path. It fails with ErrNotRunning if nobody listens
+// there.
 func DialFleet(path string) (*Fleet, error) {
 	c, err := dialFor("supervisor", path)
 	if err != nil {
@@ -58,7 +59,9 @@ func (f *Fleet) Troubles(ctx context.Context) ([]string, error) {
 // Watch implements city.Directory.
 func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
-		lists := resumed(ctx, f.c, func() (string, url.Values) { return "/v0/cities/stream", nil }, func(citiesAnswer) {})
+		lists := resumed(ctx, f.c, func() (string, url.Values) {
+			return "/v0/cities/stream", nil
+		}, func(citiesAnswer) {})
 		for a, err := range lists {
 			if !yield(a.Items, err) {
 				return
@@ -70,7 +73,8 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 // City implements city.Directory. It is a *Client, whose Close ends what that city's streams and terminals are.
 func (f *Fleet) City(name string) (city.Control, error) {
 	if !validPart(name) {
-		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
+		return nil, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
 	}
 	ctx, cancel := context.WithTimeout(f.c.life, findTime)
 	defer cancel()
@@ -107,7 +111,9 @@ func (f *Fleet) Register(ctx context.Context, path string) (city.Info, error) {
 func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, error) {
 	var receipt city.Receipt
 	if !validPart(name) {
-		return receipt, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
+		return receipt, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
 	}
-	return receipt, f.c.call(ctx, http.MethodPost, "/v0/city/"+name+"/unregister", nil, nil, &receipt)
+	return receipt, f.c.call(ctx, http.MethodPost, "/v0/city/"+name+"/unregister", nil, nil,
+		&receipt)
 }

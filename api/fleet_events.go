@@ -20,13 +20,14 @@ const atMostOfAll = 1000
 // eventsAnswer is a page of events of several cities.
 type eventsAnswer struct {
 	list[city.Tagged]
-	Cursor      string   `json:"cursor"`           // what happens next comes after it, in a stream or a page
+	// what happens next comes after it, in a stream or a page
+	Cursor      string   `json:"cursor"`
 	Before      string   `json:"before,omitempty"` // of the page that is older
 	Unreachable []silent `json:"unreachable,omitempty"`
 }
 
-// cursorOf reads a cursor over cities: cityA:5,cityB:12, or "0" for all from their beginnings; where there is one city only its
-// number is enough.
+// cursorOf reads a cursor over cities: cityA:5,cityB:12, or "0" for all from their beginnings; where there is one
+// city only its number is enough.
 func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n > 0 && len(all) != 1 {
@@ -133,7 +134,8 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 }
 
 // histories asks the cities that answer for a page each. What one does not say in time is noted in what was seen of it.
-func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query, from city.Cursor) [][]city.Tagged {
+func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query,
+	from city.Cursor) [][]city.Tagged {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
 	defer cancel()
 	pages := make([][]city.Tagged, len(seen))
@@ -197,7 +199,8 @@ func (f *fleet) history(ctx context.Context, name string, q events.Query) (p pas
 	return p
 }
 
-// mergePages puts pages together in the order of the clock, each as it is, and tells whether there was more than the limit.
+// mergePages puts pages together in the order of the clock, each as it is, and tells whether there was more than
+// the limit.
 func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged, cut bool) {
 	for {
 		best := -1
@@ -205,7 +208,8 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 			if len(p) == 0 {
 				continue
 			}
-			if best < 0 || forward && p[0].TS.Before(pages[best][0].TS) || !forward && p[0].TS.After(pages[best][0].TS) {
+			if best < 0 || forward && p[0].TS.Before(pages[best][0].TS) ||
+				!forward && p[0].TS.After(pages[best][0].TS) {
 				best = i
 			}
 			cut = cut || len(p) >= limit
@@ -245,7 +249,9 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) err
 	if bad != nil && st.send(events.Gap, "", city.Tagged{Event: city.BeyondLog(asked, 0)}) != nil {
 		return nil
 	}
-	pumpAhead(f.server, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[told, error] { return f.tell(ctx, dir, from) },
+	pumpAhead(f.server, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[told, error] {
+		return f.tell(ctx, dir, from)
+	},
 		func(t told) error {
 			switch {
 			case t.event == nil:
@@ -259,11 +265,13 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) err
 }
 
 // tell writes the cursor of each step down before the next one changes it.
-func (f *fleet) tell(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[told, error] {
+func (f *fleet) tell(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[told,
+	error] {
 	return func(yield func(told, error) bool) {
 		for s, err := range city.MergedSteps(ctx, d, from) {
 			if p, ok := errors.AsType[*mishap.Panic](s.Fault); ok {
-				f.o.Log.Error("the events of a city cannot be read", "err", p, "stack", string(p.Stack()))
+				f.o.Log.Error("the events of a city cannot be read", "err", p, "stack",
+					string(p.Stack()))
 			}
 			if !yield(told{s.Event, s.At.String()}, err) {
 				return

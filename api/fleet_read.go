@@ -30,8 +30,8 @@ type silent struct {
 	Error string `json:"error"` // why, and the next step
 }
 
-// glances looks at all cities at once, in the order of their names. One that does not answer in time holds up nobody but this
-// request, and only once: it is not asked again before it has answered.
+// glances looks at all cities at once, in the order of their names. One that does not answer in time holds up
+// nobody but this request, and only once: it is not asked again before it has answered.
 func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 	seen := make([]glance, len(all))
 	now := time.Now()
@@ -43,7 +43,9 @@ func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 			continue
 		}
 		wg.Go(func() {
-			g, ok := f.looks.At(ctx, info.Name, now, lookTime, func() glance { return f.glance(info.Name) })
+			g, ok := f.looks.At(ctx, info.Name, now, lookTime, func() glance {
+				return f.glance(info.Name)
+			})
 			if !ok {
 				g.err = notInTime(info.Name)
 			}
@@ -86,8 +88,10 @@ func (f *fleet) glance(name string) (g glance) {
 func (f *fleet) careful(name string, ask func() error) (err error) {
 	fault := mishap.Catch(func() { err = ask() })
 	if p, ok := errors.AsType[*mishap.Panic](fault); ok {
-		f.o.Log.Error("a city could not be asked", "city", name, "err", fault, "stack", string(p.Stack()))
-		return &city.Error{Code: city.Unavailable, Message: name + " broke when it was asked: a fault in gcity itself, which is in the log"}
+		f.o.Log.Error("a city could not be asked", "city", name, "err", fault, "stack",
+			string(p.Stack()))
+		return &city.Error{Code: city.Unavailable, Message: name + " broke when it was asked: a " +
+			"fault in gcity itself, which is in the log"}
 	}
 	return err
 }
@@ -128,7 +132,8 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ route) error {
 		began = k.Began()
 	}
 	seen := f.glances(r.Context(), all)
-	a := healthAnswer{Status: "ok", Version: f.o.Version, Uptime: int64(now.Sub(began).Seconds()), Total: len(all), Degraded: append([]string{}, f.dir.troubles()...)}
+	a := healthAnswer{Status: "ok", Version: f.o.Version, Uptime: int64(now.Sub(began).Seconds()),
+		Total: len(all), Degraded: append([]string{}, f.dir.troubles()...)}
 	for i := range seen {
 		g := &seen[i]
 		if g.info.Running {
@@ -179,9 +184,12 @@ func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ route) err
 		return err
 	}
 	defer done()
-	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[[]city.Info, error] { return f.dir.Watch(ctx) },
+	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[[]city.Info, error] {
+		return f.dir.Watch(ctx)
+	},
 		func(all []city.Info) error {
-			return st.send("cities", "", citiesAnswer{listOf(all), countRunning(all), f.dir.troubles()})
+			return st.send("cities", "", citiesAnswer{listOf(all), countRunning(all),
+				f.dir.troubles()})
 		})
 	return nil
 }
@@ -284,8 +292,8 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// look gives what is seen of the cities that a request is about: all, or those that ?city= names. With ?index= it waits for
-// what is newer than that cursor.
+// look gives what is seen of the cities that a request is about: all, or those that ?city= names. With ?index= it
+// waits for what is newer than that cursor.
 func (f *fleet) look(r *http.Request) ([]glance, error) {
 	dir := f.chosen(r)
 	all, err := dir.Cities(r.Context())

@@ -66,11 +66,13 @@ func called(ctx context.Context, reg city.Registrar, name, path string) error {
 }
 
 func otherName(path, is, asked string) error {
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is called %s, not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the city in %s is called %s, "+
+		"not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
 }
 
 // register registers, and takes back what turns out to be called otherwise, unless it was there before.
-func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info, error) {
+func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info,
+	error) {
 	before, err := f.dir.root().Cities(ctx)
 	if err != nil {
 		return city.Info{}, err

@@ -17,7 +17,8 @@ const (
 
 	frameData   = 'd' // both ways: the terminal's bytes
 	frameResize = 'r' // to the city: columns and rows, 2 bytes each
-	frameEnd    = 'e' // from the city: the session has ended, or a city.Error as JSON says what has happened
+	// from the city: the session has ended, or a city.Error as JSON says what has happened
+	frameEnd = 'e'
 
 	maxFrame = 64 << 10
 )

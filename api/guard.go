@@ -16,16 +16,18 @@ import (
 	"gcity/city"
 )
 
-// Guard is what a request over TCP has to get past before anybody looks at what it asks for. A socket needs none: the kernel
-// says whose the other end is.
+// Guard is what a request over TCP has to get past before anybody looks at what it asks for. A socket needs none:
+// the kernel says whose the other end is.
 type Guard struct {
-	Hosts []string // names that requests may be made to, besides loopback ones and the address they came in at
-	Token string   // every request brings it; "" = none is asked for, where there are no tenants
+	// names that requests may be made to, besides loopback ones and the address they came in at
+	Hosts []string
+	Token string // every request brings it; "" = none is asked for, where there are no tenants
 	// ReadToken is a second token, which allows reading only; "" = none. It takes effect only beside Token.
 	ReadToken string
 	Fleet     bool // it is before all cities of a machine
 
-	Tenants map[string]Tenant // of a fleet, by name; each opens with its own token what is below /v0/tenant/NAME
+	// of a fleet, by name; each opens with its own token what is below /v0/tenant/NAME
+	Tenants map[string]Tenant
 
 	keys *atomic.Pointer[keyring] // that count instead of the tokens here; nil = these do
 }
@@ -50,7 +52,8 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if r.ContentLength != 0 {
 			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout)) // whoever wants the body or not
 		}
-		r = r.WithContext(city.WithPeer(r.Context(), city.Peer{Actor: "api", From: "tcp " + r.RemoteAddr, Remote: true}))
+		r = r.WithContext(city.WithPeer(r.Context(),
+			city.Peer{Actor: "api", From: "tcp " + r.RemoteAddr, Remote: true}))
 		by, status, msg := g.refuse(r)
 		switch {
 		case status != 0:
@@ -99,10 +102,12 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts of city.toml", "gcity status"
 	if g.Fleet {
-		this, file, shows = "supervisor", "[supervisor] hosts of supervisor.toml", "gcity supervisor status"
+		this, file, shows = "supervisor", "[supervisor] hosts of supervisor.toml",
+			"gcity supervisor status"
 	}
 	if !g.knows(r) {
-		return nil, http.StatusForbidden, "this " + this + " is not asked by that name: use 127.0.0.1 or localhost, or write the name into " + file
+		return nil, http.StatusForbidden, "this " + this + " is not asked by that name: use " +
+			"127.0.0.1 or localhost, or write the name into " + file
 	}
 	if !sameOrigin(r) {
 		return nil, http.StatusForbidden, "pages of other sites may not ask this " + this
@@ -112,7 +117,8 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 		return nil, http.StatusMethodNotAllowed, "possible here: GET, POST, PATCH"
 	}
 	if r.ContentLength < 0 {
-		return nil, http.StatusBadRequest, "a body needs a Content-Length here, and no Transfer-Encoding: with both, a proxy may see another request"
+		return nil, http.StatusBadRequest, "a body needs a Content-Length here, and no " +
+			"Transfer-Encoding: with both, a proxy may see another request"
 	}
 	if reads && r.ContentLength != 0 {
 		return nil, http.StatusForbidden, "a GET has no body here"
@@ -121,22 +127,27 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 		by = bears(r, g.keys.Load())
 	}
 	if by == nil && (g.Token != "" || len(g.Tenants) > 0) {
-		return nil, http.StatusUnauthorized, "this needs the " + this + "'s token: -H \"Authorization: Bearer …\"; `" + shows + "` shows the file that holds it"
+		return nil, http.StatusUnauthorized, "this needs the " + this + "'s token: -H " +
+			"\"Authorization: Bearer …\"; `" + shows + "` shows the file that holds it"
 	}
 	if !reads && by != nil && by.reads {
-		return nil, http.StatusForbidden, "this token only reads: a " + r.Method + " needs the " + this + "'s other token, that of token_file"
+		return nil, http.StatusForbidden, "this token only reads: a " + r.Method + " needs the " +
+			this + "'s other token, that of token_file"
 	}
 	if !reads && len(r.Header.Values(requestHeader)) == 0 {
-		return nil, http.StatusForbidden, "whatever changes something needs the header " + requestHeader + ": -H '" + requestHeader + ": 1'"
+		return nil, http.StatusForbidden, "whatever changes something needs " +
+			"the header " + requestHeader + ": -H '" + requestHeader + ": 1'"
 	}
-	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 && !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
-		return nil, http.StatusForbidden, "a body has to be JSON and say so: -H 'Content-Type: application/json'"
+	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 &&
+		!strings.EqualFold(strings.TrimSpace(kind), "application/json") {
+		return nil, http.StatusForbidden, "a body has to be JSON and say so: -H 'Content-Type: " +
+			"application/json'"
 	}
 	return by, 0, ""
 }
 
-// knows says whether a request is made to a name of this city. What a page of another site has a browser resolve is none,
-// wherever that name leads by now.
+// knows says whether a request is made to a name of this city. What a page of another site has a browser resolve is
+// none, wherever that name leads by now.
 func (g Guard) knows(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -147,7 +158,9 @@ func (g Guard) knows(r *http.Request) bool {
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
-		return slices.ContainsFunc(g.Hosts, func(h string) bool { return strings.EqualFold(h, host) })
+		return slices.ContainsFunc(g.Hosts, func(h string) bool {
+			return strings.EqualFold(h, host)
+		})
 	}
 	if addr = addr.Unmap(); addr.Zone() == "" && (addr.IsLoopback() || addr == cameTo(r)) {
 		return true
@@ -176,7 +189,8 @@ func hostOf(hostport string) (string, bool) {
 			host = inner[1:]
 		default:
 			var err error
-			if host, port, err = net.SplitHostPort(hostport); err != nil || strings.Trim(port, "0123456789") != "" {
+			if host, port, err = net.SplitHostPort(hostport); err != nil ||
+				strings.Trim(port, "0123456789") != "" {
 				return "", false
 			}
 		}
@@ -193,14 +207,16 @@ func sameOrigin(r *http.Request) bool {
 	}
 	for _, from := range r.Header.Values("Origin") {
 		u, err := url.Parse(from)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !strings.EqualFold(u.Host, r.Host) {
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+			!strings.EqualFold(u.Host, r.Host) {
 			return false
 		}
 	}
 	return true
 }
 
-// bears is the key of the token that a request brings and that opens its path, found in a time that says nothing about any token.
+// bears is the key of the token that a request brings and that opens its path, found in a time that says nothing
+// about any token.
 func bears(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

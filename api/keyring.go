@@ -98,8 +98,8 @@ func (k *keyring) over(before *keyring) (gone []*key) {
 	return gone
 }
 
-// opens is the key with this digest if it opens a path. It takes as long for a tenant that there is as for one that there is
-// not, and says nothing else of either.
+// opens is the key with this digest if it opens a path. It takes as long for a tenant that there is as for one that
+// there is not, and says nothing else of either.
 func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
 	none := &key{} // which no token has
 	all, read, own := none, none, none
@@ -113,7 +113,8 @@ func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
 	if key, is := k.tenants[who]; is {
 		own = key
 	}
-	isAll, isOwn := subtle.ConstantTimeCompare(given[:], all.sum[:]), subtle.ConstantTimeCompare(given[:], own.sum[:])
+	isAll, isOwn := subtle.ConstantTimeCompare(given[:], all.sum[:]),
+		subtle.ConstantTimeCompare(given[:], own.sum[:])
 	isRead := subtle.ConstantTimeCompare(given[:], read.sum[:])
 	switch {
 	case isAll == 1:

@@ -18,7 +18,8 @@ type keys struct {
 }
 
 func (k keys) same(l keys) bool {
-	return k.token == l.token && k.read == l.read && maps.EqualFunc(k.tenants, l.tenants, func(a, b Tenant) bool { return a.Token == b.Token })
+	return k.token == l.token && k.read == l.read &&
+		maps.EqualFunc(k.tenants, l.tenants, func(a, b Tenant) bool { return a.Token == b.Token })
 }
 
 // secret is what a look at a token's file saw.
@@ -41,11 +42,13 @@ func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 	if k.fleet {
 		whose[now.token] = "the supervisor"
 	}
-	if now.read, err = k.readToken(ctx, k.want.ReadFile, false); err == nil && now.read != "" && whose[now.read] != "" {
+	if now.read, err = k.readToken(ctx, k.want.ReadFile, false); err == nil && now.read != "" &&
+		whose[now.read] != "" {
 		err = fmt.Errorf("it is the token of %s", whose[now.read])
 	}
 	if err != nil {
-		now.read, problems = "", append(problems, fmt.Sprintf("read_token_file cannot be used, so its token is refused: %v", err))
+		now.read, problems = "", append(problems,
+			fmt.Sprintf("read_token_file cannot be used, so its token is refused: %v", err))
 	}
 	if now.read != "" {
 		whose[now.read] = "read_token_file"
@@ -58,7 +61,8 @@ func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 }
 
 // readTenants reads the tokens of tenants, and returns which tenants are not let in, and why.
-func (k *keeper) readTenants(ctx context.Context, now *keys, whose map[string]string) (problems []string) {
+func (k *keeper) readTenants(ctx context.Context, now *keys,
+	whose map[string]string) (problems []string) {
 	now.tenants = map[string]Tenant{}
 	for _, name := range slices.Sorted(maps.Keys(k.want.Tenants)) {
 		t := k.want.Tenants[name]
@@ -76,12 +80,14 @@ func (k *keeper) readTenants(ctx context.Context, now *keys, whose map[string]st
 		} else {
 			whose[key] = "the tenant " + name
 		}
-		now.tenants[name] = Tenant{Cities: t.Cities, Token: key, MaxAgents: t.MaxAgents, MaxCities: t.MaxCities}
+		now.tenants[name] = Tenant{Cities: t.Cities, Token: key, MaxAgents: t.MaxAgents,
+			MaxCities: t.MaxCities}
 	}
 	return problems
 }
 
-// readToken returns the token of a file, "" if path is "". make creates a file that does not exist. Errors do not contain the token.
+// readToken returns the token of a file, "" if path is "". make creates a file that does not exist. Errors do not
+// contain the token.
 func (k *keeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
 		return "", nil

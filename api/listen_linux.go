@@ -16,7 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// Socket is a listener on a city's socket, for one user alone. Accept is for one goroutine; everything else may be called from any.
+// Socket is a listener on a city's socket, for one user alone. Accept is for one goroutine; everything else may be
+// called from any.
 type Socket struct {
 	path string
 	uid  uint32
@@ -30,8 +31,9 @@ type Socket struct {
 }
 
 // Listen binds the socket that belongs at path (see disk.SocketPath for long ones), for this user alone: mode 0600, and
-// connections of another uid are closed when they are accepted. The caller holds the city's lock, so a socket that is there
-// already is removed, and anything else is moved aside, see Aside. A folder that another user owns is refused.
+// connections of another uid are closed when they are accepted. The caller holds the city's lock, so a socket that
+// is there already is removed, and anything else is moved aside, see Aside. A folder that another user owns is
+// refused.
 func Listen(path string) (*Socket, error) {
 	s := &Socket{path: path, uid: uint32(os.Getuid())}
 	var err error
@@ -49,8 +51,8 @@ func (s *Socket) Aside() string {
 	return s.aside
 }
 
-// place is where the socket that belongs at path is bound. The path may lead through a descriptor, which other processes
-// do not know: whether it is too long is decided by the path that they use.
+// place is where the socket that belongs at path is bound. The path may lead through a descriptor, which other
+// processes do not know: whether it is too long is decided by the path that they use.
 func place(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)
@@ -74,7 +76,8 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 		return nil, "", err
 	case info.Mode().Type() != fs.ModeSocket:
 		if aside, err = disk.SetAside(bound); err != nil {
-			return nil, "", fmt.Errorf("%s is not a socket and cannot be moved away: %w", disk.Real(bound), err)
+			return nil, "", fmt.Errorf("%s is not a socket and cannot be moved away: %w",
+				disk.Real(bound), err)
 		}
 	default:
 		if err := disk.Remove(bound); err != nil {
@@ -96,8 +99,9 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 	return l.(*net.UnixListener), disk.Real(aside), nil
 }
 
-// Renew binds the socket again if it was removed or replaced by something that is no socket, and reports whether it did.
-// Clients that are connected stay so. The caller holds the city's lock, so no other controller has bound it meanwhile.
+// Renew binds the socket again if it was removed or replaced by something that is no socket, and reports whether it
+// did. Clients that are connected stay so. The caller holds the city's lock, so no other controller has bound it
+// meanwhile.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
 		return false, nil // a folder that does not answer holds up one look

@@ -35,9 +35,12 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(found, func(a, b mail.Message) int { return newer(sentAs(&a), sentAs(&b)) })
+	slices.SortStableFunc(found, func(a, b mail.Message) int {
+		return newer(sentAs(&a), sentAs(&b))
+	})
 	if after := v.Get("cursor"); after != "" {
-		if number, id, _ := strings.Cut(after, "-"); strings.Trim(number, "0123456789") != "" || number == "" || beads.CheckID(id) != nil {
+		if number, id, _ := strings.Cut(after, "-"); strings.Trim(number, "0123456789") != "" ||
+			number == "" || beads.CheckID(id) != nil {
 			return invalid("cursor=%.40q is none: next_cursor of the page before is one", after)
 		}
 	}
@@ -50,7 +53,9 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
 }
 
 // sentAs is a message's place among others.
-func sentAs(m *mail.Message) string { return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID) }
+func sentAs(m *mail.Message) string {
+	return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID)
+}
 
 // newer orders places, the newest first.
 func newer(a, b string) int { return strings.Compare(b, a) }
@@ -87,7 +92,8 @@ func (s *server) sendMail(w http.ResponseWriter, r *http.Request, _ route) error
 		return s.answer(w, r, d)
 	}
 	if d.To == "" {
-		return invalid(`to whom? {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
+		return invalid(
+			`to whom? {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
 	}
 	return s.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
 }

@@ -67,7 +67,9 @@ func (p *figures) put(suffix string, v float64, labels ...string) {
 	b.WriteString("} " + strconv.FormatFloat(v, 'g', -1, 64) + "\n")
 }
 
-func label(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) }
+func label(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
+}
 
 // gauge writes a figure that stands alone.
 func (p *figures) gauge(name, help string, v float64, labels ...string) {
@@ -79,9 +81,12 @@ func (p *figures) gauge(name, help string, v float64, labels ...string) {
 func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 	p.gauge("info", "The program that runs the city.", 1, "version", snap.Version)
 	p.gauge("uptime_seconds", "Age of the controller.", float64(uptime(snap, now)))
-	p.gauge("loop_age_seconds", "Time since the loop last turned.", float64(loopAge(snap, now))/1000)
-	p.gauge("degraded", "Things that are wrong with the city as a whole.", float64(len(snap.Degraded)))
-	p.gauge("config_rejected", "Whether the configuration on disk is not in force.", truth(snap.Config.Rejected != ""))
+	p.gauge("loop_age_seconds", "Time since the loop last turned.",
+		float64(loopAge(snap, now))/1000)
+	p.gauge("degraded", "Things that are wrong with the city as a whole.",
+		float64(len(snap.Degraded)))
+	p.gauge("config_rejected", "Whether the configuration on disk is not in force.",
+		truth(snap.Config.Rejected != ""))
 	p.gauge("events_seq", "Number of the newest event.", float64(snap.Seq))
 	count := countAgents(snap)
 	p.begin("agents", "gauge", "Agents by state.")
@@ -94,7 +99,8 @@ func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 	for _, state := range slices.Sorted(maps.Keys(autos.States)) {
 		p.put("", float64(autos.States[state]), "state", string(state))
 	}
-	p.gauge("automations_failing", "Automations whose newest runs failed, or that cannot be used.", float64(autos.Failing))
+	p.gauge("automations_failing", "Automations whose newest runs failed, or that cannot be used.",
+		float64(autos.Failing))
 	p.begin("work", "gauge", "Work that is not closed.")
 	p.put("", float64(snap.Work.Open), "status", "open")
 	p.put("", float64(snap.Work.InProgress), "status", "in_progress")
@@ -106,7 +112,8 @@ func (p *figures) machine(seen []glance, now time.Time) {
 	for i := range seen {
 		p.city = seen[i].name
 		p.gauge("city_up", "Whether the city runs and answers.", truth(seen[i].snap != nil))
-		p.gauge("city_crashes", "Crashes of the city's loop since it last ran well.", float64(seen[i].info.Crashes))
+		p.gauge("city_crashes", "Crashes of the city's loop since it last ran well.",
+			float64(seen[i].info.Crashes))
 	}
 	for i := range seen {
 		p.city = seen[i].name
@@ -132,7 +139,8 @@ func (p *figures) measured(g city.Gauges) {
 		name, help string
 		n          uint64
 	}{
-		{"agent_starts_total", "Starts of agents.", g.Starts}, {"agent_start_failures_total", "Starts that failed.", g.StartsFailed},
+		{"agent_starts_total", "Starts of agents.", g.Starts},
+		{"agent_start_failures_total", "Starts that failed.", g.StartsFailed},
 		{"agent_crashes_total", "Ends of agents that nobody asked for.", g.Crashes},
 	} {
 		p.begin(c.name, "counter", c.help)
@@ -160,7 +168,8 @@ func (p *figures) measured(g city.Gauges) {
 
 func (p *figures) timing(t city.Timing, labels ...string) {
 	for i, bound := range city.TimingBounds {
-		p.put("_bucket", float64(t.Under[i]), append(labels, "le", strconv.FormatFloat(bound.Seconds(), 'g', -1, 64))...)
+		p.put("_bucket", float64(t.Under[i]),
+			append(labels, "le", strconv.FormatFloat(bound.Seconds(), 'g', -1, 64))...)
 	}
 	p.put("_bucket", float64(t.Count), append(labels, "le", "+Inf")...)
 	p.put("_sum", t.Sum.Seconds(), labels...)

@@ -16,7 +16,8 @@ func nameOf(noun kind, escaped string) (string, error) {
 	case bead, letter:
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
-			return "", &city.Error{Code: city.Invalid, Message: "that is no bead's id: letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
+			return "", &city.Error{Code: city.Invalid, Message: "that is no bead's id: letters, " +
+				"digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
 		}
 		return id, nil
 	}
@@ -31,9 +32,11 @@ func nameOf(noun kind, escaped string) (string, error) {
 func scopedName(escaped string) (string, error) {
 	s, err := url.PathUnescape(escaped)
 	parts := strings.Split(s, ":")
-	ok := err == nil && validPart(parts[0]) && (len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && validPart(parts[2]))
+	ok := err == nil && validPart(parts[0]) &&
+		(len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && validPart(parts[2]))
 	if !ok {
-		return "", &city.Error{Code: city.Invalid, Message: "that is no name of an automation: NAME or NAME:rig:RIG, of letters, digits, \".\", \"_\" and \"-\""}
+		return "", &city.Error{Code: city.Invalid, Message: "that is no name of an automation: " +
+			"NAME or NAME:rig:RIG, of letters, digits, \".\", \"_\" and \"-\""}
 	}
 	return s, nil
 }
@@ -58,7 +61,8 @@ func validPart(s string) bool {
 	}
 	for i := range len(s) {
 		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_',
+			c == '-':
 		default:
 			return false
 		}
@@ -67,7 +71,8 @@ func validPart(s string) bool {
 }
 
 func badName(what string) error {
-	return &city.Error{Code: city.Invalid, Message: "that is no name of " + article(what) + ": letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
+	return &city.Error{Code: city.Invalid, Message: "that is no name of " + article(what) +
+		": letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
 }
 
 func article(what string) string {
@@ -78,5 +83,6 @@ func article(what string) string {
 }
 
 func unknownPath() error {
-	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, /v0/agents, /v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail and /v0/events are"}
+	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, " +
+		"/v0/agents, /v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail and /v0/events are"}
 }

@@ -57,9 +57,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns in whose name a process acts: the agent whose session the process, or the oldest of its ancestors in any
-// session, belongs to. Outside of all sessions it is the name in the process's environment, else the operator. "" = the
-// process cannot be seen.
+// actorOf returns in whose name a process acts: the agent whose session the process, or the oldest of its ancestors
+// in any session, belongs to. Outside of all sessions it is the name in the process's environment, else the
+// operator. "" = the process cannot be seen.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {
@@ -68,7 +68,8 @@ func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 			if environ == nil {
 				return "", false
 			}
-			own = cmp.Or(variable(environ, "GC_AGENT"), variable(environ, "GC_AUTOMATION"), "operator")
+			own = cmp.Or(variable(environ, "GC_AGENT"), variable(environ, "GC_AUTOMATION"),
+				"operator")
 		}
 		agent = cmp.Or(sessions[variable(environ, "GC_SESSION_ID")], agent)
 		stat, err := proc.ReadStat(at)
@@ -90,7 +91,8 @@ func variable(environ []byte, name string) string {
 	return ""
 }
 
-// ownPeer returns an error if another user's process answers on a socket. Commands, and keys of terminals, are for this user's processes only.
+// ownPeer returns an error if another user's process answers on a socket. Commands, and keys of terminals, are for
+// this user's processes only.
 func ownPeer(c net.Conn) error {
 	cred, err := credentials(c)
 	if err != nil {
@@ -104,7 +106,8 @@ func trusted(uid uint32) error {
 	if uid == uint32(os.Getuid()) {
 		return nil
 	}
-	return fmt.Errorf("a process of another user (uid %d) answers there: end it, and remove the socket", uid)
+	return fmt.Errorf("a process of another user (uid %d) answers there: end it, and "+
+		"remove the socket", uid)
 }
 
 // credentials returns the kernel's word on the process at the other end of a unix socket.
@@ -117,7 +120,9 @@ func credentials(c net.Conn) (cred *unix.Ucred, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if e := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); e != nil {
+	if e := raw.Control(func(fd uintptr) {
+		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); e != nil {
 		return nil, e
 	}
 	return cred, err

@@ -28,7 +28,9 @@ func (s *server) profile(w http.ResponseWriter, r *http.Request, path string) {
 			fmt.Fprintf(w, "%s?debug=1 (%d)\n", p.Name(), p.Count())
 		}
 	case "/profile":
-		err = s.record(w, r, 30, func() error { return pprof.StartCPUProfile(w) }, pprof.StopCPUProfile)
+		err = s.record(w, r, 30, func() error {
+			return pprof.StartCPUProfile(w)
+		}, pprof.StopCPUProfile)
 	case "/trace":
 		err = s.record(w, r, 1, func() error { return trace.Start(w) }, trace.Stop)
 	case "/allocs", "/block", "/goroutine", "/heap", "/mutex", "/threadcreate":
@@ -42,7 +44,8 @@ func (s *server) profile(w http.ResponseWriter, r *http.Request, path string) {
 }
 
 // record records for ?seconds=N, or until the client leaves or the server stops.
-func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, start func() error, stop func()) error {
+func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, start func() error,
+	stop func()) error {
 	if r.URL.Query().Has("seconds") {
 		var err error
 		if seconds, err = number(r, "seconds", uint64(maxProfile/time.Second)); err != nil {

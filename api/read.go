@@ -21,7 +21,8 @@ const (
 
 // patience reads ?index=N&wait=30s: whether to wait for something newer than N, and a context that ends when that has
 // taken too long.
-func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), index uint64, asked bool, err error) {
+func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), index uint64,
+	asked bool, err error) {
 	q := r.URL.Query()
 	index, err = number(r, "index", math.MaxUint64)
 	wait := defaultWait
@@ -200,7 +201,8 @@ func selection(r *http.Request) (events.Query, error) {
 		if ago, err := time.ParseDuration(since); err == nil {
 			q.Since = time.Now().Add(-ago)
 		} else if q.Since, err = time.Parse(time.RFC3339Nano, since); err != nil {
-			return q, invalid("since=%.40q is neither a time (2006-01-02T15:04:05Z) nor a duration (1h30m)", since)
+			return q, invalid("since=%.40q is neither a time (2006-01-02T15:04:05Z) nor a "+
+				"duration (1h30m)", since)
 		}
 	}
 	return q, nil

@@ -30,14 +30,15 @@ func listOf[T any](items []T) list[T] {
 	return list[T]{Items: items, Total: len(items)}
 }
 
-// page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after ?cursor=NAME. total
-// is of the whole list.
+// page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after
+// ?cursor=NAME. total is of the whole list.
 func page[T any](r *http.Request, items []T, name func(*T) string) (list[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
 
 // pageBy is page for a list in another order of its names.
-func pageBy[T any](r *http.Request, items []T, name func(*T) string, order func(a, b string) int) (list[T], error) {
+func pageBy[T any](r *http.Request, items []T, name func(*T) string,
+	order func(a, b string) int) (list[T], error) {
 	limit, err := number(r, "limit", maxLines)
 	if err != nil {
 		return list[T]{}, err
@@ -58,7 +59,8 @@ func pageBy[T any](r *http.Request, items []T, name func(*T) string, order func(
 }
 
 // okPage writes a page of a list that is drawn from a snapshot.
-func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, snap *city.Snapshot, items []T, name func(*T) string) error {
+func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, snap *city.Snapshot,
+	items []T, name func(*T) string) error {
 	p, err := page(r, items, name)
 	if err == nil {
 		s.ok(w, snap, p)
@@ -72,7 +74,8 @@ func (s *server) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		s.o.Log.Error("an answer cannot be written as JSON", "err", err)
-		code, body = http.StatusInternalServerError, []byte(`{"code":"unavailable","message":"the answer cannot be written as JSON; the log has more"}`)
+		code, body = http.StatusInternalServerError,
+			[]byte(`{"code":"unavailable","message":"the answer cannot be written as JSON; the log has more"}`)
 	}
 	s.write(w, code, "application/json", append(body, '\n'))
 }

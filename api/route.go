@@ -64,9 +64,10 @@ const (
 
 // route is a request's path, understood.
 type route struct {
-	kind   kind
-	city   string // "" = the only one
-	target string // an agent or a pool, qualified, a rig, an automation, scoped, a watchdog, or a bead's id; "" = the city
+	kind kind
+	city string // "" = the only one
+	// an agent or a pool, qualified, a rig, an automation, scoped, a watchdog, or a bead's id; "" = the city
+	target string
 	run    string // the id of a run of the automation
 	verb   string // of a command, as city.Decode takes it
 }
@@ -143,7 +144,8 @@ func (rt *route) parseCity(rest string) error {
 			return unknownPath()
 		}
 		rt.kind = k
-	case status, snapshot, snapshots, configured, agents, quarantine, pools, rigs, automations, watchdogs, work, mailbox, slinging, eventLog, eventStream:
+	case status, snapshot, snapshots, configured, agents, quarantine, pools, rigs, automations,
+		watchdogs, work, mailbox, slinging, eventLog, eventStream:
 		rt.kind = k
 	case "reload", "suspend", "resume", "shutdown":
 		rt.kind, rt.verb = command, rest
@@ -165,16 +167,20 @@ func (rt *route) parseTarget(noun kind, parts []string) error {
 	if noun == automated && len(parts) == 4 && kind(parts[1]) == run && kind(parts[3]) == watch {
 		return rt.parseRun(parts[0], parts[2])
 	}
-	if n := len(parts) - 2; noun == agent && n > 0 && strings.Join(parts[n:], "/") == string(outputs) {
+	if n := len(parts) - 2; noun == agent && n > 0 && strings.Join(parts[n:], "/") ==
+		string(outputs) {
 		rt.kind, parts = outputs, parts[:n]
 	} else if last := len(parts) - 1; last > 0 {
 		if k, verb := what(noun, parts[last]); k != "" {
 			rt.kind, rt.verb, parts = k, verb, parts[:last]
 		}
 	}
-	whole := noun.flat() || slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(p, "%") })
+	whole := noun.flat() || slices.ContainsFunc(parts, func(p string) bool {
+		return strings.Contains(p, "%")
+	})
 	if len(parts) > 1 && whole {
-		return unknownPath() // a whole name in one part, and another one behind it: a verb that does not exist
+		// a whole name in one part, and another one behind it: a verb that does not exist
+		return unknownPath()
 	}
 	var err error
 	rt.target, err = nameOf(noun, strings.Join(parts, "/"))
@@ -248,7 +254,8 @@ func isVerb(verb string) bool {
 	switch verb {
 	case "nudge", "send-keys":
 		return true
-	case "scale", "suspend-rig", "resume-rig", "run", "end-run", "update-bead", "beat", "decide", "acknowledge":
+	case "scale", "suspend-rig", "resume-rig", "run", "end-run", "update-bead", "beat", "decide",
+		"acknowledge":
 		return false
 	}
 	_, err := city.Decode(verb, "x", nil)

@@ -14,8 +14,9 @@ import (
 	"gcity/city"
 )
 
-// Serve answers for a city until ctx ends, then gives requests in flight 5 s, or what is left of o.Last, and returns nil when nothing of it runs
-// any more. It closes l. Another end is an error; so is a request that the city does not let go of for 5 s more.
+// Serve answers for a city until ctx ends, then gives requests in flight 5 s, or what is left of o.Last, and
+// returns nil when nothing of it runs any more. It closes l. Another end is an error; so is a request that the city
+// does not let go of for 5 s more.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler { s.city = c; return s })
 }
@@ -25,7 +26,8 @@ func ServeFleet(ctx context.Context, l net.Listener, d city.Directory, o Options
 	return serve(ctx, l, o, func(s *server) http.Handler { return newFleet(s, d) })
 }
 
-func serve(ctx context.Context, l net.Listener, o Options, handler func(*server) http.Handler) error {
+func serve(ctx context.Context, l net.Listener, o Options,
+	handler func(*server) http.Handler) error {
 	life, end := context.WithCancel(ctx)
 	defer end()
 	s := newServer(life, nil, o)
@@ -46,9 +48,11 @@ func serve(ctx context.Context, l net.Listener, o Options, handler func(*server)
 		DisableGeneralOptionsHandler: true, // it would answer what nobody has let through
 
 		BaseContext: func(net.Listener) context.Context { return requests },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
-		ConnState:   conns.changed,
-		ErrorLog:    slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+		ConnState: conns.changed,
+		ErrorLog:  slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
 	var wg sync.WaitGroup

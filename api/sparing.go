@@ -10,8 +10,8 @@ import (
 	"gcity/events"
 )
 
-// calls are what cities are asked just now. What goes on when nobody has waited for it for a while is a city's that may never
-// answer: until it ends that city is not asked again, so that no more hangs than was asked at once.
+// calls are what cities are asked just now. What goes on when nobody has waited for it for a while is a city's that
+// may never answer: until it ends that city is not asked again, so that no more hangs than was asked at once.
 type calls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city
@@ -27,7 +27,8 @@ func (c *calls) begin(ctx context.Context, name string) (end func(), err error) 
 	defer c.mu.Unlock()
 	for w := range c.of[name] {
 		if !w.left.IsZero() && time.Since(w.left) > lookTime {
-			return nil, &city.Error{Code: city.Unavailable, Message: name + " has not answered yet what it was asked before"}
+			return nil, &city.Error{Code: city.Unavailable, Message: name + " has not answered " +
+				"yet what it was asked before"}
 		}
 	}
 	if c.of == nil {

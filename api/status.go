@@ -97,16 +97,17 @@ type Status struct {
 	AutoCount AutomationCounts `json:"automations"`
 	Work      city.Work        `json:"work"`
 	Mail      city.MailCount   `json:"mail"` // for people
-	CPU       float64          `json:"cpu"`  // of one processor, in percent; all agents that are measured
-	RSS       int64            `json:"rss"`  // bytes, likewise
-	PID       int              `json:"pid"`  // of the controller, 0 if none runs
-	Mode      string           `json:"mode"` // of the controller, "" if none runs
-	LoopAge   int64            `json:"loop_age_ms"`
-	API       string           `json:"api,omitempty"` // where the city answers over TCP
-	Config    city.ConfigInfo  `json:"config"`
-	Degraded  []string         `json:"degraded"` // never null
-	Ending    *city.Ending     `json:"ending,omitempty"`
-	Stranded  []city.Stranded  `json:"stranded,omitempty"`
+	// of one processor, in percent; all agents that are measured
+	CPU      float64         `json:"cpu"`
+	RSS      int64           `json:"rss"`  // bytes, likewise
+	PID      int             `json:"pid"`  // of the controller, 0 if none runs
+	Mode     string          `json:"mode"` // of the controller, "" if none runs
+	LoopAge  int64           `json:"loop_age_ms"`
+	API      string          `json:"api,omitempty"` // where the city answers over TCP
+	Config   city.ConfigInfo `json:"config"`
+	Degraded []string        `json:"degraded"` // never null
+	Ending   *city.Ending    `json:"ending,omitempty"`
+	Stranded []city.Stranded `json:"stranded,omitempty"`
 }
 
 // AgentCounts are the agents of a city, by what matters.
@@ -129,8 +130,9 @@ type PoolCounts struct {
 
 // AutomationCounts are the automations of a city.
 type AutomationCounts struct {
-	Total   int                          `json:"total"`
-	Failing int                          `json:"failing"` // their newest runs failed, or they cannot be used
+	Total int `json:"total"`
+	// their newest runs failed, or they cannot be used
+	Failing int                          `json:"failing"`
 	States  map[city.AutomationState]int `json:"states"`
 }
 
@@ -153,11 +155,14 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ route) error {
 // snapshot that no controller made.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
 	a := Status{
-		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now), Suspended: snap.Suspended,
-		Agents: len(snap.Agents), Pools: len(snap.Pools), Rigs: len(snap.Rigs), Autos: len(snap.Automations),
+		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now),
+		Suspended: snap.Suspended,
+		Agents:    len(snap.Agents), Pools: len(snap.Pools), Rigs: len(snap.Rigs),
+		Autos: len(snap.Automations),
 		Count: countAgents(snap), PoolCount: countPools(snap.Pools), RigCount: countRigs(snap.Rigs),
 		AutoCount: countAutomations(snap.Automations), Work: snap.Work, Mail: snap.Mail,
-		PID: snap.PID, Mode: snap.Mode, LoopAge: loopAge(snap, now), API: snap.API, Config: snap.Config,
+		PID: snap.PID, Mode: snap.Mode, LoopAge: loopAge(snap, now), API: snap.API,
+		Config:   snap.Config,
 		Degraded: degraded(snap), Ending: snap.Ending, Stranded: snap.Stranded,
 	}
 	a.Running = a.Count.Running

@@ -58,7 +58,8 @@ func (s *server) takePlace() (leave func(), err error) {
 	case s.streams <- struct{}{}:
 		return func() { <-s.streams }, nil
 	default:
-		return nil, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d streams are open already: close some", cap(s.streams))}
+		return nil, &city.Error{Code: city.Unavailable,
+			Message: fmt.Sprintf("%d streams are open already: close some", cap(s.streams))}
 	}
 }
 
@@ -112,7 +113,8 @@ func (s *server) errStopped() error {
 var errCut = errors.New("the reader is gone or too slow")
 
 // pump sends what a sequence yields until either side ends, with comments when it is quiet.
-func pump[T any](s *server, st *stream, r *http.Request, from func(context.Context) iter.Seq2[T, error], send func(T) error) {
+func pump[T any](s *server, st *stream, r *http.Request,
+	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
 	pumpAhead(s, st, r, 0, from, send)
 }
 
@@ -120,7 +122,8 @@ func pump[T any](s *server, st *stream, r *http.Request, from func(context.Conte
 const eventsAhead = 64
 
 // pumpAhead is pump where each item is to come, and so many may wait to be written.
-func pumpAhead[T any](s *server, st *stream, r *http.Request, ahead int, from func(context.Context) iter.Seq2[T, error], send func(T) error) {
+func pumpAhead[T any](s *server, st *stream, r *http.Request, ahead int,
+	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
 	err := pumpItems(s, st, r, ahead, from, send)
 	switch {
 	case errors.Is(err, errCut) || r.Context().Err() != nil:
@@ -137,7 +140,8 @@ func pumpAhead[T any](s *server, st *stream, r *http.Request, ahead int, from fu
 	}
 }
 
-func pumpItems[T any](s *server, st *stream, r *http.Request, ahead int, from func(context.Context) iter.Seq2[T, error], send func(T) error) error {
+func pumpItems[T any](s *server, st *stream, r *http.Request, ahead int,
+	from func(context.Context) iter.Seq2[T, error], send func(T) error) error {
 	type item struct {
 		v   T
 		err error
@@ -220,7 +224,9 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt route) error {
 		return err
 	}
 	defer done()
-	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Frame, error] { return s.city.Watch(ctx, rt.target) },
+	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Frame, error] {
+		return s.city.Watch(ctx, rt.target)
+	},
 		func(f city.Frame) error { return st.send("frame", "", f) })
 	return nil
 }
@@ -256,7 +262,9 @@ func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ route) er
 		return nil
 	}
 	at := after
-	pumpAhead(s, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[events.Event, error] { return s.city.Events(ctx, after) },
+	pumpAhead(s, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[events.Event, error] {
+		return s.city.Events(ctx, after)
+	},
 		func(e events.Event) error {
 			if e.Seq > at+1 && !city.MadeGap(&e) {
 				if err := st.sendEvent(city.Hole(at+1, e.Seq-1, e.TS)); err != nil {
@@ -303,7 +311,9 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 
 // outputStream streams the last lines of an agent, at once and whenever they changed, also over its restarts.
 func outputStream(s *server) handler {
-	return func(w http.ResponseWriter, r *http.Request, rt route) error { return streamOutput(s, w, r, rt) }
+	return func(w http.ResponseWriter, r *http.Request, rt route) error {
+		return streamOutput(s, w, r, rt)
+	}
 }
 
 func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt route) error {

@@ -30,33 +30,41 @@ type TCP struct {
 
 func (t TCP) same(u TCP) bool {
 	return t.Addr == u.Addr && t.TokenFile == u.TokenFile && t.MakeToken == u.MakeToken &&
-		t.ReadFile == u.ReadFile && slices.Equal(t.Hosts, u.Hosts) && maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.same)
+		t.ReadFile == u.ReadFile && slices.Equal(t.Hosts, u.Hosts) &&
+		maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.same)
 }
 
 // secrets tells whether there are files to be looked at.
 func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 
 const (
-	tryAgain  = 2 * time.Second // after an address could not be had, and between two looks at a token
-	tokenTime = time.Second     // for a file to be read
+	// after an address could not be had, and between two looks at a token
+	tryAgain  = 2 * time.Second
+	tokenTime = time.Second // for a file to be read
 
-	tokensAtOnce = 8 // files that may be waited for: beside one that never answers another one can be written into [api]
+	// files that may be waited for: beside one that never answers another one can be written into [api]
+	tokensAtOnce = 8
 )
 
-// Keep answers over TCP where the newest of wants says, until ctx ends. It tells of every change: of the address that it
-// listens on, or why it does not; what fails is tried again until it works. Every change cuts what is connected; a token that changes
-// cuts what was let in with it.
+// Keep answers over TCP where the newest of wants says, until ctx ends. It tells of every change: of the address
+// that it listens on, or why it does not; what fails is tried again until it works. Every change cuts what is
+// connected; a token that changes cuts what was let in with it.
 func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Door), c city.Control, o Options) {
 	k := &keeper{section: "[api]", o: o, tell: tell}
-	k.serve = func(ctx context.Context, l net.Listener, o Options) error { return Serve(ctx, l, c, o) }
+	k.serve = func(ctx context.Context, l net.Listener, o Options) error {
+		return Serve(ctx, l, c, o)
+	}
 	k.run(ctx, wants)
 }
 
-// KeepFleet is Keep for all cities of a directory. A tenant whose token cannot be had is not let in, and that is told beside the
-// address.
-func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Door), d city.Directory, o Options) {
+// KeepFleet is Keep for all cities of a directory. A tenant whose token cannot be had is not let in, and that is
+// told beside the address.
+func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Door), d city.Directory,
+	o Options) {
 	k := &keeper{section: "[supervisor]", fleet: true, o: o, tell: tell}
-	k.serve = func(ctx context.Context, l net.Listener, o Options) error { return ServeFleet(ctx, l, d, o) }
+	k.serve = func(ctx context.Context, l net.Listener, o Options) error {
+		return ServeFleet(ctx, l, d, o)
+	}
 	k.run(ctx, wants)
 }
 
@@ -81,7 +89,8 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 			k.turn(ctx)
 		case err := <-k.failed:
 			k.close()
-			k.say(city.Door{Problem: fmt.Sprintf("the API on %s has ended and is begun again: %v", k.want.Addr, err)})
+			k.say(city.Door{Problem: fmt.Sprintf("the API on %s has ended and is begun again: %v",
+				k.want.Addr, err)})
 		}
 		if k.serving == nil && k.want.Addr != "" || k.want.secrets() {
 			again.Reset(tryAgain)
@@ -122,12 +131,14 @@ func (k *keeper) turn(ctx context.Context) {
 	}
 	k.close()
 	if err != nil {
-		k.say(city.Door{Problem: fmt.Sprintf("the API does not answer on %s: %v", k.want.Addr, err)})
+		k.say(city.Door{Problem: fmt.Sprintf("the API does not answer on %s: %v", k.want.Addr,
+			err)})
 		return
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", k.want.Addr)
 	if err != nil {
-		k.say(city.Door{Problem: fmt.Sprintf("the API does not answer on %s: %s; it is tried again", k.want.Addr, k.unheard(err))})
+		k.say(city.Door{Problem: fmt.Sprintf("the API does not answer on %s: %s; it is tried again",
+			k.want.Addr, k.unheard(err))})
 		return
 	}
 	k.begin(ctx, l, now)
@@ -137,7 +148,8 @@ func (k *keeper) turn(ctx context.Context) {
 func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 	ctx, end := context.WithCancel(ctx)
 	o := k.o
-	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, ReadToken: now.read, Fleet: k.fleet, Tenants: now.tenants, keys: new(atomic.Pointer[keyring])}
+	o.Guard = &Guard{Hosts: k.want.Hosts, Token: now.token, ReadToken: now.read, Fleet: k.fleet,
+		Tenants: now.tenants, keys: new(atomic.Pointer[keyring])}
 	k.ring = o.Guard.keys
 	k.ring.Store(o.Guard.keyring())
 	failed := make(chan error, 1)
@@ -179,7 +191,8 @@ func (k *keeper) say(d city.Door) {
 	k.told = d
 	switch {
 	case d.Problem != "" && d.Address != "":
-		k.o.Log.Warn("not everybody can use the API over TCP", "address", d.Address, "why", d.Problem)
+		k.o.Log.Warn("not everybody can use the API over TCP", "address", d.Address, "why",
+			d.Problem)
 	case d.Problem != "":
 		k.o.Log.Warn("nobody can use the API over TCP", "why", d.Problem)
 	case d.Address != "":

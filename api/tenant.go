@@ -13,10 +13,11 @@ import (
 
 // Tenant has some of the cities of a machine, and gets to know of no others.
 type Tenant struct {
-	Cities    []string // their names, registered or not
-	Token     string   // every request of the tenant's brings it; "" = nobody can come as the tenant
-	MaxAgents int      // that all its cities together may declare, 0 = any number
-	MaxCities int      // that may be registered, 0 = any number of those above
+	Cities []string // their names, registered or not
+	// every request of the tenant's brings it; "" = nobody can come as the tenant
+	Token     string
+	MaxAgents int // that all its cities together may declare, 0 = any number
+	MaxCities int // that may be registered, 0 = any number of those above
 }
 
 // TenantOf is a Tenant as it is written down.
@@ -28,7 +29,8 @@ type TenantOf struct {
 }
 
 func (t TenantOf) same(u TenantOf) bool {
-	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile && t.MaxAgents == u.MaxAgents && t.MaxCities == u.MaxCities
+	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile &&
+		t.MaxAgents == u.MaxAgents && t.MaxCities == u.MaxCities
 }
 
 const tenantPrefix = "/v0/tenant/"
@@ -50,14 +52,17 @@ func tenantPath(path string) (who, rest string, ok bool) {
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.lets[who]
 	if l == nil {
-		f.fail(w, &city.Error{Code: city.NotFound, Message: "there is no such tenant; [tenants] in supervisor.toml has them, and they are answered over TCP only"})
+		f.fail(w, &city.Error{Code: city.NotFound, Message: "there is no such tenant; [tenants] " +
+			"in supervisor.toml has them, and they are answered over TCP only"})
 		return
 	}
 	select {
 	case l.asks <- struct{}{}:
 		defer func() { <-l.asks }()
 	default:
-		f.fail(w, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%d requests of the tenant %s are not answered yet: wait for some of them", cap(l.asks), who)})
+		f.fail(w, &city.Error{Code: city.Unavailable,
+			Message: fmt.Sprintf("%d requests of the tenant %s are not answered yet: wait for "+
+				"some of them", cap(l.asks), who)})
 		return
 	}
 	rt, err := parse(path)
@@ -98,7 +103,8 @@ func letsOf(o Options) map[string]*let {
 		return all
 	}
 	for name, t := range o.Guard.Tenants {
-		all[name] = &let{Tenant: t, name: name, asks: make(chan struct{}, o.MaxStreams), streams: make(chan struct{}, max(1, o.MaxStreams/4)), enrols: make(chan struct{}, 1)}
+		all[name] = &let{Tenant: t, name: name, asks: make(chan struct{}, o.MaxStreams),
+			streams: make(chan struct{}, max(1, o.MaxStreams/4)), enrols: make(chan struct{}, 1)}
 	}
 	return all
 }
@@ -113,18 +119,22 @@ func (t *let) fits(ctx context.Context, name string, c city.Control) error {
 		return err
 	}
 	if n := snap.Declares(); n > t.MaxAgents {
-		return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("%s declares %d agents and the tenant %s may have %d: it is not opened before its city.toml has fewer", name, n, t.name, t.MaxAgents)}
+		return &city.Error{Code: city.Forbidden,
+			Message: fmt.Sprintf("%s declares %d agents and the tenant %s may have %d: it is not "+
+				"opened before its city.toml has fewer", name, n, t.name, t.MaxAgents)}
 	}
 	return nil
 }
 
-// mayEnrol refuses a tenant's registration that would be one too many, or about what is not the tenant's; else it gives the name
-// that the city has.
-func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) (string, error) {
+// mayEnrol refuses a tenant's registration that would be one too many, or about what is not the tenant's; else it
+// gives the name that the city has.
+func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) (string,
+	error) {
 	t := f.let
 	s, ok := reg.(city.Surveyor)
 	if !ok {
-		return "", &city.Error{Code: city.Unavailable, Message: "what is in that folder cannot be said here, so no tenant can register it; ask whoever runs the machine"}
+		return "", &city.Error{Code: city.Unavailable, Message: "what is in that folder cannot " +
+			"be said here, so no tenant can register it; ask whoever runs the machine"}
 	}
 	about, err := s.Survey(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
@@ -134,15 +144,20 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	if err != nil {
 		return "", err
 	}
-	for i := range known { // by that name it is somebody else's, whatever its configuration says by now
+	// by that name it is somebody else's, whatever its configuration says by now
+	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.foreign(path, known[i].Name, nil)
 		}
 	}
 	all := f.dir.seen(known)
-	others := slices.DeleteFunc(slices.Clone(all), func(i city.Info) bool { return i.Name == about.Name })
+	others := slices.DeleteFunc(slices.Clone(all), func(i city.Info) bool {
+		return i.Name == about.Name
+	})
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
-		return "", &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("the tenant %s may have %d cities and has %s: unregister one", t.name, t.MaxCities, namesOf(others))}
+		return "", &city.Error{Code: city.Forbidden,
+			Message: fmt.Sprintf("the tenant %s may have %d cities and has %s: unregister one",
+				t.name, t.MaxCities, namesOf(others))}
 	}
 	if t.MaxAgents == 0 {
 		return about.Name, nil
@@ -151,20 +166,28 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	for i := range others {
 		d, err := s.Survey(ctx, others[i].Path)
 		if err != nil {
-			return "", &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("the agents of %s cannot be counted, so it is not known whether there is room for more: %v", others[i].Name, err)}
+			return "", &city.Error{Code: city.Unavailable,
+				Message: fmt.Sprintf("the agents of %s cannot be counted, so it is not known "+
+					"whether there is room for more: %v", others[i].Name, err)}
 		}
 		n += d.Agents
 	}
 	if n > t.MaxAgents {
-		return "", &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("with %s, which declares %d agents, the tenant %s would have %d; %d are allowed", about.Name, about.Agents, t.name, n, t.MaxAgents)}
+		return "", &city.Error{Code: city.Forbidden,
+			Message: fmt.Sprintf("with %s, which declares %d agents, the tenant %s would have "+
+				"%d; %d are allowed", about.Name, about.Agents, t.name, n, t.MaxAgents)}
 	}
 	return about.Name, nil
 }
 
-// foreign refuses a folder that is not the tenant's. What else is in it the tenant is not told, but whoever reads the log.
+// foreign refuses a folder that is not the tenant's. What else is in it the tenant is not told, but whoever reads
+// the log.
 func (f *fleet) foreign(path, is string, why error) error {
-	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why", why, "called", is)
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s holds no city that the tenant %s may register by that name; whoever runs the machine finds out more in its log", path, f.let.name)}
+	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why",
+		why, "called", is)
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s holds no city that the "+
+		"tenant %s may register by that name; whoever runs the machine finds out more in its log",
+		path, f.let.name)}
 }
 
 // hushed is what a tenant hears of an error of the machine, whose files name others too.
@@ -174,5 +197,6 @@ func (f *fleet) hushed(err error) error {
 		return err
 	}
 	f.o.Log.Warn("cities cannot be registered or unregistered", "tenant", f.let.name, "err", err)
-	return &city.Error{Code: asError(err).Code, Message: "the machine's list of cities cannot be changed; whoever runs it finds out more in its log"}
+	return &city.Error{Code: asError(err).Code, Message: "the machine's list of cities cannot be " +
+		"changed; whoever runs it finds out more in its log"}
 }

@@ -17,7 +17,8 @@ func ReadToken(path string) (string, error) {
 	// Whatever else is there must not keep the reader waiting.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", fmt.Errorf("its token cannot be read: %w; `head -c 32 /dev/urandom | base64 > FILE` makes one, chmod 600 keeps it yours", err)
+		return "", fmt.Errorf("its token cannot be read: %w; `head -c 32 /dev/urandom | base64 > "+
+			"FILE` makes one, chmod 600 keeps it yours", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -27,9 +28,11 @@ func ReadToken(path string) (string, error) {
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("%s is no file with a token in it", path)
 	case !owned(info):
-		return "", fmt.Errorf("%s belongs to another user, who knows what is in it: chown it, or make a new one", path)
+		return "", fmt.Errorf("%s belongs to another user, who knows what is in it: chown it, or "+
+			"make a new one", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("others may read its token (%v): chmod 600 %s", info.Mode().Perm(), path)
+		return "", fmt.Errorf("others may read its token (%v): chmod 600 %s", info.Mode().Perm(),
+			path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxToken+64))
 	if err != nil {
@@ -38,7 +41,8 @@ func ReadToken(path string) (string, error) {
 	token := strings.TrimSpace(string(data))
 	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 	if n := len(token); n < minToken || n > maxToken || odd {
-		return "", fmt.Errorf("%s holds no token: one line of %d to %d letters, digits and signs, without spaces", path, minToken, maxToken)
+		return "", fmt.Errorf("%s holds no token: one line of %d to %d letters, digits and "+
+			"signs, without spaces", path, minToken, maxToken)
 	}
 	return token, nil
 }

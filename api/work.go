@@ -41,8 +41,9 @@ func (s *server) beads(w http.ResponseWriter, r *http.Request, _ route) error {
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
-		Labels: given(v["label"]), Type: v.Get("type"), NotType: given(v["not_type"]), Assignee: v.Get("assignee"),
-		Parent: v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
+		Labels: given(v["label"]), Type: v.Get("type"), NotType: given(v["not_type"]),
+		Assignee: v.Get("assignee"),
+		Parent:   v.Get("parent"), Ref: v.Get("ref"), Before: v.Get("cursor"),
 	}
 	for _, s := range given(strings.Split(strings.Join(v["status"], ","), ",")) {
 		q.Status = append(q.Status, queriedStatus(s))
@@ -92,7 +93,8 @@ func beadValues(q beads.Query) url.Values {
 	for _, s := range q.Status {
 		v.Add("status", string(s))
 	}
-	for name, value := range map[string]string{"type": q.Type, "assignee": q.Assignee, "parent": q.Parent, "ref": q.Ref, "cursor": q.Before} {
+	for name, value := range map[string]string{"type": q.Type, "assignee": q.Assignee,
+		"parent": q.Parent, "ref": q.Ref, "cursor": q.Before} {
 		if value != "" {
 			v.Set(name, value)
 		}
@@ -172,7 +174,8 @@ func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt route) err
 		return err
 	}
 	if len(b) == 0 {
-		return invalid(`what is to change is needed: {"status": "in_progress", "add_labels": ["…"]}`)
+		return invalid(
+			`what is to change is needed: {"status": "in_progress", "add_labels": ["…"]}`)
 	}
 	var in change
 	if err := city.DecodeBody(b, &in); err != nil {

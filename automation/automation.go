@@ -1,11 +1,11 @@
-// Package automation decides when work begins by itself. An automation is a gate and an action, written in a file of its own:
-// the gate says when (after a while, at a time, when a check succeeds, when something happened, or only by hand), the
-// action is a shell line or a formula.
+// Package automation decides when work begins by itself. An automation is a gate and an action, written in a file
+// of its own: the gate says when (after a while, at a time, when a check succeeds, when something happened, or only
+// by hand), the action is a shell line or a formula.
 //
-// The room is pure but for reading those files. Scanner finds and reads them; Judge says of one automation whether it is
-// due, why, and what comes next; Runs is the memory of all: what was judged, what is due and waits for a place, what runs,
-// what failed and is tried again. Times are given, records, events and results of checks are handed in, and what is to be
-// done comes back as values.
+// The room is pure but for reading those files. Scanner finds and reads them; Judge says of one automation whether
+// it is due, why, and what comes next; Runs is the memory of all: what was judged, what is due and waits for a
+// place, what runs, what failed and is tried again. Times are given, records, events and results of checks are
+// handed in, and what is to be done comes back as values.
 package automation
 
 import (
@@ -85,7 +85,8 @@ type Definition struct {
 	Overlap      Overlap
 	Retry        int           // how often a run that failed is tried again
 	RetryBackoff time.Duration // before the first time; doubles, to MaxBackoff at most
-	OnFailure    string        // scoped name of the automation to run when this one has failed for good
+	// scoped name of the automation to run when this one has failed for good
+	OnFailure string
 
 	WhileSuspended bool // it fires by itself though its rig or the city is suspended
 
@@ -137,9 +138,9 @@ func (d Definition) TimedOut() string {
 // Dir is the folder of the automation's file. An action finds it in AUTOMATION_DIR.
 func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
-// Command is the shell line to run in a folder. Where the line begins with a relative path to a script that is not below
-// that folder, but in the automation's own or at the root of its topology, that one is named in its place. exists tells
-// whether there is a file.
+// Command is the shell line to run in a folder. Where the line begins with a relative path to a script that is not
+// below that folder, but in the automation's own or at the root of its topology, that one is named in its place.
+// exists tells whether there is a file.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line

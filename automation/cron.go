@@ -10,12 +10,12 @@ import (
 	"github.com/adhocore/gronx"
 )
 
-// Schedule is a cron line: minute, hour, day of the month, month, day of the week. Where both kinds of day are restricted,
-// either is enough; a kind that begins with "*" does not restrict. The zero value never comes.
+// Schedule is a cron line: minute, hour, day of the month, month, day of the week. Where both kinds of day are
+// restricted, either is enough; a kind that begins with "*" does not restrict. The zero value never comes.
 //
-// The calendar is gronx's, and it is only ever asked in UTC: what it finds there is a time on the wall, and when that time
-// comes, in a zone whose clocks are set forward and back, is decided here. Its own check lets through seconds, years
-// and other dialects, so fields are checked here too.
+// The calendar is gronx's, and it is only ever asked in UTC: what it finds there is a time on the wall, and when
+// that time comes, in a zone whose clocks are set forward and back, is decided here. Its own check lets through
+// seconds, years and other dialects, so fields are checked here too.
 type Schedule struct {
 	text  string
 	line  string // five fields in numbers
@@ -27,7 +27,8 @@ func (s Schedule) String() string { return s.text }
 // macros are the names that stand for a line.
 func macros() map[string]string {
 	return map[string]string{
-		"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@weekly": "0 0 * * 0",
+		"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
+		"@weekly":  "0 0 * * 0",
 		"@monthly": "0 0 1 * *", "@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *",
 	}
 }
@@ -42,24 +43,27 @@ type field struct {
 func fields() [5]field {
 	return [5]field{
 		{"minute", 0, 59, ""}, {"hour", 0, 23, ""}, {"day of the month", 1, 31, ""},
-		{"month", 1, 12, "janfebmaraprmayjunjulaugsepoctnovdec"}, {"day of the week", 0, 7, "sunmontuewedthufrisat"},
+		{"month", 1, 12, "janfebmaraprmayjunjulaugsepoctnovdec"},
+		{"day of the week", 0, 7, "sunmontuewedthufrisat"},
 	}
 }
 
-// ParseSchedule reads a cron line or a name like @daily. A line that never comes, such as one for the 31st of February, is
-// an error.
+// ParseSchedule reads a cron line or a name like @daily. A line that never comes, such as one for the 31st of
+// February, is an error.
 func ParseSchedule(text string) (Schedule, error) {
 	line := strings.ToLower(strings.TrimSpace(text))
 	if strings.HasPrefix(line, "@") {
 		full, ok := macros()[line]
 		if !ok {
-			return Schedule{}, fmt.Errorf("%q is not known; there are @hourly, @daily, @weekly, @monthly and @yearly", text)
+			return Schedule{}, fmt.Errorf("%q is not known; there are @hourly, @daily, @weekly, "+
+				"@monthly and @yearly", text)
 		}
 		line = full
 	}
 	parts := strings.Fields(line)
 	if len(parts) != len(fields()) {
-		return Schedule{}, fmt.Errorf("%q has %d fields; a cron line has five: minute, hour, day of the month, month, day of the week, "+
+		return Schedule{}, fmt.Errorf("%q has %d fields; a cron line has five: minute, hour, day "+
+			"of the month, month, day of the week, "+
 			"like \"0 3 * * *\" for every day at three", text, len(parts))
 	}
 	for i, f := range fields() {
@@ -73,7 +77,8 @@ func ParseSchedule(text string) (Schedule, error) {
 		}
 		parts[i] = strings.Join(items, ",")
 	}
-	s := Schedule{text: text, line: strings.Join(parts, " "), every: strings.HasPrefix(parts[1], "*")}
+	s := Schedule{text: text, line: strings.Join(parts, " "),
+		every: strings.HasPrefix(parts[1], "*")}
 	// The search gives up after some years without; from a leap day's eve it finds what there is.
 	if _, ok := s.next(time.Date(2000, 2, 28, 23, 59, 0, 0, time.UTC)); !ok {
 		return Schedule{}, fmt.Errorf("%q never comes: no month of it has such a day", text)
@@ -86,7 +91,8 @@ func (f field) item(text string) (string, error) {
 	span, step, stepped := strings.Cut(text, "/")
 	first, last, ranged := strings.Cut(span, "-")
 	if n, err := strconv.Atoi(step); stepped && (err != nil || n < 1 || n > f.high) {
-		return "", fmt.Errorf("%q: the step after \"/\" must be a number from 1 to %d", text, f.high)
+		return "", fmt.Errorf("%q: the step after \"/\" must be a number from 1 to %d", text,
+			f.high)
 	}
 	if span == "*" {
 		return text, nil
@@ -96,7 +102,8 @@ func (f field) item(text string) (string, error) {
 		return "", err
 	}
 	if !ranged && stepped {
-		return "", fmt.Errorf("%q: a step needs a range before it: write \"%d-%d/%s\" or \"*/%s\"", text, low, f.high, step, step)
+		return "", fmt.Errorf("%q: a step needs a range before it: write \"%d-%d/%s\" or \"*/%s\"",
+			text, low, f.high, step, step)
 	}
 	if !ranged {
 		return strconv.Itoa(low), nil
@@ -138,7 +145,8 @@ func (f field) value(text string) (int, error) {
 	if f.words != "" {
 		like += fmt.Sprintf(" or a word like %q", f.words[:3])
 	}
-	return 0, fmt.Errorf("%q is not understood; write \"*\", %s, a range with \"-\", a step with \"/\", or several with \",\"", text, like)
+	return 0, fmt.Errorf("%q is not understood; write \"*\", %s, a range with \"-\", a step with "+
+		"\"/\", or several with \",\"", text, like)
 }
 
 // next is the first time on the wall after one; both are written as times in UTC.
@@ -153,8 +161,8 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 // Next is the first instant after another at which the schedule comes in a time zone, zero if it never does.
 //
 // Hours that are named come once on every day that has them by the calendar: what the clock leaves out when it is set
-// forward comes at the first instant after, what it shows twice when it is set back comes the first time. Hours that begin
-// with "*" follow the time that really passes: every showing counts, and what is left out is left out.
+// forward comes at the first instant after, what it shows twice when it is set back comes the first time. Hours
+// that begin with "*" follow the time that really passes: every showing counts, and what is left out is left out.
 func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	after = after.In(zone)
 	if s.every {
@@ -167,8 +175,8 @@ func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// passing is Next for hours that begin with "*": within a stretch of time in which the zone keeps its distance to UTC, time
-// on the wall and time that passes are the same.
+// passing is Next for hours that begin with "*": within a stretch of time in which the zone keeps its distance to
+// UTC, time on the wall and time that passes are the same.
 func (s Schedule) passing(after time.Time) time.Time {
 	const most = 200 // changes of the clock that are looked across: decades
 	wall := onWall(after)
@@ -235,7 +243,8 @@ func location(name string, local *time.Location) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("there is no time zone %q; zones are named by places, like \"Europe/Berlin\", or \"UTC\"", name)
+		return nil, fmt.Errorf("there is no time zone %q; zones are named by places, like "+
+			"\"Europe/Berlin\", or \"UTC\"", name)
 	}
 	return zone, nil
 }

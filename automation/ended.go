@@ -12,7 +12,8 @@ const (
 	Interrupted Outcome = "interrupted" // by the end of the program
 )
 
-// Ended says that a run has ended. It gives the automation that follows a failure for good, "" = none; that one is due now.
+// Ended says that a run has ended. It gives the automation that follows a failure for good, "" = none; that one is
+// due now.
 func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil {
@@ -35,7 +36,8 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 		next.queue(now)
 		next.follows = scoped
 	default:
-		next.want = &Run{Definition: next.d, Reason: scoped + " failed", Follows: scoped, Opening: now, Since: now, Depth: run.Depth + 1}
+		next.want = &Run{Definition: next.d, Reason: scoped + " failed", Follows: scoped,
+			Opening: now, Since: now, Depth: run.Depth + 1}
 	}
 	return next.name
 }
@@ -54,11 +56,12 @@ func (r *Runs) Queued(scoped string) bool {
 	return it != nil && it.run != nil && !(it.memory.Queued.IsZero() && it.again.IsZero())
 }
 
-// Again says when an automation whose run failed is tried again, and which of how many tries that will be; ok is false if it
-// is not.
+// Again says when an automation whose run failed is tried again, and which of how many tries that will be; ok is
+// false if it is not.
 func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
 	it := r.items[scoped]
-	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 || it.memory.Tries > it.d.Retry || it.d.Off != "" {
+	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 ||
+		it.memory.Tries > it.d.Retry || it.d.Off != "" {
 		return 0, 0, time.Time{}, false
 	}
 	return it.memory.Tries, it.d.Retry, it.memory.Ended.Add(it.d.backoff(it.memory.Tries)), true
@@ -78,7 +81,8 @@ func (it *item) ended(run *Run, how Outcome, now time.Time) {
 		return
 	}
 	m.Tries = run.Retry + 1
-	if it.d.Gate == Event && run.Definition.On == it.d.On { // whoever tries again deals with the same events, and those that came since
+	// whoever tries again deals with the same events, and those that came since
+	if it.d.Gate == Event && run.Definition.On == it.d.On {
 		m.Again, m.Cursor = m.Cursor, min(m.Cursor, run.After)
 		it.giveBack(run)
 	}

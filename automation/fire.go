@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Fire makes an automation due by hand, past its gate. by is who asks. It is refused for one that is off, or runs and does
-// not queue.
+// Fire makes an automation due by hand, past its gate. by is who asks. It is refused for one that is off, or runs
+// and does not queue.
 func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {
@@ -16,7 +16,8 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 		return fmt.Errorf("%s is %s", scoped, it.d.Off)
 	case it.run != nil && it.d.Overlap != Queue:
 		since := it.d.clock(it.run.began())
-		return fmt.Errorf("%s runs since %s; wait for its end, or write overlap = %q into %s", scoped, since, Queue, it.d.Source)
+		return fmt.Errorf("%s runs since %s; wait for its end, or write overlap = %q into %s",
+			scoped, since, Queue, it.d.Source)
 	case it.run != nil:
 		it.queue(now)
 		r.rev++

@@ -27,10 +27,11 @@ type order struct {
 	automations []Definition
 	written     map[string]spec // by scoped name
 	layers      []formula.Layer
-	mute        map[string]bool // rigs of layers of which nothing new is known; "" = the city, whose layers are everybody's
-	pools       []string
-	before      map[string]*dish
-	now         time.Time
+	// rigs of layers of which nothing new is known; "" = the city, whose layers are everybody's
+	mute   map[string]bool
+	pools  []string
+	before map[string]*dish
+	now    time.Time
 }
 
 // meal is what came of it.
@@ -49,7 +50,8 @@ func (s *Scanner) furnish(c *Catalog, o order, patience time.Duration) {
 	m, ok := s.meals.At(context.Background(), "formulas", time.Now(), patience, o.serve)
 	if !ok {
 		m = cmp.Or(s.last, &meal{})
-		c.Problems = append(c.Problems, toml.At(toml.Place{}, "", "cannot look at the formulas of automations: %v; what was found before stays", errMute))
+		c.Problems = append(c.Problems, toml.At(toml.Place{}, "",
+			"cannot look at the formulas of automations: %v; what was found before stays", errMute))
 	}
 	s.last = m
 	c.Problems = append(c.Problems, m.problems...)
@@ -90,10 +92,12 @@ func (o order) serve() *meal {
 func (d Definition) noPool(pools []string) string {
 	target := d.Target()
 	if len(pools) == 0 {
-		return fmt.Sprintf("there is no pool %q, nor any other: an agent with an [agents.pool] table is one", target)
+		return fmt.Sprintf("there is no pool %q, nor any other: an agent with an [agents.pool] "+
+			"table is one", target)
 	}
 	if target != d.Pool && slices.Contains(pools, d.Pool) {
-		return fmt.Sprintf("rig %s has no pool %q; the city has one, which does not work on what belongs to a rig: give the rig a pool, "+
+		return fmt.Sprintf("rig %s has no pool %q; the city has one, which does not work on what "+
+			"belongs to a rig: give the rig a pool, "+
 			"or make this an automation of the city", d.Rig, d.Pool)
 	}
 	if near := toml.Meant(target, pools); near != "" {
@@ -104,14 +108,17 @@ func (d Definition) noPool(pools []string) string {
 			return fmt.Sprintf("there is no pool %q; did you mean %q?", target, p)
 		}
 	}
-	return fmt.Sprintf("there is no pool %q; there are %s", target, toml.List(pools[:min(len(pools), 12)]))
+	return fmt.Sprintf("there is no pool %q; there are %s", target,
+		toml.List(pools[:min(len(pools), 12)]))
 }
 
 // taste tries whether a formula can be cooked with what the automation gives it. An error means that nothing is known.
 func (k *kitchen) taste(d Definition, written spec) (toml.Problems, error) {
 	sources, known := k.found[d.Rig]
 	if !known {
-		own := slices.DeleteFunc(slices.Clone(k.layers), func(l formula.Layer) bool { return l.Rig != "" && l.Rig != d.Rig })
+		own := slices.DeleteFunc(slices.Clone(k.layers), func(l formula.Layer) bool {
+			return l.Rig != "" && l.Rig != d.Rig
+		})
 		var err error
 		if sources, err = formula.Resolve(own); err != nil {
 			return nil, err
@@ -168,16 +175,20 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 		switch {
 		case slices.Contains(names, name):
 		case near != "":
-			problems = append(problems, written.said("vars."+name, "formula %s has no such variable; did you mean %q?", f.Name, near))
+			problems = append(problems, written.said("vars."+name,
+				"formula %s has no such variable; did you mean %q?", f.Name, near))
 		case len(names) == 0:
-			problems = append(problems, written.said("vars."+name, "formula %s has no variables", f.Name))
+			problems = append(problems, written.said("vars."+name, "formula %s has no variables",
+				f.Name))
 		default:
-			problems = append(problems, written.said("vars."+name, "formula %s has no such variable; it has %s", f.Name, toml.List(names)))
+			problems = append(problems, written.said("vars."+name,
+				"formula %s has no such variable; it has %s", f.Name, toml.List(names)))
 		}
 	}
 	for _, name := range f.Unmet() {
 		if strings.TrimSpace(d.Vars[name]) == "" {
-			problems = append(problems, written.said("formula", "%s needs the variable %s; write %s = \"…\" below [%s.vars]",
+			problems = append(problems, written.said("formula",
+				"%s needs the variable %s; write %s = \"…\" below [%s.vars]",
 				f.Name, name, name, written.table))
 		}
 	}
@@ -190,13 +201,14 @@ type stamp struct {
 	sure bool // a later change would show in info
 }
 
-// stampOf is that of a file that is read now. One that was written just now may be written once more within the same tick
-// of its clock.
+// stampOf is that of a file that is read now. One that was written just now may be written once more within the
+// same tick of its clock.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }
 
 // still reports whether a file is as it was read.
 func (s stamp) still(now fs.FileInfo) bool {
-	return s.sure && os.SameFile(s.info, now) && s.info.ModTime().Equal(now.ModTime()) && s.info.Size() == now.Size()
+	return s.sure && os.SameFile(s.info, now) && s.info.ModTime().Equal(now.ModTime()) &&
+		s.info.Size() == now.Size()
 }

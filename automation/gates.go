@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// Kind is all that there is to one gate: its keys, how they are read, when it opens and how it is shown. A new gate is a
-// new entry in Gates.
+// Kind is all that there is to one gate: its keys, how they are read, when it opens and how it is shown. A new gate
+// is a new entry in Gates.
 type Kind struct {
 	Gate  Gate
 	needs string // the key that it cannot do without, "" = none
 	keys  []key  // that no other gate uses
 
-	parse    func(*settling)                                     // nil = there is nothing to read
-	judge    func(Definition, Facts, time.Time, *Verdict) bool   // fills in the verdict; true = open
+	parse func(*settling) // nil = there is nothing to read
+	// fills in the verdict; true = open
+	judge    func(Definition, Facts, time.Time, *Verdict) bool
 	describe func(Definition, func(time.Duration) string) string // nil = there is nothing to say
 
 	passes bool // an opening during a run passes, where overlap is Skip
@@ -53,7 +54,9 @@ func cooldownGate() Kind {
 			s.d.Interval = s.interval
 			s.least("interval", s.interval, MinInterval)
 		},
-		describe: func(d Definition, span func(time.Duration) string) string { return span(d.Interval) },
+		describe: func(d Definition, span func(time.Duration) string) string {
+			return span(d.Interval)
+		},
 	}
 }
 
@@ -68,8 +71,10 @@ func cronGate() Kind {
 			{name: "catch_up", kind: "bool", def: "`false`", gate: Cron,
 				doc: "Times that nobody was there for are made up for, by one run."},
 		},
-		parse:    (*settling).cron,
-		describe: func(d Definition, _ func(time.Duration) string) string { return d.Schedule.String() },
+		parse: (*settling).cron,
+		describe: func(d Definition, _ func(time.Duration) string) string {
+			return d.Schedule.String()
+		},
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 // Limits of what runs by itself.
 const (
-	// Late is how long after its time a schedule is still obeyed without catch_up: what is longer past was slept through, or
-	// the clock was set. It is also as far ahead as a last run is believed.
+	// Late is how long after its time a schedule is still obeyed without catch_up: what is longer past was slept
+	// through, or the clock was set. It is also as far ahead as a last run is believed.
 	Late = 3 * time.Hour
 	// Rate is how many runs an event gate opens within RateWindow; more events make later runs larger.
 	Rate       = 10
@@ -105,7 +105,8 @@ func Judge(d Definition, f Facts, now time.Time) Verdict {
 	case f.Tries > 0 && f.Tries <= d.Retry && !running:
 		return d.again(f, now, v)
 	case !f.Queued.IsZero() && !running:
-		v.Due, v.Opening, v.Reason = true, f.Queued, fmt.Sprintf("queued: due %s, while it ran", d.clock(f.Queued))
+		v.Due, v.Opening, v.Reason = true, f.Queued,
+			fmt.Sprintf("queued: due %s, while it ran", d.clock(f.Queued))
 		return v
 	}
 	kind := d.Gate.kind()
@@ -139,7 +140,8 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 		return true
 	}
 	if left := d.Interval - passed; left > 0 {
-		v.Reason, v.Next, v.Opening = fmt.Sprintf("cooldown: %s remaining", words(left)), now.Add(left), time.Time{}
+		v.Reason, v.Next, v.Opening = fmt.Sprintf("cooldown: %s remaining", words(left)),
+			now.Add(left), time.Time{}
 		return false
 	}
 	v.Reason = fmt.Sprintf("cooldown: %s over", words(d.Interval))
@@ -160,7 +162,8 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		if !done.IsZero() && done.Before(now.Add(Late)) { // what lies further ahead was another clock's
+		// what lies further ahead was another clock's
+		if !done.IsZero() && done.Before(now.Add(Late)) {
 			from = later(from, done)
 		}
 	}
@@ -206,7 +209,8 @@ func (d Definition) clock(at time.Time) string {
 func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 	c := f.Check
 	open := c.Done && c.Fresh && c.Err == "" && c.Code == 0
-	v.Ask = !open && !c.Running && (c.Asked.IsZero() || c.Asked.After(now) || now.Sub(c.Asked) >= f.Patrol)
+	v.Ask = !open && !c.Running && (c.Asked.IsZero() || c.Asked.After(now) ||
+		now.Sub(c.Asked) >= f.Patrol)
 	switch {
 	case !c.Done && c.Running:
 		v.Reason = "condition: being checked"
@@ -238,7 +242,8 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	if n := len(f.Recent); n >= Rate {
 		oldest := f.Recent[n-Rate]
 		if left := oldest.Add(RateWindow).Sub(now); left > 0 && left <= RateWindow {
-			v.Reason += fmt.Sprintf("; ran %d× in the last %s, waits %s", Rate, words(RateWindow), words(left))
+			v.Reason += fmt.Sprintf("; ran %d× in the last %s, waits %s", Rate, words(RateWindow),
+				words(left))
 			v.Next = now.Add(left)
 			return false
 		}

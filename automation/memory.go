@@ -9,8 +9,8 @@ import (
 	"gcity/events"
 )
 
-// Memory is what is to be kept of an automation between two lives of the program, by scoped name. Records of runs may be
-// pruned: this is what a cooldown counts from.
+// Memory is what is to be kept of an automation between two lives of the program, by scoped name. Records of runs
+// may be pruned: this is what a cooldown counts from.
 type Memory struct {
 	Born     time.Time `json:"born"`           // with this gate, if it is a schedule
 	Gate     string    `json:"gate,omitempty"` // and, of a schedule, what it says; "" = not known
@@ -29,7 +29,8 @@ type Memory struct {
 	Cursor uint64 `json:"cursor,omitempty"` // seq up to which they are dealt with
 	From   uint64 `json:"from,omitempty"`   // the cursor before the newest run
 	Seen   uint64 `json:"seen,omitempty"`   // up to here none is left; 0 = up to Cursor
-	Again  uint64 `json:"again,omitempty"`  // those after Cursor up to here are the next retry's; 0 = none are
+	// those after Cursor up to here are the next retry's; 0 = none are
+	Again uint64 `json:"again,omitempty"`
 
 	noted bool // the cursor is known by a record alone, which does not say what events it is about
 }
@@ -40,11 +41,12 @@ const keepGone = 30 * 24 * time.Hour
 // away is how long one may be gone, its file being edited for instance, and still get the events that came meanwhile.
 const away = time.Hour
 
-// Note adds what the record of a run says and the memory may have missed: the program can end between the two. seq is the
-// newest event that the run deals with, 0 = none; retry is which retry it is, 0 = none. Of several records the oldest is told
-// first.
+// Note adds what the record of a run says and the memory may have missed: the program can end between the two. seq
+// is the newest event that the run deals with, 0 = none; retry is which retry it is, 0 = none. Of several records
+// the oldest is told first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
-	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) { // the events tell where the clock does not
+	// the events tell where the clock does not
+	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
 		return m
 	}
 	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
@@ -86,7 +88,8 @@ func (r *Runs) Memory() map[string]Memory {
 	for name, it := range r.items {
 		m := it.memory
 		m.Seen = 0
-		if it.pending.count == 0 && (it.run == nil || !it.run.Opened.IsZero()) && it.seen > m.Cursor {
+		if it.pending.count == 0 && (it.run == nil || !it.run.Opened.IsZero()) &&
+			it.seen > m.Cursor {
 			m.Seen = it.seen
 		}
 		out[name] = m
@@ -94,9 +97,9 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load takes the automations of a new catalog. What is known already keeps its memory; what is new starts with the events
-// after newest, which is the seq of the log's newest. It gives the names of those whose runs were open when the program ended
-// the last time: they are over, as Interrupted. Events after From are to be handed over anew.
+// Load takes the automations of a new catalog. What is known already keeps its memory; what is new starts with the
+// events after newest, which is the seq of the log's newest. It gives the names of those whose runs were open when
+// the program ended the last time: they are over, as Interrupted. Events after From are to be handed over anew.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -125,7 +128,8 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	}
 	r.order = slices.DeleteFunc(r.order, func(it *item) bool {
 		if it.memory.Open && it.run == nil {
-			it.ended(&Run{Definition: it.d, Retry: it.memory.Retry, After: it.memory.From}, Interrupted, now)
+			it.ended(&Run{Definition: it.d, Retry: it.memory.Retry, After: it.memory.From},
+				Interrupted, now)
 			it.seen = it.memory.Cursor
 			interrupted = append(interrupted, it.name)
 			r.rev++
@@ -144,11 +148,12 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 
 // waitsLike reports whether the gates of two definitions are the same: what was due by one is due by the other.
 func (d Definition) waitsLike(e Definition) bool {
-	return d.When() == e.When() && d.Interval == e.Interval && (d.Gate != Cron || d.Zone.String() == e.Zone.String())
+	return d.When() == e.When() && d.Interval == e.Interval &&
+		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets where an automation begins to wait for events: at the end of the log, unless it waited for the same before.
-// first: nothing has run since the program began.
+// begin sets where an automation begins to wait for events: at the end of the log, unless it waited for the same
+// before. first: nothing has run since the program began.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -169,7 +174,8 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 		m.Again = 0
 	}
 	if m.On != it.d.On || long || first && m.Cursor > newest { // the last: the log was begun anew
-		m.On, m.Cursor, m.From, m.Again, it.seen, it.pending = it.d.On, newest, newest, 0, newest, batch{}
+		m.On, m.Cursor, m.From, m.Again, it.seen, it.pending = it.d.On, newest, newest, 0, newest,
+			batch{}
 	}
 }
 
@@ -177,14 +183,16 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 func (r *Runs) leave(it *item, now time.Time) {
 	it.want, it.pending, it.follows = nil, batch{}, ""
 	it.unsee()
-	it.check, it.memory.Queued, it.memory.Tries = CheckFacts{Running: it.check.Running}, time.Time{}, 0
+	it.check, it.memory.Queued, it.memory.Tries = CheckFacts{Running: it.check.Running},
+		time.Time{}, 0
 	if it.memory.Gone.IsZero() || it.memory.Gone.After(now) {
 		it.memory.Gone = now
 		r.rev++
 	}
 }
 
-// unsee has the events looked at anew that no run deals with: should the automation come back, they are handed in again.
+// unsee has the events looked at anew that no run deals with: should the automation come back, they are handed in
+// again.
 func (it *item) unsee() {
 	it.seen = it.memory.Cursor
 	if run := it.run; run != nil && run.Opened.IsZero() {
@@ -236,8 +244,8 @@ func (r *Runs) See(e events.Event) {
 	}
 }
 
-// Depth is how many runs have led to one another, by the events that they caused, until this event: "depth" in its payload,
-// which whoever writes events for a run sets to one more than the run's.
+// Depth is how many runs have led to one another, by the events that they caused, until this event: "depth" in its
+// payload, which whoever writes events for a run sets to one more than the run's.
 func Depth(e events.Event) int {
 	var payload struct {
 		Depth int `json:"depth"`

@@ -42,7 +42,8 @@ func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override 
 		if _, ok := all[target]; ok {
 			out[target] = append(out[target], over)
 		} else {
-			c.Problems = append(c.Problems, toml.At(over.place("name"), overridesKey+".name", "%s", unknown(over.Name, over.Rig, all)))
+			c.Problems = append(c.Problems, toml.At(over.place("name"), overridesKey+".name", "%s",
+				unknown(over.Name, over.Rig, all)))
 		}
 	}
 	return out
@@ -54,17 +55,20 @@ func unknown(name, rig string, all map[string]found) string {
 	for _, scoped := range slices.Sorted(maps.Keys(all)) {
 		f := all[scoped]
 		if f.name == name && rig == "" {
-			return fmt.Sprintf("the city has no automation %q, but rig %s has: write rig = %q too", name, f.layer.Rig, f.layer.Rig)
+			return fmt.Sprintf("the city has no automation %q, but rig %s has: write rig = %q too",
+				name, f.layer.Rig, f.layer.Rig)
 		}
 		if f.name == name && f.layer.Rig == "" {
-			return fmt.Sprintf("rig %s has no automation %q of its own, the city has: leave rig out", rig, name)
+			return fmt.Sprintf("rig %s has no automation %q of its own, the city has: "+
+				"leave rig out", rig, name)
 		}
 		if f.layer.Rig == rig {
 			names = append(names, f.name)
 		}
 	}
 	if near := toml.Meant(name, names); near != "" {
-		return fmt.Sprintf("there is no automation %q; did you mean %q?", Scoped(name, rig), Scoped(near, rig))
+		return fmt.Sprintf("there is no automation %q; did you mean %q?", Scoped(name, rig),
+			Scoped(near, rig))
 	}
 	return fmt.Sprintf("there is no automation %q", Scoped(name, rig))
 }
@@ -81,7 +85,8 @@ func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 		}
 		if !some {
 			plain, rig, _ := strings.Cut(name, ":rig:")
-			c.Warnings = append(c.Warnings, toml.At(o.SkipAt, "automations.skip", "%s", unknown(plain, rig, all)))
+			c.Warnings = append(c.Warnings, toml.At(o.SkipAt, "automations.skip", "%s",
+				unknown(plain, rig, all)))
 		}
 	}
 	return out
@@ -94,7 +99,8 @@ func (f found) override(all []Override, local *time.Location) found {
 	off := ""
 	write := func(key string, o Override) { s.place[key], s.over[key] = o.place(key), true }
 	for _, o := range all {
-		for key, text := range map[string]*string{"gate": o.Gate, "schedule": o.Schedule, "check": o.Check, "on": o.On, "pool": o.Pool} {
+		for key, text := range map[string]*string{"gate": o.Gate, "schedule": o.Schedule,
+			"check": o.Check, "on": o.On, "pool": o.Pool} {
 			if text != nil {
 				s.text[key] = *text
 				write(key, o)
@@ -111,7 +117,8 @@ func (f found) override(all []Override, local *time.Location) found {
 		if o.Enabled != nil {
 			s.enabled = *o.Enabled
 			write("enabled", o)
-			off = fmt.Sprintf("disabled: enabled = false in automations.overrides (%s)", s.place["enabled"])
+			off = fmt.Sprintf("disabled: enabled = false in automations.overrides (%s)",
+				s.place["enabled"])
 		}
 	}
 	changed := *f.known
@@ -144,12 +151,14 @@ func (c *Catalog) follow(all map[string]found) {
 		}
 		j, usable := at[target]
 		if _, there := all[target]; !there {
-			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.said("on_failure", "%s", unknown(name, rig, all))}
+			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.said("on_failure", "%s",
+				unknown(name, rig, all))}
 			continue
 		}
 		d.OnFailure = target
 		warn := func(format string, args ...any) {
-			d.Warnings = append(d.Warnings, all[d.Scoped()].spec.said("on_failure", format, args...))
+			d.Warnings = append(d.Warnings, all[d.Scoped()].spec.said("on_failure", format,
+				args...))
 		}
 		switch {
 		case !usable:
@@ -160,7 +169,8 @@ func (c *Catalog) follow(all map[string]found) {
 	}
 	for _, d := range c.Automations {
 		if ring := c.ring(d, at); wrong[d.Scoped()] == nil && len(ring) > 0 {
-			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.said("on_failure", "leads back to itself: %s", strings.Join(ring, " → "))}
+			wrong[d.Scoped()] = toml.Problems{all[d.Scoped()].spec.said("on_failure",
+				"leads back to itself: %s", strings.Join(ring, " → "))}
 		}
 	}
 	c.breakUp(wrong)
@@ -191,7 +201,9 @@ func (c *Catalog) breakUp(wrong map[string]toml.Problems) {
 		}
 		return is
 	})
-	slices.SortFunc(c.Broken, func(a, b Broken) int { return strings.Compare(a.Scoped(), b.Scoped()) })
+	slices.SortFunc(c.Broken, func(a, b Broken) int {
+		return strings.Compare(a.Scoped(), b.Scoped())
+	})
 }
 
 // seal computes the sums.
@@ -199,7 +211,8 @@ func (c *Catalog) seal() {
 	whole := sha256.New()
 	for i := range c.Automations {
 		d := &c.Automations[i]
-		d.Sum = digest(d.Sum, d.Scoped(), d.Source, d.Layer.Root, d.Timeout, d.Limit, d.OnFailure, d.Off)
+		d.Sum = digest(d.Sum, d.Scoped(), d.Source, d.Layer.Root, d.Timeout, d.Limit, d.OnFailure,
+			d.Off)
 		fmt.Fprintln(whole, d.Sum, d.Warnings.Error())
 	}
 	for _, b := range c.Broken {

@@ -13,8 +13,9 @@ const Most = 8
 // Runs is the memory of all automations of a city, and decides which runs are opened. It has no clock and does nothing
 // itself: its owner tells it what happened and carries out what Turn asks for. Equal calls give equal answers.
 //
-// A run that is due waits for a place, then is opened: the owner makes a record of it and says Opened, lets it go, and says
-// Ended. Whoever has waited longest is opened first, what a person asked for before all others. Not for concurrent use.
+// A run that is due waits for a place, then is opened: the owner makes a record of it and says Opened, lets it go,
+// and says Ended. Whoever has waited longest is opened first, what a person asked for before all others. Not for
+// concurrent use.
 type Runs struct {
 	most  int
 	items map[string]*item
@@ -55,7 +56,8 @@ type item struct {
 	seen    uint64 // newest event that was looked at
 	pending batch
 	chain   string // why events were passed over since the newest run, "" = none were
-	deep    int    // events that were passed over since the last turn: too many runs had led to them
+	// events that were passed over since the last turn: too many runs had led to them
+	deep int
 }
 
 // batch is some events that wait for a run.
@@ -98,10 +100,12 @@ func (r *Run) began() time.Time {
 
 // World is what a turn needs to know besides.
 type World struct {
-	Suspended func(rig string) string  // why nothing fires by itself: "with the city", "with rig demo"; "" = it does
-	Closed    string                   // why no run can be opened at all just now, "" = it can
-	Ending    func(scoped string) bool // whether the end of its last run is just being put on record: the next one waits; nil = never
-	Patrol    time.Duration            // the least time between two checks of a condition
+	// why nothing fires by itself: "with the city", "with rig demo"; "" = it does
+	Suspended func(rig string) string
+	Closed    string // why no run can be opened at all just now, "" = it can
+	// whether the end of its last run is just being put on record: the next one waits; nil = never
+	Ending func(scoped string) bool
+	Patrol time.Duration // the least time between two checks of a condition
 }
 
 // Deeds are what is to be done after a turn, in this order.
@@ -139,7 +143,9 @@ func (r *Runs) get(name string) *item {
 	}
 	it := &item{name: name, gone: true}
 	r.items[name] = it
-	i, _ := slices.BinarySearchFunc(r.order, name, func(it *item, name string) int { return cmp.Compare(it.name, name) })
+	i, _ := slices.BinarySearchFunc(r.order, name, func(it *item, name string) int {
+		return cmp.Compare(it.name, name)
+	})
 	r.order = slices.Insert(r.order, i, it)
 	return it
 }
@@ -165,21 +171,25 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 		return
 	}
 	if it.deep > 0 {
-		it.chain = fmt.Sprintf("%d %s passed: %d runs led to one another by their events", it.deep, it.d.On, MaxDepth)
+		it.chain = fmt.Sprintf("%d %s passed: %d runs led to one another by their events", it.deep,
+			it.d.On, MaxDepth)
 		deeds.pass(it.name, MaxDepth, "%s", it.chain)
 		it.deep = 0
 	}
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
 		it.want, deeds.Said = nil, true
 		if want.By != "" || want.Follows != "" {
-			deeds.pass(it.name, want.Depth+1, "was due (%s), and is %s", want.Reason, cmp.Or(it.d.Off, "suspended "+suspended))
+			deeds.pass(it.name, want.Depth+1, "was due (%s), and is %s", want.Reason,
+				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
-	if it.want != nil || it.run != nil && it.run.Opened.IsZero() { // until it is opened its gate cannot know of it
+	// until it is opened its gate cannot know of it
+	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
 		return
 	}
 	v := Judge(it.d, it.facts(suspended, w.Patrol, now), now)
-	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit // after a restart
+	// after a restart
+	reading := v.Due && v.Retry > 0 && it.seen < it.memory.Again && now.Sub(r.began) < catchUpLimit
 	if reading {
 		v.Due, v.Reason = false, v.Reason+"; its events are being read"
 	}
@@ -190,7 +200,8 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 	switch {
 	case v.Due && it.run == nil:
 		it.check.Fresh, deeds.Said = false, true
-		it.want = &Run{Definition: it.d, Reason: v.Reason, Retry: v.Retry, Opening: v.Opening, Since: now}
+		it.want = &Run{Definition: it.d, Reason: v.Reason, Retry: v.Retry, Opening: v.Opening,
+			Since: now}
 		if v.Retry == 0 {
 			it.want.Follows, it.follows = it.follows, ""
 		}
@@ -204,12 +215,14 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 		it.memory.Skipped = v.Opening
 		if !it.told {
 			it.told = true
-			deeds.pass(it.name, it.run.Depth+1, "due %s, but its run since %s still goes", it.d.clock(v.Opening), it.d.clock(it.run.began()))
+			deeds.pass(it.name, it.run.Depth+1, "due %s, but its run since %s still goes",
+				it.d.clock(v.Opening), it.d.clock(it.run.began()))
 		}
 	}
 }
 
-// catchUpLimit is how long a retry waits for the log to be read up to its events. If some of them are gone, that never comes.
+// catchUpLimit is how long a retry waits for the log to be read up to its events. If some of them are gone, that
+// never comes.
 const catchUpLimit = 10 * time.Minute
 
 // differs says whether a person is to be shown another verdict, apart from how long it is until what comes next.
@@ -217,21 +230,26 @@ func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// sleeps reports whether the verdict of before still stands: nothing has happened, and it is not yet time. A condition is
-// to be asked again and again.
+// sleeps reports whether the verdict of before still stands: nothing has happened, and it is not yet time. A
+// condition is to be asked again and again.
 func (it *item) sleeps(suspended string, now time.Time) bool {
-	if !it.settled || it.want != nil || it.run != nil || it.deep > 0 || it.d.Gate == Condition || it.rests != suspended {
+	if !it.settled || it.want != nil || it.run != nil || it.deep > 0 || it.d.Gate == Condition ||
+		it.rests != suspended {
 		return false
 	}
-	return !now.Round(0).Before(it.looked.Round(0)) && (it.verdict.Next.IsZero() || now.Before(it.verdict.Next))
+	return !now.Round(0).Before(it.looked.Round(0)) &&
+		(it.verdict.Next.IsZero() || now.Before(it.verdict.Next))
 }
 
 func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Facts {
 	m := it.memory
 	f := Facts{
-		Born: m.Born, Last: m.Last, Looked: it.looked, Skipped: m.Skipped, Queued: m.Queued, Suspended: suspended,
-		Tries: m.Tries, FailedAt: m.Ended, Check: it.check, Recent: it.recent, Patrol: patrol, Sought: it.sought,
-		Events: EventFacts{Cursor: m.Cursor, Newest: it.pending.newest, Count: it.pending.count, Depth: it.pending.depth},
+		Born: m.Born, Last: m.Last, Looked: it.looked, Skipped: m.Skipped, Queued: m.Queued,
+		Suspended: suspended,
+		Tries:     m.Tries, FailedAt: m.Ended, Check: it.check, Recent: it.recent, Patrol: patrol,
+		Sought: it.sought,
+		Events: EventFacts{Cursor: m.Cursor, Newest: it.pending.newest, Count: it.pending.count,
+			Depth: it.pending.depth},
 	}
 	if it.run != nil {
 		f.Running = it.run.Opened
@@ -251,7 +269,8 @@ func (r *Runs) open(now time.Time, w World) []Run {
 		case it.run != nil:
 			free--
 		case w.Ending != nil && w.Ending(it.name):
-		case it.want != nil && (it.unopened.IsZero() || !now.Before(it.unopened) || it.unopened.Sub(now) > maxUnopened):
+		case it.want != nil && (it.unopened.IsZero() || !now.Before(it.unopened) ||
+			it.unopened.Sub(now) > maxUnopened):
 			line = append(line, it)
 		}
 	}
@@ -267,7 +286,8 @@ func (r *Runs) open(now time.Time, w World) []Run {
 		it.want, it.run = nil, run
 		if it.settled = false; it.d.Gate == Event {
 			run.events, it.pending = it.pending, batch{}
-			run.After, run.Until, run.Count = it.memory.Cursor, max(it.memory.Cursor, run.events.newest), run.events.count
+			run.After, run.Until, run.Count = it.memory.Cursor,
+				max(it.memory.Cursor, run.events.newest), run.events.count
 			run.Depth = max(run.Depth, run.events.depth)
 		}
 		out = append(out, *run)
@@ -281,8 +301,8 @@ const (
 	maxUnopened = time.Minute
 )
 
-// Opened says that there is a record of the run, which goes from now on. Only now its events are dealt with, and its gate
-// has something to count from.
+// Opened says that there is a record of the run, which goes from now on. Only now its events are dealt with, and
+// its gate has something to count from.
 func (r *Runs) Opened(scoped string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -298,8 +318,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	r.rev++
 }
 
-// Unopened says that no record could be made of the run, which therefore did not go. It is due still, and tried again after
-// a while, unless it was asked for by hand.
+// Unopened says that no record could be made of the run, which therefore did not go. It is due still, and tried
+// again after a while, unless it was asked for by hand.
 func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -332,8 +352,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked gives the result of a condition's check, which is the line that ran. err says why there is no exit code, "" = there
-// is one. The result of a line that is no longer the automation's is not used.
+// Checked gives the result of a condition's check, which is the line that ran. err says why there is no exit code,
+// "" = there is one. The result of a line that is no longer the automation's is not used.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

@@ -25,22 +25,24 @@ type Options struct {
 	Overrides  []Override // a later one wins over an earlier one, key by key
 	MaxTimeout time.Duration
 	MaxAt      toml.Place
-	Pools      []string       // qualified names of those that there are; nil = not known, and not asked for
-	Local      *time.Location // of schedules that name no zone; nil = UTC
-	Patience   time.Duration  // how long a layer has to answer; 0 = 5 s
+	// qualified names of those that there are; nil = not known, and not asked for
+	Pools    []string
+	Local    *time.Location // of schedules that name no zone; nil = UTC
+	Patience time.Duration  // how long a layer has to answer; 0 = 5 s
 }
 
 // Catalog is what a scan found, in the order of scoped names. It is the caller's.
 type Catalog struct {
 	Automations []Definition // valid ones, those that are off too
 	Broken      []Broken
-	Problems    toml.Problems // of the city's own words about automations, and of folders that cannot be read
-	Warnings    toml.Problems // besides those of single automations
-	Revision    string        // changes when anything above does
+	// of the city's own words about automations, and of folders that cannot be read
+	Problems toml.Problems
+	Warnings toml.Problems // besides those of single automations
+	Revision string        // changes when anything above does
 }
 
-// Broken is an automation that cannot be used. Nothing of a lower layer takes its place: that would be other work than was
-// meant.
+// Broken is an automation that cannot be used. Nothing of a lower layer takes its place: that would be other work
+// than was meant.
 type Broken struct {
 	Name, Rig string
 	Source    string
@@ -51,9 +53,9 @@ type Broken struct {
 // Scoped is as for a Definition.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
-// Scanner finds automations in layers of folders. It remembers files, so that a scan that finds nothing new costs a look at
-// each. Layers are looked at beside: one that does not answer costs a thread until it does, and is not asked twice at a time.
-// Not for concurrent use. The zero value is ready.
+// Scanner finds automations in layers of folders. It remembers files, so that a scan that finds nothing new costs a
+// look at each. Layers are looked at beside: one that does not answer costs a thread until it does, and is not
+// asked twice at a time. Not for concurrent use. The zero value is ready.
 type Scanner struct {
 	local   *time.Location
 	looks   *beside.Looks[*shelf]
@@ -72,9 +74,9 @@ type found struct {
 
 func (f found) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
-// Scan looks through layers, lowest first. Layers of one rig, and the city's, each make a set of their own, in which the
-// highest layer's file wins whole. It takes o.Patience at most, whatever a layer does; who once had that long and still has
-// not answered is waited for no more.
+// Scan looks through layers, lowest first. Layers of one rig, and the city's, each make a set of their own, in
+// which the highest layer's file wins whole. It takes o.Patience at most, whatever a layer does; who once had that
+// long and still has not answered is waited for no more.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	if o.Local == nil {
 		o.Local = time.UTC
@@ -93,7 +95,8 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		if saw.err != nil {
 			mute[l.Rig] = true
 			c.Problems = append(c.Problems, toml.At(toml.Place{File: dir}, "",
-				"cannot look for automations (%s): %s; what was found before stays", l.Title, reason(saw.err)))
+				"cannot look for automations (%s): %s; what was found before stays", l.Title,
+				reason(saw.err)))
 		}
 		for name, k := range saw.found {
 			f := found{name: name, path: filepath.Join(dir, name, FileName), layer: l, known: k}
@@ -106,7 +109,8 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 	for scoped, f := range all {
 		written[scoped] = f.spec
 	}
-	s.furnish(&c, order{automations: slices.Clone(c.Automations), written: written, layers: layers, mute: mute, pools: o.Pools, now: now},
+	s.furnish(&c, order{automations: slices.Clone(c.Automations), written: written, layers: layers,
+		mute: mute, pools: o.Pools, now: now},
 		cmp.Or(o.Patience, patience))
 	c.follow(all)
 	c.seal()
@@ -140,7 +144,9 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration, now time.
 
 // fill makes the catalog of what was found.
 func (c *Catalog) fill(all map[string]found, o Options) {
-	sorted := slices.SortedFunc(maps.Values(all), func(a, b found) int { return cmp.Compare(a.scoped(), b.scoped()) })
+	sorted := slices.SortedFunc(maps.Values(all), func(a, b found) int {
+		return cmp.Compare(a.scoped(), b.scoped())
+	})
 	overrides := c.assign(all, o)
 	off := c.skipped(all, o)
 	for _, f := range sorted {
@@ -169,8 +175,8 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 	}
 }
 
-// Find gives the automation of this name, which may be scoped, and rig. Without a rig it is the city's, or the only one of
-// that name. The error says what was meant, or what is wrong with it.
+// Find gives the automation of this name, which may be scoped, and rig. Without a rig it is the city's, or the only
+// one of that name. The error says what was meant, or what is wrong with it.
 func (c *Catalog) Find(name, rig string) (Definition, error) {
 	var named []Definition
 	var names, scoped []string
@@ -185,19 +191,24 @@ func (c *Catalog) Find(name, rig string) (Definition, error) {
 	}
 	for _, b := range c.Broken {
 		if b.Scoped() == Scoped(name, rig) {
-			return Definition{}, fmt.Errorf("the automation %s is broken: %w", b.Scoped(), b.Problems)
+			return Definition{}, fmt.Errorf("the automation %s is broken: %w", b.Scoped(),
+				b.Problems)
 		}
 	}
 	switch near := toml.Meant(name, names); {
 	case len(named) == 1:
 		return named[0], nil
 	case len(named) > 1:
-		return Definition{}, fmt.Errorf("several rigs have an automation %s; say which: %s", name, toml.List(scoped))
+		return Definition{}, fmt.Errorf("several rigs have an automation %s; say which: %s", name,
+			toml.List(scoped))
 	case near != "":
-		return Definition{}, fmt.Errorf("there is no automation %q; did you mean %q?", Scoped(name, rig), near)
+		return Definition{}, fmt.Errorf("there is no automation %q; did you mean %q?",
+			Scoped(name, rig), near)
 	case len(names) == 0:
-		return Definition{}, fmt.Errorf("there is no automation %q, nor any other; make one in a layer's folder as %s",
+		return Definition{}, fmt.Errorf("there is no automation %q, nor any other; make one in a "+
+			"layer's folder as %s",
 			Scoped(name, rig), filepath.Join(Folder, name, FileName))
 	}
-	return Definition{}, fmt.Errorf("there is no automation %q; gcity automation list shows what there is", Scoped(name, rig))
+	return Definition{}, fmt.Errorf("there is no automation %q; gcity automation list shows "+
+		"what there is", Scoped(name, rig))
 }

@@ -18,7 +18,8 @@ const patience = 5 * time.Second
 // maxLooks is how many layers may leave a scanner without an answer before it looks at no more of them.
 const maxLooks = 256
 
-// shelf is what a layer's folder had when it was looked at. It does not change: a look that comes too late has it still.
+// shelf is what a layer's folder had when it was looked at. It does not change: a look that comes too late has it
+// still.
 type shelf struct {
 	err   error             // why the folder cannot be read
 	names []string          // found when it could be read last
@@ -49,7 +50,8 @@ func look(dir string, before *shelf, local *time.Location, now time.Time) *shelf
 		name := e.Name()
 		if !e.IsDir() && e.Type() != fs.ModeSymlink {
 			if file, ok := strings.CutSuffix(name, ".toml"); ok {
-				s.warn(filepath.Join(dir, name), "is not read: an automation is a folder; move it to "+filepath.Join(dir, file, FileName))
+				s.warn(filepath.Join(dir, name), "is not read: an automation is a folder; "+
+					"move it to "+filepath.Join(dir, file, FileName))
 			}
 			continue
 		}
@@ -89,7 +91,8 @@ func readFile(path string, before *known, local *time.Location, now time.Time) (
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		return &known{problems: toml.Problems{toml.At(toml.Place{File: path}, "", "it cannot be read: %s", reason(err))}}, before
+		return &known{problems: toml.Problems{toml.At(toml.Place{File: path}, "",
+			"it cannot be read: %s", reason(err))}}, before
 	}
 	k = &known{stamp: stampOf(info, now)}
 	k.spec, k.def, k.problems = read(doc, local)
@@ -115,7 +118,8 @@ func strange(folder string) string {
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".toml" {
-			return fmt.Sprintf("has no %s, so it is no automation; %s is not read", FileName, e.Name())
+			return fmt.Sprintf("has no %s, so it is no automation; %s is not read", FileName,
+				e.Name())
 		}
 	}
 	return ""

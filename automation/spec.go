@@ -33,8 +33,8 @@ type spec struct {
 	always   bool // while_suspended
 }
 
-// specOf reads the table of a file. What is wrong with it so far is among the file's problems; ok is false if there is no
-// such table.
+// specOf reads the table of a file. What is wrong with it so far is among the file's problems; ok is false if there
+// is no such table.
 func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
 	switch {
@@ -53,7 +53,8 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 	for _, key := range t.Keys() {
 		s.place[key] = t.Place(key)
 	}
-	for _, key := range []string{"description", "formula", "exec", "gate", "schedule", "check", "on", "pool", "timezone", "overlap",
+	for _, key := range []string{"description", "formula", "exec", "gate", "schedule", "check",
+		"on", "pool", "timezone", "overlap",
 		"on_failure"} {
 		s.text[key] = t.Text(key)
 	}
@@ -79,11 +80,13 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 func lost(root toml.Table) {
 	written := root.Keys()
 	if len(written) == 0 {
-		root.Wrong("", "there is no [automation]; write one, with a gate and either exec or formula")
+		root.Wrong("", "there is no [automation]; write one, with a gate and either "+
+			"exec or formula")
 		return
 	}
 	if slices.Contains(keys(), written[0]) {
-		root.Wrong(written[0], "belongs into [automation]; write that on a line of its own above it")
+		root.Wrong(written[0], "belongs into [automation]; write that on a line of its "+
+			"own above it")
 		return
 	}
 	root.Only("automation", "order")
@@ -111,7 +114,9 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	}
 	d, more := s.settle(local)
 	for _, p := range more { // what is of the wrong type is not also told to be empty
-		if !slices.ContainsFunc(problems, func(q toml.Problem) bool { return q.Place == p.Place && q.Key == p.Key }) {
+		if !slices.ContainsFunc(problems, func(q toml.Problem) bool {
+			return q.Place == p.Place && q.Key == p.Key
+		}) {
 			problems = append(problems, p)
 		}
 	}
@@ -157,12 +162,13 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// settle checks what is written and makes a definition of it, but for its name and place. local is the zone of schedules
-// that name none.
+// settle checks what is written and makes a definition of it, but for its name and place. local is the zone of
+// schedules that name none.
 func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
 	w := &settling{spec: s, local: local}
 	w.d = Definition{
-		Description: s.text["description"], Pool: s.text["pool"], Vars: s.vars, Zone: local, Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff, WhileSuspended: s.always,
+		Description: s.text["description"], Pool: s.text["pool"], Vars: s.vars, Zone: local,
+		Overlap: Skip, Retry: s.retry, RetryBackoff: s.backoff, WhileSuspended: s.always,
 	}
 	w.action()
 	w.gate()
@@ -178,7 +184,8 @@ func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
 		w.d.Off = "disabled: enabled = false"
 	}
 	w.d.Warnings = w.warns
-	w.d.Sum = digest(s.text, s.vars, s.interval, s.timeout, s.checking, s.backoff, s.retry, s.enabled, s.catchUp, s.always)
+	w.d.Sum = digest(s.text, s.vars, s.interval, s.timeout, s.checking, s.backoff, s.retry,
+		s.enabled, s.catchUp, s.always)
 	return w.d, w.problems
 }
 
@@ -290,8 +297,10 @@ func (s *settling) pattern() {
 // idle warns of keys that the gate does not use. Where an override has changed the gate, the file is not to blame.
 func (s *settling) idle() {
 	for _, k := range table() {
-		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate && (!s.over["gate"] || s.over[k.name]) {
-			s.warns = append(s.warns, s.said(k.name, "is not used: it is for %s gate, and this one is %s", k.gate.a(), s.d.Gate))
+		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&
+			(!s.over["gate"] || s.over[k.name]) {
+			s.warns = append(s.warns, s.said(k.name, "is not used: it is for %s gate, and "+
+				"this one is %s", k.gate.a(), s.d.Gate))
 		}
 	}
 	if s.has("retry_backoff") && s.retry == 0 {

@@ -21,11 +21,12 @@ const (
 type Status struct {
 	Definition Definition
 	State      State
-	Reason     string    // in words, as of the newest turn
-	Since      time.Time // of the run that goes, or of being due; else of the newest end; zero = never run
-	Until      time.Time // when it will be due by itself; zero = unknown
-	Memory     Memory
-	Run        *Run // that goes or waits; nil = none. The caller's
+	Reason     string // in words, as of the newest turn
+	// of the run that goes, or of being due; else of the newest end; zero = never run
+	Since  time.Time
+	Until  time.Time // when it will be due by itself; zero = unknown
+	Memory Memory
+	Run    *Run // that goes or waits; nil = none. The caller's
 }
 
 // Status gives all automations of the catalog, in the order of their scoped names.
@@ -54,14 +55,16 @@ func (r *Runs) Leaving() []Status {
 
 func (it *item) status(r *Runs) Status {
 	s := Status{Definition: it.d, State: Idle, Reason: it.verdict.Reason, Memory: it.memory}
-	if it.sleeps(it.rests, r.now) { // it has not been judged for a while, and the words say how long is left
+	// it has not been judged for a while, and the words say how long is left
+	if it.sleeps(it.rests, r.now) {
 		s.Reason = Judge(it.d, it.facts(it.rests, r.patrol, r.now), r.now).Reason
 	}
 	s.Since, s.Until = it.memory.Ended, it.verdict.Next
 	switch {
 	case it.run != nil:
 		run := *it.run
-		s.State, s.Reason, s.Since, s.Until, s.Run = Running, run.Reason, run.began(), time.Time{}, &run
+		s.State, s.Reason, s.Since, s.Until, s.Run = Running, run.Reason, run.began(), time.Time{},
+			&run
 		if run.Opened.IsZero() {
 			s.State, s.Reason = Ready, run.Reason+"; a record of it is being made"
 		}
@@ -89,8 +92,8 @@ func (it *item) status(r *Runs) Status {
 	return s
 }
 
-// Next is the earliest time after now at which a turn will find something due that none finds before; zero = none is known.
-// Checks of conditions and the ends of runs are not counted.
+// Next is the earliest time after now at which a turn will find something due that none finds before; zero = none
+// is known. Checks of conditions and the ends of runs are not counted.
 func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time
 	for _, it := range r.order {

@@ -28,9 +28,11 @@ func NewBatch(all []Bead) (*Batch, error) {
 	for i, b := range x.beads {
 		for _, id := range links(b) {
 			if j, ok := x.names[id]; !ok && strings.HasPrefix(id, "$") {
-				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id), "names no bead of the batch"}
+				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id),
+					"names no bead of the batch"}
 			} else if ok && i == j {
-				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id), "names the bead itself"}
+				return nil, &Invalid{x.which(i, len(all)), "link " + quote(id),
+					"names the bead itself"}
 			}
 		}
 	}
@@ -91,8 +93,8 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Circle follows the links from each of the ids and gives a way that comes back to itself: a, b, a. It is nil if there is
-// none.
+// Circle follows the links from each of the ids and gives a way that comes back to itself: a, b, a. It is nil if
+// there is none.
 func Circle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -129,11 +131,13 @@ func NewLinks(old, changed Bead) []string {
 	if old.ParentID != changed.ParentID {
 		had = old.Needs
 	}
-	return slices.DeleteFunc(links(changed), func(id string) bool { return slices.Contains(had, id) })
+	return slices.DeleteFunc(links(changed), func(id string) bool {
+		return slices.Contains(had, id)
+	})
 }
 
-// Relinked reports whether a change may have closed a circle. A link that is not new may: to a bead that was the parent and
-// is needed now, too.
+// Relinked reports whether a change may have closed a circle. A link that is not new may: to a bead that was the
+// parent and is needed now, too.
 func Relinked(old, changed Bead) bool {
 	return old.ParentID != changed.ParentID || !slices.Equal(old.Needs, changed.Needs)
 }
@@ -143,11 +147,13 @@ func UnknownLink(id, link string) error {
 	return &Invalid{"bead " + id, "link " + quote(link), "names no bead that there is"}
 }
 
-// InCircle is the error of a store for links that come back to where they begin, as Circle found them. It names the first
-// of the changed beads that is on the way.
+// InCircle is the error of a store for links that come back to where they begin, as Circle found them. It names the
+// first of the changed beads that is on the way.
 func InCircle(changed []string, field string, way []string) error {
 	id := way[0]
-	if i := slices.IndexFunc(changed, func(id string) bool { return slices.Contains(way, id) }); i >= 0 {
+	if i := slices.IndexFunc(changed, func(id string) bool {
+		return slices.Contains(way, id)
+	}); i >= 0 {
 		id = changed[i]
 	}
 	return &Invalid{"bead " + id, field, "would go in a circle: " + arrows(way)}
@@ -175,7 +181,8 @@ func (x *Batch) Strangers() []string {
 func (x *Batch) Unknown(id string) error {
 	for i, b := range x.beads {
 		if slices.Contains(links(b), id) {
-			return &Invalid{x.which(i, len(x.beads)), "link " + quote(id), "names no bead that there is"}
+			return &Invalid{x.which(i, len(x.beads)), "link " + quote(id),
+				"names no bead that there is"}
 		}
 	}
 	return nil

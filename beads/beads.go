@@ -15,22 +15,27 @@ import (
 
 // Bead is one piece of work. A bead that comes from a store is tidy (see Prepare), and the caller's own.
 type Bead struct {
-	ID          string            `json:"id"` // "<prefix>-<number>", or whatever an import brought along
-	Title       string            `json:"title"`
-	Status      Status            `json:"status"`
-	Type        string            `json:"type"` // DefaultType, TypeMolecule, or anything of the caller's
-	Priority    Priority          `json:"priority"`
-	Assignee    string            `json:"assignee,omitempty"`
-	ParentID    string            `json:"parent_id,omitempty"`
-	Ref         string            `json:"ref,omitempty"`   // what it was made from: a formula, a step of it
+	// "<prefix>-<number>", or whatever an import brought along
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Status Status `json:"status"`
+	// DefaultType, TypeMolecule, or anything of the caller's
+	Type     string   `json:"type"`
+	Priority Priority `json:"priority"`
+	Assignee string   `json:"assignee,omitempty"`
+	ParentID string   `json:"parent_id,omitempty"`
+	// what it was made from: a formula, a step of it
+	Ref         string            `json:"ref,omitempty"`
 	Needs       []string          `json:"needs,omitempty"` // ids; see Ready for when a need is met
 	Description string            `json:"description,omitempty"`
 	Labels      []string          `json:"labels,omitempty"` // in the order in which they were added
 	Metadata    map[string]string `json:"metadata,omitempty"`
 	CreatedAt   time.Time         `json:"created_at"`
 	UpdatedAt   time.Time         `json:"updated_at"`
-	ClosedAt    *time.Time        `json:"closed_at,omitempty"` // set exactly while Status is StatusClosed
-	Rev         uint64            `json:"rev"`                 // 1 when created, one more for each change; or one for each content
+	// set exactly while Status is StatusClosed
+	ClosedAt *time.Time `json:"closed_at,omitempty"`
+	// 1 when created, one more for each change; or one for each content
+	Rev uint64 `json:"rev"`
 }
 
 // Types with a meaning here. Any other word will do as well.
@@ -53,7 +58,9 @@ const (
 )
 
 // Valid reports whether s is one of the three.
-func (s Status) Valid() bool { return s == StatusOpen || s == StatusInProgress || s == StatusClosed }
+func (s Status) Valid() bool {
+	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
+}
 
 // StatusOf maps the status that another tool gives to work; known tells whether it means the same here.
 func StatusOf(foreign string) (s Status, known bool) {
@@ -83,15 +90,20 @@ func (b Bead) Clone() Bead {
 
 // Same reports whether two tidy beads say the same; their revisions may differ.
 func (b Bead) Same(o Bead) bool {
-	closed := b.ClosedAt == o.ClosedAt || b.ClosedAt != nil && o.ClosedAt != nil && b.ClosedAt.Equal(*o.ClosedAt)
-	return closed && b.sameSave(o) && b.CreatedAt.Equal(o.CreatedAt) && b.UpdatedAt.Equal(o.UpdatedAt)
+	closed := b.ClosedAt == o.ClosedAt || b.ClosedAt != nil && o.ClosedAt != nil &&
+		b.ClosedAt.Equal(*o.ClosedAt)
+	return closed && b.sameSave(o) && b.CreatedAt.Equal(o.CreatedAt) &&
+		b.UpdatedAt.Equal(o.UpdatedAt)
 }
 
 // sameSave is Same without the times.
 func (b Bead) sameSave(o Bead) bool {
-	return b.ID == o.ID && b.Title == o.Title && b.Status == o.Status && b.Type == o.Type && b.Priority == o.Priority &&
-		b.Assignee == o.Assignee && b.ParentID == o.ParentID && b.Ref == o.Ref && b.Description == o.Description &&
-		slices.Equal(b.Needs, o.Needs) && slices.Equal(b.Labels, o.Labels) && maps.Equal(b.Metadata, o.Metadata)
+	return b.ID == o.ID && b.Title == o.Title && b.Status == o.Status && b.Type == o.Type &&
+		b.Priority == o.Priority &&
+		b.Assignee == o.Assignee && b.ParentID == o.ParentID && b.Ref == o.Ref &&
+		b.Description == o.Description &&
+		slices.Equal(b.Needs, o.Needs) && slices.Equal(b.Labels, o.Labels) &&
+		maps.Equal(b.Metadata, o.Metadata)
 }
 
 // Store keeps beads. Every method may be called from several goroutines, and several processes may use one store at
@@ -144,8 +156,8 @@ type (
 		Version(ctx context.Context) (uint64, error)
 	}
 
-	// Prober says whether the store can be written just now, by the smallest write that there is. It changes nothing that
-	// anybody could read, but may make what a first write would make.
+	// Prober says whether the store can be written just now, by the smallest write that there is. It changes
+	// nothing that anybody could read, but may make what a first write would make.
 	Prober interface {
 		Probe(ctx context.Context) error
 	}
@@ -156,7 +168,8 @@ type (
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
 
-	// Patient says how long one call of a store may take that asks another program; of one that says nothing it is less.
+	// Patient says how long one call of a store may take that asks another program; of one that says nothing it is
+	// less.
 	Patient interface {
 		CallLimit() time.Duration
 	}

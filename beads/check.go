@@ -114,7 +114,8 @@ func Check(b Bead) error {
 			return err
 		}
 	}
-	for _, check := range []func(Bead) error{checkWords, checkLinks, checkLabels, checkMetadata, checkTimes} {
+	for _, check := range []func(Bead) error{checkWords, checkLinks, checkLabels, checkMetadata,
+		checkTimes} {
 		if err := check(b); err != nil {
 			return err
 		}
@@ -127,13 +128,16 @@ func checkWords(b Bead) error {
 		return invalid("title", "is empty: say in one line what is to be done")
 	}
 	if !b.Status.Valid() {
-		return invalid("status", "is %s: it is open, in_progress or closed", quote(string(b.Status)))
+		return invalid("status", "is %s: it is open, in_progress or closed",
+			quote(string(b.Status)))
 	}
 	if !b.Priority.Valid() {
-		return invalid("priority", "is %d: it goes from 0, the most urgent, to %d", b.Priority.Level(), Someday.Level())
+		return invalid("priority", "is %d: it goes from 0, the most urgent, to %d",
+			b.Priority.Level(), Someday.Level())
 	}
 	if !token(b.Type) {
-		return invalid("type", "is %s: it is a word of small letters, digits, - and _", quote(b.Type))
+		return invalid("type", "is %s: it is a word of small letters, digits, - and _",
+			quote(b.Type))
 	}
 	if err := checkLine("title", b.Title, MaxTitle); err != nil {
 		return err
@@ -147,7 +151,8 @@ func checkWords(b Bead) error {
 func token(s string) bool {
 	for i := range len(s) {
 		c := s[i]
-		if small := c >= 'a' && c <= 'z'; !small && (i == 0 || !(c >= '0' && c <= '9' || c == '-' || c == '_')) {
+		if small := c >= 'a' && c <= 'z'; !small &&
+			(i == 0 || !(c >= '0' && c <= '9' || c == '-' || c == '_')) {
 			return false
 		}
 	}
@@ -156,7 +161,8 @@ func token(s string) bool {
 
 func checkLinks(b Bead) error {
 	if len(b.Needs) > MaxNeeds {
-		return invalid("needs", "are %d, and %d is the most: let one bead stand for several", len(b.Needs), MaxNeeds)
+		return invalid("needs", "are %d, and %d is the most: let one bead stand for several",
+			len(b.Needs), MaxNeeds)
 	}
 	links := b.Needs
 	if b.ParentID != "" {
@@ -171,7 +177,8 @@ func checkLinks(b Bead) error {
 			return err
 		}
 		if id == b.ID && id != "" {
-			return invalid(field, "%s the bead itself", map[string]string{"needs": "name", "parent": "is"}[field])
+			return invalid(field, "%s the bead itself",
+				map[string]string{"needs": "name", "parent": "is"}[field])
 		}
 	}
 	return nil
@@ -226,7 +233,8 @@ func checkKey(k string) error {
 		return r <= ' ' || r >= 0x7f || r == '=' || r == '"'
 	})
 	if bad || k == "" || len(k) > MaxWord {
-		return invalid("metadata key "+quote(k), "is none: it has 1 to %d printable ASCII characters other than space, = and \"", MaxWord)
+		return invalid("metadata key "+quote(k), "is none: it has 1 to %d printable ASCII "+
+			"characters other than space, = and \"", MaxWord)
 	}
 	return nil
 }
@@ -256,7 +264,8 @@ func checkID(field, id string) error {
 		c := id[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !letter && (i == 0 || c != '-' && c != '.' && c != '_') {
-			return invalid(field, "%s is no id: that is letters, digits, . _ -, the first a letter or digit", quote(id))
+			return invalid(field, "%s is no id: that is letters, digits, . _ -, the first a "+
+				"letter or digit", quote(id))
 		}
 	}
 	if id == "" || len(id) > 128 {
@@ -268,7 +277,8 @@ func checkID(field, id string) error {
 // CheckPrefix refuses what cannot stand before the numbers of a store's ids.
 func CheckPrefix(prefix string) error {
 	if err := checkID("prefix", prefix); err != nil || len(prefix) > 32 {
-		return fmt.Errorf("%s cannot begin the ids of beads: a prefix has 1 to 32 letters, digits, . _ -, the first a letter or digit", quote(prefix))
+		return fmt.Errorf("%s cannot begin the ids of beads: a prefix has 1 to 32 letters, "+
+			"digits, . _ -, the first a letter or digit", quote(prefix))
 	}
 	return nil
 }

@@ -36,7 +36,8 @@ const (
 
 func toIssue(b Bead) map[string]any {
 	out := map[string]any{
-		"_type": "issue", "id": b.ID, "title": b.Title, "status": b.Status, "priority": b.Priority, "issue_type": b.Type,
+		"_type": "issue", "id": b.ID, "title": b.Title, "status": b.Status, "priority": b.Priority,
+		"issue_type": b.Type,
 		"created_at": b.CreatedAt, "updated_at": b.UpdatedAt,
 	}
 	meta := map[string]string{}
@@ -94,7 +95,8 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 		return nil
 	}
 	again := Bead{ID: b.ID, ParentID: b.ParentID, Metadata: map[string]string{}}
-	if again.takeLinks(all) != nil || len(again.Needs) > 0 || again.ParentID != b.ParentID || again.Metadata[foreignLinks] != text {
+	if again.takeLinks(all) != nil || len(again.Needs) > 0 || again.ParentID != b.ParentID ||
+		again.Metadata[foreignLinks] != text {
 		return nil
 	}
 	return all
@@ -103,7 +105,8 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 // foreignField tells the fields of an issue that have no place of their own in a bead, and that nobody works out.
 func foreignField(name string) bool {
 	own := []string{
-		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at", "closed_at", "description",
+		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",
+		"closed_at", "description",
 		"assignee", "parent", "labels", "dependencies", "metadata",
 	}
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
@@ -123,9 +126,12 @@ func fromIssue(line []byte) (Bead, error) {
 		name string
 		to   any
 	}{
-		{"_type", &kind}, {"id", &b.ID}, {"title", &b.Title}, {"status", &status}, {"priority", &b.Priority}, {"issue_type", &b.Type},
-		{"created_at", &b.CreatedAt}, {"updated_at", &b.UpdatedAt}, {"closed_at", &b.ClosedAt}, {"description", &b.Description},
-		{"assignee", &b.Assignee}, {"parent", &b.ParentID}, {"labels", &b.Labels}, {"dependencies", &links}, {"metadata", &meta},
+		{"_type", &kind}, {"id", &b.ID}, {"title", &b.Title}, {"status", &status},
+		{"priority", &b.Priority}, {"issue_type", &b.Type},
+		{"created_at", &b.CreatedAt}, {"updated_at", &b.UpdatedAt}, {"closed_at", &b.ClosedAt},
+		{"description", &b.Description},
+		{"assignee", &b.Assignee}, {"parent", &b.ParentID}, {"labels", &b.Labels},
+		{"dependencies", &links}, {"metadata", &meta},
 	} {
 		raw, ok := in[f.name]
 		delete(in, f.name)
@@ -223,7 +229,8 @@ func toText(raw json.RawMessage) string {
 		return ""
 	}
 	var s string
-	if json.Unmarshal(raw, &s) == nil && !json.Valid([]byte(s)) && checkText("", s, MaxValue) == nil {
+	if json.Unmarshal(raw, &s) == nil && !json.Valid([]byte(s)) &&
+		checkText("", s, MaxValue) == nil {
 		return s
 	}
 	return text

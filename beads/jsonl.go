@@ -40,7 +40,8 @@ func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 // Imported tells what an import did.
 type Imported struct {
 	Restored
-	Other    int       `json:"other"` // lines about something else than issues, and issues that the tool had deleted
+	// lines about something else than issues, and issues that the tool had deleted
+	Other    int       `json:"other"`
 	Problems []Problem `json:"problems,omitempty"`
 }
 

@@ -10,19 +10,21 @@ import (
 
 // Patch says what is to change. What is nil or empty stays.
 type Patch struct {
-	Title        *string           `json:"title,omitempty"`
-	Status       *Status           `json:"status,omitempty"`
-	Type         *string           `json:"type,omitempty"`
-	Priority     *Priority         `json:"priority,omitempty"`
-	Assignee     *string           `json:"assignee,omitempty"`
-	ParentID     *string           `json:"parent_id,omitempty"`
-	Ref          *string           `json:"ref,omitempty"`
-	Needs        *[]string         `json:"needs,omitempty"` // replaces them all
-	Description  *string           `json:"description,omitempty"`
-	AddLabels    []string          `json:"add_labels,omitempty"` // a label that is there stays where it is
+	Title       *string   `json:"title,omitempty"`
+	Status      *Status   `json:"status,omitempty"`
+	Type        *string   `json:"type,omitempty"`
+	Priority    *Priority `json:"priority,omitempty"`
+	Assignee    *string   `json:"assignee,omitempty"`
+	ParentID    *string   `json:"parent_id,omitempty"`
+	Ref         *string   `json:"ref,omitempty"`
+	Needs       *[]string `json:"needs,omitempty"` // replaces them all
+	Description *string   `json:"description,omitempty"`
+	// a label that is there stays where it is
+	AddLabels    []string          `json:"add_labels,omitempty"`
 	RemoveLabels []string          `json:"remove_labels,omitempty"`
 	SetMetadata  map[string]string `json:"set_metadata,omitempty"` // "" removes the key
-	IfRev        *uint64           `json:"if_rev,omitempty"`       // only if the bead is at this revision; else ErrConflict
+	// only if the bead is at this revision; else ErrConflict
+	IfRev *uint64 `json:"if_rev,omitempty"`
 }
 
 // Closing is the patch that closes a bead.
@@ -32,10 +34,12 @@ func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 // needs exist is the store's to say.
 func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if p.IfRev != nil && *p.IfRev != b.Rev {
-		return Bead{}, fmt.Errorf("bead %s has been changed meanwhile (revision %d, not %d): %w; look at it again", b.ID, b.Rev, *p.IfRev, ErrConflict)
+		return Bead{}, fmt.Errorf("bead %s has been changed meanwhile (revision %d, not %d): %w; "+
+			"look at it again", b.ID, b.Rev, *p.IfRev, ErrConflict)
 	}
 	if p.Status != nil && !p.Status.Valid() {
-		return Bead{}, &Invalid{"bead " + b.ID, "status", "cannot become " + quote(string(*p.Status)) + ": it is open, in_progress or closed"}
+		return Bead{}, &Invalid{"bead " + b.ID, "status", "cannot become " +
+			quote(string(*p.Status)) + ": it is open, in_progress or closed"}
 	}
 	n := b.Clone()
 	set(&n.Title, p.Title)
@@ -50,7 +54,9 @@ func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 		n.Needs = slices.Clone(*p.Needs)
 	}
 	n.Labels = slices.DeleteFunc(n.Labels, func(l string) bool {
-		return slices.ContainsFunc(p.RemoveLabels, func(r string) bool { return strings.TrimSpace(r) == l })
+		return slices.ContainsFunc(p.RemoveLabels, func(r string) bool {
+			return strings.TrimSpace(r) == l
+		})
 	})
 	n.Labels = append(n.Labels, p.AddLabels...)
 	if n.Metadata == nil {

@@ -29,7 +29,8 @@ func (p Priority) Level() int { return int(p - Urgent) }
 // PriorityOf is the reverse of Level.
 func PriorityOf(level int) (Priority, error) {
 	if level < 0 || level > Someday.Level() {
-		return 0, fmt.Errorf("there is no priority %d: it goes from 0, the most urgent, to %d", level, Someday.Level())
+		return 0, fmt.Errorf("there is no priority %d: it goes from 0, the most urgent, to %d",
+			level, Someday.Level())
 	}
 	return Priority(level) + Urgent, nil
 }
@@ -38,7 +39,8 @@ func PriorityOf(level int) (Priority, error) {
 func ParsePriority(s string) (Priority, error) {
 	level, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(s), "P"))
 	if err != nil {
-		return 0, fmt.Errorf("%q is no priority: it goes from 0, the most urgent, to %d", s, Someday.Level())
+		return 0, fmt.Errorf("%q is no priority: it goes from 0, the most urgent, to %d", s,
+			Someday.Level())
 	}
 	return PriorityOf(level)
 }
@@ -55,7 +57,8 @@ func (p Priority) MarshalJSON() ([]byte, error) {
 func (p *Priority) UnmarshalJSON(data []byte) error {
 	var level int
 	if err := json.Unmarshal(data, &level); err != nil {
-		return fmt.Errorf("a priority is a number from 0, the most urgent, to %d, and not %.40s", Someday.Level(), data)
+		return fmt.Errorf("a priority is a number from 0, the most urgent, to %d, and not %.40s",
+			Someday.Level(), data)
 	}
 	read, err := PriorityOf(level)
 	if err == nil {

@@ -15,9 +15,10 @@ type Query struct {
 	Assigned bool   // only those that are somebody's
 	Parent   string // the id of the parent
 	Ref      string
-	Ready    bool   // only open beads whose needs are all met
-	Before   string // only those that List has after the bead of this id, for the next page; ErrNotFound if it is gone
-	Limit    int    // 0 = DefaultLimit, negative = all
+	Ready    bool // only open beads whose needs are all met
+	// only those that List has after the bead of this id, for the next page; ErrNotFound if it is gone
+	Before string
+	Limit  int // 0 = DefaultLimit, negative = all
 }
 
 // DefaultLimit is how many beads a list has that nobody set a limit for.
@@ -35,7 +36,8 @@ func (q Query) Most() int {
 func (q Query) Check() error {
 	for _, s := range q.Status {
 		if !s.Valid() {
-			return &Invalid{Field: "status", Reason: quote(string(s)) + " is none of open, in_progress, closed"}
+			return &Invalid{Field: "status", Reason: quote(string(s)) +
+				" is none of open, in_progress, closed"}
 		}
 	}
 	return nil

@@ -20,11 +20,15 @@ func Ready(all []Bead) []Bead {
 // done or under way, or something is in the way. It takes the molecule's steps as List returns them, with or without
 // the root; needs outside of them count as met.
 func Next(molecule []Bead) (Bead, bool) {
-	steps := slices.DeleteFunc(slices.Clone(molecule), func(b Bead) bool { return b.Type == TypeMolecule })
+	steps := slices.DeleteFunc(slices.Clone(molecule), func(b Bead) bool {
+		return b.Type == TypeMolecule
+	})
 	unclosed := unclosed(steps)
 	slices.Reverse(steps)
 	slices.SortStableFunc(steps, func(a, b Bead) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	i := slices.IndexFunc(steps, func(b Bead) bool { return b.Status == StatusOpen && met(b, unclosed) })
+	i := slices.IndexFunc(steps, func(b Bead) bool {
+		return b.Status == StatusOpen && met(b, unclosed)
+	})
 	if i < 0 {
 		return Bead{}, false
 	}

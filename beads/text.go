@@ -22,7 +22,8 @@ func checkLine(field, s string, most int) error {
 	if err := checkText(field, s, most); err != nil {
 		return err
 	}
-	const unshown = string(utf8.RuneError) // what a screen puts in its place; emoji it may only shorten
+	// what a screen puts in its place; emoji it may only shorten
+	const unshown = string(utf8.RuneError)
 	if strings.Count(screen.Plain(s), unshown) != strings.Count(s, unshown) {
 		return invalid(field, "has characters that cannot be shown: %s", quote(s))
 	}
@@ -45,14 +46,15 @@ func checkText(field, s string, most int) error {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
 			return invalid(field, "is not UTF-8 in line %d", line)
 		case r != '\t' && hidden(r):
-			return invalid(field, "has the character %U in line %d, which does not show or hides others: leave it out", r, line)
+			return invalid(field, "has the character %U in line %d, which does not show or hides "+
+				"others: leave it out", r, line)
 		}
 	}
 	return nil
 }
 
-// Text returns a text in the form in which a bead keeps it, and refuses one that a bead refuses: with characters that do not
-// show, or that change how others are read.
+// Text returns a text in the form in which a bead keeps it, and refuses one that a bead refuses: with characters
+// that do not show, or that change how others are read.
 func Text(field, s string, most int) (string, error) {
 	s = lineEnds(s)
 	return s, checkText(field, s, most)

@@ -22,14 +22,16 @@ type beadWord struct {
 	Depth    int          `json:"depth,omitempty"` // see automation.Depth
 }
 
-// BeadEvent is the event of a change to a bead, as it was (nil = it is new) and is now. By is who did it, where the bead
-// does not say so, and "" an operator; depth is for automation.Depth. Of a bead that is as it was it has no type.
+// BeadEvent is the event of a change to a bead, as it was (nil = it is new) and is now. By is who did it, where the
+// bead does not say so, and "" an operator; depth is for automation.Depth. Of a bead that is as it was it has no
+// type.
 func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"
 	}
 	e := events.Event{Actor: by, Subject: b.ID, Message: b.Title}
-	word := beadWord{Type: b.Type, Status: b.Status, Assignee: b.Assignee, ParentID: b.ParentID, Labels: b.Labels, Depth: depth}
+	word := beadWord{Type: b.Type, Status: b.Status, Assignee: b.Assignee, ParentID: b.ParentID,
+		Labels: b.Labels, Depth: depth}
 	m, is := mail.Of(b)
 	if is {
 		word.From, word.To, word.Thread, word.Depth = m.From, m.To, m.Thread, max(depth, m.Depth)

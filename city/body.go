@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeBody reads one JSON value whose fields are all known. No body at all leaves into as it is. Errors are *Error, and say
-// what to write in words of JSON.
+// DecodeBody reads one JSON value whose fields are all known. No body at all leaves into as it is. Errors are
+// *Error, and say what to write in words of JSON.
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -24,7 +24,8 @@ func DecodeBody(body []byte, into any) error {
 		err = errors.New("there is something behind it")
 	}
 	if err != nil {
-		return &Error{Code: Invalid, Message: "the request's body is not understood: " + bodyProblem(err)}
+		return &Error{Code: Invalid, Message: "the request's body is not understood: " +
+			bodyProblem(err)}
 	}
 	return nil
 }
@@ -37,7 +38,8 @@ func bodyProblem(err error) string {
 		if number != "" {
 			is = "is " + number
 		}
-		return fmt.Sprintf("%s has to be %s, and %s", bodyField(wrong.Field), typeWord(wrong.Type), is)
+		return fmt.Sprintf("%s has to be %s, and %s", bodyField(wrong.Field), typeWord(wrong.Type),
+			is)
 	}
 	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
 		return fmt.Sprintf("%q is no time; write it like %q", wrong.Value, "2026-03-01T12:00:00Z")
@@ -48,8 +50,8 @@ func bodyProblem(err error) string {
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// bodyField names a field as the sender wrote it: without what the program puts around a bead or an event, and without the
-// names of Go types that are parts of others.
+// bodyField names a field as the sender wrote it: without what the program puts around a bead or an event, and
+// without the names of Go types that are parts of others.
 func bodyField(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, ".") {

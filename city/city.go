@@ -18,8 +18,8 @@ type Control interface {
 	// Snapshots yields the current snapshot, then a new one whenever something changed; a slow reader misses
 	// intermediate ones. It ends with ctx, or with an error when the city is gone.
 	Snapshots(ctx context.Context) iter.Seq2[*Snapshot, error]
-	// Inspect says of one agent what a snapshot does not: spec, environment without secrets, drift by field, crashes. It is
-	// made when it is asked for, and costs a look at the sessions and at the event log.
+	// Inspect says of one agent what a snapshot does not: spec, environment without secrets, drift by field,
+	// crashes. It is made when it is asked for, and costs a look at the sessions and at the event log.
 	Inspect(ctx context.Context, agent string) (*Inspection, error)
 	// Output returns an agent's last lines as cleaned plain text; lines <= 0: its screen.
 	Output(ctx context.Context, agent string, lines int) (string, error)
@@ -31,15 +31,15 @@ type Control interface {
 	Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Watch yields an agent's raw terminal output; the reader interprets it (law L12).
 	Watch(ctx context.Context, agent string) iter.Seq2[Frame, error]
-	// RunOutput yields what a run prints: at once what is kept of it so far, at most 64 KiB and perhaps nothing, then the
-	// rest as it comes, some pieces a second at most. It ends without an error when the run has ended; of one that had ended
-	// already it yields what the record keeps, or more while that is at hand. A slow reader misses some of it and holds
-	// nobody up. A run that is not on record, and a bead that is none, is NotFound.
+	// RunOutput yields what a run prints: at once what is kept of it so far, at most 64 KiB and perhaps nothing,
+	// then the rest as it comes, some pieces a second at most. It ends without an error when the run has ended; of
+	// one that had ended already it yields what the record keeps, or more while that is at hand. A slow reader
+	// misses some of it and holds nobody up. A run that is not on record, and a bead that is none, is NotFound.
 	RunOutput(ctx context.Context, run string) iter.Seq2[Piece, error]
 	// Attach opens an agent's terminal. What its program prints is filtered: see Viewer.
 	Attach(ctx context.Context, agent string, v Viewer) (Terminal, error)
-	// Do carries a command out and returns when it is done, not when it is accepted. Errors are *Error. A Fire returns when
-	// the run is opened, which may wait for a place; it is taken back if ctx ends before.
+	// Do carries a command out and returns when it is done, not when it is accepted. Errors are *Error. A Fire
+	// returns when the run is opened, which may wait for a place; it is taken back if ctx ends before.
 	Do(ctx context.Context, c Command) (Receipt, error)
 }
 
@@ -55,8 +55,9 @@ type Frame struct {
 // Piece is some of what a run printed. The texts of all pieces put together are whole characters in lines; those of a
 // piece alone may end anywhere between two characters.
 type Piece struct {
-	Text    string `json:"text"`              // printable text and line ends only (law L12)
-	Dropped int64  `json:"dropped,omitempty"` // bytes before it that are left out; Text is on a new line then
+	Text string `json:"text"` // printable text and line ends only (law L12)
+	// bytes before it that are left out; Text is on a new line then
+	Dropped int64 `json:"dropped,omitempty"`
 }
 
 // Viewer is the terminal that an agent's terminal is attached to.
@@ -116,5 +117,6 @@ type Door struct {
 	Address string // that it listens on: "127.0.0.1:8080"; "" = nowhere
 	// TokenFile is the file with the token that requests must bring; "" = none is asked for.
 	TokenFile string
-	Problem   string // why it does not, or, with an address, who is not let in; and the next step. "" = it does, or need not
+	// why it does not, or, with an address, who is not let in; and the next step. "" = it does, or need not
+	Problem string
 }

@@ -51,8 +51,9 @@ type (
 	RequestRestart struct {
 		Agent string `json:"-"`
 	}
-	// Drain tells an agent to finish what it is doing. Acknowledged, or at its deadline, its session ends; if it is still
-	// wanted a new one begins, but after a Final one only when somebody says so: by Undrain, Restart, Release or an edit.
+	// Drain tells an agent to finish what it is doing. Acknowledged, or at its deadline, its session ends; if it is
+	// still wanted a new one begins, but after a Final one only when somebody says so: by Undrain, Restart, Release
+	// or an edit.
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
@@ -79,8 +80,8 @@ type (
 	ResumeRig struct {
 		Rig string `json:"-"`
 	}
-	// Nudge sends a text: it is typed into an agent's terminal and submitted once the agent is ready and nobody's draft is
-	// on its line. The receipt says how far it came.
+	// Nudge sends a text: it is typed into an agent's terminal and submitted once the agent is ready and nobody's
+	// draft is on its line. The receipt says how far it came.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
@@ -101,7 +102,8 @@ type (
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// EndRun ends the run of an automation that goes, with all its processes. It has failed then, and is not tried again.
+	// EndRun ends the run of an automation that goes, with all its processes. It has failed then, and is not tried
+	// again.
 	EndRun struct {
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
@@ -115,13 +117,15 @@ type (
 	UpdateBead struct {
 		ID    string      `json:"-"`
 		Patch beads.Patch `json:"patch"`
-		Force bool        `json:"force,omitempty"` // closes also a molecule whose steps are open: they stay so
+		// closes also a molecule whose steps are open: they stay so
+		Force bool `json:"force,omitempty"`
 	}
 	// Reload reads the configuration now. Confirm lets one come into force that is held because it would remove most of
 	// the running agents.
 	Reload struct {
-		Confirm  bool   `json:"confirm,omitempty"`
-		Revision string `json:"revision,omitempty"` // the held one that was shown; "" = whatever is held now
+		Confirm bool `json:"confirm,omitempty"`
+		// the held one that was shown; "" = whatever is held now
+		Revision string `json:"revision,omitempty"`
 	}
 	// Emit writes an event of somebody's own.
 	Emit struct {
@@ -221,8 +225,8 @@ func Decode(verb, target string, body []byte) (Command, error) {
 	return decodeAgent(verb, target, body)
 }
 
-// decodeScale wants a size or auto: a body without either would scale to nothing by accident, and one with both has been
-// meant otherwise than it would be taken. Encode writes a size of 0 beside auto, which says nothing.
+// decodeScale wants a size or auto: a body without either would scale to nothing by accident, and one with both has
+// been meant otherwise than it would be taken. Encode writes a size of 0 beside auto, which says nothing.
 func decodeScale(target string, body []byte) (Command, error) {
 	var in struct {
 		Size *int `json:"size"`
@@ -235,7 +239,8 @@ func decodeScale(target string, body []byte) (Command, error) {
 		return nil, &Error{Code: Invalid, Message: `scale needs {"size": N} or {"auto": true}`}
 	}
 	if in.Auto && in.Size != nil && *in.Size != 0 {
-		return nil, &Error{Code: Invalid, Message: fmt.Sprintf("scale takes either a size or auto, not both: size is %d and auto is true", *in.Size)}
+		return nil, &Error{Code: Invalid, Message: fmt.Sprintf("scale takes either a size or "+
+			"auto, not both: size is %d and auto is true", *in.Size)}
 	}
 	c := Scale{Pool: target, Auto: in.Auto}
 	if !in.Auto {

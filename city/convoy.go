@@ -30,10 +30,11 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes the convoy in which, by a change to one of its beads, nothing is open any more, and gives it as it was and
-// as it is: the bead was closed, or came closed to it, or was the last that was open and belongs to it no longer. Not ok:
-// there is nothing to close.
-func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was, now beads.Bead, ok bool, err error) {
+// CloseConvoy closes the convoy in which, by a change to one of its beads, nothing is open any more, and gives it
+// as it was and as it is: the bead was closed, or came closed to it, or was the last that was open and belongs to
+// it no longer. Not ok: there is nothing to close.
+func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,
+	now beads.Bead, ok bool, err error) {
 	id, moved := changed.ParentID, child.ParentID != changed.ParentID
 	switch {
 	case changed.Status == beads.StatusClosed && (moved || child.Status != beads.StatusClosed):
@@ -46,7 +47,8 @@ func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Be
 		return was, now, false, nil
 	}
 	was, err = store.Get(ctx, id)
-	if errors.Is(err, beads.ErrNotFound) || err == nil && (was.Type != ConvoyType || was.Status == beads.StatusClosed) {
+	if errors.Is(err, beads.ErrNotFound) || err == nil &&
+		(was.Type != ConvoyType || was.Status == beads.StatusClosed) {
 		return was, now, false, nil
 	}
 	if err != nil {

@@ -16,13 +16,15 @@ import (
 
 // Directory is the cities of a machine. All methods may be called from several goroutines.
 type Directory interface {
-	// Cities lists all that are registered, whether they run or not, in the order of their names. It never waits for a city.
+	// Cities lists all that are registered, whether they run or not, in the order of their names. It never waits
+	// for a city.
 	Cities(ctx context.Context) ([]Info, error)
-	// Watch yields what Cities gives, at once and whenever that has changed; a slow reader misses intermediate lists. It ends
-	// with ctx, or with an error when the directory is gone.
+	// Watch yields what Cities gives, at once and whenever that has changed; a slow reader misses intermediate
+	// lists. It ends with ctx, or with an error when the directory is gone.
 	Watch(ctx context.Context) iter.Seq2[[]Info, error]
-	// City is one of them, by its name: an *Error NotFound if none is called so. What it gives stays good when the city is
-	// stopped and started again; of one that does not run its methods fail with *Error Unavailable, saying why.
+	// City is one of them, by its name: an *Error NotFound if none is called so. What it gives stays good when the
+	// city is stopped and started again; of one that does not run its methods fail with *Error Unavailable, saying
+	// why.
 	City(name string) (Control, error)
 }
 
@@ -39,8 +41,9 @@ type Keeper interface {
 
 // Registrar is a Directory that can be told of cities.
 type Registrar interface {
-	// Register adds the city in a folder, absolute, under the name that its configuration gives it, and has it run. One that is
-	// registered already is no error; a name that another folder has is an *Error Conflict that says which.
+	// Register adds the city in a folder, absolute, under the name that its configuration gives it, and has it run.
+	// One that is registered already is no error; a name that another folder has is an *Error Conflict that says
+	// which.
 	Register(ctx context.Context, path string) (Info, error)
 	// Unregister stops the city of a name, with its agents, and forgets it. NotFound if there is none.
 	Unregister(ctx context.Context, name string) (Receipt, error)
@@ -48,7 +51,8 @@ type Registrar interface {
 
 // Surveyor is a Registrar that can say what a folder would be registered as, before that is done.
 type Surveyor interface {
-	// Survey reads the configuration of the city in a folder, absolute, and changes nothing. Errors are those of Register.
+	// Survey reads the configuration of the city in a folder, absolute, and changes nothing. Errors are those of
+	// Register.
 	Survey(ctx context.Context, path string) (Declared, error)
 }
 
@@ -68,21 +72,24 @@ const (
 	CityPaused   Condition = "suspended" // it runs, and is told to do nothing
 	CityStopping Condition = "stopping"
 	CityCrashed  Condition = "crashed" // its loop broke; its agents run on; tried again at Until
-	CityRefused  Condition = "refused" // it cannot be opened: its configuration, its folder, another controller; tried again at Until
-	CityStopped  Condition = "stopped" // nobody runs it
+	// it cannot be opened: its configuration, its folder, another controller; tried again at Until
+	CityRefused Condition = "refused"
+	CityStopped Condition = "stopped" // nobody runs it
 )
 
 // Info is a registered city in a list. JSON shape: the API's.
 type Info struct {
-	Name    string     `json:"name"`
-	Path    string     `json:"path"` // absolute, no links in it
-	Running bool       `json:"running"`
-	Status  Condition  `json:"status"`
-	Error   string     `json:"error,omitempty"` // why it does not run, or what is wrong with it, and the next step
+	Name    string    `json:"name"`
+	Path    string    `json:"path"` // absolute, no links in it
+	Running bool      `json:"running"`
+	Status  Condition `json:"status"`
+	// why it does not run, or what is wrong with it, and the next step
+	Error   string     `json:"error,omitempty"`
 	Since   time.Time  `json:"since,omitzero"`  // of the status
 	Until   *time.Time `json:"until,omitempty"` // when it is tried again
 	Crashes int        `json:"crashes,omitempty"`
-	Left    int        `json:"left,omitempty"` // sessions of an earlier run that live on, although nobody runs the city
+	// sessions of an earlier run that live on, although nobody runs the city
+	Left int `json:"left,omitempty"`
 }
 
 // Same tells whether two lists would say the same of a city.
@@ -100,8 +107,8 @@ type Tagged struct {
 	events.Event
 }
 
-// Cursor is how far the streams of several cities have been read: each city's newest seq by its name. A city that is not in it
-// is read from its end, one with 0 from its beginning.
+// Cursor is how far the streams of several cities have been read: each city's newest seq by its name. A city that
+// is not in it is read from its end, one with 0 from its beginning.
 type Cursor map[string]uint64
 
 // String gives "cityA:5,cityB:12", in the order of the names: the id of an event of the merged stream.
@@ -127,7 +134,8 @@ func ParseCursor(s string) (Cursor, error) {
 		seq, err := strconv.ParseUint(number, 10, 64)
 		_, twice := c[name]
 		if !ok || name == "" || err != nil || twice {
-			return nil, &Error{Code: Invalid, Message: "that is no cursor over cities: cityA:5,cityB:12 is one, each city once"}
+			return nil, &Error{Code: Invalid, Message: "that is no cursor over cities: " +
+				"cityA:5,cityB:12 is one, each city once"}
 		}
 		c[name] = seq
 	}

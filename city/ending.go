@@ -9,9 +9,10 @@ import (
 type Ending struct {
 	Since   time.Time `json:"since"`
 	Hurried bool      `json:"hurried,omitempty"` // nobody has any grace left
-	Hurry   time.Time `json:"hurry,omitzero"`    // when whoever is left is ended at once, or was; zero = all had ended before
-	Until   time.Time `json:"until"`             // when it is given up
-	Waits   []string  `json:"waits,omitempty"`   // what it waits for besides agents, a clause each
+	// when whoever is left is ended at once, or was; zero = all had ended before
+	Hurry time.Time `json:"hurry,omitzero"`
+	Until time.Time `json:"until"`           // when it is given up
+	Waits []string  `json:"waits,omitempty"` // what it waits for besides agents, a clause each
 }
 
 // Telling tells of a stop under way, and everything once. The zero value has told nothing.
@@ -29,12 +30,15 @@ func (f *Telling) Of(s *Snapshot) []string {
 	if e == nil {
 		return nil
 	}
-	limit := fmt.Sprintf("whoever is left at %s is ended at once, and what is left at %s is given up", moment(e.Hurry), moment(e.Until))
+	limit := fmt.Sprintf("whoever is left at %s is ended at once, and what is left at %s "+
+		"is given up", moment(e.Hurry), moment(e.Until))
 	if e.Hurried || e.Hurry.IsZero() {
 		limit = "what is left at " + moment(e.Until) + " is given up"
 	}
 	lines := f.fresh(fmt.Sprintf("the city is being stopped since %s: %s", moment(e.Since), limit))
-	lines = append(lines, f.agents(s, func(a *Agent) bool { return a.Running || a.State == Stopping || a.State == Starting })...)
+	lines = append(lines, f.agents(s, func(a *Agent) bool {
+		return a.Running || a.State == Stopping || a.State == Starting
+	})...)
 	for _, what := range e.Waits {
 		lines = append(lines, f.fresh("waits: "+what)...)
 	}

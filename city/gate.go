@@ -6,7 +6,8 @@ import (
 	"gcity/beads"
 )
 
-// GateType is the type of a bead that blocks others until a person, or a run of an automation, closes it. It is no agent's work.
+// GateType is the type of a bead that blocks others until a person, or a run of an automation, closes it. It is no
+// agent's work.
 const GateType = "gate"
 
 // AwaitingGate is the word for a bead that an open gate blocks.
@@ -27,10 +28,12 @@ func GatesIn(all []beads.Bead) Gates {
 }
 
 // GatesFor returns the open gates of a store, and asks it only if one of the beads may await one.
-func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error), waiting []beads.Bead) (Gates, error) {
+func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error),
+	waiting []beads.Bead) (Gates, error) {
 	for _, b := range waiting {
 		if b.Status != beads.StatusClosed && len(b.Needs) > 0 {
-			all, err := list(ctx, beads.Query{Type: GateType, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+			all, err := list(ctx, beads.Query{Type: GateType,
+				Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 			return GatesIn(all), err
 		}
 	}

@@ -20,8 +20,9 @@ type Gauged interface {
 
 // Gauges are what a city has counted and measured since its controller began.
 type Gauges struct {
-	Starts, StartsFailed, Crashes uint64            // of agents
-	Runs                          map[string]uint64 // of automations, by what has become of them: "fired", "completed", "failed", "skipped"
+	Starts, StartsFailed, Crashes uint64 // of agents
+	// of automations, by what has become of them: "fired", "completed", "failed", "skipped"
+	Runs map[string]uint64
 
 	Patrol Timing            // looks at all agents
 	Turn   Timing            // turns of the loop
@@ -37,7 +38,8 @@ type Timing struct {
 }
 
 // TimingBounds are what durations are compared with.
-var TimingBounds = [...]time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond, 100 * time.Millisecond, 500 * time.Millisecond, 2500 * time.Millisecond, 10 * time.Second}
+var TimingBounds = [...]time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond,
+	100 * time.Millisecond, 500 * time.Millisecond, 2500 * time.Millisecond, 10 * time.Second}
 
 // Add counts one more.
 func (t *Timing) Add(d time.Duration) {

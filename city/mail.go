@@ -44,7 +44,8 @@ func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 		var shares []beads.Share
 		shares, err = by.Tally(ctx, mail.Query(""))
 		for _, s := range shares {
-			t.add(beads.Bead{Type: mail.Type, Status: beads.StatusOpen, Assignee: s.Assignee, Labels: s.Labels}, s.N)
+			t.add(beads.Bead{Type: mail.Type, Status: beads.StatusOpen, Assignee: s.Assignee,
+				Labels: s.Labels}, s.N)
 		}
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -65,8 +66,8 @@ func (t MailTally) Merge(o MailTally) {
 	}
 }
 
-// CountMail writes into a snapshot that is not published yet how much mail waits: for each agent its own and its pool's, for
-// people what is addressed to neither.
+// CountMail writes into a snapshot that is not published yet how much mail waits: for each agent its own and its
+// pool's, for people what is addressed to neither.
 func (s *Snapshot) CountMail(t MailTally) {
 	s.Mail = MailCount{}
 	if len(t) == 0 {
@@ -109,8 +110,8 @@ func (p *Pool) mayHave(name string) bool {
 	return ok && err == nil && i >= 1 && i <= p.Max && n == strconv.Itoa(i)
 }
 
-// Address finds out whose mail is meant: an agent or a pool, by the qualified name or by the last part where only one has
-// it, or "pool:NAME". Any other name is a person's and stays as it is. Errors are *Error.
+// Address finds out whose mail is meant: an agent or a pool, by the qualified name or by the last part where only
+// one has it, or "pool:NAME". Any other name is a person's and stays as it is. Errors are *Error.
 func (s *Snapshot) Address(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
@@ -142,9 +143,11 @@ func (s *Snapshot) Address(name string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is several: write %s", name, choices(found))}
+		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is several: write %s", name,
+			choices(found))}
 	case forced:
-		return "", &Error{Code: NotFound, Message: fmt.Sprintf("no pool is called %.60q; `gcity pool list` names them", pool)}
+		return "", &Error{Code: NotFound, Message: fmt.Sprintf("no pool is called %.60q; `gcity "+
+			"pool list` names them", pool)}
 	}
 	return name, nil
 }
@@ -170,8 +173,8 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. To may be anything that Address takes; From "" is a person. Whoever cannot read it now finds it
-// later, and the receipt says so.
+// SendMail sends a message. To may be anything that Address takes; From "" is a person. Whoever cannot read it now
+// finds it later, and the receipt says so.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -199,7 +202,8 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
-			return fmt.Sprintf("; the pool is suspended %s, and reads it once it is resumed", p.SuspendedReason)
+			return fmt.Sprintf("; the pool is suspended %s, and reads it once it is resumed",
+				p.SuspendedReason)
 		}
 		return ""
 	}
@@ -210,14 +214,15 @@ func (s *Snapshot) unread(to string) string {
 	case ok || to == mail.Person:
 		return ""
 	case s.forPeople(to):
-		return fmt.Sprintf("; no agent and no pool is called %q, so it waits for a person of that name", to)
+		return fmt.Sprintf("; no agent and no pool is called %q, so it waits for a person "+
+			"of that name", to)
 	}
 	return "; this member of its pool is not there now, and reads it once it is"
 }
 
 // Mail is what waits at an address, as Address takes it, the newest first: what is unread, or, with all, what is not
-// archived. An agent's is its own and what nobody has taken of its pool's. To "" is all people's: what is addressed to no
-// agent and no pool of the city.
+// archived. An agent's is its own and what nobody has taken of its pool's. To "" is all people's: what is addressed
+// to no agent and no pool of the city.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -259,8 +264,8 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 	return found, nil
 }
 
-// MayRead reports whether a message is for whoever reads: for an agent what is its own or its pool's, for people ("") what
-// is no agent's.
+// MayRead reports whether a message is for whoever reads: for an agent what is its own or its pool's, for people
+// ("") what is no agent's.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
 		return s.forPeople(m.To)
@@ -287,7 +292,8 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	}
 	m, ok := mail.Of(b)
 	if !ok {
-		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is no message, but a %s; `gcity bead show` shows it", id, b.Type)}
+		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is no message, but "+
+			"a %s; `gcity bead show` shows it", id, b.Type)}
 	}
 	return m, b, nil
 }

@@ -11,13 +11,14 @@ import (
 	"gcity/internal/mishap"
 )
 
-// Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the directory is
-// gone. A city that comes joins with what has happened since then, its start with it, and an event events.Gap stands for what it did
-// before while the stream was open; one that goes leaves it, one that is started
-// again goes on where it was. What happened before the stream began comes in the order of the clock; besides, only the events
-// of one city are in order. A slow reader is merely behind: no more than one event of a city waits for it. Events that a log
-// does not have are stood for by an event events.Gap of that city, and so is a cursor that is beyond its log, or a fault in reading it.
-// A city that does not answer although nobody waits any more is left behind when the stream ends.
+// Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the
+// directory is gone. A city that comes joins with what has happened since then, its start with it, and an event
+// events.Gap stands for what it did before while the stream was open; one that goes leaves it, one that is started
+// again goes on where it was. What happened before the stream began comes in the order of the clock; besides, only
+// the events of one city are in order. A slow reader is merely behind: no more than one event of a city waits for
+// it. Events that a log does not have are stood for by an event events.Gap of that city, and so is a cursor that is
+// beyond its log, or a fault in reading it. A city that does not answer although nobody waits any more is left
+// behind when the stream ends.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
 		for s, err := range MergedSteps(ctx, d, from) {
@@ -36,7 +37,8 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 type Step struct {
 	Event *Tagged // nil: cities have joined, and At has them now
 	At    Cursor  // to go on from, with all cities in it; good until the next step
-	Fault error   // of gcity itself, which Event tells of, or which ended the stream: a *mishap.Panic
+	// of gcity itself, which Event tells of, or which ended the stream: a *mishap.Panic
+	Fault error
 }
 
 // MergedSteps is Merged with the cursor after each event.
@@ -44,7 +46,8 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 	return func(yield func(Step, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		m := &merge{
-			ctx: ctx, dir: d, at: maps.Clone(from), opened: time.Now(), paths: map[string]string{}, feeds: map[string]*feed{}, rests: map[string]rest{}, came: map[string]time.Time{},
+			ctx: ctx, dir: d, at: maps.Clone(from), opened: time.Now(), paths: map[string]string{},
+			feeds: map[string]*feed{}, rests: map[string]rest{}, came: map[string]time.Time{},
 			offers: make(chan offer), lists: make(chan []Info, 1), gone: make(chan error, 1),
 		}
 		if m.at == nil {
@@ -58,7 +61,8 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 }
 
 const (
-	// An event that may be the oldest is waited for no longer than this; a city that is slower has its events when they come.
+	// An event that may be the oldest is waited for no longer than this; a city that is slower has its events when
+	// they come.
 	lateAfter = time.Second
 	// A city that runs, and whose events cannot be had, is asked again after a while, which doubles.
 	restMin, restMax = 100 * time.Millisecond, 5 * time.Second
@@ -157,7 +161,8 @@ func (m *merge) run(yield func(Step, error) bool) {
 			m.follow(all)
 		case err := <-m.gone:
 			if fault, ok := errors.AsType[*mishap.Panic](err); ok {
-				yield(Step{Fault: fault}, &Error{Code: Unavailable, Message: "which cities there are cannot be read: " + err.Error()})
+				yield(Step{Fault: fault}, &Error{Code: Unavailable,
+					Message: "which cities there are cannot be read: " + err.Error()})
 			} else if err != nil {
 				yield(Step{}, err)
 			}
@@ -226,8 +231,8 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	return yield(Step{&Tagged{f.name, *e}, m.whole(), fault}, nil)
 }
 
-// next gives whose event is to be yielded: the oldest, where there is nobody who may have an older one. Else it says when
-// there is something to do besides waiting for news, zero = never.
+// next gives whose event is to be yielded: the oldest, where there is nobody who may have an older one. Else it
+// says when there is something to do besides waiting for news, zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -297,7 +302,8 @@ func (m *merge) follow(all []Info) {
 			m.came[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		if r, resting := m.rests[name]; resting && !all[i].Running { // once it runs, it is asked at once
+		// once it runs, it is asked at once
+		if r, resting := m.rests[name]; resting && !all[i].Running {
 			m.rests[name] = rest{took: r.took}
 		}
 	}
@@ -332,7 +338,8 @@ func (m *merge) begin() {
 		if !m.cities[i].Running || m.feeds[name] != nil || m.rests[name].until.After(now) {
 			continue
 		}
-		f := &feed{name: name, more: make(chan struct{}, 1), asked: now, slow: m.rests[name].took > 0}
+		f := &feed{name: name, more: make(chan struct{}, 1), asked: now,
+			slow: m.rests[name].took > 0}
 		after, known := m.at[name]
 		if !known && m.listed {
 			f.began, f.since = m.opened, m.opened

@@ -50,7 +50,8 @@ func (f *feed) before(g *feed) bool {
 }
 
 // run reads until ctx ends, or the city does.
-func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool, offers chan<- offer) {
+func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
+	offers chan<- offer) {
 	say := func(o offer) bool {
 		o.feed = f
 		select {
@@ -68,14 +69,18 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool, o
 			return false
 		}
 	}
-	if fault := mishap.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil { // no other city's
-		say(offer{fault: fault, event: &events.Event{Seq: f.at, TS: time.Now(), Type: events.Gap, Actor: gapActor,
-			Message: "the events that follow cannot be read, and are asked for again: " + fault.Error()}})
+	// no other city's
+	if fault := mishap.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil {
+		say(offer{fault: fault, event: &events.Event{Seq: f.at, TS: time.Now(), Type: events.Gap,
+			Actor: gapActor,
+			Message: "the events that follow cannot be read, and are asked " +
+				"for again: " + fault.Error()}})
 	}
 	say(offer{over: true})
 }
 
-func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, say func(offer) bool) {
+func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
+	say func(offer) bool) {
 	f.at = after
 	c, err := d.City(f.name)
 	if err != nil {
@@ -96,7 +101,9 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, 
 		}
 	}
 	beyond := after > last
-	if !say(offer{after: after, last: last}) || beyond && !say(offer{event: beyondLog(after, last)}) || past != nil && !say(offer{event: past}) {
+	if !say(offer{after: after, last: last}) ||
+		beyond && !say(offer{event: beyondLog(after, last)}) ||
+		past != nil && !say(offer{event: past}) {
 		return
 	}
 	after = min(after, last)
@@ -121,7 +128,8 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool, 
 }
 
 // begins finds where a city that is in no cursor is read from, and says what it did before while the stream was open.
-func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64, past *events.Event, err error) {
+func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64,
+	past *events.Event, err error) {
 	if f.since.IsZero() {
 		return last, nil, nil
 	}
@@ -143,7 +151,8 @@ func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64
 	found, err := c.History(ctx, events.Query{Since: f.began, Before: after + 1, Limit: 1})
 	if err == nil && len(found) > 0 {
 		past = hole(1, after, found[0].TS)
-		past.Message = fmt.Sprintf("%s has joined, and goes on from here: its log has the %d events before", f.name, after)
+		past.Message = fmt.Sprintf("%s has joined, and goes on from here: its log has the %d "+
+			"events before", f.name, after)
 	}
 	return after, past, err
 }
@@ -163,15 +172,18 @@ func hole(from, to uint64, at time.Time) *events.Event {
 		what = fmt.Sprintf("the event %d is missing from the log", from)
 	}
 	payload, _ := json.Marshal(map[string]uint64{"from": from, "to": to}) // cannot fail
-	return &events.Event{Seq: to, TS: at, Type: events.Gap, Actor: gapActor, Message: what + ": damaged, or taken away", Payload: payload}
+	return &events.Event{Seq: to, TS: at, Type: events.Gap, Actor: gapActor,
+		Message: what + ": damaged, or taken away", Payload: payload}
 }
 
 // BeyondLog says that a cursor fits nothing in a log, whose newest event it is given.
 func BeyondLog(asked string, last uint64) events.Event {
-	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last}) // cannot fail
+	// cannot fail
+	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})
 	return events.Event{
 		Seq: last, TS: time.Now(), Type: events.Gap, Actor: gapActor, Payload: payload,
-		Message: "the cursor is not from this log: what lies between is not known, the stream goes on with what is new",
+		Message: "the cursor is not from this log: what lies between is not known, the stream " +
+			"goes on with what is new",
 	}
 }
 

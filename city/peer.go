@@ -12,7 +12,8 @@ import (
 
 // Peer is the program that sends a command.
 type Peer struct {
-	Actor  string // the name that its events carry: an agent, an automation, "operator", "api"; "" = it cannot be known
+	// the name that its events carry: an agent, an automation, "operator", "api"; "" = it cannot be known
+	Actor  string
 	From   string // where it is: "pid 4242", "tcp 192.0.2.7:4711"
 	Remote bool   // it is connected over TCP
 	Agent  bool   // it belongs to an agent's session
@@ -28,8 +29,8 @@ func (p Peer) String() string {
 
 type peerKey struct{}
 
-// componentNames returns the actors of the events that gcity writes by itself. The environment of a process cannot give it
-// such a name; an agent that has one in city.toml keeps it.
+// componentNames returns the actors of the events that gcity writes by itself. The environment of a process cannot
+// give it such a name; an agent that has one in city.toml keeps it.
 func componentNames() []string { return []string{"controller", "supervisor", "log"} }
 
 // WithPeer returns a context that names the peer of the commands that are done with it.
@@ -46,7 +47,8 @@ func PeerOf(ctx context.Context) Peer {
 // reports are the types that a command of gcity writes itself after it has changed a store or the configuration.
 func reports(kind string) bool {
 	return slices.Contains([]string{
-		events.BeadCreated, events.BeadUpdated, events.BeadClosed, events.BeadImported, events.StoreRestored,
+		events.BeadCreated, events.BeadUpdated, events.BeadClosed, events.BeadImported,
+		events.StoreRestored,
 		events.RigAdded, events.RigRemoved,
 	}, kind)
 }
@@ -60,7 +62,8 @@ func Signed(c Command, p Peer) (Command, error) {
 		if err := c.Event.Check(); err != nil {
 			return nil, &Error{Code: Invalid, Message: err.Error()}
 		}
-		if err := events.Reserved(c.Event.Type); err != nil && (p.Remote || !reports(c.Event.Type)) {
+		if err := events.Reserved(c.Event.Type); err != nil &&
+			(p.Remote || !reports(c.Event.Type)) {
 			return nil, &Error{Code: Invalid, Message: err.Error()}
 		}
 		c.Event.Actor, err = p.sign(c.Event.Actor)
@@ -80,8 +83,8 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// signBy returns who a command says that it is by. A program outside of all sessions may say what made it ask; an agent is
-// itself.
+// signBy returns who a command says that it is by. A program outside of all sessions may say what made it ask; an
+// agent is itself.
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {
 		return p.sign(name)
@@ -98,11 +101,13 @@ func (p Peer) sign(name string) (string, error) {
 	case p == Peer{}:
 		return name, nil
 	case !p.Agent && slices.Contains(componentNames(), p.Actor):
-		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("only gcity itself acts as %q: unset GC_AGENT and GC_AUTOMATION", p.Actor)}
+		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("only gcity itself acts as %q: "+
+			"unset GC_AGENT and GC_AUTOMATION", p.Actor)}
 	case p.Actor == "" && name != "controller":
 		return cmp.Or(name, "operator"), nil
 	case name != "" && name != p.Actor:
-		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s and cannot name %q: leave the name out", p, name)}
+		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s and "+
+			"cannot name %q: leave the name out", p, name)}
 	}
 	return p.Actor, nil
 }

@@ -10,15 +10,17 @@ type Pool struct {
 	Min         int    `json:"min"`
 	Max         int    `json:"max"`
 
-	Size     int       `json:"size"`    // members that live, those that drain left out
-	Desired  int       `json:"desired"` // as many are wanted
-	Reason   string    `json:"reason"`  // where Desired comes from: "check said 3", "override by operator", …
-	Since    time.Time `json:"since"`   // of Desired
+	Size    int `json:"size"`    // members that live, those that drain left out
+	Desired int `json:"desired"` // as many are wanted
+	// where Desired comes from: "check said 3", "override by operator", …
+	Reason   string    `json:"reason"`
+	Since    time.Time `json:"since"` // of Desired
 	Override *int      `json:"override,omitempty"`
 	Draining []string  `json:"draining,omitempty"` // members that are told to finish, by name
 
-	Suspended       bool   `json:"suspended"`
-	SuspendedReason string `json:"suspended_reason,omitempty"` // "by agent", "by rig demo", "by city"
+	Suspended bool `json:"suspended"`
+	// "by agent", "by rig demo", "by city"
+	SuspendedReason string `json:"suspended_reason,omitempty"`
 
 	Check   Check         `json:"check"`
 	Timeout time.Duration `json:"drain_timeout_ns"` // 0 = a drain never ends by itself
@@ -35,10 +37,11 @@ type Check struct {
 	Running *time.Time    `json:"running,omitempty"` // since when one is under way
 	At      *time.Time    `json:"at,omitempty"`      // end of the newest one
 	Took    time.Duration `json:"took_ns,omitempty"`
-	Value   int           `json:"value"`             // what the newest good one said, or was counted, before the bounds
-	Good    *time.Time    `json:"good,omitempty"`    // end of the newest good one
-	Problem string        `json:"problem,omitempty"` // why the newest one does not count, "" = it does
-	Output  string        `json:"output,omitempty"`  // end of the newest one's output, cleaned
+	// what the newest good one said, or was counted, before the bounds
+	Value   int        `json:"value"`
+	Good    *time.Time `json:"good,omitempty"`    // end of the newest good one
+	Problem string     `json:"problem,omitempty"` // why the newest one does not count, "" = it does
+	Output  string     `json:"output,omitempty"`  // end of the newest one's output, cleaned
 }
 
 // Rig is a project folder that agents work in.

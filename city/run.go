@@ -18,7 +18,8 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 		return Run{}, err
 	}
 	if b.Type != RunType {
-		return Run{}, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is no run of an automation", id)}
+		return Run{}, &Error{Code: NotFound, Message: fmt.Sprintf(
+			"the bead %s is no run of an automation", id)}
 	}
 	return runOf(b), nil
 }
@@ -26,19 +27,23 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 // Ending reports whether a run has come to its end, and its record is being closed.
 func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 
-// CheckBy refuses a name of somebody that a record or an event cannot show as it is written, as *Error Invalid. "" is right.
+// CheckBy refuses a name of somebody that a record or an event cannot show as it is written, as *Error Invalid. ""
+// is right.
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))
 	if wrong, ok := errors.AsType[*beads.Invalid](err); ok {
-		return &Error{Code: Invalid, Message: "who asks (by, which gc takes from GC_AGENT) " + wrong.Reason}
+		return &Error{Code: Invalid, Message: "who asks (by, which gc takes " +
+			"from GC_AGENT) " + wrong.Reason}
 	}
 	return nil
 }
 
 func runOf(b beads.Bead) Run {
 	r := Run{
-		ID: b.ID, Reason: b.Metadata[RunReason], By: b.Metadata[RunBy], Opened: b.CreatedAt, Ended: b.ClosedAt,
-		Outcome: b.Metadata[RunOutcome], Error: b.Metadata[RunError], Output: b.Metadata[RunOutput], Made: b.Metadata[RunMade],
+		ID: b.ID, Reason: b.Metadata[RunReason], By: b.Metadata[RunBy], Opened: b.CreatedAt,
+		Ended:   b.ClosedAt,
+		Outcome: b.Metadata[RunOutcome], Error: b.Metadata[RunError], Output: b.Metadata[RunOutput],
+		Made:     b.Metadata[RunMade],
 		TimedOut: b.Metadata[RunTimedOut] == "true",
 	}
 	for _, l := range b.Labels {

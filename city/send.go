@@ -11,18 +11,19 @@ import (
 type Stage string
 
 const (
-	Queued       Stage = "queued"       // waits for its turn, or for what Why says
-	Typing       Stage = "typing"       // the terminal is taking it
-	Submitted    Stage = "submitted"    // the terminal took all of it, and Enter after it
-	Acknowledged Stage = "acknowledged" // the agent's terminal answered: it has printed something since
-	GivenUp      Stage = "given up"     // it was not typed, and will not be; Why says the reason
+	Queued    Stage = "queued"    // waits for its turn, or for what Why says
+	Typing    Stage = "typing"    // the terminal is taking it
+	Submitted Stage = "submitted" // the terminal took all of it, and Enter after it
+	// the agent's terminal answered: it has printed something since
+	Acknowledged Stage = "acknowledged"
+	GivenUp      Stage = "given up" // it was not typed, and will not be; Why says the reason
 )
 
 // Over reports whether nothing more is tried. A submitted text may still be acknowledged.
 func (s Stage) Over() bool { return s == Submitted || s == Acknowledged || s == GivenUp }
 
-// Send is a text that was sent to an agent by Nudge. Those that wait are in the order in which they will be typed, which is
-// that in which they were sent, but for those sent Now: they go before the others.
+// Send is a text that was sent to an agent by Nudge. Those that wait are in the order in which they will be typed,
+// which is that in which they were sent, but for those sent Now: they go before the others.
 type Send struct {
 	ID    uint64    `json:"id"`   // unique while the controller lives
 	Text  string    `json:"text"` // its first line, cut to MaxSendShown bytes

@@ -6,20 +6,26 @@ import (
 	"strings"
 )
 
-// SlingRequest hands a piece of work to somebody: a bead, what a formula makes, both (the formula is how the bead is done),
-// or, where there is neither, a new bead of its Title.
+// SlingRequest hands a piece of work to somebody: a bead, what a formula makes, both (the formula is how the bead
+// is done), or, where there is neither, a new bead of its Title.
 type SlingRequest struct {
-	Target      string            `json:"target,omitempty"` // an agent, a pool or a rig, by Address's rules; of a rig its default_sling_target; "" = of the rig that has the bead
-	Bead        string            `json:"bead,omitempty"`   // an id
-	Formula     string            `json:"formula,omitempty"`
-	NoFormula   bool              `json:"no_formula,omitempty"` // not even the target's default_sling_formula
-	Title       string            `json:"title,omitempty"`      // of what is made; "" = the formula's own
+	// an agent, a pool or a rig, by Address's rules; of a rig its default_sling_target; "" = of the rig that has
+	// the bead
+	Target  string `json:"target,omitempty"`
+	Bead    string `json:"bead,omitempty"` // an id
+	Formula string `json:"formula,omitempty"`
+	// not even the target's default_sling_formula
+	NoFormula bool `json:"no_formula,omitempty"`
+	// of what is made; "" = the formula's own
+	Title       string            `json:"title,omitempty"`
 	Description string            `json:"description,omitempty"`
-	Vars        map[string]string `json:"vars,omitempty"`  // of the formula
-	Nudge       bool              `json:"nudge,omitempty"` // and whoever gets it is told, by a text in the terminal
-	By          string            `json:"by,omitempty"`    // who hands it out, "" = a person
-	Force       bool              `json:"force,omitempty"` // also what somebody else has
-	Depth       int               `json:"depth,omitempty"` // how many runs of automations have led to it, by the events that they caused
+	Vars        map[string]string `json:"vars,omitempty"` // of the formula
+	// and whoever gets it is told, by a text in the terminal
+	Nudge bool   `json:"nudge,omitempty"`
+	By    string `json:"by,omitempty"`    // who hands it out, "" = a person
+	Force bool   `json:"force,omitempty"` // also what somebody else has
+	// how many runs of automations have led to it, by the events that they caused
+	Depth int `json:"depth,omitempty"`
 }
 
 // SlingWork is the command of a SlingRequest. Sling gives it, and does the rest.
@@ -65,9 +71,9 @@ func decodeSling(body []byte) (Command, error) {
 	return c, nil
 }
 
-// Sling hands a piece of work to an agent, a pool or a rig: an agent becomes its assignee, a pool's members find it by its
-// label. The receipt has the bead; where a nudge was asked for and cannot be typed, it says why, and the work is handed out
-// all the same. Errors are *Error: Conflict for work that is closed or somebody else's.
+// Sling hands a piece of work to an agent, a pool or a rig: an agent becomes its assignee, a pool's members find it
+// by its label. The receipt has the bead; where a nudge was asked for and cannot be typed, it says why, and the
+// work is handed out all the same. Errors are *Error: Conflict for work that is closed or somebody else's.
 func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	if err := s.Check(); err != nil {
 		return Receipt{}, err
@@ -88,7 +94,8 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 		r.Message += "; nobody is there to be told, and whoever comes finds it"
 		return r, nil
 	}
-	told, err := c.Do(ctx, Nudge{Agent: who, Text: fmt.Sprintf("Work for you: %s %s", r.Bead.ID, r.Bead.Title)})
+	told, err := c.Do(ctx, Nudge{Agent: who, Text: fmt.Sprintf("Work for you: %s %s", r.Bead.ID,
+		r.Bead.Title)})
 	if err != nil {
 		r.Message += fmt.Sprintf("; %s could not be told: %v", who, err)
 		return r, nil
@@ -98,8 +105,8 @@ func Sling(ctx context.Context, c Control, s SlingRequest) (Receipt, error) {
 	return r, nil
 }
 
-// toldOf is the agent to tell of a piece of work: the assignee, else the first member that runs of the pool in its labels
-// which has nothing to do, else any that runs.
+// toldOf is the agent to tell of a piece of work: the assignee, else the first member that runs of the pool in its
+// labels which has nothing to do, else any that runs.
 func (s *Snapshot) toldOf(assignee string, labels []string) string {
 	if a, ok := s.Agent(assignee); ok {
 		return a.Name

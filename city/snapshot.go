@@ -17,11 +17,13 @@ const (
 	Suspended   State = "suspended"   // by agent, rig or city
 	Exited      State = "exited"      // ended, and `restart` says to leave it
 	Failed      State = "failed"      // cannot be started; tried again at Until
-	Unknown     State = "unknown"     // its process lived when last seen, and what holds it does not answer
+	// its process lived when last seen, and what holds it does not answer
+	Unknown State = "unknown"
 )
 
 // States lists all, those that need a person first: the order in which lists show them.
-var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting, Waiting, Running, Exited, Suspended}
+var States = [...]State{Failed, Quarantined, Unknown, Backoff, Stopping, Draining, Starting,
+	Waiting, Running, Exited, Suspended}
 
 // Urgency orders states for lists: 0 is the most urgent. A state that is not in States comes first.
 func (s State) Urgency() int {
@@ -54,33 +56,41 @@ type Snapshot struct {
 	Automations []Automation `json:"automations"`         // in the order of scoped names
 	Watchdogs   []Watchdog   `json:"watchdogs,omitempty"` // in name order
 	Work        Work         `json:"work"`
-	Stranded    []Stranded   `json:"stranded,omitempty"` // work of agents that do not run, in the order of their names
-	Mail        MailCount    `json:"mail,omitzero"`      // for people: what is addressed to no agent and no pool
-	Store       WorkStore    `json:"store,omitzero"`
-	Console     Console      `json:"console"`
-	API         string       `json:"api,omitempty"`            // where it answers over TCP: "127.0.0.1:8080"; "" = nowhere
-	APIToken    string       `json:"api_token_file,omitempty"` // the file with the token for that; "" = none is asked for
-	Degraded    []string     `json:"degraded"`
-	Away        string       `json:"away,omitempty"` // why the city's folder is not at its path; nothing starts meanwhile
-	ShutDown    bool         `json:"shutting_down,omitempty"`
-	Ending      *Ending      `json:"ending,omitempty"` // of a city that stops its agents
+	// work of agents that do not run, in the order of their names
+	Stranded []Stranded `json:"stranded,omitempty"`
+	// for people: what is addressed to no agent and no pool
+	Mail    MailCount `json:"mail,omitzero"`
+	Store   WorkStore `json:"store,omitzero"`
+	Console Console   `json:"console"`
+	// where it answers over TCP: "127.0.0.1:8080"; "" = nowhere
+	API string `json:"api,omitempty"`
+	// the file with the token for that; "" = none is asked for
+	APIToken string   `json:"api_token_file,omitempty"`
+	Degraded []string `json:"degraded"`
+	// why the city's folder is not at its path; nothing starts meanwhile
+	Away     string  `json:"away,omitempty"`
+	ShutDown bool    `json:"shutting_down,omitempty"`
+	Ending   *Ending `json:"ending,omitempty"` // of a city that stops its agents
 }
 
 // ConfigInfo says which configuration is in force, and whether a newer one was refused.
 type ConfigInfo struct {
-	Revision string    `json:"revision"`           // 12 hex digits
-	Loaded   time.Time `json:"loaded"`             // when it came into force
-	Rejected string    `json:"rejected,omitempty"` // why the file on disk is not in force, "" if it is
-	Warnings []string  `json:"warnings,omitempty"`
-	Held     *Held     `json:"held,omitempty"`    // a newer one that waits to be confirmed
-	Environ  []string  `json:"environ,omitempty"` // what of the controller's environment beats the file: "GC_SESSION=tmux"
+	Revision string    `json:"revision"` // 12 hex digits
+	Loaded   time.Time `json:"loaded"`   // when it came into force
+	// why the file on disk is not in force, "" if it is
+	Rejected string   `json:"rejected,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	Held     *Held    `json:"held,omitempty"` // a newer one that waits to be confirmed
+	// what of the controller's environment beats the file: "GC_SESSION=tmux"
+	Environ []string `json:"environ,omitempty"`
 }
 
 // WorkStore says who keeps a city's work. The zero one is the store built in.
 type WorkStore struct {
 	Provider string `json:"provider,omitempty"` // "bd" or "exec:SCRIPT"
-	Host     string `json:"host,omitempty"`     // of the database server that bd uses, as far as the configuration says
-	Port     int    `json:"port,omitempty"`
+	// of the database server that bd uses, as far as the configuration says
+	Host string `json:"host,omitempty"`
+	Port int    `json:"port,omitempty"`
 }
 
 // Console is what a city asks of whoever shows it.
@@ -92,7 +102,8 @@ type Console struct {
 // Patrol tells whether the loop is alive.
 type Patrol struct {
 	Interval time.Duration `json:"interval_ns"`
-	Last     time.Time     `json:"last"` // end of the newest turn of the loop: fresh in every Snapshot call
+	// end of the newest turn of the loop: fresh in every Snapshot call
+	Last time.Time `json:"last"`
 }
 
 // Age is how long ago the loop last turned.
@@ -105,7 +116,8 @@ type Agent struct {
 	Rig         string `json:"rig,omitempty"`
 	Pool        string `json:"pool,omitempty"`
 	Provider    string `json:"provider,omitempty"` // of its sessions
-	Program     string `json:"program,omitempty"`  // the provider that says what it runs: "claude"; "" = a start_command does
+	// the provider that says what it runs: "claude"; "" = a start_command does
+	Program string `json:"program,omitempty"`
 
 	State  State      `json:"state"`
 	Reason string     `json:"reason"`
@@ -118,31 +130,40 @@ type Agent struct {
 	Available         bool   `json:"available"`
 	UnavailableReason string `json:"unavailable_reason,omitempty"`
 
-	Session  *Session   `json:"session,omitempty"`
-	PID      int        `json:"pid,omitempty"`
-	Frozen   bool       `json:"frozen,omitempty"` // stopped by SIGSTOP
-	Restarts int        `json:"restarts"`         // starts after an end of its own, since the controller knows it
-	Crashes  int        `json:"crashes"`          // within the restart window; in quarantine those that led to it
-	Exit     *Exit      `json:"exit,omitempty"`   // the newest death
-	Drift    []string   `json:"drift,omitempty"`  // a restart is held back because of these
-	Drain    *DrainInfo `json:"drain,omitempty"`  // it has been told to finish
-	Usage    *Usage     `json:"usage,omitempty"`  // nil = not measured, or not yet
+	Session *Session `json:"session,omitempty"`
+	PID     int      `json:"pid,omitempty"`
+	Frozen  bool     `json:"frozen,omitempty"` // stopped by SIGSTOP
+	// starts after an end of its own, since the controller knows it
+	Restarts int `json:"restarts"`
+	// within the restart window; in quarantine those that led to it
+	Crashes int        `json:"crashes"`
+	Exit    *Exit      `json:"exit,omitempty"`  // the newest death
+	Drift   []string   `json:"drift,omitempty"` // a restart is held back because of these
+	Drain   *DrainInfo `json:"drain,omitempty"` // it has been told to finish
+	Usage   *Usage     `json:"usage,omitempty"` // nil = not measured, or not yet
 
-	Sends []Send `json:"sends,omitempty"` // texts on their way into it, and the newest that came to an end, for a minute
+	// texts on their way into it, and the newest that came to an end, for a minute
+	Sends []Send `json:"sends,omitempty"`
 
-	Mail int    `json:"mail,omitempty"` // unread messages to it, and to its pool that nobody has taken
-	Task string `json:"task,omitempty"` // the work in progress that is assigned to it, the newest: "gc-214 fix the retry test"
+	// unread messages to it, and to its pool that nobody has taken
+	Mail int `json:"mail,omitempty"`
+	// the work in progress that is assigned to it, the newest: "gc-214 fix the retry test"
+	Task string `json:"task,omitempty"`
 
-	AwaitsGate string `json:"awaits_gate,omitempty"` // the open gate that blocks its newest work in progress: "gc-12 release approved"
+	// the open gate that blocks its newest work in progress: "gc-12 release approved"
+	AwaitsGate string `json:"awaits_gate,omitempty"`
 
-	Stuck *Stuck `json:"stuck,omitempty"` // its output has not changed for its stuck_after while it has work
+	// its output has not changed for its stuck_after while it has work
+	Stuck *Stuck `json:"stuck,omitempty"`
 
 	DependsOn   []string      `json:"depends_on,omitempty"`
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = none
 
-	Source     string     `json:"source,omitempty"`   // where it is declared: "city.toml:12:1"
-	Patched    []string   `json:"patched,omitempty"`  // where that is changed by patches: "city.toml:40:1"
-	Declared   string     `json:"declared,omitempty"` // 12 hex digits that change when its declaration makes another agent of it
+	Source string `json:"source,omitempty"` // where it is declared: "city.toml:12:1"
+	// where that is changed by patches: "city.toml:40:1"
+	Patched []string `json:"patched,omitempty"`
+	// 12 hex digits that change when its declaration makes another agent of it
+	Declared   string     `json:"declared,omitempty"`
 	Command    string     `json:"command,omitempty"`
 	Dir        string     `json:"dir,omitempty"`
 	LastOutput string     `json:"last_output,omitempty"` // only when asked for
@@ -158,9 +179,10 @@ type Session struct {
 	ID           string     `json:"id"`
 	Started      time.Time  `json:"started"`
 	LastActivity *time.Time `json:"last_activity,omitempty"`
-	Output       uint64     `json:"output,omitempty"` // bytes that it has printed, as of LastActivity; 0 = none, or not known
-	Attached     bool       `json:"attached"`
-	Viewers      int        `json:"viewers,omitempty"`
+	// bytes that it has printed, as of LastActivity; 0 = none, or not known
+	Output   uint64 `json:"output,omitempty"`
+	Attached bool   `json:"attached"`
+	Viewers  int    `json:"viewers,omitempty"`
 }
 
 // Exit is how an agent's last life ended.

@@ -9,8 +9,8 @@ import (
 	"gcity/beads"
 )
 
-// WispLabel marks the root of a molecule that was made by an automation or for a hand-over: it is removed some time after it
-// is closed.
+// WispLabel marks the root of a molecule that was made by an automation or for a hand-over: it is removed some time
+// after it is closed.
 const WispLabel = "wisp"
 
 // DigestType is the type of a bead that keeps what was done by a wisp. It is closed when it is made, and stays.
@@ -34,7 +34,8 @@ func (w *Wisp) Over() bool { return len(w.Open) == 0 && len(w.Done) > 0 }
 
 // Line says how far a wisp has come: "gc-12 patrol: 1 of 3 steps done, next gc-14 look around".
 func (w *Wisp) Line() string {
-	text := fmt.Sprintf("%s %s: %d of %d steps done", w.Root.ID, w.Root.Title, len(w.Done), len(w.Done)+len(w.Open))
+	text := fmt.Sprintf("%s %s: %d of %d steps done", w.Root.ID, w.Root.Title, len(w.Done),
+		len(w.Done)+len(w.Open))
 	if len(w.Open) > 0 {
 		text += ", next " + w.Open[0].ID + " " + w.Open[0].Title
 	}
@@ -44,7 +45,8 @@ func (w *Wisp) Line() string {
 // Wisps are those that an agent works at: they are its own, or work of its own is done by them.
 func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
-	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(), Limit: -1})
+	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
+		Limit: -1})
 	if err != nil {
 		return nil, WorkError(err)
 	}
@@ -60,7 +62,8 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 				return nil, err
 			}
 		}
-		if looked[root.ID] || root.Type != beads.TypeMolecule || root.Status == beads.StatusClosed || !slices.Contains(root.Labels, WispLabel) ||
+		if looked[root.ID] || root.Type != beads.TypeMolecule ||
+			root.Status == beads.StatusClosed || !slices.Contains(root.Labels, WispLabel) ||
 			root.Assignee != "" && root.Assignee != agent {
 			continue
 		}
@@ -82,9 +85,12 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	return out, nil
 }
 
-// Squash writes down what was done by a wisp that is over, and closes it. Whoever is cut off in between may do it again.
-func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest beads.Bead, err error) {
-	kept, err := c.Beads(ctx, beads.Query{Labels: []string{digestOf + w.Root.ID}, Type: DigestType, Limit: 1})
+// Squash writes down what was done by a wisp that is over, and closes it. Whoever is cut off in between may do it
+// again.
+func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest beads.Bead,
+	err error) {
+	kept, err := c.Beads(ctx, beads.Query{Labels: []string{digestOf + w.Root.ID}, Type: DigestType,
+		Limit: 1})
 	if err != nil {
 		return digest, WorkError(err)
 	}
@@ -94,8 +100,10 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 		return digest, err
 	}
 	p := beads.Closing()
-	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " + digest.ID}
-	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true}) // what is open goes into its next one
+	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
+		digest.ID}
+	// what is open goes into its next one
+	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }
 
@@ -105,14 +113,17 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 	if err != nil {
 		return beads.Bead{}, err
 	}
-	b := beads.Bead{Type: DigestType, Status: beads.StatusClosed, Title: cutTitle(w.Root.Title + ", " + steps(len(w.Done)) + " done"),
-		Assignee: by, Ref: w.Root.Ref, Labels: []string{digestOf + w.Root.ID}, Description: digestText(w, words)}
+	b := beads.Bead{Type: DigestType, Status: beads.StatusClosed,
+		Title:    cutTitle(w.Root.Title + ", " + steps(len(w.Done)) + " done"),
+		Assignee: by, Ref: w.Root.Ref, Labels: []string{digestOf + w.Root.ID},
+		Description: digestText(w, words)}
 	r, err := c.Do(ctx, CreateBead{Rig: s.rigOf(w.Root.ID), Bead: b})
 	if err != nil {
 		return beads.Bead{}, err
 	}
 	if r.Bead == nil {
-		return beads.Bead{}, &Error{Code: Unavailable, Message: "the city did not say which bead it made"}
+		return beads.Bead{}, &Error{Code: Unavailable, Message: "the city did not say which " +
+			"bead it made"}
 	}
 	return *r.Bead, nil
 }
@@ -142,7 +153,8 @@ func cutTitle(s string) string {
 // digestText is what was done, step by step, and what whoever did it said.
 func digestText(w Wisp, words string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "What was done by %s, begun %s.\n\n", w.Root.ID, w.Root.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"))
+	fmt.Fprintf(&b, "What was done by %s, begun %s.\n\n", w.Root.ID,
+		w.Root.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"))
 	for i, s := range w.Done {
 		if b.Len() > digestMost {
 			fmt.Fprintf(&b, "and %d more\n", len(w.Done)-i)

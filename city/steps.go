@@ -14,12 +14,15 @@ const MoleculeKey = "molecule_id"
 // Lister lists work as a store does.
 type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
-// The steps of a molecule are whose the molecule is: nobody else is to find them. So is a molecule by which a bead is done, with
-// its steps, whose that bead is. A step that is assigned to somebody, or has a pool's label, is that one's.
+// The steps of a molecule are whose the molecule is: nobody else is to find them. So is a molecule by which a bead
+// is done, with its steps, whose that bead is. A step that is assigned to somebody, or has a pool's label, is that
+// one's.
 
 // routed reports whether a bead is somebody's: an agent's or a pool's.
 func routed(b beads.Bead) bool {
-	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool { return strings.HasPrefix(l, PoolLabel) })
+	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool {
+		return strings.HasPrefix(l, PoolLabel)
+	})
 }
 
 // Loose leaves out of ready work what goes with other work that somebody has.
@@ -28,7 +31,8 @@ func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, 
 	if !slices.ContainsFunc(ready, part) {
 		return ready, nil
 	}
-	all, err := list(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: NotWork(), Limit: -1})
+	all, err := list(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen,
+		beads.StatusInProgress}, NotType: NotWork(), Limit: -1})
 	if err != nil {
 		return nil, err
 	}
@@ -52,18 +56,21 @@ func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, 
 	}), nil
 }
 
-// StepsOf is what goes with the work that an agent has, and is ready: steps, in the order in which they were made, and a
-// molecule by which work is done once all its steps are.
+// StepsOf is what goes with the work that an agent has, and is ready: steps, in the order in which they were made,
+// and a molecule by which work is done once all its steps are.
 func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
-	mine, err := list(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(), Limit: -1})
+	mine, err := list(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
+		Limit: -1})
 	if err != nil {
 		return nil, err
 	}
 	var out []beads.Bead
-	looked := map[string]bool{} // at molecules: one may be had both by itself and with what is done by it
+	// at molecules: one may be had both by itself and with what is done by it
+	looked := map[string]bool{}
 	for _, b := range mine {
-		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true, Limit: -1}
+		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,
+			Limit: -1}
 		if b.Type != beads.TypeMolecule {
 			root = b.Metadata[MoleculeKey]
 		}
@@ -81,11 +88,14 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 				if err != nil {
 					return nil, err
 				}
-				out = append(out, slices.DeleteFunc(whole, func(m beads.Bead) bool { return m.ID != root || routed(m) })...)
+				out = append(out, slices.DeleteFunc(whole, func(m beads.Bead) bool {
+					return m.ID != root || routed(m)
+				})...)
 				continue
 			}
 		}
-		steps, err := list(ctx, beads.Query{Parent: root, Ready: true, NotType: NotWork(), Limit: -1})
+		steps, err := list(ctx, beads.Query{Parent: root, Ready: true, NotType: NotWork(),
+			Limit: -1})
 		if err != nil {
 			return nil, err
 		}

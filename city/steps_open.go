@@ -52,7 +52,8 @@ func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) er
 		}
 		names = append(names, s.ID+" "+s.Title)
 	}
-	return &Error{Code: Conflict, Message: fmt.Sprintf("%s cannot be closed yet, %s open: %s; `gcity bead close %s --steps` closes them with it, --force leaves them open",
+	return &Error{Code: Conflict, Message: fmt.Sprintf("%s cannot be closed yet, %s open: %s; "+
+		"`gcity bead close %s --steps` closes them with it, --force leaves them open",
 		b.ID, StepsOpen(len(open)), strings.Join(names, ", "), b.ID)}
 }
 
@@ -64,7 +65,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps of it are", n)
 }
 
-// Allowed refuses a change of a bead that a store would make, and nobody is to. What is not there the store says itself.
+// Allowed refuses a change of a bead that a store would make, and nobody is to. What is not there the store says
+// itself.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

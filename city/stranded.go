@@ -25,12 +25,14 @@ const StrandedIDs = 3
 // strandedLines is how many agents are told of.
 const strandedLines = 4
 
-// StrandedLines says of stranded work whose it is and what can be done, a line for each agent. The texts are as they came.
+// StrandedLines says of stranded work whose it is and what can be done, a line for each agent. The texts are as
+// they came.
 func (s *Snapshot) StrandedLines() []string {
 	var out []string
 	for i, w := range s.Stranded {
 		if i == strandedLines && len(s.Stranded) > i+1 {
-			out = append(out, fmt.Sprintf("and work of %d more agents that do not run", len(s.Stranded)-i))
+			out = append(out, fmt.Sprintf("and work of %d more agents that do not run",
+				len(s.Stranded)-i))
 			break
 		}
 		out = append(out, w.line())
@@ -54,6 +56,7 @@ func (w *Stranded) line() string {
 	if w.Gone {
 		run = ""
 	}
-	return fmt.Sprintf("%s %s assigned to %s, which %s: %sgive %s back with `gcity bead update %s --status open --assignee ''`",
+	return fmt.Sprintf("%s %s assigned to %s, which %s: %sgive %s back with `gcity bead update "+
+		"%s --status open --assignee ''`",
 		ids, verb, w.Agent, w.Why, run, them, first)
 }

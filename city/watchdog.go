@@ -10,7 +10,8 @@ import (
 type Remedy string
 
 const (
-	RemedyStart   Remedy = "start"   // it does not live: it is made to, what is left of it ended first
+	// it does not live: it is made to, what is left of it ended first
+	RemedyStart   Remedy = "start"
 	RemedyWake    Remedy = "wake"    // it has said nothing for too long: the wake text is typed
 	RemedyRestart Remedy = "restart" // the same, where nothing can be typed
 	RemedyNudge   Remedy = "nudge"   // it is late and mail waits: the nudge text is typed
@@ -33,7 +34,8 @@ type WatchMode string
 const (
 	ByTriage     WatchMode = "triage"     // an agent that is started for each beat
 	ByThresholds WatchMode = "thresholds" // ages alone
-	ByRestart    WatchMode = "restart"    // ages alone, and the provider cannot type: what is very stale is started anew
+	// ages alone, and the provider cannot type: what is very stale is started anew
+	ByRestart WatchMode = "restart"
 )
 
 // Watchdog is a tier: who is looked after, how that is, and what was decided last. JSON shape: the API's.
@@ -47,27 +49,33 @@ type Watchdog struct {
 	VeryStale time.Duration `json:"very_stale_ns"`
 	TTL       time.Duration `json:"triage_ttl_ns,omitempty"`
 
-	Mode     WatchMode `json:"mode"`               // that the next beat has
-	Degraded string    `json:"degraded,omitempty"` // why that is not what is declared: "triage scout said nothing within 5m"
+	Mode WatchMode `json:"mode"` // that the next beat has
+	// why that is not what is declared: "triage scout said nothing within 5m"
+	Degraded string `json:"degraded,omitempty"`
 
-	Heartbeat *time.Time `json:"heartbeat,omitempty"` // the newest, by the controller's clock; where none was ever written, since when one is waited for; of another one's triage, when it decided last
+	// the newest, by the controller's clock; where none was ever written, since when one is waited for; of another
+	// one's triage, when it decided last
+	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
 	Mail      int        `json:"mail,omitempty"`    // unread, of the watched
 	Problem   string     `json:"problem,omitempty"` // why its heartbeat file counts as none
 
-	HealthyAgents   *int `json:"healthy_agents,omitempty"` // as the watched agent's heartbeat reports; nil = it does not
+	// as the watched agent's heartbeat reports; nil = it does not
+	HealthyAgents   *int `json:"healthy_agents,omitempty"`
 	UnhealthyAgents *int `json:"unhealthy_agents,omitempty"`
 
-	Next    *time.Time  `json:"next,omitempty"` // beat; nil = none while suspended or stopping
-	Triaged *TriageRun  `json:"triaged,omitempty"`
-	Last    *Judgement  `json:"last,omitempty"`
-	Recent  []Judgement `json:"recent,omitempty"` // newest last, at most MaxDecisions, those that decided nothing left out
-	Failed  int         `json:"failed,omitempty"` // wakes in a row after which it was no better
+	Next    *time.Time `json:"next,omitempty"` // beat; nil = none while suspended or stopping
+	Triaged *TriageRun `json:"triaged,omitempty"`
+	Last    *Judgement `json:"last,omitempty"`
+	// newest last, at most MaxDecisions, those that decided nothing left out
+	Recent []Judgement `json:"recent,omitempty"`
+	Failed int         `json:"failed,omitempty"` // wakes in a row after which it was no better
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 
-	Suspended bool   `json:"suspended,omitempty"` // it does not beat: its city is, or whom it watches
-	Source    string `json:"source,omitempty"`    // "city.toml:40:1"
+	// it does not beat: its city is, or whom it watches
+	Suspended bool   `json:"suspended,omitempty"`
+	Source    string `json:"source,omitempty"` // "city.toml:40:1"
 }
 
 // TriageRun is a triage agent at work.
@@ -79,12 +87,13 @@ type TriageRun struct {
 
 // Judgement is what a beat came to.
 type Judgement struct {
-	At       time.Time     `json:"at"`
-	Decision Remedy        `json:"decision"`
-	Reason   string        `json:"reason"`
-	By       string        `json:"by"`                // the triage agent's name, "thresholds" or an operator
-	Took     time.Duration `json:"took_ns,omitempty"` // of the triage
-	Result   string        `json:"result,omitempty"`  // what became of it: "typed", "failed: …"
+	At       time.Time `json:"at"`
+	Decision Remedy    `json:"decision"`
+	Reason   string    `json:"reason"`
+	// the triage agent's name, "thresholds" or an operator
+	By     string        `json:"by"`
+	Took   time.Duration `json:"took_ns,omitempty"` // of the triage
+	Result string        `json:"result,omitempty"`  // what became of it: "typed", "failed: …"
 }
 
 // Escalation is a call for a person.
@@ -137,10 +146,12 @@ type (
 		Watchdog string `json:"-"`
 		Decision Remedy `json:"decision"`
 		Reason   string `json:"reason"`
-		Beat     string `json:"beat,omitempty"` // that was judged; "" = the one that goes on. Of one that is over: Conflict
-		By       string `json:"by,omitempty"`
+		// that was judged; "" = the one that goes on. Of one that is over: Conflict
+		Beat string `json:"beat,omitempty"`
+		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge says that a person has seen an escalation: it is not shown as new any more, and not said again until it changes.
+	// Acknowledge says that a person has seen an escalation: it is not shown as new any more, and not said again
+	// until it changes.
 	Acknowledge struct {
 		Watchdog string `json:"-"`
 		By       string `json:"by,omitempty"`

@@ -20,8 +20,8 @@ func (w *Watchdog) Word() string {
 	return string(w.Freshness)
 }
 
-// Ill reports whether somebody should look at it: it calls, it is not judged as declared, or the watched has been silent for
-// long. One that does not beat says nothing of anybody.
+// Ill reports whether somebody should look at it: it calls, it is not judged as declared, or the watched has been
+// silent for long. One that does not beat says nothing of anybody.
 func (w *Watchdog) Ill() bool {
 	if w.Suspended {
 		return w.Calls()

@@ -14,25 +14,31 @@ type Automation struct {
 	Source      string `json:"source"` // its file, relative to the city where it is below it
 	Layer       string `json:"layer,omitempty"`
 
-	Gate    string `json:"gate"`              // "cooldown", "cron", "condition", "event", "manual"; "" = broken
-	When    string `json:"when,omitempty"`    // the gate's own word: "5m0s", "0 3 * * *", a shell line, "bead.closed"
+	// "cooldown", "cron", "condition", "event", "manual"; "" = broken
+	Gate string `json:"gate"`
+	// the gate's own word: "5m0s", "0 3 * * *", a shell line, "bead.closed"
+	When    string `json:"when,omitempty"`
 	Exec    string `json:"exec,omitempty"`    // the shell line that it runs, or …
 	Formula string `json:"formula,omitempty"` // … the formula that it cooks
 	Pool    string `json:"pool,omitempty"`    // who works on what the formula makes; qualified
 
-	Timeout time.Duration `json:"timeout_ns,omitempty"` // a run that takes longer is ended; 0 = broken
-	Retry   int           `json:"retry,omitempty"`      // how often a run that failed is tried again
-	Overlap string        `json:"overlap,omitempty"`    // "skip", "queue": what becomes of an opening while a run goes
+	// a run that takes longer is ended; 0 = broken
+	Timeout time.Duration `json:"timeout_ns,omitempty"`
+	Retry   int           `json:"retry,omitempty"` // how often a run that failed is tried again
+	// "skip", "queue": what becomes of an opening while a run goes
+	Overlap string `json:"overlap,omitempty"`
 
-	WhileSuspended bool `json:"while_suspended,omitempty"` // it fires by itself though its rig or the city is suspended
+	// it fires by itself though its rig or the city is suspended
+	WhileSuspended bool `json:"while_suspended,omitempty"`
 
-	State    AutomationState `json:"state"`
-	Reason   string          `json:"reason"`             // what its gate says, in words; of a broken one, what is wrong
-	Next     *time.Time      `json:"next,omitempty"`     // when it will be due by itself
-	Since    *time.Time      `json:"since,omitempty"`    // of the run that goes, or of being due
-	Failures int             `json:"failures"`           // in a row
-	Last     *Run            `json:"last,omitempty"`     // the newest run; it may still go
-	Warnings []string        `json:"warnings,omitempty"` // about its file
+	State AutomationState `json:"state"`
+	// what its gate says, in words; of a broken one, what is wrong
+	Reason   string     `json:"reason"`
+	Next     *time.Time `json:"next,omitempty"`     // when it will be due by itself
+	Since    *time.Time `json:"since,omitempty"`    // of the run that goes, or of being due
+	Failures int        `json:"failures"`           // in a row
+	Last     *Run       `json:"last,omitempty"`     // the newest run; it may still go
+	Warnings []string   `json:"warnings,omitempty"` // about its file
 }
 
 // AutomationState is where an automation stands.
@@ -47,7 +53,8 @@ const (
 	AutomationBroken  AutomationState = "broken"  // its file cannot be used
 )
 
-// AutomationFailing is the word of an automation whose newest run failed, and AutomationManual that of one which only a hand begins.
+// AutomationFailing is the word of an automation whose newest run failed, and AutomationManual that of one which
+// only a hand begins.
 const (
 	AutomationFailing = "failing"
 	AutomationManual  = "manual"
@@ -75,12 +82,13 @@ type Run struct {
 	Seq        uint64     `json:"seq,omitempty"`    // of the newest of them
 	Opened     time.Time  `json:"opened"`
 	Ended      *time.Time `json:"ended,omitempty"`
-	Outcome    string     `json:"outcome,omitempty"` // "ok", "failed", "interrupted", RunVoid; "" = it goes; see Ending
-	Code       *int       `json:"code,omitempty"`    // of an exec run that came to its end
-	Error      string     `json:"error,omitempty"`   // why it failed, where the code does not say it
-	Output     string     `json:"output,omitempty"`  // the end of it, cleaned
-	Made       string     `json:"made,omitempty"`    // the root of what a formula run made
-	TimedOut   bool       `json:"timed_out,omitempty"`
+	// "ok", "failed", "interrupted", RunVoid; "" = it goes; see Ending
+	Outcome  string `json:"outcome,omitempty"`
+	Code     *int   `json:"code,omitempty"`   // of an exec run that came to its end
+	Error    string `json:"error,omitempty"`  // why it failed, where the code does not say it
+	Output   string `json:"output,omitempty"` // the end of it, cleaned
+	Made     string `json:"made,omitempty"`   // the root of what a formula run made
+	TimedOut bool   `json:"timed_out,omitempty"`
 }
 
 // RunVoid is the outcome of a run that never was: its record was made after it had been given up.

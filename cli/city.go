@@ -25,7 +25,8 @@ import (
 func startCommand(e *env.Env) *cobra.Command {
 	var stay, standalone, yes bool
 	c := &cobra.Command{
-		Use: "start", Short: "Have the supervisor of this machine run the city, and start what should run", Args: env.Exactly(0),
+		Use: "start", Short: "Have the supervisor of this machine run the city, and start " +
+			"what should run", Args: env.Exactly(0),
 		Long: `start registers the city with the supervisor, which keeps its agents alive from then
 on, and starts one in the background if none runs. A city that has a service of its
 own and is not registered is started by that instead. It says what was started, and
@@ -36,7 +37,8 @@ alive, as gcity --headless does; where there is no city.toml it offers to write 
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case stay && standalone:
-				return exit.Usage("--foreground stays and --standalone does not: choose one of them")
+				return exit.Usage("--foreground stays and --standalone does not: choose " +
+					"one of them")
 			case yes && !stay:
 				return exit.Usage("--yes goes with --foreground")
 			case stay:
@@ -92,7 +94,8 @@ func settle(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	return fleet.ReportStart(e, s, did, "; nobody watches them now, `gcity` or `gcity --headless` does")
+	return fleet.ReportStart(e, s, did, "; nobody watches them now, `gcity` or `gcity "+
+		"--headless` does")
 }
 
 func stopCommand(e *env.Env) *cobra.Command {
@@ -200,7 +203,8 @@ func restartCommand(e *env.Env) *cobra.Command {
 				e.Sayf("%s", what)
 			} else if exit.IsCut(err) {
 				return &exit.Failure{Code: exit.CodeConflict, Err: fmt.Errorf(
-					"not restarted: another command ended the city at the same time; `gcity status` shows what runs: %w", err)}
+					"not restarted: another command ended the city at the same time; `gcity "+
+						"status` shows what runs: %w", err)}
 			} else if code, _ := exit.Verdict(err); code != exit.CodeNotRunning {
 				return err
 			}

@@ -48,13 +48,15 @@ func (f *configFile) Fixed(file string) string {
 	switch {
 	case fetched:
 		name, below, _ := strings.Cut(copied, "/")
-		return fmt.Sprintf("It is part of the topology %s, which is fetched from its repository: change %s there, then run `gcity topology fetch %s`. %s", name, below, name, here)
+		return fmt.Sprintf("It is part of the topology %s, which is fetched from its repository: "+
+			"change %s there, then run `gcity topology fetch %s`. %s", name, below, name, here)
 	case file == "" || filepath.IsLocal(file) && filepath.Ext(file) == ".toml":
 		return ""
 	case filepath.IsLocal(file):
 		return "It is no TOML file; edit it with an editor of your own."
 	}
-	return "It is outside of the city's folder, where other cities may use it too; edit it with an editor of your own. " + here
+	return "It is outside of the city's folder, where other cities may use it too; edit it with " +
+		"an editor of your own. " + here
 }
 
 // parse reads the configuration with a text in the place of one of its files.

@@ -19,7 +19,8 @@ import (
 func configCommand(e *env.Env) *cobra.Command {
 	var provenance, validate, secrets bool
 	show := &cobra.Command{
-		Use: "show", Short: "The configuration as gcity understands it, defaults filled in, secrets hidden", Args: env.Exactly(0),
+		Use: "show", Short: "The configuration as gcity understands it, defaults filled in, " +
+			"secrets hidden", Args: env.Exactly(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := env.MayReveal(e, secrets); err != nil {
 				return err
@@ -55,7 +56,8 @@ func configCommand(e *env.Env) *cobra.Command {
 		},
 	}
 	explain := &cobra.Command{
-		Use: "explain [NAME]", Short: "Where each value of an agent, pool or rig comes from: file, line, or default", Args: env.Between(0, 1),
+		Use: "explain [NAME]", Short: "Where each value of an agent, pool or rig comes from: " +
+			"file, line, or default", Args: env.Between(0, 1),
 		ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool, env.KindRig),
 		RunE:              func(_ *cobra.Command, args []string) error { return explain(e, args) },
 	}

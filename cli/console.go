@@ -50,7 +50,8 @@ machine side by side.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case headless && all:
-				return exit.Usage("--all shows cities, and --headless runs one without a screen: give one of them")
+				return exit.Usage("--all shows cities, and --headless runs one without a screen: " +
+					"give one of them")
 			case headless:
 				return host.Headless(cmd.Context(), e)
 			case all:
@@ -83,7 +84,8 @@ func console(ctx context.Context, e *env.Env) error {
 		if err := status(ctx, e); err != nil {
 			return err
 		}
-		e.Sayf("\nThis is no terminal for a control room. `gcity --headless` runs the city without one.")
+		e.Sayf("\nThis is no terminal for a control room. `gcity --headless` runs the city " +
+			"without one.")
 		return nil
 	}
 	l, err := e.Open(ctx)
@@ -95,7 +97,8 @@ func console(ctx context.Context, e *env.Env) error {
 		return join(ctx, e, l)
 	}
 	if e.ReadOnly {
-		return exit.NotRunning("no controller runs %s, and --read-only starts none; `gcity` or `gcity --headless` does", l.Dir)
+		return exit.NotRunning("no controller runs %s, and --read-only starts none; `gcity` or "+
+			"`gcity --headless` does", l.Dir)
 	}
 	l.Close()
 	if err := consent.MayStart(e, l.Dir); err != nil {
@@ -163,7 +166,8 @@ func hostRoom(ctx context.Context, e *env.Env, dir string) error {
 	signal.Notify(signals, syscall.SIGINT)
 	if err != nil && roomCtx.Err() == nil {
 		h.Logger.Error("the control room failed", "error", err)
-		fmt.Fprintf(e.Err, "gcity: the control room failed: %s\ngcity: the city runs on in this process (pid %d); "+
+		fmt.Fprintf(e.Err, "gcity: the control room failed: %s\ngcity: the city runs on in this "+
+			"process (pid %d); "+
 			"ctrl-c stops it, `gcity` in another terminal joins it\n", output.SafeText(err.Error()),
 			os.Getpid())
 		exit = roomHangup
@@ -204,7 +208,8 @@ func leaveRoom(e *env.Env, h *host.House, exit roomExit, signals chan<- os.Signa
 	switch exit {
 	case roomKeepAgents, roomHandOver:
 		if err := h.Leave(); err != nil {
-			e.Warn("the controller could not let go of the city, which goes on in this process; ctrl-c stops it: " + err.Error())
+			e.Warn("the controller could not let go of the city, which goes on in this process; " +
+				"ctrl-c stops it: " + err.Error())
 		}
 	case roomHangup: // the terminal is gone, or the room is: the city goes on in this process
 		h.Loop.SetMode("headless")
@@ -268,8 +273,10 @@ func allCities(ctx context.Context, e *env.Env) error {
 		return err
 	}
 	if d == nil {
-		return exit.NotRunning("no supervisor runs on this machine, so no city is registered to be shown beside others; " +
-			"`gcity start` in a city's folder registers it and starts the supervisor, `gcity` there shows that city alone")
+		return exit.NotRunning("no supervisor runs on this machine, so no city is registered to " +
+			"be shown beside others; " +
+			"`gcity start` in a city's folder registers it and starts the supervisor, `gcity` " +
+			"there shows that city alone")
 	}
 	defer closeIt()
 	if e.JSON || !e.InTTY || !e.OutTTY || e.Getenv("TERM") == "dumb" {

@@ -37,7 +37,9 @@ stderr and to .gc/controller.log. Where there is no city.toml it offers to write
 	stop.Short = "The same as gcity stop"
 	status := &cobra.Command{
 		Use: "status", Short: "Who runs the city, and by which service", Args: env.Exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return service.DaemonStatus(cmd.Context(), e) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return service.DaemonStatus(cmd.Context(), e)
+		},
 	}
 	lines := 0
 	logs := &cobra.Command{
@@ -68,7 +70,8 @@ func daemonStart(ctx context.Context, e *env.Env) error {
 	}
 	for _, u := range service.Units(e, "city", dir) {
 		if len(e.Files) > 0 || e.Strict {
-			return exit.Usage("the unit says which files are read: `gcity daemon install` with -f or --strict writes it anew")
+			return exit.Usage("the unit says which files are read: `gcity daemon install` with " +
+				"-f or --strict writes it anew")
 		}
 		err := service.StartUnit(ctx, e, u, dir)
 		if !errors.Is(err, service.ErrUnreachable) {

@@ -30,8 +30,9 @@ func eventsCommand(e *env.Env) *cobra.Command {
 	var f eventFlags
 	c := &cobra.Command{
 		Use: "events", Short: "What happened: the newest events, or all after a cursor",
-		Args:    env.Exactly(0),
-		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 --follow --json",
+		Args: env.Exactly(0),
+		Example: "  gcity events --type 'agent.*' --since 1h\n  gcity events --after 1041 " +
+			"--follow --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return listEvents(cmd.Context(), e, f, cmd.Flags().Changed("after"))
 		},
@@ -187,5 +188,6 @@ func moment(text string, now time.Time) (time.Time, error) {
 			return now.Add(-time.Duration(days * 24 * float64(time.Hour))), nil
 		}
 	}
-	return time.Time{}, exit.Usage("%q is neither a duration back (90s, 2h, 3d) nor a time (2026-11-21T15:04:05Z)", text)
+	return time.Time{}, exit.Usage("%q is neither a duration back (90s, 2h, 3d) nor a time "+
+		"(2026-11-21T15:04:05Z)", text)
 }

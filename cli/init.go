@@ -27,7 +27,8 @@ func initCommand(e *env.Env) *cobra.Command {
 		yes  bool
 	)
 	c := &cobra.Command{
-		Use: "init [DIR]", Short: "Write a city.toml that runs at once; what exists is never touched", Args: env.Between(0, 1),
+		Use: "init [DIR]", Short: "Write a city.toml that runs at once; what exists is " +
+			"never touched", Args: env.Between(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) > 0 {
@@ -51,17 +52,20 @@ func initCity(e *env.Env, dir, name string, yes bool) error {
 	file := filepath.Join(dir, config.FileName)
 	if _, err := os.Lstat(file); err == nil {
 		return &exit.Failure{Code: exit.CodeConflict,
-			Err: fmt.Errorf("%s exists and is not touched; `gcity plan --city %s` shows what it would do", file, dir)}
+			Err: fmt.Errorf("%s exists and is not touched; `gcity plan --city %s` shows what "+
+				"it would do", file, dir)}
 	}
 	if name == "" {
 		name = folder.InventName(filepath.Base(dir))
 	}
 	if !folder.ValidName(name) {
-		return exit.Usage("%q cannot name a city: letters, digits, '.', '_' and '-', the first a letter or a digit", name)
+		return exit.Usage("%q cannot name a city: letters, digits, '.', '_' and '-', the first a "+
+			"letter or a digit", name)
 	}
 	text := firstConfig(name, e.Getenv("SHELL"), exec.LookPath)
 	if err := folder.CheckConfig(dir, []byte(text)); err != nil {
-		return fmt.Errorf("this is a mistake in gcity, the configuration it would write is refused: %w", err)
+		return fmt.Errorf("this is a mistake in gcity, the configuration it would write is "+
+			"refused: %w", err)
 	}
 	if e.InTTY && e.OutTTY && !yes && !env.Ask(e, fmt.Sprintf("write %s?", file)) {
 		e.Sayf("nothing was written")
@@ -128,7 +132,8 @@ func startedAs(p config.Preset) string {
 // firstConfig is the city.toml of a new city.
 func firstConfig(name, shell string, look func(string) (string, error)) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `# What should run here. gcity keeps it running and notices every save of this file.
+	fmt.Fprintf(&b,
+		`# What should run here. gcity keeps it running and notices every save of this file.
 #
 #   gcity            the control room
 #   gcity plan       what an edit would change, before it does
@@ -163,10 +168,13 @@ start_command = %s
 		if _, err := look(p.Command); err != nil {
 			continue
 		}
-		fmt.Fprintf(&b, "\n# %s is on this machine. Take the # away to have it in the city, started as %s.\n", p.DisplayName, startedAs(p))
-		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# provider      = %q\n", p.Name, "work", p.Name)
+		fmt.Fprintf(&b, "\n# %s is on this machine. Take the # away to have it in the city, "+
+			"started as %s.\n", p.DisplayName, startedAs(p))
+		fmt.Fprintf(&b, "# [[agents]]\n# name          = %q\n# dir           = %q\n# "+
+			"provider      = %q\n", p.Name, "work", p.Name)
 		if len(p.Dialogs) > 0 {
-			b.WriteString("# emits_permission_warning = true         # yes to what it asks at its start: whether the folder is trusted, and so on\n")
+			b.WriteString("# emits_permission_warning = true         # yes to what it asks at " +
+				"its start: whether the folder is trusted, and so on\n")
 		}
 	}
 	return b.String()

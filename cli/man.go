@@ -148,8 +148,10 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 	}
 	if !c.HasParent() {
 		line(".SH EXIT STATUS")
-		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"}, {"2", "the command line is wrong"}, {"3", "not running"},
-			{"4", "already running, or in conflict with what is"}, {"78", "the configuration is refused"}} {
+		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"},
+			{"2", "the command line is wrong"}, {"3", "not running"},
+			{"4", "already running, or in conflict with what is"},
+			{"78", "the configuration is refused"}} {
 			line(".TP\n.B %s\n%s", e[0], e[1])
 		}
 	}

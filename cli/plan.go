@@ -134,7 +134,8 @@ func planOf(ctx context.Context, e *env.Env, c *config.City, running *city.Snaps
 		out.InForce = v.running.Config.Revision
 		if c.Workspace.Name != v.running.Name {
 			return out, &exit.Failure{Code: exit.CodeConfig,
-				Err: fmt.Errorf("the controller refuses this configuration: workspace.name is %q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
+				Err: fmt.Errorf("the controller refuses this configuration: workspace.name is "+
+					"%q, and the running city keeps its name %q", c.Workspace.Name, v.running.Name)}
 		}
 		if v.inForce = out.InForce == out.Revision; !v.inForce {
 			out.Held = v.held(out.Revision)

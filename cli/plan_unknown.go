@@ -16,7 +16,8 @@ import (
 func unknownLines(p *session.Partial) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(p.Unknown)) {
-		out = append(out, fmt.Sprintf("what runs by %s is not known, and what would become of it is not in this plan: %v", name, p.Unknown[name]))
+		out = append(out, fmt.Sprintf("what runs by %s is not known, and what would become of it "+
+			"is not in this plan: %v", name, p.Unknown[name]))
 	}
 	return out
 }

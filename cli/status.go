@@ -122,7 +122,8 @@ func writeStatus(e *env.Env, w io.Writer, s *city.Snapshot, live bool) error {
 		lines = append(lines, "")
 	}
 	if len(s.Agents) == 0 && len(s.Pools) == 0 {
-		lines = append(lines, "no agents yet: add an [[agents]] table with a name and a start_command to city.toml")
+		lines = append(lines, "no agents yet: add an [[agents]] table with a name and a "+
+			"start_command to city.toml")
 	}
 	if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n"); err != nil {
 		return err
@@ -252,7 +253,8 @@ func troubles(e *env.Env, s *city.Snapshot) []string {
 		out = append(out, "warning: "+w)
 	}
 	if p := s.Patrol; p.Interval > 0 && !p.Last.IsZero() && p.Age(e.Now()) > 3*p.Interval {
-		out = append(out, fmt.Sprintf("the loop has not turned for %s (patrol every %s): `gcity doctor`", output.Span(p.Age(e.Now())), p.Interval))
+		out = append(out, fmt.Sprintf("the loop has not turned for %s (patrol every %s): "+
+			"`gcity doctor`", output.Span(p.Age(e.Now())), p.Interval))
 	}
 	for i := range out {
 		out[i] = output.SafeLead(out[i])

@@ -21,7 +21,8 @@ import (
 
 func topologyCommand(e *env.Env) *cobra.Command {
 	list := &cobra.Command{
-		Use: "list", Short: "The topologies that are kept in repositories, and how their copies stand", Args: env.Exactly(0), Aliases: []string{"ls"},
+		Use: "list", Short: "The topologies that are kept in repositories, and how their " +
+			"copies stand", Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(*cobra.Command, []string) error { return topologies(e) },
 	}
 	var update bool
@@ -67,7 +68,8 @@ type topologyShape struct {
 	State  string `json:"state"` // "fetched", or why its copy cannot be used
 }
 
-const noRemotes = "no topology is kept in a repository; a [topologies.NAME] table with source = \"…\" in city.toml makes one known"
+const noRemotes = "no topology is kept in a repository; a [topologies.NAME] table with source = " +
+	"\"…\" in city.toml makes one known"
 
 func topologies(e *env.Env) error {
 	dir, wants, err := remotes(e)
@@ -127,7 +129,8 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 		if near := spell.Nearest(n, known); near != "" {
 			return fmt.Errorf("there is no topology %q, did you mean %q?", n, near)
 		}
-		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would make it known", n, n)
+		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would "+
+			"make it known", n, n)
 	}
 	if len(wants) == 0 && !e.JSON {
 		e.Sayf(noRemotes)
@@ -150,7 +153,8 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 		done = append(done, fetchedShape(r))
 		switch {
 		case r.Mended:
-			e.Sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name, r.Commit)
+			e.Sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name,
+				r.Commit)
 		case r.Was == r.Commit:
 			e.Sayf("%s is at %.12s already", r.Name, r.Commit)
 		case r.Was == "":

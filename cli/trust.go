@@ -31,7 +31,8 @@ Your own edits need no new answer. A program that is new or changed does if the 
 checkout that it comes from has moved since by anything but "git commit".
 GCITY_TRUST=all trusts every city, and folders = ["~/src"] in the [trust] table of
 your config.toml every city below these folders.`,
-		Example: "  gcity trust\n  gcity trust ~/src/clone --yes\n  gcity trust --list\n  gcity trust --revoke ~/src/clone",
+		Example: "  gcity trust\n  gcity trust ~/src/clone --yes\n  gcity trust --list\n  gcity " +
+			"trust --revoke ~/src/clone",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case list && (revoke || len(args) > 0):
@@ -90,7 +91,8 @@ func trustCity(ctx context.Context, e *env.Env, args []string, yes bool) error {
 	}
 	if !shown.Trusted {
 		return &exit.Failure{Code: exit.CodeConfig,
-			Err: fmt.Errorf("the city is not trusted: `gcity trust %s --yes` lets these programs run", shell.Quote(dir))}
+			Err: fmt.Errorf("the city is not trusted: `gcity trust %s --yes` lets these "+
+				"programs run", shell.Quote(dir))}
 	}
 	e.Sayf("the city in %s is trusted: %s", output.SafeLine(dir), shown.Why)
 	return nil

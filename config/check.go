@@ -31,16 +31,19 @@ func checkName(v any) string {
 	case fit(name) == name:
 		return ""
 	case fit(name) == "":
-		return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit", name)
+		return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the "+
+			"first a letter or digit", name)
 	}
-	return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit; %q would do", name, fit(name))
+	return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the "+
+		"first a letter or digit; %q would do", name, fit(name))
 }
 
 // fit makes a name of what is not one: the same if it is, "" if there is nothing to make it from.
 func fit(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_', r == '-':
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_',
+			r == '-':
 			return r
 		}
 		return '-'
@@ -127,7 +130,8 @@ func checkPositive(v any) string {
 
 func checkPatrol(v any) string {
 	if t := v.(time.Duration); t < 100*time.Millisecond {
-		return fmt.Sprintf("is %s; it must be at least \"100ms\", and \"30s\" is enough: deaths and edits are noticed at once without it", t)
+		return fmt.Sprintf("is %s; it must be at least \"100ms\", and \"30s\" is enough: deaths "+
+			"and edits are noticed at once without it", t)
 	}
 	return ""
 }
@@ -140,7 +144,9 @@ func checkIdle(v any) string {
 }
 
 func delayBounds() *bounds {
-	return &bounds{0, 3_600_000, func(n int) string { return fmt.Sprintf("is %d; it must be from 0 to 3600000 milliseconds", n) }}
+	return &bounds{0, 3_600_000, func(n int) string {
+		return fmt.Sprintf("is %d; it must be from 0 to 3600000 milliseconds", n)
+	}}
 }
 
 func restartBounds() *bounds {
@@ -154,12 +160,15 @@ func memberBounds() *bounds {
 		if n < 0 {
 			return fmt.Sprintf("is %d; a pool cannot have fewer than 0 members", n)
 		}
-		return fmt.Sprintf("is %d; a city can have %d agents, the members of all its pools included", n, MaxAgents)
+		return fmt.Sprintf("is %d; a city can have %d agents, the members of all its "+
+			"pools included", n, MaxAgents)
 	}}
 }
 
 func sizeBounds() *bounds {
-	return &bounds{2, 1000, func(n int) string { return fmt.Sprintf("is %d; it must be from 2 to 1000", n) }}
+	return &bounds{2, 1000, func(n int) string {
+		return fmt.Sprintf("is %d; it must be from 2 to 1000", n)
+	}}
 }
 
 // sessionProviders are what may run sessions; "exec:" begins a script, "plugin:" a helper program.
@@ -194,7 +203,8 @@ func checkEvents(v any) string {
 		return checkScript(name, script)
 	}
 	if name != "" && name != "fake" && name != "fail" {
-		return fmt.Sprintf("there is no events provider %q; it is \"exec:SCRIPT\", for drills \"fake\" or \"fail\", or leave the key out: the log built in is used", name)
+		return fmt.Sprintf("there is no events provider %q; it is \"exec:SCRIPT\", for drills "+
+			"\"fake\" or \"fail\", or leave the key out: the log built in is used", name)
 	}
 	return ""
 }

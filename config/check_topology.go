@@ -36,7 +36,8 @@ func checkRef(v any) string {
 		return "is empty; write a branch, tag or commit, or leave the key out"
 	case strings.HasPrefix(s, "-"):
 		return fmt.Sprintf("%q begins with \"-\", which git would take for an option", s)
-	case strings.ContainsAny(s, " ~^:?*[\\\x7f") || strings.Contains(s, "..") || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }):
+	case strings.ContainsAny(s, " ~^:?*[\\\x7f") || strings.Contains(s, "..") ||
+		strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }):
 		return fmt.Sprintf("%q is no branch, tag or commit", s)
 	}
 	return ""
@@ -72,10 +73,13 @@ func checkRequires(v any) string {
 				break
 			}
 		}
-		holds := map[string]bool{">=": d >= 0, ">": d > 0, "=": d == 0, "<": d < 0, "<=": d <= 0, "!=": d != 0,
-			"^": d >= 0 && mine[0] == wanted[0] && (mine[0] > 0 || mine[1] == wanted[1]), "~": d >= 0 && mine[0] == wanted[0] && mine[1] == wanted[1]}[op]
+		holds := map[string]bool{">=": d >= 0, ">": d > 0, "=": d == 0, "<": d < 0, "<=": d <= 0,
+			"!=": d != 0,
+			"^":  d >= 0 && mine[0] == wanted[0] && (mine[0] > 0 || mine[1] == wanted[1]),
+			"~":  d >= 0 && mine[0] == wanted[0] && mine[1] == wanted[1]}[op]
 		if !holds {
-			return fmt.Sprintf("is %q, and this program counts as Gas City %s; take another version of the topology, or of gcity", text, speaks)
+			return fmt.Sprintf("is %q, and this program counts as Gas City %s; take another "+
+				"version of the topology, or of gcity", text, speaks)
 		}
 	}
 	return ""

@@ -16,26 +16,32 @@ func checkBeads(v any) string {
 		return checkScript(name, script)
 	}
 	if name != "" && name != "file" && name != "bd" {
-		return fmt.Sprintf("there is no beads provider %q; it is \"bd\" or \"exec:SCRIPT\", or %s", name, advice)
+		return fmt.Sprintf("there is no beads provider %q; it is \"bd\" or \"exec:SCRIPT\", or %s",
+			name, advice)
 	}
 	return ""
 }
 
 // checkScript holds for what stands behind "exec:".
 func checkScript(name, script string) string {
-	if strings.TrimSpace(script) != script || script == "" || strings.ContainsAny(script, "\x00\n\r\t") || strings.HasPrefix(script, "-") {
-		return fmt.Sprintf("%q names no script; write \"exec:PATH\", the path as it is, without arguments", name)
+	if strings.TrimSpace(script) != script || script == "" ||
+		strings.ContainsAny(script, "\x00\n\r\t") || strings.HasPrefix(script, "-") {
+		return fmt.Sprintf("%q names no script; write \"exec:PATH\", the path as it is, "+
+			"without arguments", name)
 	}
 	return ""
 }
 
 func portBounds() *bounds {
-	return &bounds{1, 65535, func(n int) string { return fmt.Sprintf("is %d; a port is from 1 to 65535", n) }}
+	return &bounds{1, 65535, func(n int) string {
+		return fmt.Sprintf("is %d; a port is from 1 to 65535", n)
+	}}
 }
 
 func checkWisp(v any) string {
 	if t := v.(time.Duration); t < 100*time.Millisecond {
-		return fmt.Sprintf("is %s; it must be at least \"100ms\"; leave wisp_gc_interval and wisp_ttl out if wisps are to stay", t)
+		return fmt.Sprintf("is %s; it must be at least \"100ms\"; leave wisp_gc_interval and "+
+			"wisp_ttl out if wisps are to stay", t)
 	}
 	return ""
 }

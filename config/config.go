@@ -39,21 +39,24 @@ type City struct {
 	Dolt        Dolt
 	Formulas    Formulas
 	Automations Automations
-	Revision    string            // SHA-256 over all source files, hex
-	Sources     []string          // the files that were read, absolute; the configuration itself first
-	Warnings    []Problem         // accepted, but worth a word
-	Origins     map[string]Origin // of each key outside lists of tables that was written: "daemon.patrol_interval"
+	Revision    string // SHA-256 over all source files, hex
+	// the files that were read, absolute; the configuration itself first
+	Sources  []string
+	Warnings []Problem // accepted, but worth a word
+	// of each key outside lists of tables that was written: "daemon.patrol_interval"
+	Origins map[string]Origin
 
 	Remotes []Remote // topologies that are kept in git repositories
 
-	include   []string           // as written
-	rigPatch  []rigPatch         // in force already
-	dogPatch  []watchPatch       // the same
-	stamped   []*pack            // the topologies that agents come from, in order
-	trees     []string           // their folders
-	recipes   []formula.Layer    // of the city's topologies
-	reveal    bool               // TOML and Explain show secrets
-	leans     map[string]bool    // agents whose prompt is another one, or none, without the fragments of their topology, by qualified name
+	include  []string        // as written
+	rigPatch []rigPatch      // in force already
+	dogPatch []watchPatch    // the same
+	stamped  []*pack         // the topologies that agents come from, in order
+	trees    []string        // their folders
+	recipes  []formula.Layer // of the city's topologies
+	reveal   bool            // TOML and Explain show secrets
+	// agents whose prompt is another one, or none, without the fragments of their topology, by qualified name
+	leans     map[string]bool
 	patches   []patch            // in force already
 	amended   []Provider         // what patches say of providers, in force already
 	overrides []override         // of Automations, in force already
@@ -102,8 +105,9 @@ type Trouble struct {
 
 // Agent is one [[agents]] table.
 type Agent struct {
-	Name         string
-	Dir          string // a folder relative to the city (made if missing), may be a template; "" = the city's
+	Name string
+	// a folder relative to the city (made if missing), may be a template; "" = the city's
+	Dir          string
 	Description  string
 	Suspended    bool
 	StartCommand string // run by "sh -c" as it stands; "" = the workspace's
@@ -136,14 +140,15 @@ type Agent struct {
 	WorkQuery, SlingQuery string // shell lines; "" = in process
 	DefaultSlingFormula   string
 
-	// Found out while loading: the name of its sessions; the SHA-256 of its script, hex, and why that could not be read.
-	// For a pool of several these are empty: each member has its own, see City.Member.
+	// Found out while loading: the name of its sessions; the SHA-256 of its script, hex, and why that could not be
+	// read. For a pool of several these are empty: each member has its own, see City.Member.
 	SessionName string
 	ScriptHash  string
 	Trouble
 
-	Prompt      *prompt.Template // PromptTemplate and what follows it, parsed while loading; nil = it is told nothing
-	OverlayHash string           // over the content of OverlayDir, hex
+	// PromptTemplate and what follows it, parsed while loading; nil = it is told nothing
+	Prompt      *prompt.Template
+	OverlayHash string // over the content of OverlayDir, hex
 
 	Restart   restart.Mode
 	MinUptime time.Duration
@@ -158,9 +163,10 @@ type Agent struct {
 	Rig   string
 	Needs []string // qualified names of agents and pools, sorted
 
-	Origin  Origin            // of the table
-	Origins map[string]Origin // of each key that was written, by its TOML name ("env.FOO" for one variable)
-	Patches []Origin          // of the tables that change it; the last one counts
+	Origin Origin // of the table
+	// of each key that was written, by its TOML name ("env.FOO" for one variable)
+	Origins map[string]Origin
+	Patches []Origin // of the tables that change it; the last one counts
 }
 
 // Provider is one [providers.X] table: which program an agent is, and how it is started. What is not written is as the
@@ -198,7 +204,8 @@ type Rig struct {
 	Prefix    string // of the ids of its work, unique in the city
 	Suspended bool
 
-	FormulasDir string // of its own formulas and automations, absolute; it need not exist; "" = none
+	// of its own formulas and automations, absolute; it need not exist; "" = none
+	FormulasDir string
 
 	Topologies         []string // as of the workspace
 	topology           string
@@ -207,7 +214,8 @@ type Rig struct {
 	recipes            []formula.Layer // of its topologies
 	DefaultSlingTarget string
 
-	Problem string // why its folder cannot be used: found out while loading, not an error; "" = it can
+	// why its folder cannot be used: found out while loading, not an error; "" = it can
+	Problem string
 
 	Origin  Origin
 	Origins map[string]Origin
@@ -253,7 +261,8 @@ type Dolt struct {
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the address of the server. Defaults fill in what is not said, if gcity runs the server or a part is said.
+// Server returns the address of the server. Defaults fill in what is not said, if gcity runs the server or a part
+// is said.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -277,7 +286,8 @@ type Automations struct {
 type Session struct {
 	Provider   string // "pty", "tmux", "subprocess", "exec:…", …: of agents that name none
 	Cols, Rows int
-	// Passthrough are the classes of terminal sequences that reach the terminal of whoever attaches; see internal/passthrough.
+	// Passthrough are the classes of terminal sequences that reach the terminal of whoever attaches; see
+	// internal/passthrough.
 	Passthrough []string
 	Kubernetes  Kubernetes
 }

@@ -25,13 +25,15 @@ type decoder struct {
 	more     bool    // there are problems beyond maxProblems
 	whose    *string // the rig whose agent is looked at, "" = the city's; nil = nobody's is
 	unread   unread
-	lost     map[string]int // problems that tell of a topology that cannot be read, by what that is known by
+	// problems that tell of a topology that cannot be read, by what that is known by
+	lost map[string]int
 
 	strict bool // two files that set the same key are an error
 
 	instead map[string][]byte // of Source
-	packs   map[string]*pack  // topologies that were read, by folder; nil = one that cannot be used, or is being read
-	packed  schema            // of topology.toml
+	// topologies that were read, by folder; nil = one that cannot be used, or is being read
+	packs  map[string]*pack
+	packed schema // of topology.toml
 
 	provided map[*pack]bool  // whose providers are the city's
 	unkept   map[string]bool // watchdogs of topologies of which it was said that they watch nobody
@@ -51,8 +53,11 @@ func (d *decoder) origin(at int) Origin {
 // warn says something once per key, at the first place.
 func (d *decoder) warn(at int, key, msg string) {
 	key = visible(key)
-	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool { return p.Key == key && p.Message == msg }) {
-		d.city.Warnings = append(d.city.Warnings, Problem{Origin: d.origin(at), Key: key, Message: msg})
+	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
+		return p.Key == key && p.Message == msg
+	}) {
+		d.city.Warnings = append(d.city.Warnings,
+			Problem{Origin: d.origin(at), Key: key, Message: msg})
 	}
 }
 
@@ -70,7 +75,8 @@ func (d *decoder) table(n *toml.Node, path string, p place) {
 		case k.status == later:
 			d.later(kid, k)
 		case kid.Key == k.alias && k.kind != kindTables && n.Get(k.name()) != nil:
-			d.problem(kid.At, kid.Key, "is another word for %s, and both are here; keep one", wordFor(k))
+			d.problem(kid.At, kid.Key, "is another word for %s, and both are here; keep one",
+				wordFor(k))
 		default:
 			d.supported(kid, k, p)
 		}
@@ -98,7 +104,8 @@ func (d *decoder) unknown(n *toml.Node, table string) {
 		d.problem(n.At, key, "unknown %s; did you mean %q?%s", what, near, yet)
 	case table == "":
 		if in := d.elsewhere(n.Key); in != "" && what == "key" {
-			d.problem(n.At, key, "unknown key; it belongs into %s, and a key belongs to the table whose [header] stands above it", in)
+			d.problem(n.At, key, "unknown key; it belongs into %s, and a key belongs to the "+
+				"table whose [header] stands above it", in)
 			return
 		}
 		d.problem(n.At, key, "unknown %s; there are %s", what, toml.List(d.usable("")))
@@ -107,19 +114,22 @@ func (d *decoder) unknown(n *toml.Node, table string) {
 			d.problem(n.At, key, "unknown %s here; it belongs into %s", what, in)
 			return
 		}
-		d.problem(n.At, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]), toml.List(d.usable(table)))
+		d.problem(n.At, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]),
+			toml.List(d.usable(table)))
 	}
 }
 
 // inner names the table within a table that has such a key; at the top, such a table within [[agents]].
 func (d *decoder) inner(table, name string) string {
 	if table == "" {
-		if k := d.schema.byPath[join("agents", name)]; k != nil && (k.kind == kindTable || k.kind == kindEnv) {
+		if k := d.schema.byPath[join("agents", name)]; k != nil &&
+			(k.kind == kindTable || k.kind == kindEnv) {
 			return "[[agents]], as " + header(k)
 		}
 	}
 	for _, t := range d.schema.tables[table] {
-		if k := d.schema.byPath[join(t.path, name)]; k != nil && table != "" && t.status == supported && k.status == supported {
+		if k := d.schema.byPath[join(t.path, name)]; k != nil && table != "" &&
+			t.status == supported && k.status == supported {
 			return header(t)
 		}
 	}
@@ -128,7 +138,8 @@ func (d *decoder) inner(table, name string) string {
 
 // elsewhere names the supported table that has such a key.
 func (d *decoder) elsewhere(name string) string {
-	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session", "events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
+	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
+		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
 		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
 			return header(d.schema.byPath[table])
 		}
@@ -178,7 +189,8 @@ func (d *decoder) later(n *toml.Node, k *key) {
 		refuse = refuse && !only
 	}
 	if refuse {
-		d.problem(n.At, join(k.table(), n.Key), "is not supported yet; take it out, this version would not act on it")
+		d.problem(n.At, join(k.table(), n.Key), "is not supported yet; take it out, this version "+
+			"would not act on it")
 	}
 }
 
@@ -186,7 +198,8 @@ func (d *decoder) supported(n *toml.Node, k *key, p place) {
 	switch k.kind {
 	case kindTable:
 		if n.Shape != toml.ShapeTable {
-			d.problem(n.At, k.path, "is %s; it must be a table: write [%s] on a line of its own", n.Shape, k.path)
+			d.problem(n.At, k.path, "is %s; it must be a table: write [%s] on a line of its own",
+				n.Shape, k.path)
 			return
 		}
 		switch {
@@ -209,7 +222,8 @@ func (d *decoder) supported(n *toml.Node, k *key, p place) {
 // entries decodes a table of named tables, each into an element of its own.
 func (d *decoder) entries(n *toml.Node, k *key) {
 	if n.Shape != toml.ShapeTable {
-		d.problem(n.At, k.path, "is %s; each %s is a table of its own: write [%s.NAME] on a line of its own", n.Shape, strings.TrimSuffix(k.name(), "s"), k.path)
+		d.problem(n.At, k.path, "is %s; each %s is a table of its own: write [%s.NAME] on a "+
+			"line of its own", n.Shape, strings.TrimSuffix(k.name(), "s"), k.path)
 		return
 	}
 	for _, kid := range n.Kids {
@@ -219,10 +233,12 @@ func (d *decoder) entries(n *toml.Node, k *key) {
 			continue
 		}
 		if kid.Shape != toml.ShapeTable {
-			d.problem(kid.At, path, "is %s; it must be a table: write [%s] on a line of its own", kid.Shape, path)
+			d.problem(kid.At, path, "is %s; it must be a table: write [%s] on a line of its own",
+				kid.Shape, path)
 			continue
 		}
-		p, said, warned := d.element(path, d.origin(kid.At), make(map[string]Origin, len(kid.Kids))), len(d.problems), len(d.city.Warnings)
+		p, said, warned := d.element(path, d.origin(kid.At),
+			make(map[string]Origin, len(kid.Kids))), len(d.problems), len(d.city.Warnings)
 		d.table(kid, join(k.path, "*"), p)
 		for _, news := range [][]Problem{d.problems[said:], d.city.Warnings[warned:]} {
 			for i := range news {
@@ -240,7 +256,8 @@ func (d *decoder) list(n *toml.Node, k *key) {
 		noun = "patch"
 	}
 	if n.Shape == toml.ShapeTable || len(tables) != len(n.Kids) {
-		d.problem(n.At, join(k.table(), n.Key), "is %s; each %s is a table of its own: write [[%s]] on a line of its own", n.Shape, noun, k.path)
+		d.problem(n.At, join(k.table(), n.Key), "is %s; each %s is a table of its own: write "+
+			"[[%s]] on a line of its own", n.Shape, noun, k.path)
 		return
 	}
 	for _, t := range tables {
@@ -249,7 +266,8 @@ func (d *decoder) list(n *toml.Node, k *key) {
 		d.table(t, k.path, p)
 		for _, r := range d.schema.tables[k.path] {
 			if r.require && t.Get(r.name()) == nil && (r.alias == "" || t.Get(r.alias) == nil) {
-				d.problem(t.At, r.path, "is missing; every %s needs one: %s = \"…\"", noun, r.name())
+				d.problem(t.At, r.path, "is missing; every %s needs one: %s = \"…\"", noun,
+					r.name())
 			}
 		}
 	}
@@ -359,7 +377,8 @@ func (d *decoder) variable(n *toml.Node, k *key) {
 // reserved are the variables that every agent gets.
 func reserved(name string) bool {
 	switch name {
-	case "GC_AGENT", "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_SESSION_NAME", "GC_SESSION_ID", "GC_DIR", "GC_RIG",
+	case "GC_AGENT", "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_SESSION_NAME", "GC_SESSION_ID",
+		"GC_DIR", "GC_RIG",
 		"GC_RIG_PATH", "BEADS_DIR":
 		return true
 	}

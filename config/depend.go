@@ -25,7 +25,8 @@ func (d *decoder) depend() {
 				continue
 			}
 			if msg != "" {
-				d.say(a.Origins["depends_on"], "agents.depends_on", fmt.Sprintf("item %d, %q, %s", n+1, name, msg))
+				d.say(a.Origins["depends_on"], "agents.depends_on",
+					fmt.Sprintf("item %d, %q, %s", n+1, name, msg))
 				continue
 			}
 			a.Needs = append(a.Needs, other.Qualified())
@@ -36,8 +37,8 @@ func (d *decoder) depend() {
 	d.circles()
 }
 
-// needed finds the agent or pool that an agent means: one of its own rig first, then one of the city. Or it says what is wrong with the
-// name. Neither, if nobody knows.
+// needed finds the agent or pool that an agent means: one of its own rig first, then one of the city. Or it says
+// what is wrong with the name. Neither, if nobody knows.
 func (d *decoder) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where to look
 	if a.Rig != "" && !strings.Contains(name, "/") {
@@ -52,7 +53,8 @@ func (d *decoder) needed(a *Agent, name string) (*Agent, string) {
 		case other == a:
 			self = true
 		case other.Qualified() != q:
-			return nil, fmt.Sprintf("is a member of the pool %q; depend on the pool, which is up as soon as one member runs", other.Qualified())
+			return nil, fmt.Sprintf("is a member of the pool %q; depend on the pool, which is up "+
+				"as soon as one member runs", other.Qualified())
 		default:
 			return other, ""
 		}
@@ -67,7 +69,8 @@ func (d *decoder) needed(a *Agent, name string) (*Agent, string) {
 	return nil, "is neither an agent nor a pool" + d.meant(name, a)
 }
 
-// meant proposes a name that exists, other than the asker's own: one that is spelled like it, or one that is called so in a rig.
+// meant proposes a name that exists, other than the asker's own: one that is spelled like it, or one that is called
+// so in a rig.
 func (d *decoder) meant(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string
@@ -146,6 +149,7 @@ func (d *decoder) circle(agents []*Agent, told map[*Agent]bool) {
 		steps = append(steps, fmt.Sprintf("%d more", more))
 	}
 	steps = append(steps, agents[0].Qualified())
-	d.say(agents[0].Origins["depends_on"], "agents.depends_on", "goes round in a circle, so that none could be started first: "+
-		strings.Join(steps, " → ")+"; take one of these out")
+	d.say(agents[0].Origins["depends_on"], "agents.depends_on",
+		"goes round in a circle, so that none could be started first: "+
+			strings.Join(steps, " → ")+"; take one of these out")
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Explain is what an agent, a pool or a rig comes to: its own values, those that it takes from its rig and the city, and
-// what follows from them. A member's name gives its pool, and what follows for that member. ErrNoAgent if nothing is
-// called so, ErrAmbiguous if several are.
+// Explain is what an agent, a pool or a rig comes to: its own values, those that it takes from its rig and the
+// city, and what follows from them. A member's name gives its pool, and what follows for that member. ErrNoAgent if
+// nothing is called so, ErrAmbiguous if several are.
 func (c *City) Explain(name string) (string, error) {
 	var parts []string
 	a, member, err := c.find(name)
@@ -25,7 +25,8 @@ func (c *City) Explain(name string) (string, error) {
 		return strings.Join(parts, "\n"), nil
 	}
 	for i := range c.Rigs {
-		if near := suggest(name, []string{c.Rigs[i].Name}); near != "" && errors.Is(err, ErrNoAgent) {
+		if near := suggest(name, []string{c.Rigs[i].Name}); near != "" &&
+			errors.Is(err, ErrNoAgent) {
 			return "", fmt.Errorf("%w; or did you mean the rig %q?", err, near)
 		}
 	}
@@ -81,7 +82,8 @@ func (c *City) shared(s schema, a *Agent) []row {
 	if a.Pool != nil && a.Pool.Max > 0 && a.Pool.Check == "" {
 		out = append(out, c.row(s, "beads.provider")) // where its work is counted
 	}
-	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window", "daemon.restart_backoff", "daemon.patrol_interval",
+	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window",
+		"daemon.restart_backoff", "daemon.patrol_interval",
 		"daemon.shutdown_timeout", "daemon.crash_history", "session.provider"} {
 		if _, own := a.Origins["session"]; own && path == "session.provider" {
 			continue
@@ -107,7 +109,9 @@ func (c *City) follows(a *Agent, member bool) []row {
 		out = append(out, row{"folder", toml.Quote(e.Dir), trouble})
 	}
 	if p := c.ProgramOf(a, foundLater); p.By == "" {
-		out = append(out, row{"command", "of the first that is found: " + toml.List(presetNames(presets())), "nothing says which; write agents.provider or agents.start_command"})
+		out = append(out, row{"command", "of the first that is found: " +
+			toml.List(presetNames(presets())), "nothing says which; write agents.provider or " +
+			"agents.start_command"})
 	} else if p.Line == "" {
 		out = append(out, row{"command", c.shown(new(p.CommandLine())), ""})
 	}
@@ -144,7 +148,10 @@ func (c *City) explainProgram(b *strings.Builder, s schema, a *Agent) {
 	taken.Env = maps.Clone(p.Env)
 	maps.DeleteFunc(taken.Env, func(name, _ string) bool { _, own := a.Env[name]; return own })
 	taken.Origins = maps.Clone(p.Origins)
-	maps.DeleteFunc(taken.Origins, func(key string, _ Origin) bool { _, own := a.Origins[key]; return own && agentShares(key) })
+	maps.DeleteFunc(taken.Origins, func(key string, _ Origin) bool {
+		_, own := a.Origins[key]
+		return own && agentShares(key)
+	})
 	fmt.Fprintf(b, "\nfrom the provider %s, %s\n", p.Provider.Name, p.Origin)
 	writeRows(b, "  ", rows(s, "providers.*", place{city: c, provider: &taken}))
 }
@@ -180,7 +187,8 @@ func (c *City) memberRows(a *Agent) []row {
 		out = append(out, row{m.Qualified(), toml.Quote(e.Dir), why})
 	}
 	if more := a.Pool.Max - most; more > 0 {
-		out = append(out, row{fmt.Sprintf("and %d more", more), "up to " + a.Spec().Member(a.Pool.Max), ""})
+		out = append(out, row{fmt.Sprintf("and %d more", more),
+			"up to " + a.Spec().Member(a.Pool.Max), ""})
 	}
 	return out
 }
@@ -208,7 +216,8 @@ func (c *City) explainRig(r *Rig) string {
 	for i := range c.overrides {
 		if o := &c.overrides[i]; o.Rig == r.Name {
 			fmt.Fprintf(&b, "\nits automation %s is overridden, %s\n", o.Name, o.origin)
-			writeRows(&b, "  ", rows(newSchema(), "automations.overrides", place{city: c, override: o})[2:])
+			writeRows(&b, "  ", rows(newSchema(), "automations.overrides",
+				place{city: c, override: o})[2:])
 		}
 	}
 	return b.String()

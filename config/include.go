@@ -57,7 +57,8 @@ func (d *decoder) include(root *toml.Node) {
 		d.unread.files = false
 		path, err := resolve(d.city.Path, d.city.Path, d.city.include[i])
 		if err != nil {
-			err, d.unread.files = errors.New("leaves the city's folder; write an absolute path if that is meant"), true
+			err, d.unread.files = errors.New("leaves the city's folder; write an absolute path "+
+				"if that is meant"), true
 		} else {
 			err = d.part(path)
 		}
@@ -121,7 +122,8 @@ func (d *decoder) includable(path string) ([]byte, error) {
 	var f *toml.Fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("cannot be included: there is no file %s; make it, or take it out", path)
+		return nil, fmt.Errorf("cannot be included: there is no file %s; make it, or take it out",
+			path)
 	case errors.As(err, &f):
 		return nil, fmt.Errorf("cannot be included: %s", f.Msg)
 	case err != nil:
@@ -129,7 +131,8 @@ func (d *decoder) includable(path string) ([]byte, error) {
 	}
 	d.hashes[path] = sum(data)
 	if d.size+len(data) > MaxSize {
-		return nil, fmt.Errorf("cannot be included: the files together are larger than %d MB", MaxSize>>20)
+		return nil, fmt.Errorf("cannot be included: the files together are larger than %d MB",
+			MaxSize>>20)
 	}
 	return data, nil
 }
@@ -146,7 +149,8 @@ func (d *decoder) part(path string) error {
 		return nil
 	}
 	if n := root.Get("include"); n != nil {
-		d.problem(n.At, "include", "an included file cannot include others; list them in %s", FileName)
+		d.problem(n.At, "include", "an included file cannot include others; list them in %s",
+			FileName)
 		kids := slices.DeleteFunc(root.Kids, func(k *toml.Node) bool { return k == n })
 		root = &toml.Node{Shape: toml.ShapeTable}
 		for _, kid := range kids {
@@ -163,6 +167,7 @@ func (d *decoder) part(path string) error {
 // parser.
 func (d *decoder) inOrder(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
-		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line), cmp.Compare(a.Origin.Column, b.Origin.Column))
+		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),
+			cmp.Compare(a.Origin.Column, b.Origin.Column))
 	})
 }

@@ -15,12 +15,13 @@ type schemaOf struct {
 	Doc    string `json:"description,omitempty"`
 	Ref    string `json:"$ref,omitempty"`
 
-	Type     string               `json:"type,omitempty"`
-	Props    map[string]*schemaOf `json:"properties,omitempty"`
-	More     any                  `json:"additionalProperties,omitempty"` // false, or the *schemaOf of each
-	Required []string             `json:"required,omitempty"`
-	Items    *schemaOf            `json:"items,omitempty"`
-	AnyOf    []*schemaOf          `json:"anyOf,omitempty"`
+	Type  string               `json:"type,omitempty"`
+	Props map[string]*schemaOf `json:"properties,omitempty"`
+	// false, or the *schemaOf of each
+	More     any         `json:"additionalProperties,omitempty"`
+	Required []string    `json:"required,omitempty"`
+	Items    *schemaOf   `json:"items,omitempty"`
+	AnyOf    []*schemaOf `json:"anyOf,omitempty"`
 
 	Enum    []string `json:"enum,omitempty"`
 	Pattern string   `json:"pattern,omitempty"`
@@ -47,8 +48,10 @@ type document struct {
 func documents() []document {
 	return []document{
 		{name: "city", title: FileName, doc: "A city of agents, kept by gcity.", keys: newSchema()},
-		{name: "include", title: "included by " + FileName, doc: "A part of a city.", keys: newSchema(), without: "include"},
-		{name: "topology", title: TopologyFile, doc: "Agents that cities and rigs may have.", keys: topologySchema(newSchema())},
+		{name: "include", title: "included by " + FileName, doc: "A part of a city.",
+			keys: newSchema(), without: "include"},
+		{name: "topology", title: TopologyFile, doc: "Agents that cities and rigs may have.",
+			keys: topologySchema(newSchema())},
 	}
 }
 
@@ -61,9 +64,10 @@ func Schemas() []string {
 	return out
 }
 
-// JSONSchema is a JSON Schema (draft 7) of a kind of file, for editors; nil if it knows none of the name. It is made from
-// the table that reads the file: what it refuses is refused by Parse, too. Parse refuses more: what only shows when keys are
-// seen together, or when a value is read, as a schedule or a template. What is not supported yet is not in it.
+// JSONSchema is a JSON Schema (draft 7) of a kind of file, for editors; nil if it knows none of the name. It is
+// made from the table that reads the file: what it refuses is refused by Parse, too. Parse refuses more: what only
+// shows when keys are seen together, or when a value is read, as a schedule or a template. What is not supported
+// yet is not in it.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })
@@ -72,7 +76,8 @@ func JSONSchema(of string) []byte {
 	}
 	d := all[i]
 	root := d.keys.shape(&key{path: ""})
-	root.Schema, root.Title, root.Doc, root.Tables = "http://json-schema.org/draft-07/schema#", d.title, d.doc, map[string]*schemaOf{}
+	root.Schema, root.Title, root.Doc, root.Tables = "http://json-schema.org/draft-07/schema#",
+		d.title, d.doc, map[string]*schemaOf{}
 	for path, k := range d.keys.byPath {
 		if k.status == supported && k.ofTables() {
 			root.Tables[path] = d.keys.shape(k)
@@ -96,13 +101,15 @@ func (k *key) ofTables() bool {
 
 // shape is the schema of one table, of each of those in a list or by name.
 func (s schema) shape(t *key) *schemaOf {
-	out := &schemaOf{Type: "object", Props: map[string]*schemaOf{}, More: false, Doc: plainDoc(t.doc)}
+	out := &schemaOf{Type: "object", Props: map[string]*schemaOf{}, More: false,
+		Doc: plainDoc(t.doc)}
 	for _, k := range s.tables[t.path] {
 		switch {
 		case k.name() == "*" && k.status == supported:
 			out.More = k.use()
 		case k.status == dropped:
-			out.Props[k.name()] = &schemaOf{Doc: "Does nothing any more; it can be taken out.", Deprecated: true}
+			out.Props[k.name()] = &schemaOf{Doc: "Does nothing any more; it can be taken out.",
+				Deprecated: true}
 		case k.status != supported:
 		case k.ofTables():
 			out.Props[k.name()] = k.use()
@@ -135,7 +142,8 @@ func (k *key) use() *schemaOf {
 func (k *key) value() *schemaOf {
 	out := &schemaOf{Doc: plainDoc(k.doc), Enum: k.enum, Pattern: k.pattern}
 	if k.def != "" {
-		out.Default = json.RawMessage(k.def) // strings, numbers and truth are written the same in both
+		// strings, numbers and truth are written the same in both
+		out.Default = json.RawMessage(k.def)
 	}
 	switch k.kind {
 	case kindString:
@@ -158,7 +166,8 @@ func (k *key) value() *schemaOf {
 		words := &schemaOf{Enum: []string{""}} // which is as if it were left out
 		for _, word := range k.known {
 			if strings.HasSuffix(word, ":") {
-				out.AnyOf = append(out.AnyOf, &schemaOf{Pattern: "^" + regexp.QuoteMeta(word) + "."})
+				out.AnyOf = append(out.AnyOf,
+					&schemaOf{Pattern: "^" + regexp.QuoteMeta(word) + "."})
 				continue
 			}
 			words.Enum = append(words.Enum, word)

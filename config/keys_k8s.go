@@ -7,13 +7,30 @@ func k8sKeys() []key {
 			field: func(p place) any { return field(&p.city.Session.Kubernetes) }}
 	}
 	return []key{
-		{path: "session.k8s", kind: kindTable, doc: "For agents whose provider is `k8s`. It is read and shown; such agents are not started yet."},
-		name("namespace", `"gc"`, "The namespace of the pods.", func(k *Kubernetes) *string { return &k.Namespace }),
-		name("image", "", "The image of the pods.", func(k *Kubernetes) *string { return &k.Image }),
-		name("context", "", "The context of the kubeconfig; left out, its current one.", func(k *Kubernetes) *string { return &k.Context }),
-		name("cpu_request", `"500m"`, "Processors that a pod asks for.", func(k *Kubernetes) *string { return &k.CPURequest }),
-		name("mem_request", `"1Gi"`, "Memory that it asks for.", func(k *Kubernetes) *string { return &k.MemRequest }),
-		name("cpu_limit", `"2"`, "Processors that it gets at most.", func(k *Kubernetes) *string { return &k.CPULimit }),
-		name("mem_limit", `"4Gi"`, "Memory that it gets at most.", func(k *Kubernetes) *string { return &k.MemLimit }),
+		{path: "session.k8s", kind: kindTable, doc: "For agents whose provider is `k8s`. It is " +
+			"read and shown; such agents are not started yet."},
+		name("namespace", `"gc"`, "The namespace of the pods.", func(k *Kubernetes) *string {
+			return &k.Namespace
+		}),
+		name("image", "", "The image of the pods.", func(k *Kubernetes) *string {
+			return &k.Image
+		}),
+		name("context", "", "The context of the kubeconfig; left out, its current one.",
+			func(k *Kubernetes) *string {
+				return &k.Context
+			}),
+		name("cpu_request", `"500m"`, "Processors that a pod asks for.",
+			func(k *Kubernetes) *string {
+				return &k.CPURequest
+			}),
+		name("mem_request", `"1Gi"`, "Memory that it asks for.", func(k *Kubernetes) *string {
+			return &k.MemRequest
+		}),
+		name("cpu_limit", `"2"`, "Processors that it gets at most.", func(k *Kubernetes) *string {
+			return &k.CPULimit
+		}),
+		name("mem_limit", `"4Gi"`, "Memory that it gets at most.", func(k *Kubernetes) *string {
+			return &k.MemLimit
+		}),
 	}
 }

@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// laterKeys are known, and refused until what they ask for is built: a key that is read over in silence is worse than one
-// that is refused. The last ones were dropped by the real system and do nothing.
+// laterKeys are known, and refused until what they ask for is built: a key that is read over in silence is worse
+// than one that is refused. The last ones were dropped by the real system and do nothing.
 func laterKeys() []key {
 	groups := []struct {
 		table string
@@ -23,7 +23,8 @@ func laterKeys() []key {
 			out = append(out, key{path: join(g.table, name), kind: kindAny, status: later})
 		}
 	}
-	for _, path := range []string{"workspace.isolation", "workspace.install_hooks", "agents.isolation", "agents.install_hooks",
+	for _, path := range []string{"workspace.isolation", "workspace.install_hooks",
+		"agents.isolation", "agents.install_hooks",
 		"session.k8s.prebaked"} {
 		out = append(out, key{path: path, kind: kindAny, status: dropped})
 	}

@@ -5,29 +5,39 @@ func programKeys() []key {
 	const over = " It goes over what the provider says."
 	return []key{
 		{path: "workspace.provider", kind: kindString, check: checkProgram,
-			doc:   "Program of the agents that have neither a `start_command` nor a `provider`; see `agents.provider`.",
+			doc: "Program of the agents that have neither a `start_command` nor a `provider`; " +
+				"see `agents.provider`.",
 			field: func(p place) any { return &p.city.Workspace.Provider }},
 		{path: "agents.provider", kind: kindString, check: checkProgram,
-			doc: "Which program the agent is: a table of `[providers]`, or one that gcity knows: `claude`, `codex`, `gemini`, `cursor`, " +
-				"`copilot`, `opencode`, `amp`, `aider`. It says the command, how a prompt gets in, and when the agent is ready. " +
+			doc: "Which program the agent is: a table of `[providers]`, or one that gcity knows: " +
+				"`claude`, `codex`, `gemini`, `cursor`, " +
+				"`copilot`, `opencode`, `amp`, `aider`. It says the command, how a prompt gets " +
+				"in, and when the agent is ready. " +
 				"What runs its sessions is another matter: `session`.",
 			field: func(p place) any { return &p.agent.Provider }},
 		{path: "agents.args", kind: kindStrings,
-			doc:   "Arguments of the provider's command, in place of the provider's own; they need no quotes. Not used with a `start_command`.",
+			doc: "Arguments of the provider's command, in place of the provider's own; they " +
+				"need no quotes. Not used with a `start_command`.",
 			field: func(p place) any { return &p.agent.Args }},
 		{path: "agents.prompt_mode", kind: kindString, enum: promptModes(),
-			doc: "How its prompt gets in: `arg`, as the last argument; `flag`, as the argument behind `prompt_flag`; `typed`, into the terminal " +
-				"once it is ready; `none`, not at all. Without it as the provider says; with a `start_command`, `none`, or `arg` if there is a `prompt_template`.",
+			doc: "How its prompt gets in: `arg`, as the last argument; `flag`, as the argument " +
+				"behind `prompt_flag`; `typed`, into the terminal " +
+				"once it is ready; `none`, not at all. Without it as the provider says; with a " +
+				"`start_command`, `none`, or `arg` if there is a `prompt_template`.",
 			field: func(p place) any { return &p.agent.PromptMode }},
 		{path: "agents.prompt_flag", kind: kindString, check: checkFilled,
-			doc:   "What stands before the prompt with `prompt_mode = \"flag\"`, which it stands for where that is left out." + over,
+			doc: "What stands before the prompt with `prompt_mode = \"flag\"`, which it stands " +
+				"for where that is left out." + over,
 			field: func(p place) any { return &p.agent.PromptFlag }},
 		{path: "agents.process_names", kind: kindStrings, check: checkLines,
-			doc:   "Names that the program's process may have, for a script that runs its session (`session = \"exec:…\"`). Others know the process itself." + over,
+			doc: "Names that the program's process may have, for a script that runs its " +
+				"session (`session = \"exec:…\"`). Others know the process itself." + over,
 			field: func(p place) any { return &p.agent.ProcessNames }},
 		{path: "agents.emits_permission_warning", kind: kindBool,
-			doc: "The questions that the program is known to ask at its start, whether the folder is trusted and whether working without permissions is meant, " +
-				"are answered with yes, and an event says so. Without it nobody answers them: the agent is not ready until somebody at the terminal does." + over,
+			doc: "The questions that the program is known to ask at its start, whether the " +
+				"folder is trusted and whether working without permissions is meant, " +
+				"are answered with yes, and an event says so. Without it nobody answers them: " +
+				"the agent is not ready until somebody at the terminal does." + over,
 			field: func(p place) any { return &p.agent.EmitsPermissionWarning }},
 	}
 }
@@ -35,12 +45,15 @@ func programKeys() []key {
 // providerKeys are those of a table of [providers], or of a patch of one.
 func providerKeys(table string) []key {
 	all := []key{
-		{path: "display_name", kind: kindString, check: checkFilled, doc: "What it is called in lists.",
+		{path: "display_name", kind: kindString, check: checkFilled,
+			doc:   "What it is called in lists.",
 			field: func(p place) any { return &p.provider.DisplayName }},
 		{path: "command", kind: kindString, check: checkFilled,
-			doc:   "The program, as a shell line begins with it: a name to be found on the agent's `PATH`, or a path; arguments are better off in `args`.",
+			doc: "The program, as a shell line begins with it: a name to be found on the " +
+				"agent's `PATH`, or a path; arguments are better off in `args`.",
 			field: func(p place) any { return &p.provider.Command }},
-		{path: "args", kind: kindStrings, doc: "Its arguments, in place of the preset's; they need no quotes.",
+		{path: "args", kind: kindStrings, doc: "Its arguments, in place of the preset's; they " +
+			"need no quotes.",
 			field: func(p place) any { return &p.provider.Args }},
 		{path: "prompt_mode", kind: kindString, enum: promptModes(),
 			doc:   "As of an agent; `arg` where neither this nor a preset says anything.",
@@ -51,11 +64,13 @@ func providerKeys(table string) []key {
 			field: func(p place) any { return &p.provider.ReadyDelay }},
 		{path: "ready_prompt_prefix", kind: kindString, doc: "As of an agent.",
 			field: func(p place) any { return &p.provider.ReadyPromptPrefix }},
-		{path: "process_names", kind: kindStrings, check: checkLines, doc: "As of an agent; the command where neither this nor a preset says anything.",
+		{path: "process_names", kind: kindStrings, check: checkLines,
+			doc:   "As of an agent; the command where neither this nor a preset says anything.",
 			field: func(p place) any { return &p.provider.ProcessNames }},
 		{path: "emits_permission_warning", kind: kindBool, doc: "As of an agent. No preset has it.",
 			field: func(p place) any { return &p.provider.EmitsPermissionWarning }},
-		{path: "env", kind: kindEnv, doc: "Environment of its agents; each agent's own goes over it, variable by variable.",
+		{path: "env", kind: kindEnv, doc: "Environment of its agents; each agent's own goes over " +
+			"it, variable by variable.",
 			field: func(p place) any { return &p.provider.Env }},
 	}
 	for i := range all {
@@ -68,7 +83,8 @@ func namedProviderKeys() []key {
 	return append([]key{
 		{path: "providers", kind: kindNamed, doc: "Programs that agents may be."},
 		{path: "providers.*", kind: kindTable,
-			doc: "One of them, under the name that `agents.provider` says. If gcity knows a program of that name, what is written here goes over " +
+			doc: "One of them, under the name that `agents.provider` says. If gcity knows a " +
+				"program of that name, what is written here goes over " +
 				"what it knows, key by key and variable by variable; any other needs a `command`."},
 	}, providerKeys("providers.*")...)
 }

@@ -13,29 +13,37 @@ import (
 func promptKeys() []key {
 	return []key{
 		{path: "workspace.global_fragments", kind: kindStrings, check: checkLines,
-			doc:   "Fragments that follow every prompt of the city, before the agent's own `inject_fragments`. Who has no `prompt_template` is told nothing, these neither.",
+			doc: "Fragments that follow every prompt of the city, before the agent's own " +
+				"`inject_fragments`. Who has no `prompt_template` is told nothing, these neither.",
 			field: func(p place) any { return &p.city.Workspace.GlobalFragments }},
 		{path: "workspace.install_agent_hooks", kind: kindStrings, check: checkHooks,
 			doc:   "As `agents.install_agent_hooks`, for the agents that do not have the key.",
 			field: func(p place) any { return &p.city.Workspace.InstallAgentHooks }},
 		{path: "agents.prompt_template", kind: kindString, check: checkPath,
-			doc: "A file, relative to the one that says it, or absolute: what the agent is told at its start, a template that " +
-				"[prompts.md](prompts.md) describes. A change of it, or of a fragment that it uses, counts as a change of the configuration.",
+			doc: "A file, relative to the one that says it, or absolute: what the agent is told " +
+				"at its start, a template that " +
+				"[prompts.md](prompts.md) describes. A change of it, or of a fragment that it " +
+				"uses, counts as a change of the configuration.",
 			field: func(p place) any { return &p.agent.PromptTemplate }},
 		{path: "agents.inject_fragments", kind: kindStrings, check: checkLines,
 			doc:   "Fragments that follow the prompt, in this order.",
 			field: func(p place) any { return &p.agent.InjectFragments }},
 		{path: "agents.overlay_dir", kind: kindString, check: checkPath,
-			doc: "A folder, relative to the file that says it, or absolute, whose files are copied into the agent's working folder at each " +
-				"start: those that are not there, and those that were copied before and have not been touched since. A change of its content " +
+			doc: "A folder, relative to the file that says it, or absolute, whose files are " +
+				"copied into the agent's working folder at each " +
+				"start: those that are not there, and those that were copied before and have not " +
+				"been touched since. A change of its content " +
 				"counts as a change of the configuration.",
 			field: func(p place) any { return &p.agent.OverlayDir }},
 		{path: "agents.install_agent_hooks", kind: kindStrings, check: checkHooks,
-			doc: "Kinds of agents whose hook files are written into the working folder at each start, beside whatever is in them: " +
-				"`claude`, `gemini`, `opencode`, `copilot`. Without the key, `workspace.install_agent_hooks`.",
+			doc: "Kinds of agents whose hook files are written into the working folder at each " +
+				"start, beside whatever is in them: " +
+				"`claude`, `gemini`, `opencode`, `copilot`. Without the key, " +
+				"`workspace.install_agent_hooks`.",
 			field: func(p place) any { return &p.agent.InstallAgentHooks }},
 		{path: "agents.hooks_installed", kind: kindBool,
-			doc:   "Somebody else has installed the agent's hooks: none are, whatever `install_agent_hooks` says.",
+			doc: "Somebody else has installed the agent's hooks: none are, whatever " +
+				"`install_agent_hooks` says.",
 			field: func(p place) any { return &p.agent.HooksInstalled }},
 	}
 }
@@ -48,9 +56,11 @@ func checkHooks(v any) string {
 			continue
 		}
 		if near := suggest(kind, kinds); near != "" {
-			return fmt.Sprintf("item %d, %q, is no agent that hooks can be installed for; did you mean %q?", i+1, kind, near)
+			return fmt.Sprintf("item %d, %q, is no agent that hooks can be installed for; did "+
+				"you mean %q?", i+1, kind, near)
 		}
-		return fmt.Sprintf("item %d, %q, is no agent that hooks can be installed for; there are %s", i+1, kind, toml.List(kinds))
+		return fmt.Sprintf("item %d, %q, is no agent that hooks can be installed for; there are %s",
+			i+1, kind, toml.List(kinds))
 	}
 	return ""
 }

@@ -18,32 +18,41 @@ type Remote struct {
 
 // composeKeys say which topologies a city and its rigs are made of.
 func composeKeys() []key {
-	const entry = "a folder with a `topology.toml` (or `pack.toml`), relative to the file that says it, or the name of a `[topologies.NAME]` table"
+	const entry = "a folder with a `topology.toml` (or `pack.toml`), relative to the file that " +
+		"says it, or the name of a `[topologies.NAME]` table"
 	keys := []key{
 		{path: "workspace.topology", kind: kindString, alias: "pack", spent: true, check: checkPath,
-			doc:   "Topology of the city, which gets its agents of scope `city`: " + entry + ". See [topologies.md](topologies.md).",
+			doc: "Topology of the city, which gets its agents of " +
+				"scope `city`: " + entry + ". See [topologies.md](topologies.md).",
 			field: func(p place) any { return &p.city.Workspace.topology }},
-		{path: "workspace.topologies", kind: kindStrings, alias: "packs", spent: true, check: checkLines,
+		{path: "workspace.topologies", kind: kindStrings, alias: "packs", spent: true,
+			check: checkLines,
 			doc:   "More of them, in this order.",
 			field: func(p place) any { return &p.city.Workspace.Topologies }},
 		{path: "workspace.includes", kind: kindStrings, spent: true, check: checkLines,
-			doc:   "The same, after `topologies`. Files with parts of the configuration are a matter of `include`, at the top.",
+			doc: "The same, after `topologies`. Files with parts of the configuration are a " +
+				"matter of `include`, at the top.",
 			field: func(p place) any { return &p.city.Workspace.Includes }},
-		{path: "topologies", kind: kindNamed, alias: "packs", spent: true, doc: "Topologies that are kept in git repositories."},
+		{path: "topologies", kind: kindNamed, alias: "packs", spent: true,
+			doc: "Topologies that are kept in git repositories."},
 		{path: "topologies.*", kind: kindTable,
-			doc: "One of them: NAME is what `topology` and its like may say instead of a folder. `gcity topology fetch` puts a copy into " +
-				"`.gc/topologies/NAME` and the commit into `topologies.lock`, beside city.toml; what is not fetched is a mistake, and nothing is fetched by itself."},
+			doc: "One of them: NAME is what `topology` and its like may say instead of a folder. " +
+				"`gcity topology fetch` puts a copy into " +
+				"`.gc/topologies/NAME` and the commit into `topologies.lock`, beside city.toml; " +
+				"what is not fetched is a mistake, and nothing is fetched by itself."},
 		{path: "topologies.*.source", kind: kindString, require: true, check: checkSource,
 			doc:   "What git clones: a URL, or a repository's folder.",
 			field: func(p place) any { return &p.remote.Source }},
 		{path: "topologies.*.ref", kind: kindString, check: checkRef,
-			doc:   "Branch, tag or commit. Without it, the branch that the repository itself shows.",
+			doc: "Branch, tag or commit. Without it, the branch that the repository " +
+				"itself shows.",
 			field: func(p place) any { return &p.remote.Ref }},
 		{path: "topologies.*.path", kind: kindString, check: checkInside,
 			doc:   "Folder of the topology within the repository. Without it, its top.",
 			field: func(p place) any { return &p.remote.Path }},
 		{path: "agents.scope", kind: kindString, enum: []string{"city", "rig"},
-			doc: "For an agent of a topology: `city`, and a city's topology gives it to the city; `rig`, and a rig's gives it to the rig. " +
+			doc: "For an agent of a topology: `city`, and a city's topology gives it to the " +
+				"city; `rig`, and a rig's gives it to the rig. " +
 				"Elsewhere it says nothing.",
 			field: func(p place) any { return &p.agent.Scope }},
 	}
@@ -67,24 +76,33 @@ func composeKeys() []key {
 // topologyKeys are those of topology.toml besides [[agents]], [[watchdogs]] and [providers.X].
 func topologyKeys() []key {
 	return []key{
-		{path: "topology", kind: kindTable, alias: "pack", doc: "What the topology is. `[pack]` is the same."},
+		{path: "topology", kind: kindTable, alias: "pack", doc: "What the topology is. `[pack]` " +
+			"is the same."},
 		{path: "topology.name", kind: kindString, require: true, check: checkName,
-			doc: "Its name, shown where what comes from it is.", field: func(p place) any { return &p.pack.name }},
+			doc: "Its name, shown where what comes from it is.", field: func(p place) any {
+				return &p.pack.name
+			}},
 		{path: "topology.schema", kind: kindInt, require: true, check: checkSchema,
 			doc: "Version of this format: 1.", field: func(p place) any { return &p.pack.schema }},
 		{path: "topology.version", kind: kindString,
-			doc: "Its own version, for people.", field: func(p place) any { return &p.pack.version }},
+			doc: "Its own version, for people.", field: func(p place) any {
+				return &p.pack.version
+			}},
 		{path: "topology.requires_gc", kind: kindString, check: checkRequires,
-			doc: "Which versions of Gas City it was written for: comparisons like `>=0.13` or `0.13.2`, several with commas between. " +
+			doc: "Which versions of Gas City it was written for: comparisons like `>=0.13` or " +
+				"`0.13.2`, several with commas between. " +
 				"This program counts as " + speaks + "; it is a mistake if that is not among them.",
 			field: func(p place) any { return &p.pack.requires }},
 		{path: "topology.includes", kind: kindStrings, check: checkLines,
-			doc:   "Folders of other topologies, relative to this one, whose agents, providers and formulas belong to it, below its own.",
+			doc: "Folders of other topologies, relative to this one, whose agents, providers " +
+				"and formulas belong to it, below its own.",
 			field: func(p place) any { return &p.pack.includes }},
 		{path: "topology.city_agents", kind: kindStrings, check: checkLines,
-			doc:   "Names of the agents of scope `city`; the others are of scope `rig`. Where neither this nor any `scope` is written, all agents are of both.",
+			doc: "Names of the agents of scope `city`; the others are of scope `rig`. Where " +
+				"neither this nor any `scope` is written, all agents are of both.",
 			field: func(p place) any { return &p.pack.cityAgents }},
-		{path: "formulas", kind: kindTable, doc: "Recipes for work, and automations, that come with the topology."},
+		{path: "formulas", kind: kindTable, doc: "Recipes for work, and automations, that come " +
+			"with the topology."},
 		{path: "formulas.dir", kind: kindString, def: `"formulas"`, check: checkPath,
 			doc:   "Their folder, relative to the topology's.",
 			field: func(p place) any { return &p.pack.formulas }},
@@ -111,14 +129,17 @@ func derivedKeys(all []key) []key {
 		if name, ok := strings.CutPrefix(k.path, "patches.agents."); ok && name != "dir" {
 			k.path = "rigs.overrides." + name
 			if name == "name" {
-				k.alias, k.doc = "agent", "The agent's `name`, as its topology has it; `agent` is the same. That the rig's topologies have no such agent is a mistake."
+				k.alias, k.doc = "agent", "The agent's `name`, as its topology has it; `agent` "+
+					"is the same. That the rig's topologies have no such agent is a mistake."
 			}
 			out = append(out, k)
 		}
 	}
 	return append(out,
-		key{path: "patches.rigs", kind: kindTables, doc: "Changes one rig, wherever it is declared."},
-		key{path: "rigs.overrides", kind: kindTables, doc: "Changes one agent or pool that a topology of this rig has, as `[[patches.agents]]` " +
+		key{path: "patches.rigs", kind: kindTables, doc: "Changes one rig, wherever it " +
+			"is declared."},
+		key{path: "rigs.overrides", kind: kindTables, doc: "Changes one agent or pool that a " +
+			"topology of this rig has, as `[[patches.agents]]` " +
 			"would, and after these: `[[rigs.overrides]]` below the rig."})
 }
 
@@ -137,7 +158,8 @@ func topologySchema(city schema) schema {
 	walk = func(table string) {
 		for _, k := range city.tables[table] {
 			top, _, _ := strings.Cut(k.path, ".")
-			if slices.Contains([]string{"agents", "providers", "watchdogs"}, top) && k.path != "watchdogs.rig" {
+			if slices.Contains([]string{"agents", "providers", "watchdogs"}, top) &&
+				k.path != "watchdogs.rig" {
 				add(k)
 				walk(k.path)
 			}

@@ -19,14 +19,15 @@ func (c *City) Layers() []formula.Layer {
 		r := &c.Rigs[i]
 		out = append(out, r.recipes...)
 		if r.FormulasDir != "" {
-			out = append(out, formula.Layer{Dir: r.FormulasDir, Title: "rig " + r.Name, Rig: r.Name})
+			out = append(out, formula.Layer{Dir: r.FormulasDir, Title: "rig " + r.Name,
+				Rig: r.Name})
 		}
 	}
 	return out
 }
 
-// AutomationOptions is what the configuration says about automations from outside. Schedules that name no zone are of this
-// machine's. It is the caller's.
+// AutomationOptions is what the configuration says about automations from outside. Schedules that name no zone are
+// of this machine's. It is the caller's.
 func (c *City) AutomationOptions() automation.Options {
 	a, pools := &c.Automations, []string{}
 	for i := range c.Agents {
@@ -34,8 +35,10 @@ func (c *City) AutomationOptions() automation.Options {
 			pools = append(pools, c.Agents[i].Qualified())
 		}
 	}
-	return automation.Options{Skip: slices.Clone(a.Skip), SkipAt: c.Origins["automations.skip"].place(), Overrides: slices.Clone(a.Overrides),
-		MaxTimeout: a.MaxTimeout, MaxAt: c.Origins["automations.max_timeout"].place(), Pools: pools, Local: time.Local}
+	return automation.Options{Skip: slices.Clone(a.Skip),
+		SkipAt: c.Origins["automations.skip"].place(), Overrides: slices.Clone(a.Overrides),
+		MaxTimeout: a.MaxTimeout, MaxAt: c.Origins["automations.max_timeout"].place(), Pools: pools,
+		Local: time.Local}
 }
 
 // place is an origin as the readers of other files know it.
@@ -81,7 +84,8 @@ func wispDefault(d *decoder, one, other string, value *time.Duration, def time.D
 	}
 	*value = def
 	caution(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
-		"is written without daemon.%s, which is taken to be %q; write it, too", other, shortDuration(def))})
+		"is written without daemon.%s, which is taken to be %q; write it, too", other,
+		shortDuration(def))})
 }
 
 // override checks one override against the city, and puts it in force.
@@ -100,7 +104,8 @@ func (d *decoder) override(o *override) {
 		}
 	}
 	if changes == 0 && o.Name != "" && !d.failedIn(key) {
-		c.Warnings = append(c.Warnings, Problem{Origin: o.origin, Key: key, Message: "changes nothing; write what is to be changed, or take it out"})
+		c.Warnings = append(c.Warnings, Problem{Origin: o.origin, Key: key,
+			Message: "changes nothing; write what is to be changed, or take it out"})
 	}
 	if o.Pool != nil {
 		d.poolOf(o)
@@ -126,5 +131,7 @@ func (d *decoder) poolOf(o *override) {
 	if near := suggest(target, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %q?", near)
 	}
-	d.city.Warnings = append(d.city.Warnings, Problem{Origin: o.origins["pool"], Key: "automations.overrides.pool", Message: visible(msg)})
+	d.city.Warnings = append(d.city.Warnings,
+		Problem{Origin: o.origins["pool"], Key: "automations.overrides.pool",
+			Message: visible(msg)})
 }

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Legible is what a refused configuration says as far as it can be read, for whoever only asks who keeps the work and who the
-// agents are: its mistakes are where neither is said. It is nil if there may be one there, and must not be run.
+// Legible is what a refused configuration says as far as it can be read, for whoever only asks who keeps the work
+// and who the agents are: its mistakes are where neither is said. It is nil if there may be one there, and must not
+// be run.
 func (s Source) Legible() *City {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
@@ -19,7 +20,8 @@ func (s Source) Legible() *City {
 		return nil
 	}
 	d := s.decode(data)
-	if d.more || d.unread.any() || d.city.Workspace.Name == "" || slices.ContainsFunc(d.problems, d.aboutWho) {
+	if d.more || d.unread.any() || d.city.Workspace.Name == "" ||
+		slices.ContainsFunc(d.problems, d.aboutWho) {
 		return nil
 	}
 	return d.city
@@ -27,7 +29,8 @@ func (s Source) Legible() *City {
 
 // aboutWho says whether a mistake may be about who keeps the work, or who there is. So may a key that nobody knows.
 func (d *decoder) aboutWho(p Problem) bool {
-	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas", "providers", "session", "watchdogs"}
+	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
+		"providers", "session", "watchdogs"}
 	who := []string{"agents.name", "agents.dir", "agents.scope", "agents.pool", "agents.pool.max"}
 	table, _, within := strings.Cut(p.Key, ".")
 	if !within || !slices.Contains(elsewhere, table) {

@@ -26,8 +26,8 @@ const (
 	maxProblems = 50 // told at once
 )
 
-// Find looks for the city that start is in: start itself or the nearest folder above it that has a city.toml. The result
-// is absolute and free of symbolic links.
+// Find looks for the city that start is in: start itself or the nearest folder above it that has a city.toml. The
+// result is absolute and free of symbolic links.
 func Find(start string) (string, error) {
 	abs, err := filepath.Abs(start)
 	if err != nil {
@@ -46,14 +46,15 @@ func Find(start string) (string, error) {
 			return "", fmt.Errorf("cannot look for a city: %w", err)
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no city here: neither %s nor a folder above it has a %s; make one with \"gcity init\", "+
+			return "", fmt.Errorf("no city here: neither %s nor a folder above it has a %s; make "+
+				"one with \"gcity init\", "+
 				"or name one with --city DIR", abs, FileName)
 		}
 	}
 }
 
-// WasCity reports whether a folder without a configuration has been a city: it may still have agents to be looked at and
-// stopped.
+// WasCity reports whether a folder without a configuration has been a city: it may still have agents to be looked
+// at and stopped.
 func WasCity(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, ".gc", "controller.lock"))
 	return err == nil
@@ -77,8 +78,8 @@ func whole(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 
-// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It does not wait: what is no file at all
-// may never answer.
+// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It does not wait: what
+// is no file at all may never answer.
 func ReadSource(path string) ([]byte, error) {
 	data, err := readAny(path)
 	if err == nil {
@@ -118,7 +119,8 @@ func readAny(path string) ([]byte, error) {
 }
 
 func tooLarge() *toml.Fault {
-	return &toml.Fault{At: toml.Everywhere, Msg: fmt.Sprintf("the file is larger than %d MB; is it the right one?", MaxSize>>20)}
+	return &toml.Fault{At: toml.Everywhere, Msg: fmt.Sprintf("the file is larger than %d MB; is "+
+		"it the right one?", MaxSize>>20)}
 }
 
 // Beats picks out of an environment what beats the file, as Load understands it.
@@ -135,7 +137,8 @@ func Beats(environ []string) []string {
 // beaten is the key that an entry of the environment beats, "" if none.
 func beaten(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
-	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider", "GC_EVENTS": "events.provider"}[name], value
+	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
+		"GC_EVENTS": "events.provider"}[name], value
 }
 
 // environment lets the environment beat the file.
@@ -171,7 +174,8 @@ func (d *decoder) failure() *Error {
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := &d.problems[i], &d.problems[j]
-		return cmp.Or(cmp.Compare(rank(i), rank(j)), cmp.Compare(slices.Index(d.files, a.File), slices.Index(d.files, b.File)),
+		return cmp.Or(cmp.Compare(rank(i), rank(j)),
+			cmp.Compare(slices.Index(d.files, a.File), slices.Index(d.files, b.File)),
 			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	sorted := make([]Problem, len(order), len(order)+1)
@@ -180,14 +184,15 @@ func (d *decoder) failure() *Error {
 	}
 	d.problems = sorted
 	if d.more {
-		d.problems = append(d.problems, Problem{Message: fmt.Sprintf("… and more; these are the first %d", maxProblems)})
+		d.problems = append(d.problems, Problem{
+			Message: fmt.Sprintf("… and more; these are the first %d", maxProblems)})
 	}
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// revision is one hash over those of the sources, over the folders of topologies and those that fragments and overlays are
-// in, and over the folders of rigs that cannot be used: when one comes to be there, the configuration means something else. A source that cannot be read has no hash: that is the problem of who
-// names it.
+// revision is one hash over those of the sources, over the folders of topologies and those that fragments and
+// overlays are in, and over the folders of rigs that cannot be used: when one comes to be there, the configuration
+// means something else. A source that cannot be read has no hash: that is the problem of who names it.
 func (d *decoder) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {
@@ -205,8 +210,10 @@ func (d *decoder) revision() string {
 		contents, more := contentsOf(dir)
 		fmt.Fprintf(h, "%s\x00tree %s\n", dir, contents)
 		if more {
-			d.city.Warnings = append(d.city.Warnings, Problem{Origin: Origin{File: d.city.called(dir)}, Message: fmt.Sprintf(
-				"the topology's folder has more than %d files or %d MB in it; changes of the others are not noticed", maxTreeFiles, maxTreeSize>>20)})
+			d.city.Warnings = append(d.city.Warnings,
+				Problem{Origin: Origin{File: d.city.called(dir)}, Message: fmt.Sprintf(
+					"the topology's folder has more than %d files or %d MB in it; changes of the "+
+						"others are not noticed", maxTreeFiles, maxTreeSize>>20)})
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -15,8 +15,9 @@ import (
 // lookTime is how long a folder has to answer. Disks answer in milliseconds, a server that is gone never.
 const lookTime = time.Second
 
-// folders are the looks that are under way in this process. It is shared by all that read configurations, again and again
-// and for as long as the process lives: each look at a folder that does not answer costs a thread until it does.
+// folders are the looks that are under way in this process. It is shared by all that read configurations, again and
+// again and for as long as the process lives: each look at a folder that does not answer costs a thread until it
+// does.
 var folders = beside.New[sight](3 * maxRigs) // of a rig, its formulas and its automations
 
 // sight is what a look at a folder saw.
@@ -30,9 +31,12 @@ func beginLook(path string) { folders.Begin(path, func() sight { return see(path
 
 // lookAt gives what a look saw that began at a time or later; not ok if the folder does not answer.
 func lookAt(path string, since time.Time) (_ sight, ok bool) {
-	saw, ok := folders.At(context.Background(), path, since, lookTime, func() sight { return see(path) })
+	saw, ok := folders.At(context.Background(), path, since, lookTime, func() sight {
+		return see(path)
+	})
 	if !ok {
-		saw = sight{problem: path + " does not answer; look at what is mounted there, or write another path", real: path}
+		saw = sight{problem: path + " does not answer; look at what is mounted there, or write " +
+			"another path", real: path}
 	}
 	return saw, ok
 }

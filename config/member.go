@@ -17,8 +17,8 @@ func (a *Agent) Spec() pool.Spec {
 	return pool.Spec{Name: a.Qualified(), Min: a.Pool.Min, Max: a.Pool.Max}
 }
 
-// Member is the i-th member of an agent's pool, from 1 to its Max, as an agent of its own: all is the agent's but the name
-// and what follows from it. The only member of a pool, and of no pool, is the agent itself.
+// Member is the i-th member of an agent's pool, from 1 to its Max, as an agent of its own: all is the agent's but
+// the name and what follows from it. The only member of a pool, and of no pool, is the agent itself.
 func (c *City) Member(a *Agent, i int) Agent {
 	m := *a
 	if a.Pool == nil || a.Pool.Max <= 1 {
@@ -42,19 +42,24 @@ func (d *decoder) sizes() bool {
 		switch {
 		case s.Min <= s.Max && (a.Pool == nil || written):
 		case s.Min > s.Max && written:
-			d.say(a.Origins["pool.min"], "agents.pool.min", fmt.Sprintf("is %d, and max is %d: a pool has at least min and at most max members", s.Min, s.Max))
+			d.say(a.Origins["pool.min"], "agents.pool.min",
+				fmt.Sprintf("is %d, and max is %d: a pool has at least min and at most max members",
+					s.Min, s.Max))
 		case d.failed("agents.pool.max"):
 		case s.Min > s.Max:
-			d.say(a.Origins["pool.min"], "agents.pool.min", fmt.Sprintf("is %d, and there is no max; write max = %d or more", s.Min, s.Min))
+			d.say(a.Origins["pool.min"], "agents.pool.min",
+				fmt.Sprintf("is %d, and there is no max; write max = %d or more", s.Min, s.Min))
 		default:
 			c.Warnings = append(c.Warnings, Problem{Origin: a.Origin, Key: "agents.pool.max",
-				Message: "is not written, so the pool is off and nobody of it runs; write max = 1 or more, or max = 0 if that is meant"})
+				Message: "is not written, so the pool is off and nobody of it runs; write max = " +
+					"1 or more, or max = 0 if that is meant"})
 		}
 		if total += max(1, s.Max); total > MaxAgents {
 			if at.File == "" {
 				at = a.Origin
 			}
-			d.say(at, "agents", fmt.Sprintf("there are more than %d agents up to here, the members of pools included; no city can have so many", MaxAgents))
+			d.say(at, "agents", fmt.Sprintf("there are more than %d agents up to here, the "+
+				"members of pools included; no city can have so many", MaxAgents))
 			return false
 		}
 	}
@@ -102,22 +107,28 @@ func clash(name string, a, other *Agent) string {
 		kind = "pool"
 	}
 	switch {
-	case name == a.Qualified() && name == other.Qualified() && a.Topology != "" && other.Topology != "":
+	case name == a.Qualified() && name == other.Qualified() && a.Topology != "" &&
+		other.Topology != "":
 		whose := "the city"
 		if a.Rig != "" {
 			whose = fmt.Sprintf("the rig %q", a.Rig)
 		}
-		return fmt.Sprintf("two topologies of %s have an agent %q, this one and the one at %s; rename one of the agents, or take one of the topologies out",
+		return fmt.Sprintf("two topologies of %s have an agent %q, this one and the one at %s; "+
+			"rename one of the agents, or take one of the topologies out",
 			whose, a.Name, at)
 	case name == a.Qualified() && name == other.Qualified():
 		of := ""
 		if a.Rig != "" {
 			of = fmt.Sprintf(" of the rig %q", a.Rig)
 		}
-		return fmt.Sprintf("another agent%s is called %q already, at %s; each needs a name of its own", of, a.Name, at)
+		return fmt.Sprintf("another agent%s is called %q already, at %s; each needs a "+
+			"name of its own", of, a.Name, at)
 	case name == a.Qualified():
-		return fmt.Sprintf("%q is what a member of the pool %q is called, which has %s to %s, at %s; it needs another name",
-			name, other.Qualified(), other.Spec().Member(1), other.Spec().Member(other.Pool.Max), at)
+		return fmt.Sprintf("%q is what a member of the pool %q is called, which has %s to %s, at "+
+			"%s; it needs another name",
+			name, other.Qualified(), other.Spec().Member(1), other.Spec().Member(other.Pool.Max),
+			at)
 	}
-	return fmt.Sprintf("its member %q would be called like the %s at %s; one of them needs another name", name, kind, at)
+	return fmt.Sprintf("its member %q would be called like the %s at %s; one of them needs "+
+		"another name", name, kind, at)
 }

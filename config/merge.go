@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Of several files the last one's values count, key by key. In these tables nobody can want to say the same thing twice.
+// Of several files the last one's values count, key by key. In these tables nobody can want to say the same thing
+// twice.
 func (d *decoder) guarded(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
@@ -23,7 +24,9 @@ func (d *decoder) collides(was, is Origin, key string) {
 		d.say(is, key, msg+"with --strict only one file may set it, so take one out")
 		return
 	}
-	d.city.Warnings = append(d.city.Warnings, Problem{Origin: is, Key: visible(key), Message: visible(msg + "what is written here counts")})
+	d.city.Warnings = append(d.city.Warnings,
+		Problem{Origin: is, Key: visible(key),
+			Message: visible(msg + "what is written here counts")})
 }
 
 // joined is a table of strings with what another file has put into it before.

@@ -35,8 +35,11 @@ type outfits struct {
 }
 
 func newOutfits() outfits {
-	return outfits{files: map[string]prompt.File{}, failed: map[string]error{}, shared: map[string][]prompt.File{}, parsed: map[string]*prompt.Template{}, faults: map[string]string{}, leaning: map[string]bool{},
-		overlays: map[string]overlay.Tree{}, broken: map[string]error{}, folders: map[string]string{}, mute: map[string]bool{}}
+	return outfits{files: map[string]prompt.File{}, failed: map[string]error{},
+		shared: map[string][]prompt.File{}, parsed: map[string]*prompt.Template{},
+		faults: map[string]string{}, leaning: map[string]bool{},
+		overlays: map[string]overlay.Tree{}, broken: map[string]error{},
+		folders: map[string]string{}, mute: map[string]bool{}}
 }
 
 // answers looks whether a folder answers at all, once, before it is read: to read does not come to an end otherwise.
@@ -48,19 +51,23 @@ func (d *decoder) answers(folder string) error {
 		d.outfits.mute[folder] = mute
 	}
 	if mute {
-		return fmt.Errorf("%s does not answer; look at what is mounted there, or write another path", folder)
+		return fmt.Errorf("%s does not answer; look at what is mounted there, or write "+
+			"another path", folder)
 	}
 	return nil
 }
 
 // outfit finds what an agent is told and given at its start.
 func (d *decoder) outfit(a *Agent) {
-	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate), d.pathOf(a, "overlay_dir", a.OverlayDir)
+	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
+		d.pathOf(a, "overlay_dir", a.OverlayDir)
 	if a.PromptTemplate != "" {
 		d.prompt(a)
 	} else if at, written := a.Origins["inject_fragments"]; written && len(a.InjectFragments) > 0 {
-		d.city.Warnings = append(d.city.Warnings, Problem{Origin: at, Key: "agents.inject_fragments",
-			Message: "says what follows the prompt, and there is none; write prompt_template, or take it out"})
+		d.city.Warnings = append(d.city.Warnings,
+			Problem{Origin: at, Key: "agents.inject_fragments",
+				Message: "says what follows the prompt, and there is none; write " +
+					"prompt_template, or take it out"})
 	}
 	if a.OverlayDir != "" {
 		d.overlay(a)
@@ -70,11 +77,14 @@ func (d *decoder) outfit(a *Agent) {
 // idleFragments warns of fragments for every prompt where there is none.
 func (d *decoder) idleFragments() {
 	c := d.city
-	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 || slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.PromptTemplate != "" }) {
+	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 ||
+		slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.PromptTemplate != "" }) {
 		return
 	}
-	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"], Key: "workspace.global_fragments",
-		Message: "says what follows every prompt, and no agent has one; write prompt_template for those that are to be told something, or take it out"})
+	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"],
+		Key: "workspace.global_fragments",
+		Message: "says what follows every prompt, and no agent has one; write prompt_template " +
+			"for those that are to be told something, or take it out"})
 }
 
 // pathOf is what a path of an agent comes to, by the file that says it; "" if that cannot be.
@@ -93,17 +103,20 @@ func (d *decoder) pathOf(a *Agent, key, path string) string {
 // prompt parses what an agent is told. The same of several agents is parsed, and complained about, once.
 func (d *decoder) prompt(a *Agent) {
 	behind := d.city.behind(a)
-	own := []string{filepath.Join(d.city.Path, "prompts", "shared"), filepath.Join(filepath.Dir(a.PromptTemplate), "shared")}
+	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
+		filepath.Join(filepath.Dir(a.PromptTemplate), "shared")}
 	folders := own
 	if a.Topology != "" {
-		folders = slices.Insert(slices.Clone(own), 0, filepath.Join(a.Topology, "prompts", "shared"))
+		folders = slices.Insert(slices.Clone(own), 0,
+			filepath.Join(a.Topology, "prompts", "shared"))
 	}
 	name := strings.Join(slices.Concat([]string{a.PromptTemplate}, folders, behind), "\x00")
 	t, known := d.outfits.parsed[name]
 	if !known {
 		t = d.parsePrompt(a, folders, behind)
 		d.outfits.parsed[name], d.outfits.faults[name] = t, a.Fault
-		d.outfits.leaning[name] = t != nil && len(folders) > len(own) && d.leans(a, t, folders[0], own, behind)
+		d.outfits.leaning[name] = t != nil && len(folders) > len(own) &&
+			d.leans(a, t, folders[0], own, behind)
 	}
 	if a.Prompt = t; t == nil && a.Fault == "" { // said of another agent that has the same prompt
 		a.Fault = d.outfits.faults[name]
@@ -160,12 +173,15 @@ func (d *decoder) unset(a *Agent, t *prompt.Template) {
 		if f.Tested || slices.Contains(names, f.Name) {
 			continue
 		}
-		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, and is left empty", f.Name, a.Qualified())
+		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, and "+
+			"is left empty", f.Name, a.Qualified())
 		if near := suggest(f.Name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean {{.%s}}?", near)
 		}
 		w := Problem{Origin: Origin{File: f.File, Line: f.Line, Column: 1}, Message: visible(msg)}
-		if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool { return p.Origin == w.Origin }) {
+		if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
+			return p.Origin == w.Origin
+		}) {
 			d.city.Warnings = append(d.city.Warnings, w)
 		}
 	}
@@ -294,8 +310,8 @@ func (c *City) HooksOf(a *Agent) []string {
 	return c.Workspace.InstallAgentHooks
 }
 
-// SessionOf is what the sessions of an agent are called, by its qualified name; of one that is not declared, what they would
-// be called.
+// SessionOf is what the sessions of an agent are called, by its qualified name; of one that is not declared, what
+// they would be called.
 func (c *City) SessionOf(name string) string {
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -364,7 +380,8 @@ func caution(d *decoder, p Problem) {
 }
 
 // lenientPrompt parses a prompt, with a warning for each part of it that cannot be used.
-func lenientPrompt(d *decoder, a *Agent, main prompt.File, more []prompt.File, behind []string) *prompt.Template {
+func lenientPrompt(d *decoder, a *Agent, main prompt.File, more []prompt.File,
+	behind []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
 	t, notes, err := prompt.Lenient(main, more, behind)
 	if err != nil {

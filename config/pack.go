@@ -60,16 +60,19 @@ type reading struct {
 	at        Origin // of the word that leads to it
 }
 
-// topology reads the topology in a folder, once; nil if it cannot be used, and that has been said. way is how it was come by,
-// the word for this one last.
+// topology reads the topology in a folder, once; nil if it cannot be used, and that has been said. way is how it
+// was come by, the word for this one last.
 func (d *decoder) topology(dir, key string, way []reading) *pack {
 	word := way[len(way)-1]
-	if i := slices.IndexFunc(way[:len(way)-1], func(r reading) bool { return r.dir == dir }); i >= 0 {
+	if i := slices.IndexFunc(way[:len(way)-1], func(r reading) bool {
+		return r.dir == dir
+	}); i >= 0 {
 		var steps []string
 		for _, r := range way[i:] {
 			steps = append(steps, fmt.Sprintf("%s (%s)", d.city.called(r.dir), r.at))
 		}
-		d.say(word.at, key, "goes round in a circle: "+strings.Join(steps, " → ")+"; take one of these out")
+		d.say(word.at, key, "goes round in a circle: "+strings.Join(steps, " → ")+
+			"; take one of these out")
 		return nil
 	}
 	if p, done := d.packs[dir]; done {
@@ -88,7 +91,8 @@ func (d *decoder) topology(dir, key string, way []reading) *pack {
 				p.partial = true
 				continue
 			}
-			b := d.topology(below, "topology.includes", append(slices.Clone(way), reading{below, entry, at}))
+			b := d.topology(below, "topology.includes",
+				append(slices.Clone(way), reading{below, entry, at}))
 			if b != nil {
 				p.below = append(p.below, b)
 			}
@@ -107,7 +111,8 @@ func (d *decoder) topology(dir, key string, way []reading) *pack {
 func (d *decoder) openPack(dir, key string, word reading) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
-		d.unplaced(word.at, key, dir, fmt.Errorf("the topology %q cannot be read: %w", word.name, err))
+		d.unplaced(word.at, key, dir, fmt.Errorf("the topology %q cannot be read: %w", word.name,
+			err))
 		return nil
 	}
 	d.city.trees = append(d.city.trees, dir)
@@ -115,7 +120,8 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 	if d.packed.byPath == nil {
 		d.packed = topologySchema(d.schema)
 	}
-	p := &pack{dir: dir, file: d.city.called(path), origins: map[string]Origin{}, formulas: "formulas"}
+	p := &pack{dir: dir, file: d.city.called(path), origins: map[string]Origin{},
+		formulas: "formulas"}
 	file, lines, schema, own := d.file, d.lines, d.schema, d.city
 	defer func() { d.file, d.lines, d.schema, d.city = file, lines, schema, own }()
 	d.schema, d.city = d.packed, &City{Path: own.Path, Origins: map[string]Origin{}}
@@ -154,9 +160,11 @@ func (d *decoder) packFile(dir string) (path string, data []byte, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		d.city.Sources = append(d.city.Sources, other) // either may come
 		err = fmt.Errorf("there is no %s (or %s) in %s", TopologyFile, PackFile, dir)
-		if copied, ok := strings.CutPrefix(dir, filepath.Join(d.city.Path, ".gc", "topologies")+string(filepath.Separator)); ok {
+		if copied, ok := strings.CutPrefix(dir, filepath.Join(d.city.Path, ".gc", "topologies")+
+			string(filepath.Separator)); ok {
 			name, _, _ := strings.Cut(copied, string(filepath.Separator))
-			err = fmt.Errorf("%w; if the repository has one there, run `gcity topology fetch %s`", err, name)
+			err = fmt.Errorf("%w; if the repository has one there, run `gcity topology fetch %s`",
+				err, name)
 		}
 	case err == nil && d.size+len(data) > MaxSize:
 		err = fmt.Errorf("the files together are larger than %d MB", MaxSize>>20)
@@ -171,12 +179,14 @@ func (d *decoder) required(root *toml.Node, p *pack) {
 		t = root.Get("pack")
 	}
 	if t == nil {
-		d.say(Origin{File: p.file}, "topology", "is missing; every topology begins with [topology], name = \"…\" and schema = 1")
+		d.say(Origin{File: p.file}, "topology", "is missing; every topology begins with "+
+			"[topology], name = \"…\" and schema = 1")
 		return
 	}
 	for name, like := range map[string]string{"name": `"…"`, "schema": "1"} {
 		if t.Get(name) == nil {
-			d.problem(t.At, "topology."+name, "is missing; every topology needs one: %s = %s", name, like)
+			d.problem(t.At, "topology."+name, "is missing; every topology needs one: %s = %s", name,
+				like)
 		}
 	}
 }
@@ -210,13 +220,17 @@ func (d *decoder) members(p *pack) {
 			names = append(names, a.Name)
 			if q == p && a.Name != "" {
 				if first := seen[a.Name]; first != nil {
-					d.say(a.Origins["name"], "agents.name", fmt.Sprintf("another agent of this topology is called %q already, at %s; each needs a name of its own",
-						a.Name, first.Origins["name"]))
+					d.say(a.Origins["name"], "agents.name",
+						fmt.Sprintf("another agent of this topology is called %q already, at %s; "+
+							"each needs a name of its own",
+							a.Name, first.Origins["name"]))
 				}
 				seen[a.Name] = a
 			}
 			if a.Scope == "rig" && slices.Contains(p.cityAgents, a.Name) {
-				d.say(p.origins["topology.city_agents"], "topology.city_agents", fmt.Sprintf("names %q, whose scope is \"rig\", at %s; keep one of the two", a.Name, a.Origins["scope"]))
+				d.say(p.origins["topology.city_agents"], "topology.city_agents",
+					fmt.Sprintf("names %q, whose scope is \"rig\", at %s; keep one of the two",
+						a.Name, a.Origins["scope"]))
 			}
 		}
 	}

@@ -10,9 +10,10 @@ import (
 
 // patch is what one table changes about an agent that is declared elsewhere: [[patches.agents]] of city.toml.
 type patch struct {
-	table     string // it is one of: "patches.agents"
-	dir, name string // of the agent, as its declaration has them; dir may be left out unless it is a rig
-	says      Agent  // the values that count instead of the agent's; of env those that are added
+	table string // it is one of: "patches.agents"
+	// of the agent, as its declaration has them; dir may be left out unless it is a rig
+	dir, name string
+	says      Agent // the values that count instead of the agent's; of env those that are added
 	remove    []string
 	origin    Origin
 	origins   map[string]Origin // of each key that was written, by its name in an agent's table
@@ -43,12 +44,14 @@ func (d *decoder) patches() {
 			continue // it may be there
 		}
 		if at < 0 {
-			d.say(p.origins["name"], p.table+".name", fmt.Sprintf("there is no agent %q%s%s", p.name, p.where(), d.unpatched(p)))
+			d.say(p.origins["name"], p.table+".name",
+				fmt.Sprintf("there is no agent %q%s%s", p.name, p.where(), d.unpatched(p)))
 			continue
 		}
 		a := called[p.name][at]
 		if first := done[a]; first.File == p.origin.File && first.File != "" {
-			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is patched already, at %s; make one of the two", a.Qualified(), first))
+			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is patched already, at %s; make "+
+				"one of the two", a.Qualified(), first))
 			continue
 		}
 		done[a] = p.origin
@@ -65,8 +68,10 @@ func (d *decoder) change(p *patch, a *Agent) {
 	}
 	for _, name := range p.remove {
 		if _, there := a.Env[name]; !there {
-			d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origins["env_remove"], Key: p.table + ".env_remove",
-				Message: fmt.Sprintf("takes nothing away: the env of %q has no %s", a.Qualified(), visible(name))})
+			d.city.Warnings = append(d.city.Warnings,
+				Problem{Origin: p.origins["env_remove"], Key: p.table + ".env_remove",
+					Message: fmt.Sprintf("takes nothing away: the env of %q has no %s",
+						a.Qualified(), visible(name))})
 		}
 		delete(a.Env, name)
 		delete(a.Origins, "env."+name)
@@ -127,7 +132,8 @@ func (p *patch) where() string {
 // unpatched says what a patch may have meant.
 func (d *decoder) unpatched(p *patch) string {
 	c := d.city
-	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Dir == p.dir }) {
+	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents,
+		func(a Agent) bool { return a.Dir == p.dir }) {
 		return d.unplacedPatch(p)
 	}
 	var names []string
@@ -149,7 +155,8 @@ func (d *decoder) unpatched(p *patch) string {
 	}
 	for i := range c.Agents {
 		if s := c.Agents[i].Spec(); s.Max > 1 && s.Index(name) > 0 {
-			return fmt.Sprintf("; it is a member of the pool %q, and only the pool can be patched", s.Name)
+			return fmt.Sprintf("; it is a member of the pool %q, and only the pool can be patched",
+				s.Name)
 		}
 	}
 	if near := suggest(p.name, names); near != "" {
@@ -158,7 +165,8 @@ func (d *decoder) unpatched(p *patch) string {
 	return "; take this patch out, or declare the agent"
 }
 
-// unplacedPatch says what a patch may have meant whose dir is neither a rig nor any agent's: a rig that is gone, perhaps.
+// unplacedPatch says what a patch may have meant whose dir is neither a rig nor any agent's: a rig that is gone,
+// perhaps.
 func (d *decoder) unplacedPatch(p *patch) string {
 	c := d.city
 	var rigs []string
@@ -169,8 +177,11 @@ func (d *decoder) unplacedPatch(p *patch) string {
 	switch {
 	case near != "":
 		return fmt.Sprintf("; did you mean dir = %q?", near)
-	case slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Name == p.name && a.Dir == "" }):
-		return fmt.Sprintf(", nor a rig %q; there is one without dir: take dir out, or the patch", p.dir)
+	case slices.ContainsFunc(c.Agents, func(a Agent) bool {
+		return a.Name == p.name && a.Dir == ""
+	}):
+		return fmt.Sprintf(", nor a rig %q; there is one without dir: take dir out, or the patch",
+			p.dir)
 	}
 	return fmt.Sprintf(", nor a rig %q; take this patch out, or declare the rig", p.dir)
 }
@@ -185,7 +196,8 @@ func (d *decoder) amend() {
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the provider %q is patched already, at %s; make one of the two", p.Name, first))
+			d.say(p.Origin, key, fmt.Sprintf("the provider %q is patched already, at %s; make "+
+				"one of the two", p.Name, first))
 			continue
 		}
 		done[p.Name] = p.Origin
@@ -227,7 +239,8 @@ func changeKeys(table string, all []key) []key {
 		case k.kind == kindTable:
 			k.doc = "Changes its pool, key by key; an agent that is none becomes one."
 		case k.kind == kindEnv:
-			k.doc = "Variables that are added to the agent's own `" + rest + "`, or counted instead of those of the same name."
+			k.doc = "Variables that are added to the agent's own `" + rest + "`, or counted " +
+				"instead of those of the same name."
 		default:
 			k.doc = "What counts instead of the agent's own `" + rest + "`."
 		}
@@ -236,8 +249,10 @@ func changeKeys(table string, all []key) []key {
 		}
 		out = append(out, k)
 		if k.kind == kindEnv {
-			out = append(out, key{path: join(table, rest+"_remove"), kind: kindStrings, check: checkLines,
-				doc:   "Names of variables that are taken out of the agent's own `" + rest + "`, after that.",
+			out = append(out, key{path: join(table, rest+"_remove"), kind: kindStrings,
+				check: checkLines,
+				doc: "Names of variables that are taken out of the " +
+					"agent's own `" + rest + "`, after that.",
 				field: func(p place) any { return &p.patch.remove }})
 		}
 	}
@@ -251,19 +266,24 @@ func patchKeys() []key {
 	return append([]key{
 		{path: "patches", kind: kindTable, doc: "Changes to what is declared elsewhere."},
 		{path: "patches.agents", kind: kindTables,
-			doc: "Changes one agent or pool, wherever it is declared. Commands write one for an agent of an included file, which they leave alone."},
+			doc: "Changes one agent or pool, wherever it is declared. Commands write one for an " +
+				"agent of an included file, which they leave alone."},
 		{path: "patches.agents.dir", kind: kindString, check: checkPath,
-			doc:   "The agent's `dir`, as it is declared. It may be left out, but not where it is a rig.",
+			doc: "The agent's `dir`, as it is declared. It may be left out, but not where " +
+				"it is a rig.",
 			field: func(p place) any { return &p.patch.dir }},
 		{path: "patches.agents.name", kind: kindString, require: true, check: checkName,
 			doc:   "The agent's `name`. That there is no such agent is a mistake.",
 			field: func(p place) any { return &p.patch.name }},
-		{path: "patches.providers", kind: kindTables, doc: "Changes one provider, key by key and variable by variable."},
+		{path: "patches.providers", kind: kindTables, doc: "Changes one provider, key by key and " +
+			"variable by variable."},
 		{path: "patches.providers.name", kind: kindString, require: true, check: checkName,
-			doc:   "The provider's name, of a `[providers]` table or of a program that gcity knows. That there is none is a mistake.",
+			doc: "The provider's name, of a `[providers]` table or of a program that gcity " +
+				"knows. That there is none is a mistake.",
 			field: func(p place) any { return &p.provider.Name }},
 		{path: "patches.providers._replace", kind: kindBool,
-			doc:   "What is written here is all that counts of the provider: neither its table nor what gcity knows of it does.",
+			doc: "What is written here is all that counts of the provider: neither its table " +
+				"nor what gcity knows of it does.",
 			field: func(p place) any { return &p.provider.whole }},
 	}, providerKeys("patches.providers")...)
 }

@@ -26,12 +26,14 @@ func (d *decoder) patchRigs() {
 			continue
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is patched already, at %s; make one of the two", r.Name, first))
+			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is patched already, at %s; "+
+				"make one of the two", r.Name, first))
 			continue
 		}
 		done[r] = p.Origin
 		if d.changeRig(r, p) == 0 {
-			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs", Message: "changes nothing; write what is to be changed, or take it out"})
+			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs",
+				Message: "changes nothing; write what is to be changed, or take it out"})
 		}
 	}
 }
@@ -86,11 +88,14 @@ func (d *decoder) rigOverrides() {
 				continue // it may be there
 			}
 			if a == nil {
-				d.say(o.origins["name"], "rigs.overrides.name", d.unoverridden(&c.Rigs[i], o.name, theirs[c.Rigs[i].Name]))
+				d.say(o.origins["name"], "rigs.overrides.name",
+					d.unoverridden(&c.Rigs[i], o.name, theirs[c.Rigs[i].Name]))
 				continue
 			}
 			if first, twice := done[a]; twice {
-				d.say(o.origin, "rigs.overrides", fmt.Sprintf("the agent %q is overridden already, at %s; make one of the two", a.Qualified(), first))
+				d.say(o.origin, "rigs.overrides",
+					fmt.Sprintf("the agent %q is overridden already, at %s; make one of the two",
+						a.Qualified(), first))
 				continue
 			}
 			done[a] = o.origin
@@ -112,7 +117,8 @@ func (d *decoder) unoverridden(r *Rig, name string, theirs map[string]*Agent) st
 	}
 	for i := range d.city.Agents {
 		if a := &d.city.Agents[i]; a.Name == name {
-			return msg + fmt.Sprintf("; there is one at %s, which [[patches.agents]] can change", a.Origin)
+			return msg + fmt.Sprintf("; there is one at %s, which [[patches.agents]] can change",
+				a.Origin)
 		}
 	}
 	if len(names) > 0 {

@@ -14,8 +14,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf makes a path that a key of an agent says absolute: relative to the file that says it, be that the one that declares
-// the agent, a topology's, or one with a patch.
+// PathOf makes a path that a key of an agent says absolute: relative to the file that says it, be that the one that
+// declares the agent, a topology's, or one with a patch.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {
@@ -28,8 +28,8 @@ func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	return out, err
 }
 
-// enclosed returns an error for a path that a fetched topology writes in a file in folder, and that leads out of its copy.
-// Links that would lead out are refused when it is fetched.
+// enclosed returns an error for a path that a fetched topology writes in a file in folder, and that leads out of
+// its copy. Links that would lead out are refused when it is fetched.
 func (c *City) enclosed(folder, written, path string) error {
 	copies := filepath.Join(c.Path, ".gc", "topologies")
 	rel, err := filepath.Rel(copies, folder)
@@ -40,7 +40,8 @@ func (c *City) enclosed(folder, written, path string) error {
 	if within(filepath.Join(copies, name), path) {
 		return nil
 	}
-	return fmt.Errorf("%q is outside the repository of the topology %q: what is fetched may use only its own files; set the key in [[patches.agents]] of %s", written, name, FileName)
+	return fmt.Errorf("%q is outside the repository of the topology %q: what is fetched may use "+
+		"only its own files; set the key in [[patches.agents]] of %s", written, name, FileName)
 }
 
 // resolve makes a path of the configuration absolute: relative to base, or with "//" before it to the city. A relative
@@ -56,7 +57,8 @@ func resolve(city, base, path string) (string, error) {
 	}
 	out := filepath.Join(base, path)
 	if !within(city, out) && !within(base, out) {
-		return "", fmt.Errorf("%q leaves the city's folder; write the absolute path %q if that is meant", filepath.Clean(path), out)
+		return "", fmt.Errorf("%q leaves the city's folder; write the absolute path %q if "+
+			"that is meant", filepath.Clean(path), out)
 	}
 	return out, nil
 }

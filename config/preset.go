@@ -17,15 +17,17 @@ var presetsText string
 // Preset is a program that gcity knows how to start: data, which a [providers.NAME] table of its name goes over.
 type Preset struct {
 	Provider
-	Dialogs       []Dialog
-	Fresh, Resume []string // arguments for a conversation that is given the name {id}, and for one that has it
-	Hooks         string   // the kind of its hook files, "" = it has none
+	Dialogs []Dialog
+	// arguments for a conversation that is given the name {id}, and for one that has it
+	Fresh, Resume []string
+	Hooks         string // the kind of its hook files, "" = it has none
 }
 
 // Dialog is a question that a program may ask before it can be used.
 type Dialog struct {
-	Name string   `toml:"name"`
-	Says []string `toml:"says"` // it is on the screen when all of these are; blanks and line ends count as one blank
+	Name string `toml:"name"`
+	// it is on the screen when all of these are; blanks and line ends count as one blank
+	Says []string `toml:"says"`
 	Keys []string `toml:"keys"` // what answers it, as session.Keyer has them
 }
 
@@ -47,8 +49,8 @@ type presetTable struct {
 	Dialogs           []Dialog          `toml:"dialogs"`
 }
 
-// Presets are the programs that gcity knows, in the order in which they are looked for. They are shared by all, and changed
-// by nobody.
+// Presets are the programs that gcity knows, in the order in which they are looked for. They are shared by all, and
+// changed by nobody.
 func Presets() []Preset { return presets() }
 
 // presets is read once, by the first who asks.
@@ -75,13 +77,17 @@ func readPresets() []Preset {
 func (t *presetTable) preset() Preset {
 	p := Preset{Dialogs: t.Dialogs, Fresh: t.Fresh, Resume: t.Resume, Hooks: t.Hooks}
 	p.Provider = Provider{
-		Name: t.Name, DisplayName: t.DisplayName, Command: t.Command, Args: t.Args, PromptMode: t.PromptMode, PromptFlag: t.PromptFlag,
-		ReadyDelay: time.Duration(t.ReadyDelayMS) * time.Millisecond, ReadyPromptPrefix: t.ReadyPromptPrefix, ProcessNames: t.ProcessNames, Env: t.Env,
+		Name: t.Name, DisplayName: t.DisplayName, Command: t.Command, Args: t.Args,
+		PromptMode: t.PromptMode, PromptFlag: t.PromptFlag,
+		ReadyDelay:        time.Duration(t.ReadyDelayMS) * time.Millisecond,
+		ReadyPromptPrefix: t.ReadyPromptPrefix, ProcessNames: t.ProcessNames, Env: t.Env,
 		Origin: Origin{File: "preset " + t.Name}, Origins: map[string]Origin{},
 	}
 	for key, set := range map[string]bool{
-		"display_name": true, "command": true, "args": t.Args != nil, "prompt_mode": t.PromptMode != "", "prompt_flag": t.PromptFlag != "",
-		"ready_delay_ms": t.ReadyDelayMS > 0, "ready_prompt_prefix": t.ReadyPromptPrefix != "", "process_names": t.ProcessNames != nil, "env": t.Env != nil,
+		"display_name": true, "command": true, "args": t.Args != nil,
+		"prompt_mode": t.PromptMode != "", "prompt_flag": t.PromptFlag != "",
+		"ready_delay_ms": t.ReadyDelayMS > 0, "ready_prompt_prefix": t.ReadyPromptPrefix != "",
+		"process_names": t.ProcessNames != nil, "env": t.Env != nil,
 	} {
 		if set {
 			p.Origins[key] = p.Origin

@@ -25,7 +25,8 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error is everything that is wrong with a configuration: what could not be read, then the rest, each in the order of the files.
+// Error is everything that is wrong with a configuration: what could not be read, then the rest, each in the order
+// of the files.
 type Error struct {
 	Path     string // of the city's folder
 	Problems []Problem

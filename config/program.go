@@ -11,10 +11,11 @@ import (
 
 // Program is which program an agent is, and everything that it is started with on that account.
 type Program struct {
-	By   string // the key that says which: "agents.start_command", "agents.provider", …; "" = none, so the first that is found
+	// the key that says which: "agents.start_command", "agents.provider", …; "" = none, so the first that is found
+	By   string
 	Line string // start_command, a shell line that stands as it is; "" = Command and Args
-	// Provider has the values in force, with the agent's own over the provider's; its Name is "" where a start_command says
-	// what runs, and where none is found. Its Origins say where each value was written.
+	// Provider has the values in force, with the agent's own over the provider's; its Name is "" where a
+	// start_command says what runs, and where none is found. Its Origins say where each value was written.
 	Provider
 	Dialogs []Dialog // questions that it may ask at its start
 }
@@ -42,8 +43,8 @@ func (c *City) decider(a *Agent) (by, says string) {
 	return "", ""
 }
 
-// ProgramOf is which program an agent is. Where nothing says that, first is asked for the name of the preset that is found
-// first on this machine, "" = none is.
+// ProgramOf is which program an agent is. Where nothing says that, first is asked for the name of the preset that
+// is found first on this machine, "" = none is.
 func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program {
 	p := Program{}
 	var name string
@@ -63,7 +64,8 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	switch {
 	case !p.EmitsPermissionWarning:
 		p.Dialogs = unanswered(p.Dialogs)
-	case len(p.Dialogs) == 0: // whatever it is started by, it says that it asks what one of them asks
+	case len(p.Dialogs) == 0:
+		// whatever it is started by, it says that it asks what one of them asks
 		for _, known := range presets() {
 			p.Dialogs = append(p.Dialogs, known.Dialogs...)
 		}
@@ -87,8 +89,10 @@ func (p *Program) CommandLine() string {
 // own puts what the agent itself says over what its provider says.
 func (p *Program) own(a *Agent) {
 	p.over(&Provider{
-		Args: a.Args, PromptMode: a.PromptMode, PromptFlag: a.PromptFlag, ReadyDelay: a.ReadyDelay, ReadyPromptPrefix: a.ReadyPromptPrefix,
-		ProcessNames: a.ProcessNames, EmitsPermissionWarning: a.EmitsPermissionWarning, Env: a.Env, Origins: a.Origins,
+		Args: a.Args, PromptMode: a.PromptMode, PromptFlag: a.PromptFlag, ReadyDelay: a.ReadyDelay,
+		ReadyPromptPrefix: a.ReadyPromptPrefix,
+		ProcessNames:      a.ProcessNames, EmitsPermissionWarning: a.EmitsPermissionWarning,
+		Env: a.Env, Origins: a.Origins,
 	}, agentShares)
 	if p.Line != "" {
 		p.Args = nil // it is run as it stands
@@ -113,7 +117,8 @@ func defaultPrompt(p *Program, a *Agent) string {
 // agentShares are the keys that an agent has as well as a provider, but for env.
 func agentShares(key string) bool {
 	switch key {
-	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix", "process_names", "emits_permission_warning":
+	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
+		"process_names", "emits_permission_warning":
 		return true
 	}
 	return false
@@ -174,7 +179,8 @@ func unanswered(all []Dialog) []Dialog {
 	return out
 }
 
-// ProviderNamed is what a name comes to: the preset, with the [providers] table of that name over it. Its Name is "" if there is neither.
+// ProviderNamed is what a name comes to: the preset, with the [providers] table of that name over it. Its Name is
+// "" if there is neither.
 func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog

@@ -34,7 +34,8 @@ func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {
 		i = len(c.Providers)
-		c.Providers = append(c.Providers, Provider{Name: name, Origin: at, Origins: map[string]Origin{}})
+		c.Providers = append(c.Providers, Provider{Name: name, Origin: at,
+			Origins: map[string]Origin{}})
 	}
 	return &c.Providers[i]
 }
@@ -74,9 +75,11 @@ func (d *decoder) provider(p *Provider) {
 	switch {
 	case all.Command == "" && d.unread.any(): // a topology may say it
 	case all.Command == "":
-		d.say(p.Origin, table, fmt.Sprintf("has no command, and gcity knows no program %q; write command = \"…\"%s", p.Name, d.meantPreset(p)))
+		d.say(p.Origin, table, fmt.Sprintf("has no command, and gcity knows no program %q; write "+
+			"command = \"…\"%s", p.Name, d.meantPreset(p)))
 	case all.PromptMode == "flag" && all.PromptFlag == "":
-		d.say(p.Origins["prompt_mode"], table+".prompt_mode", "is \"flag\", and no prompt_flag says which one; write prompt_flag = \"--…\"")
+		d.say(p.Origins["prompt_mode"], table+".prompt_mode",
+			"is \"flag\", and no prompt_flag says which one; write prompt_flag = \"--…\"")
 	}
 }
 
@@ -97,12 +100,14 @@ func (c *City) stranger(name string) string {
 		return ""
 	}
 	if slices.Contains([]string{"pty", "tmux", "subprocess", "k8s"}, name) {
-		return fmt.Sprintf("there is no program %q; that is what sessions run in: write session = %q", name, name)
+		return fmt.Sprintf("there is no program %q; that is what sessions run in: write "+
+			"session = %q", name, name)
 	}
 	if near := suggest(name, c.providerNames()); near != "" {
 		return fmt.Sprintf("there is no provider %q; did you mean %q?", name, near)
 	}
-	return fmt.Sprintf("there is no provider %q; there are %s, and what [providers.NAME] tables say", name, toml.List(c.providerNames()))
+	return fmt.Sprintf("there is no provider %q; there are %s, and what "+
+		"[providers.NAME] tables say", name, toml.List(c.providerNames()))
 }
 
 // prompted checks that a prompt that goes behind a flag has one.
@@ -112,7 +117,8 @@ func (d *decoder) prompted(a *Agent) {
 		return
 	}
 	if p := d.city.ProgramOf(a, func([]Preset) string { return "" }); p.PromptFlag == "" {
-		fault(d, a, origin, "agents.prompt_mode", "is \"flag\", and no prompt_flag says which one; write prompt_flag = \"--…\"")
+		fault(d, a, origin, "agents.prompt_mode", "is \"flag\", and no prompt_flag says which "+
+			"one; write prompt_flag = \"--…\"")
 	}
 }
 
@@ -125,7 +131,8 @@ func (d *decoder) idle(a *Agent) {
 	for _, key := range []string{"provider", "args"} {
 		if origin, written := a.Origins[key]; written {
 			d.city.Warnings = append(d.city.Warnings, Problem{Origin: origin, Key: "agents." + key,
-				Message: fmt.Sprintf("is not used: %s says what %q runs, and is run as it stands", by, a.Qualified())})
+				Message: fmt.Sprintf("is not used: %s says what %q runs, and is run as it stands",
+					by, a.Qualified())})
 		}
 	}
 }

@@ -20,7 +20,9 @@ func (c *City) Rig(name string) *Rig {
 // Prefix begins the ids of the city's own work: made from its name, and never that of one of its rigs.
 func (c *City) Prefix() string {
 	p := strings.ToLower(prefixOf(c.Workspace.Name))
-	if p == "" || strings.ContainsFunc(p, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) {
 		return "gc" // the name has none that an id could begin with
 	}
 	return p
@@ -33,7 +35,9 @@ const maxRigs = 1000
 func (d *decoder) rigs() {
 	c := d.city
 	if len(c.Rigs) > maxRigs {
-		d.say(c.Rigs[maxRigs].Origin, "rigs", fmt.Sprintf("there are %d rigs; %d are the most that a city can have", len(c.Rigs), maxRigs))
+		d.say(c.Rigs[maxRigs].Origin, "rigs",
+			fmt.Sprintf("there are %d rigs; %d are the most that a city can have", len(c.Rigs),
+				maxRigs))
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
@@ -44,8 +48,10 @@ func (d *decoder) rigs() {
 		r := &c.Rigs[i]
 		if r.Name != "" {
 			if other := names[r.Name]; other != nil {
-				d.say(r.Origins["name"], "rigs.name", fmt.Sprintf("another rig is called %q already, at %s; each needs a name of its own",
-					r.Name, other.Origins["name"]))
+				d.say(r.Origins["name"], "rigs.name",
+					fmt.Sprintf("another rig is called %q already, at %s; each needs a "+
+						"name of its own",
+						r.Name, other.Origins["name"]))
 				continue
 			}
 			names[r.Name] = r
@@ -81,9 +87,11 @@ func (d *decoder) prefix(r *Rig, taken map[string]*Rig) {
 	case !clash:
 		taken[strings.ToLower(r.Prefix)] = r
 	case other == nil:
-		d.say(at, key, fmt.Sprintf("%q%s is what the city's own work begins with; write another one, like prefix = %q", r.Prefix, how, fresh(r.Name, taken)))
+		d.say(at, key, fmt.Sprintf("%q%s is what the city's own work begins with; write another "+
+			"one, like prefix = %q", r.Prefix, how, fresh(r.Name, taken)))
 	default:
-		d.say(at, key, fmt.Sprintf("%q%s is that of the rig %q at %s; write another one, like prefix = %q", r.Prefix, how, other.Name,
+		d.say(at, key, fmt.Sprintf("%q%s is that of the rig %q at %s; write another one, like "+
+			"prefix = %q", r.Prefix, how, other.Name,
 			other.Origin, fresh(r.Name, taken)))
 	}
 }
@@ -113,7 +121,9 @@ func prefixOf(name string) string {
 		}
 	}
 	var parts []string
-	for _, part := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' }) {
+	for _, part := range strings.FieldsFunc(name, func(r rune) bool {
+		return r == '-' || r == '_' || r == '.'
+	}) {
 		parts = append(parts, humps(part)...)
 	}
 	if len(parts) == 1 {
@@ -159,8 +169,9 @@ func (d *decoder) looked(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := lookAt(r.Path, since)
 	r.Problem = visible(saw.problem)
 	if other := taken[saw.real]; other != nil {
-		d.say(r.Origins["path"], "rigs.path", fmt.Sprintf("is the folder of the rig %q already, at %s; each needs one of its own",
-			other.Name, other.Origins["path"]))
+		d.say(r.Origins["path"], "rigs.path",
+			fmt.Sprintf("is the folder of the rig %q already, at %s; each needs one of its own",
+				other.Name, other.Origins["path"]))
 		return
 	}
 	taken[saw.real] = r
@@ -179,8 +190,8 @@ func (d *decoder) recipes(r *Rig) {
 	r.FormulasDir = path
 }
 
-// RigAgents are the agents and pools that are declared for a rig, by their qualified names. Those that a topology brings go
-// with the rig by themselves, and are not among them.
+// RigAgents are the agents and pools that are declared for a rig, by their qualified names. Those that a topology
+// brings go with the rig by themselves, and are not among them.
 func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
 
 // RigBrought are those that a rig's topologies bring.

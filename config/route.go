@@ -21,8 +21,9 @@ func (d *decoder) routes() {
 	}
 }
 
-// noTarget says why nobody gets a rig's work, "" if somebody does or nobody knows. A name is looked for in the rig first, then in
-// the city, then as the last part of a name that only one has; "pool:" before it makes it that of a pool.
+// noTarget says why nobody gets a rig's work, "" if somebody does or nobody knows. A name is looked for in the rig
+// first, then in the city, then as the last part of a name that only one has; "pool:" before it makes it that of a
+// pool.
 func (d *decoder) noTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {

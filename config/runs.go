@@ -12,8 +12,8 @@ import (
 	"gcity/trust"
 )
 
-// Runs lists every program that the configuration names, in the order of the agents. Automations are not among them: they
-// are files of their own.
+// Runs lists every program that the configuration names, in the order of the agents. Automations are not among
+// them: they are files of their own.
 func (c *City) Runs() []trust.Program {
 	r := runs{city: c}
 	for _, p := range []struct{ what, key, provider string }{
@@ -28,7 +28,8 @@ func (c *City) Runs() []trust.Program {
 	}
 	for i := range c.Watchdogs {
 		w := &c.Watchdogs[i]
-		r.add("escalation of watchdog "+w.Qualified(), cmp.Or(w.Origins["escalate_command"], w.Origin), w.EscalateCommand)
+		r.add("escalation of watchdog "+w.Qualified(),
+			cmp.Or(w.Origins["escalate_command"], w.Origin), w.EscalateCommand)
 		for _, said := range [][2]string{{"nudge", w.Nudge}, {"wake", w.Wake}} {
 			if at, written := w.Origins[said[0]]; written {
 				r.add(said[0]+" of watchdog "+w.Qualified(), at, said[1])
@@ -48,7 +49,8 @@ func (r *runs) add(what string, at Origin, line string, sums ...string) {
 	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
 		return // the environment is the user's own
 	}
-	p := trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)}, Sums: sums}
+	p := trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)},
+		Sums: sums}
 	r.all = append(r.all, p.WithScripts(r.city.Path, r.city.folderOf(at)))
 }
 
@@ -99,7 +101,8 @@ func (r *runs) agent(a *Agent) {
 		}
 		return a.Origin
 	}
-	r.add("agent "+name, at("start_command", "provider", "args"), cmp.Or(p.CommandLine(), "(the first known program that is installed)"), p.PromptFlag)
+	r.add("agent "+name, at("start_command", "provider", "args"),
+		cmp.Or(p.CommandLine(), "(the first known program that is installed)"), p.PromptFlag)
 	r.from(p.Origins)
 	if len(p.Env) > 0 {
 		r.add("environment of "+name, at("env", "provider"), envOf(p.Env))
@@ -111,7 +114,8 @@ func (r *runs) agent(a *Agent) {
 	for _, line := range a.SessionSetup {
 		r.add("session_setup of "+name, at("session_setup"), line)
 	}
-	r.add("session_setup_script of "+name, at("session_setup_script"), a.SessionSetupScript, a.ScriptHash)
+	r.add("session_setup_script of "+name, at("session_setup_script"), a.SessionSetupScript,
+		a.ScriptHash)
 	r.add("nudge of "+name, at("nudge"), a.Nudge)
 	r.add("work_query of "+name, at("work_query"), a.WorkQuery)
 	r.add("sling_query of "+name, at("sling_query"), a.SlingQuery)
@@ -125,8 +129,8 @@ func (r *runs) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf returns an environment as one line, in the order of its names. Variables such as PATH and LD_PRELOAD decide what
-// runs, so the user has to see them.
+// envOf returns an environment as one line, in the order of its names. Variables such as PATH and LD_PRELOAD decide
+// what runs, so the user has to see them.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -31,13 +31,16 @@ func (d *decoder) told(p Problem, same string) int {
 	return -1
 }
 
-// sameness is a message without the name of the rig that is looked at, so that the same mistake is known again for another one.
+// sameness is a message without the name of the rig that is looked at, so that the same mistake is known again for
+// another one.
 func (d *decoder) sameness(msg string) string {
 	if d.whose == nil || *d.whose == "" {
 		return msg
 	}
 	rig := *d.whose
-	return strings.NewReplacer(" "+rig+"/", " ", `"`+rig+"/", `"`, fmt.Sprintf(" of the rig %q", rig), "", fmt.Sprintf(" the rig %q", rig), " the city").Replace(msg)
+	return strings.NewReplacer(" "+rig+"/", " ", `"`+rig+"/", `"`,
+		fmt.Sprintf(" of the rig %q", rig), "", fmt.Sprintf(" the rig %q", rig),
+		" the city").Replace(msg)
 }
 
 // causes marks the problems from one on as those that keep from knowing what else is wrong.
@@ -80,8 +83,8 @@ func (d *decoder) problem(at int, key, format string, args ...any) {
 	d.say(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// say adds a problem. What came from the file is made fit to be shown: a key may be any text. The same mistake of a topology
-// that several have is told once.
+// say adds a problem. What came from the file is made fit to be shown: a key may be any text. The same mistake of a
+// topology that several have is told once.
 func (d *decoder) say(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.sameness(p.Message)

@@ -26,7 +26,8 @@ const (
 )
 
 func (k kind) String() string {
-	return [...]string{"string", "boolean", "integer", "duration", "milliseconds", "list of strings",
+	return [...]string{"string", "boolean", "integer", "duration", "milliseconds",
+		"list of strings",
 		"table of strings", "table", "list of tables", "table of named tables", "any"}[k]
 }
 
@@ -57,9 +58,10 @@ type key struct {
 	status  status
 	alias   string // another name of a table
 	require bool
-	spent   bool                   // what it asks for shows elsewhere: in what is in force it would ask for it again
-	field   func(place) any        // pointer to where the value goes
-	check   func(value any) string // what is wrong with a value of the right kind, "" = nothing
+	// what it asks for shows elsewhere: in what is in force it would ask for it again
+	spent bool
+	field func(place) any        // pointer to where the value goes
+	check func(value any) string // what is wrong with a value of the right kind, "" = nothing
 
 	// What a value may be, where that can be told without running anything: for the parser and for JSON Schema alike.
 	enum   []string // one of these words
@@ -150,7 +152,9 @@ type schema struct {
 }
 
 func newSchema() schema {
-	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(), poolKeys(), rigKeys(), watchKeys(), namedProviderKeys(), patchKeys(), watchPatchKeys(), cityKeys(), apiKeys(), k8sKeys(),
+	all := slices.Concat(workspaceKeys(), agentKeys(), programKeys(), lifeKeys(), promptKeys(),
+		poolKeys(), rigKeys(), watchKeys(), namedProviderKeys(), patchKeys(), watchPatchKeys(),
+		cityKeys(), apiKeys(), k8sKeys(),
 		workKeys(), routeKeys(), overrideKeys(), composeKeys(), laterKeys())
 	all = append(all, changeKeys("patches.agents", all)...)
 	all = append(all, derivedKeys(all)...)

@@ -18,9 +18,10 @@ import (
 )
 
 // TOML is the configuration as it is in force: every value that is set or has a default, with its origin as a comment.
-// It can be loaded again, as one file: what is included, what topologies have, and what patches change, is in its place.
-// What does not survive it says in comments: secrets, which show as ***, the formulas and automations of topologies, prompts
-// that use fragments of a topology, and {{.ConfigDir}} where a file in another folder makes something of it.
+// It can be loaded again, as one file: what is included, what topologies have, and what patches change, is in its
+// place. What does not survive it says in comments: secrets, which show as ***, the formulas and automations of
+// topologies, prompts that use fragments of a topology, and {{.ConfigDir}} where a file in another folder makes
+// something of it.
 func (c *City) TOML() string {
 	body := c.tables()
 	var b strings.Builder
@@ -67,14 +68,16 @@ func (c *City) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the tables below a name. One that stands alone although gcity knows a program of its name can only be
-// written as the patch that made it so.
+// writeNamed writes the tables below a name. One that stands alone although gcity knows a program of its name can
+// only be written as the patch that made it so.
 func (c *City) writeNamed(b *strings.Builder, s schema, t *key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		if p.whole && presetNamed(presets(), p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
-			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()}, {"_replace", "true", p.Origins["_replace"].String()}}, rows(s, t.path+".*", place{city: c, provider: p})...))
+			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()},
+				{"_replace", "true", p.Origins["_replace"].String()}},
+				rows(s, t.path+".*", place{city: c, provider: p})...))
 			continue
 		}
 		fmt.Fprintf(b, "\n[%s.%s]\n", t.path, tomlKey(p.Name))
@@ -166,7 +169,8 @@ func rows(s schema, table string, p place) []row {
 				case redact.Name(v):
 					value = `"***"`
 				}
-				out = append(out, row{k.name() + "." + tomlKey(v), value, origins[name+"."+v].String()})
+				out = append(out, row{k.name() + "." + tomlKey(v), value,
+					origins[name+"."+v].String()})
 			}
 			continue
 		}
@@ -295,6 +299,7 @@ func writeRows(b *strings.Builder, indent string, rows []row) {
 
 // tomlKey is a key, in quotes if it needs them.
 func tomlKey(s string) string {
-	bare := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+	bare := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+		""
 	return cmp.Or(map[bool]string{true: s}[bare], toml.Quote(s))
 }

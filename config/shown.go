@@ -17,7 +17,8 @@ func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)
 	if c.leans[a.Qualified()] {
-		notes = append(notes, "its prompt uses fragments of the topology, which this file does not take: put them into prompts/shared of the city")
+		notes = append(notes, "its prompt uses fragments of the topology, which this file does "+
+			"not take: put them into prompts/shared of the city")
 	}
 	for _, r := range all {
 		switch r.key {
@@ -29,7 +30,8 @@ func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
 			if folder == c.Path {
 				break
 			}
-			if r.value = mark().ReplaceAllLiteralString(r.value, quoted); strings.Contains(r.value, ".ConfigDir") {
+			if r.value = mark().ReplaceAllLiteralString(r.value, quoted); strings.Contains(r.value,
+				".ConfigDir") {
 				notes = append(notes, "{{.ConfigDir}} is another folder here: "+r.key)
 			}
 		}

@@ -12,10 +12,12 @@ import (
 
 // Source says where a configuration is read from, and how.
 type Source struct {
-	Dir     string   // the city's folder
-	Files   []string // absolute paths of files that are read after all that city.toml includes
-	Strict  bool     // two files that set the same key are an error, not a warning
-	Environ []string // "K=V", beats the files: GC_SESSION names the session provider, GC_BEADS that of the work, GC_EVENTS that of the events
+	Dir    string   // the city's folder
+	Files  []string // absolute paths of files that are read after all that city.toml includes
+	Strict bool     // two files that set the same key are an error, not a warning
+	// "K=V", beats the files: GC_SESSION names the session provider, GC_BEADS that of the work, GC_EVENTS that of
+	// the events
+	Environ []string
 
 	// Instead has contents that are taken for those of included files and of topologies', by absolute path.
 	Instead map[string][]byte
@@ -26,8 +28,8 @@ func Load(dir string, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Load()
 }
 
-// Parse is Load for a city.toml that has been read already. What it includes, and the scripts that it names, are read from
-// below dir, which is taken as it stands.
+// Parse is Load for a city.toml that has been read already. What it includes, and the scripts that it names, are
+// read from below dir, which is taken as it stands.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Parse(data)
 }
@@ -53,14 +55,16 @@ func (s Source) Load() (*City, error) {
 	case errors.As(err, &f):
 		return nil, whole(dir, f.Msg)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, whole(dir, "the file is gone; put it back, or make a new one with \"gcity init\"")
+		return nil, whole(dir, "the file is gone; put it back, or make a new one with "+
+			"\"gcity init\"")
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
 	return s.Parse(data)
 }
 
-// Parse is Load for a city.toml that has been read already. Everything else is read from disk; the folder is taken as it stands.
+// Parse is Load for a city.toml that has been read already. Everything else is read from disk; the folder is taken
+// as it stands.
 func (s Source) Parse(data []byte) (*City, error) {
 	d := s.decode(data)
 	if len(d.problems) > 0 {
@@ -83,14 +87,16 @@ func (s Source) Revision() (string, error) {
 		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
 	}
 	if s.alone(data) {
-		return (&decoder{city: &City{Sources: []string{path}}, hashes: map[string]string{path: sum(data)}}).revision(), nil
+		return (&decoder{city: &City{Sources: []string{path}},
+			hashes: map[string]string{path: sum(data)}}).revision(), nil
 	}
 	return s.decode(data).revision(), nil
 }
 
 // alone says whether a city.toml is surely the only file of its configuration.
 func (s Source) alone(data []byte) bool {
-	for _, key := range []string{"session_setup_script", "rigs", "include", "topolog", "pack", "prompt_template", "overlay_dir"} {
+	for _, key := range []string{"session_setup_script", "rigs", "include", "topolog", "pack",
+		"prompt_template", "overlay_dir"} {
 		if bytes.Contains(data, []byte(key)) {
 			return false
 		}
@@ -114,14 +120,16 @@ func (s Source) decode(data []byte) *decoder {
 // begin opens the city.toml; the root is nil if that cannot be read.
 func (s Source) begin(data []byte) (*decoder, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
-	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}, strict: s.Strict, instead: s.Instead}
+	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}, strict: s.Strict,
+		instead: s.Instead}
 	d.city = &City{Path: s.Dir, Sources: []string{path}, Origins: map[string]Origin{}}
 	return d, d.open(FileName, data, cityNeeds)
 }
 
 // gather decodes the files of a configuration, one after the other.
 func (d *decoder) gather(root *toml.Node, more []string) {
-	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api", "beads", "formulas", "automations"} {
+	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
+		"beads", "formulas", "automations"} {
 		d.defaults(table, place{city: d.city})
 	}
 	d.table(root, "", place{city: d.city})
@@ -136,8 +144,8 @@ type Part struct {
 	Path string `json:"path"` // relative to the city, absolute if it is outside of it
 }
 
-// Parts lists the files of a configuration in the order in which they were read, and then the folders of its topologies,
-// whose files are among them.
+// Parts lists the files of a configuration in the order in which they were read, and then the folders of its
+// topologies, whose files are among them.
 func (c *City) Parts() []Part {
 	var out []Part
 	for _, path := range c.Sources {

@@ -35,7 +35,8 @@ type entry struct {
 }
 
 // words lists the words of the three keys of one table.
-func (d *decoder) words(table string, origins map[string]Origin, one string, more, includes []string) []entry {
+func (d *decoder) words(table string, origins map[string]Origin, one string, more,
+	includes []string) []entry {
 	var out []entry
 	add := func(name string, words ...string) {
 		at, written := origins[name]
@@ -67,7 +68,8 @@ func (d *decoder) place(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	if err != nil && !within(c.Path, base) { // it is nobody's city: what lies beside it belongs to it
+	// it is nobody's city: what lies beside it belongs to it
+	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}
 	if err == nil {
@@ -101,7 +103,10 @@ func (d *decoder) stamp(entries []entry, r *Rig) []formula.Layer {
 			continue
 		}
 		if slices.Contains(done, p) {
-			d.city.Warnings = append(d.city.Warnings, Problem{Origin: e.at, Key: e.key, Message: visible(fmt.Sprintf("%q is among these topologies already; take it out", e.text))})
+			d.city.Warnings = append(d.city.Warnings,
+				Problem{Origin: e.at, Key: e.key,
+					Message: visible(fmt.Sprintf("%q is among these topologies already; "+
+						"take it out", e.text))})
 			continue
 		}
 		took := 0
@@ -117,7 +122,8 @@ func (d *decoder) stamp(entries []entry, r *Rig) []formula.Layer {
 			}
 		}
 		if took == 0 && hasAgents(all) {
-			d.city.Warnings = append(d.city.Warnings, Problem{Origin: e.at, Key: e.key, Message: visible(nobodyFor(e.text, r))})
+			d.city.Warnings = append(d.city.Warnings,
+				Problem{Origin: e.at, Key: e.key, Message: visible(nobodyFor(e.text, r))})
 		}
 	}
 	return layers
@@ -129,9 +135,11 @@ func hasAgents(packs []*pack) bool {
 
 func nobodyFor(topology string, r *Rig) string {
 	if r == nil {
-		return fmt.Sprintf("no agent of the topology %q is the city's: none has scope = \"city\" or is in city_agents; it belongs to a rig", topology)
+		return fmt.Sprintf("no agent of the topology %q is the city's: none has scope = \"city\" "+
+			"or is in city_agents; it belongs to a rig", topology)
 	}
-	return fmt.Sprintf("all agents of the topology %q are the city's, and none is a rig's; it belongs into [workspace]", topology)
+	return fmt.Sprintf("all agents of the topology %q are the city's, and none is a rig's; it "+
+		"belongs into [workspace]", topology)
 }
 
 func layerOf(p *pack, r *Rig) formula.Layer {
@@ -142,7 +150,8 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 	return l
 }
 
-// cityNames are the agents that some topologies together call the city's; nil if they say nothing about whose an agent is.
+// cityNames are the agents that some topologies together call the city's; nil if they say nothing about whose an
+// agent is.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -184,7 +193,9 @@ func (d *decoder) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
 		}
 		if r != nil {
 			if at, written := a.Origins["dir"]; written {
-				d.warnOnce(Problem{Origin: at, Key: "agents.dir", Message: "is not used where a rig has this topology: its agents work in the rig's folder"})
+				d.warnOnce(Problem{Origin: at, Key: "agents.dir",
+					Message: "is not used where a rig has this topology: its agents work in the " +
+						"rig's folder"})
 			}
 			a.Dir, a.Origins["dir"] = r.Name, e.at
 		}
@@ -230,8 +241,10 @@ func (d *decoder) remotes() {
 	c := d.city
 	for i := range c.Remotes {
 		r := &c.Remotes[i]
-		if _, written := r.Origins["source"]; !written && !d.failed("topologies."+r.Name+".source") {
-			d.say(r.Origin, "topologies."+r.Name+".source", "is missing; every topology of this kind needs one: source = \"…\"")
+		if _, written := r.Origins["source"]; !written &&
+			!d.failed("topologies."+r.Name+".source") {
+			d.say(r.Origin, "topologies."+r.Name+".source", "is missing; every topology of this "+
+				"kind needs one: source = \"…\"")
 		}
 	}
 	if len(c.Remotes) == 0 {
@@ -255,7 +268,8 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// want is what is to be fetched. A source that is neither a URL nor HOST:PATH is a folder, relative to the file that says it.
+// want is what is to be fetched. A source that is neither a URL nor HOST:PATH is a folder, relative to the file
+// that says it.
 func (c *City) want(r *Remote) topology.Want {
 	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")

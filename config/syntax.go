@@ -16,15 +16,19 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 		return nil, []*toml.Fault{tooLarge()}
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
-		return nil, []*toml.Fault{{At: at, Msg: "there is a NUL byte; this is no text file, or it was not written to its end"}}
+		return nil, []*toml.Fault{{At: at, Msg: "there is a NUL byte; this is no text file, or " +
+			"it was not written to its end"}}
 	}
 	data = toml.Unmarked(data)
 	if msg := blank(data, needs); msg != "" {
 		return nil, []*toml.Fault{{At: toml.Everywhere, Msg: msg}}
 	}
 	root, faults := toml.Parse(data)
-	if n := len(toml.TablesOf(root.Get("agents"))) + len(toml.TablesOf(root.Get("agent"))); n > MaxAgents {
-		return nil, []*toml.Fault{{At: toml.Everywhere, Msg: fmt.Sprintf("there are %d agents; %d are the most that a city can have", n, MaxAgents)}}
+	if n := len(toml.TablesOf(root.Get("agents"))) + len(toml.TablesOf(root.Get("agent"))); n >
+		MaxAgents {
+		return nil, []*toml.Fault{{At: toml.Everywhere,
+			Msg: fmt.Sprintf("there are %d agents; %d are the most that a city can have", n,
+				MaxAgents)}}
 	}
 	if len(faults) > 0 {
 		return nil, faults

@@ -24,8 +24,9 @@ type Target struct{ Agent, Rig string }
 
 // Flag is the place of a suspended flag: a table in one file.
 type Flag struct {
-	File      string // as origins name it
-	List      string // "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
+	File string // as origins name it
+	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
+	List      string
 	Dir, Name string // identify the table, as written
 	Rig       string // the rig whose overrides hold the table, "" = none
 	On        bool   // the value in force
@@ -40,7 +41,8 @@ func (c *City) SuspendedFlag(t Target) (Flag, error) {
 	case t.Rig != "":
 		return c.flagOfRig(t.Rig)
 	}
-	return Flag{File: cmp.Or(c.Origins["workspace.suspended"].File, FileName), List: "workspace", On: c.Workspace.Suspended}, nil
+	return Flag{File: cmp.Or(c.Origins["workspace.suspended"].File, FileName), List: "workspace",
+		On: c.Workspace.Suspended}, nil
 }
 
 func (c *City) flagOfAgent(name string) (Flag, error) {
@@ -49,13 +51,16 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 		return Flag{}, err
 	}
 	if member != "" {
-		return Flag{}, fmt.Errorf("%q %w; only the pool %q as a whole can be suspended and resumed", member, ErrMember, a.Qualified())
+		return Flag{}, fmt.Errorf("%q %w; only the pool %q as a whole can be suspended and resumed",
+			member, ErrMember, a.Qualified())
 	}
 	f := Flag{File: FileName, List: "patches.agents", On: a.Suspended}
 	if r := c.Rig(a.Rig); r != nil && a.Topology != "" {
 		for i := range r.overrides {
-			if at, written := r.overrides[i].origins["suspended"]; written && r.overrides[i].name == a.Name {
-				return Flag{File: at.File, List: "rigs.overrides", Rig: r.Name, Name: a.Name, On: a.Suspended}, nil
+			if at, written := r.overrides[i].origins["suspended"]; written &&
+				r.overrides[i].name == a.Name {
+				return Flag{File: at.File, List: "rigs.overrides", Rig: r.Name, Name: a.Name,
+					On: a.Suspended}, nil
 			}
 		}
 	}
@@ -163,5 +168,6 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 	for _, m := range exact {
 		all = append(all, called(m))
 	}
-	return nil, "", fmt.Errorf("%w: there are %s; write one of these instead of %q", ErrAmbiguous, toml.List(all), name)
+	return nil, "", fmt.Errorf("%w: there are %s; write one of these instead of %q", ErrAmbiguous,
+		toml.List(all), name)
 }

@@ -10,8 +10,9 @@ import (
 )
 
 func (c *City) vars(a *Agent) placeholder.Values {
-	return placeholder.Values{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path, ConfigDir: c.folderOf(a.Origin),
-		Agent: a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
+	return placeholder.Values{City: c.Workspace.Name, CityName: c.Workspace.Name, CityRoot: c.Path,
+		ConfigDir: c.folderOf(a.Origin),
+		Agent:     a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 
 // Expanded is what the templates and paths of an agent come to.
@@ -28,7 +29,8 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	out, v := Expanded{Dir: c.Path}, c.vars(a)
 	var problems []Problem
 	say := func(key string, err error) {
-		problems = append(problems, Problem{Origin: a.Origins[key], Key: "agents." + key, Message: visible(err.Error())})
+		problems = append(problems, Problem{Origin: a.Origins[key], Key: "agents." + key,
+			Message: visible(err.Error())})
 	}
 	if err := c.workDir(a, &v, &out); err != nil {
 		say("dir", err)
@@ -59,7 +61,8 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 func (c *City) workDir(a *Agent, v *placeholder.Values, out *Expanded) (err error) {
 	if r := c.Rig(a.Rig); r != nil {
 		v.Dir, out.Dir = a.Dir, r.Path
-	} else if v.Dir, err = placeholder.Expand(a.Dir, *v, "Dir", "WorkDir"); err == nil && v.Dir != "" {
+	} else if v.Dir, err = placeholder.Expand(a.Dir, *v, "Dir", "WorkDir"); err == nil &&
+		v.Dir != "" {
 		out.MakeDir = !filepath.IsAbs(v.Dir) || strings.HasPrefix(v.Dir, "//")
 		out.Dir, err = resolve(c.Path, c.Path, v.Dir)
 	}
@@ -70,7 +73,8 @@ func (c *City) workDir(a *Agent, v *placeholder.Values, out *Expanded) (err erro
 // sessionName fills in the name of an agent's sessions.
 func (c *City) sessionName(a *Agent) (string, error) {
 	v := c.vars(a)
-	for _, s := range []*string{&v.City, &v.CityName, &v.CityRoot, &v.ConfigDir, &v.Agent, &v.Name, &v.Rig} {
+	for _, s := range []*string{&v.City, &v.CityName, &v.CityRoot, &v.ConfigDir, &v.Agent, &v.Name,
+		&v.Rig} {
 		*s = session.Encode(*s)
 	}
 	name, err := placeholder.Expand(c.Workspace.SessionTemplate, v, "Session", "Dir", "WorkDir")
@@ -81,11 +85,13 @@ func (c *City) sessionName(a *Agent) (string, error) {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
 		default:
-			return "", fmt.Errorf("makes the name %q for the sessions of %q; letters, digits, \"_\" and \"-\" make one", name, a.Qualified())
+			return "", fmt.Errorf("makes the name %q for the sessions of %q; letters, digits, "+
+				"\"_\" and \"-\" make one", name, a.Qualified())
 		}
 	}
 	if name == "" || len(name) > maxSessionName {
-		return "", fmt.Errorf("makes a name of %d letters for the sessions of %q; 1 to %d are possible", len(name), a.Qualified(), maxSessionName)
+		return "", fmt.Errorf("makes a name of %d letters for the sessions of %q; 1 to %d "+
+			"are possible", len(name), a.Qualified(), maxSessionName)
 	}
 	return name, nil
 }

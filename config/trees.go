@@ -24,8 +24,8 @@ func isDir(path string) bool {
 // aside are folders that belong to no topology, wherever they are: what runs leaves its traces there.
 func aside(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
-// contentsOf is one hash over the files below a folder: their names, their contents, whether they can be run. A link counts by
-// where it leads. Of a folder with too much in it the first files count, and there is more.
+// contentsOf is one hash over the files below a folder: their names, their contents, whether they can be run. A
+// link counts by where it leads. Of a folder with too much in it the first files count, and there is more.
 func contentsOf(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)
@@ -50,7 +50,8 @@ func contentsOf(dir string) (hash string, more bool) {
 		}
 		size += info.Size()
 		data, err := readAny(path)
-		fmt.Fprintf(h, "%s\x00%s\x00%t\x00%t\n", path, sum(data), info.Mode()&0o111 != 0, err != nil)
+		fmt.Fprintf(h, "%s\x00%s\x00%t\x00%t\n", path, sum(data), info.Mode()&0o111 != 0,
+			err != nil)
 		return nil
 	})
 	return hex.EncodeToString(h.Sum(nil)), more

@@ -8,8 +8,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// unread is what of a configuration could not be read. Nobody is missed for what it may have declared: that would be told
-// of a mistake made elsewhere.
+// unread is what of a configuration could not be read. Nobody is missed for what it may have declared: that would
+// be told of a mistake made elsewhere.
 type unread struct {
 	files      bool            // one that is included, or given on the command line
 	topologies map[string]bool // one of a rig's, by its name; "" = of the city
@@ -38,7 +38,8 @@ func nameOf(r *Rig) string {
 	return r.Name
 }
 
-// unplaced says why a topology cannot be read, once, by what it is known by. What is wrong with the lock is said of the lock.
+// unplaced says why a topology cannot be read, once, by what it is known by. What is wrong with the lock is said of
+// the lock.
 func (d *decoder) unplaced(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {

@@ -72,7 +72,8 @@ func duration(text string) (any, string) {
 		return t, ""
 	}
 	if strings.Contains(err.Error(), "missing unit") {
-		return nil, fmt.Sprintf("%q has no unit; write %q for seconds or %q for minutes", text, text+"s", text+"m")
+		return nil, fmt.Sprintf("%q has no unit; write %q for seconds or %q for minutes", text,
+			text+"s", text+"m")
 	}
 	if strings.ContainsAny(text, "dwy") {
 		return nil, fmt.Sprintf("%q is no duration: the largest unit is h; a day is \"24h\"", text)
@@ -80,7 +81,8 @@ func duration(text string) (any, string) {
 	if strings.Trim(text, "0123456789.nuµmsh+-") == "" && strings.ContainsAny(text, "smh") {
 		return nil, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
 	}
-	return nil, fmt.Sprintf("%q is no duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"", text)
+	return nil, fmt.Sprintf("%q is no duration; write it like \"500ms\", \"30s\", \"5m\" "+
+		"or \"1h30m\"", text)
 }
 
 func texts(n *toml.Node, wrong string) (any, string) {
@@ -110,7 +112,8 @@ func variables(n *toml.Node, wrong string) (any, string) {
 	out := make(map[string]string, len(n.Kids))
 	for _, kid := range n.Kids {
 		if kid.Shape != toml.ShapeString {
-			return nil, fmt.Sprintf("%s is %s; every variable is a string: put it in quotes", kid.Key, kid.Shape)
+			return nil, fmt.Sprintf("%s is %s; every variable is a string: put it in quotes",
+				kid.Key, kid.Shape)
 		}
 		if msg := nul(kid.Text); msg != "" {
 			return nil, kid.Key + " " + msg

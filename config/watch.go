@@ -24,15 +24,20 @@ type WatchOptions struct {
 	Quiet   time.Duration // that passes after the last change before a poke; 0 = 200 ms
 	Poll    time.Duration // between two looks while the kernel cannot tell; 0 = 2 s
 	Polling bool          // do not ask the kernel: for network file systems, which tell it nothing
-	First   bool          // poke at once: for who has loaded before, and may have missed a change since
-	Broken  func(error)   // hears of a panic, after which nothing is watched; nil: the program ends with it
-	Read    <-chan string // the revision of each Load since, "" if it had none; what is there is then compared with that. May be nil
+	// poke at once: for who has loaded before, and may have missed a change since
+	First bool
+	// hears of a panic, after which nothing is watched; nil: the program ends with it
+	Broken func(error)
+	// the revision of each Load since, "" if it had none; what is there is then compared with that. May be nil
+	Read <-chan string
 }
 
 // Watch pokes when the configuration has changed from what it was when Watch was called, or at the last
-// poke, or when it was last read, as far as o.Read tells, and has then been left alone for a while: a city.toml that is gone, or that is broken, counts as a change, and so does
-// the folder of a rig that comes or goes, and any file of a topology. Nothing else does. Watch first and Load then, or set o.First, so that no change falls between. Pokes that are not taken become one.
-// The channel is closed once ctx has ended and nothing of the watch is left.
+// poke, or when it was last read, as far as o.Read tells, and has then been left alone for a while: a city.toml
+// that is gone, or that is broken, counts as a change, and so does the folder of a rig that comes or goes, and any
+// file of a topology. Nothing else does. Watch first and Load then, or set o.First, so that no change falls
+// between. Pokes that are not taken become one. The channel is closed once ctx has ended and nothing of the watch
+// is left.
 //
 // Where the kernel has no watches to give, or the folder is gone, files are looked at every o.Poll.
 func (s Source) Watch(ctx context.Context, o WatchOptions) (<-chan struct{}, error) {
@@ -55,7 +60,8 @@ func watch(ctx context.Context, s subject, o WatchOptions, others <-chan []strin
 	if o.Poll <= 0 {
 		o.Poll = 2 * time.Second
 	}
-	w := &watcher{of: s, o: o, others: others, pokes: make(chan struct{}, 1), running: mishap.Group{Tell: mishap.Fatal(o.Broken)}}
+	w := &watcher{of: s, o: o, others: others, pokes: make(chan struct{}, 1),
+		running: mishap.Group{Tell: mishap.Fatal(o.Broken)}}
 	w.look()
 	select {
 	case <-w.pokes: // the state at the beginning is no change
@@ -175,7 +181,8 @@ func (w *watcher) look() {
 	state := w.of.state()
 	w.seen = state
 	is := pair{w.last, state}
-	if state == w.last || is == w.vain { // who was poked for this and has read the same as before will not do better
+	// who was poked for this and has read the same as before will not do better
+	if state == w.last || is == w.vain {
 		return
 	}
 	w.last, w.vain = state, is
@@ -185,7 +192,8 @@ func (w *watcher) look() {
 	}
 }
 
-// arm has the kernel watch the subject's folders, and says whether one was added. A watch on a file would be lost with it.
+// arm has the kernel watch the subject's folders, and says whether one was added. A watch on a file would be lost
+// with it.
 func (w *watcher) arm() (added bool) {
 	parents := w.of.folders()
 	w.blind = w.o.Polling
@@ -220,7 +228,8 @@ func (w *watcher) arm() (added bool) {
 	return added
 }
 
-// coming is the first part of a path that is not there, the whole path if all of it is: whose coming is to be seen next.
+// coming is the first part of a path that is not there, the whole path if all of it is: whose coming is to be seen
+// next.
 func coming(path string) string {
 	for {
 		up := filepath.Dir(path)
@@ -231,16 +240,18 @@ func coming(path string) string {
 	}
 }
 
-// blinded notes that files have to be looked at. That a folder is gone for a while, or closed to everybody, is no reason to
-// warn: who reads it says so.
+// blinded notes that files have to be looked at. That a folder is gone for a while, or closed to everybody, is no
+// reason to warn: who reads it says so.
 func (w *watcher) blinded(err error) {
 	w.blind = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return
 	}
 	w.warned = true
-	w.o.Log.Warn("the kernel has no watch left for "+w.of.String()+"; files are looked at instead, and changes are seen a little later; "+
-		"raise fs.inotify.max_user_instances or max_user_watches to change that", "every", w.o.Poll, "err", err)
+	w.o.Log.Warn("the kernel has no watch left for "+w.of.String()+"; files are looked at "+
+		"instead, and changes are seen a little later; "+
+		"raise fs.inotify.max_user_instances or max_user_watches to change that", "every", w.o.Poll,
+		"err", err)
 }
 
 // hops lists the path and every link on the way to the file that it leads to, each with its folder free of links.

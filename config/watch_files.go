@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// WatchFiles pokes when one of some files, or a file in one of some folders, was written, has come or has gone since the
-// last poke, and all have then been left alone for a while. None of them need exist. Paths are absolute. As with Watch,
-// pokes that are not taken become one, the channel is closed once ctx has ended and nothing is left, and where the kernel
-// has no watches to give files are looked at every o.Poll.
+// WatchFiles pokes when one of some files, or a file in one of some folders, was written, has come or has gone
+// since the last poke, and all have then been left alone for a while. None of them need exist. Paths are absolute.
+// As with Watch, pokes that are not taken become one, the channel is closed once ctx has ended and nothing is left,
+// and where the kernel has no watches to give files are looked at every o.Poll.
 func WatchFiles(ctx context.Context, files, folders []string, o WatchOptions) <-chan struct{} {
 	return watch(ctx, &loose{paths: files, dirs: folders}, o, nil)
 }
@@ -20,9 +20,10 @@ func WatchFiles(ctx context.Context, files, folders []string, o WatchOptions) <-
 // loose are files and folders that belong to no city.
 type loose struct {
 	paths, dirs []string
-	writes      int             // two writes within one tick of the file system's clock look the same
-	files       map[string]bool // whose events matter
-	open        map[string]bool // folders in which everything matters
+	// two writes within one tick of the file system's clock look the same
+	writes int
+	files  map[string]bool // whose events matter
+	open   map[string]bool // folders in which everything matters
 }
 
 func (l *loose) String() string { return "the preferences" }
@@ -69,7 +70,8 @@ func (l *loose) state() string {
 	}
 	for _, path := range all {
 		if info, err := os.Stat(path); err == nil {
-			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano(), info.Mode(), info.Sys().(*syscall.Stat_t).Ino)
+			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano(), info.Mode(),
+				info.Sys().(*syscall.Stat_t).Ino)
 		}
 	}
 	if b.Len() > 0 {

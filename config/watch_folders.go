@@ -15,17 +15,20 @@ import (
 	"gcity/formula"
 )
 
-// WatchFolders pokes when a formula or an automation in one of these folders, as City.Layers has them, was written, has come
-// or has gone since the last poke, and all have then been left alone for a while. Nothing else in the folders pokes. A folder
-// need not exist; one that does not answer is left out until it does. Others, which may be nil, brings folders that count instead from then on, absolute; that what is in them is
-// another thing than before is a change. As with Watch, pokes that are not taken become one, the channel is closed once ctx has
-// ended and nothing is left, and where the kernel has no watches to give files are looked at every o.Poll.
-func WatchFolders(ctx context.Context, folders []string, others <-chan []string, o WatchOptions) (<-chan struct{}, error) {
+// WatchFolders pokes when a formula or an automation in one of these folders, as City.Layers has them, was written,
+// has come or has gone since the last poke, and all have then been left alone for a while. Nothing else in the
+// folders pokes. A folder need not exist; one that does not answer is left out until it does. Others, which may be
+// nil, brings folders that count instead from then on, absolute; that what is in them is another thing than before
+// is a change. As with Watch, pokes that are not taken become one, the channel is closed once ctx has ended and
+// nothing is left, and where the kernel has no watches to give files are looked at every o.Poll.
+func WatchFolders(ctx context.Context, folders []string, others <-chan []string,
+	o WatchOptions) (<-chan struct{}, error) {
 	r := &recipes{dirs: make([]string, len(folders))}
 	for i, f := range folders {
 		abs, err := filepath.Abs(f)
 		if err != nil {
-			return nil, fmt.Errorf("cannot watch the folder %s for formulas and automations: %w", f, err)
+			return nil, fmt.Errorf("cannot watch the folder %s for formulas and automations: %w", f,
+				err)
 		}
 		r.dirs[i] = abs
 	}
@@ -34,8 +37,9 @@ func WatchFolders(ctx context.Context, folders []string, others <-chan []string,
 
 // recipes are the formulas and automations in some folders.
 type recipes struct {
-	dirs   []string // absolute
-	writes int      // events of recipes so far: two writes within one tick of the file system's clock look the same
+	dirs []string // absolute
+	// events of recipes so far: two writes within one tick of the file system's clock look the same
+	writes int
 
 	watched map[string]bool // folders to be watched
 	files   map[string]bool // paths whose events matter
@@ -59,7 +63,8 @@ func (r *recipes) saw(path string) bool {
 }
 
 func (r *recipes) folders() map[string]bool {
-	r.watched, r.files, r.open, r.known = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	r.watched, r.files, r.open, r.known = map[string]bool{}, map[string]bool{}, map[string]bool{},
+		map[string]bool{}
 	answering, _ := r.answering()
 	for _, dir := range answering {
 		if _, err := os.Stat(dir); err != nil {
@@ -125,7 +130,8 @@ func (r *recipes) state() string {
 	fmt.Fprintln(&b, mute)
 	for _, path := range paths(answering) {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano(), info.Mode(), info.Sys().(*syscall.Stat_t).Ino)
+			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano(), info.Mode(),
+				info.Sys().(*syscall.Stat_t).Ino)
 		}
 	}
 	for _, dir := range answering { // one that cannot be read is not an empty one
@@ -170,7 +176,8 @@ func paths(dirs []string) []string {
 		entries, _ = os.ReadDir(filepath.Join(dir, automation.Folder))
 		for _, e := range entries {
 			if e.IsDir() || e.Type() == fs.ModeSymlink {
-				out = append(out, filepath.Join(dir, automation.Folder, e.Name(), automation.FileName))
+				out = append(out, filepath.Join(dir, automation.Folder, e.Name(),
+					automation.FileName))
 			}
 		}
 	}

@@ -15,7 +15,8 @@ type sources struct {
 	rigs  []string        // the folders of rigs
 	trees []string        // the folders of topologies
 	open  map[string]bool // folders in which everything matters
-	loose []string        // folders in which whatever comes and goes matters, whether or not they are there
+	// folders in which whatever comes and goes matters, whether or not they are there
+	loose []string
 	files map[string]bool // whose events matter: the sources, and the links on the way to them
 }
 

@@ -31,13 +31,16 @@ func (d *decoder) watchdogs() {
 			continue
 		}
 		if first := called[w.Qualified()]; first != nil && w.Name != "" {
-			d.say(w.Origins["name"], "watchdogs.name", fmt.Sprintf("%q is the name of the watchdog at %s already; give one of them another", w.Qualified(), first.Origin))
+			d.say(w.Origins["name"], "watchdogs.name",
+				fmt.Sprintf("%q is the name of the watchdog at %s already; give one of "+
+					"them another", w.Qualified(), first.Origin))
 		} else {
 			called[w.Qualified()] = w
 		}
 		if w.VeryStale <= w.Fresh && w.Fresh > 0 && w.VeryStale > 0 {
 			at, key := w.at("very_stale", "fresh")
-			d.say(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; very_stale must be more", shortDuration(w.VeryStale), shortDuration(w.Fresh)))
+			d.say(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; "+
+				"very_stale must be more", shortDuration(w.VeryStale), shortDuration(w.Fresh)))
 		}
 		d.agentsOf(w)
 		w.EscalateTo = d.addressed(w, w.EscalateTo)
@@ -46,7 +49,9 @@ func (d *decoder) watchdogs() {
 			continue
 		}
 		if first := judges[w.Triage]; first != nil {
-			d.say(w.Origins["triage"], "watchdogs.triage", fmt.Sprintf("%q is the triage of the watchdog at %s already; one agent judges for one watchdog", w.Triage, first.Origin))
+			d.say(w.Origins["triage"], "watchdogs.triage",
+				fmt.Sprintf("%q is the triage of the watchdog at %s already; one agent judges "+
+					"for one watchdog", w.Triage, first.Origin))
 		} else {
 			judges[w.Triage] = w
 		}
@@ -80,7 +85,9 @@ func (d *decoder) agentsOf(w *Watchdog) {
 		}
 	}
 	if w.Triage != "" && w.Triage == w.Watches {
-		d.say(w.Origins["triage"], "watchdogs.triage", fmt.Sprintf("%q is whom it watches, and nobody sees that he hangs; name another agent, or take it out", w.Triage))
+		d.say(w.Origins["triage"], "watchdogs.triage",
+			fmt.Sprintf("%q is whom it watches, and nobody sees that he hangs; name another "+
+				"agent, or take it out", w.Triage))
 	}
 }
 
@@ -96,7 +103,8 @@ func (d *decoder) notOne(w *Watchdog, name string) string {
 	case a.Pool != nil && a.Qualified() == name:
 		return "is a pool; name an agent that always runs"
 	case a.Pool != nil:
-		return fmt.Sprintf("is a member of the pool %q, which decides whether it runs; name an agent that always runs", a.Qualified())
+		return fmt.Sprintf("is a member of the pool %q, which decides whether it runs; name an "+
+			"agent that always runs", a.Qualified())
 	}
 	return ""
 }
@@ -125,7 +133,9 @@ func (d *decoder) awaited(judges map[string]*Watchdog) {
 		d.whose = &a.Rig
 		for _, need := range a.Needs {
 			if w := judges[need]; w != nil {
-				d.say(a.Origins["depends_on"], "agents.depends_on", fmt.Sprintf("%q is the triage of the watchdog %q, and runs only for its beats; take it out", need, w.Qualified()))
+				d.say(a.Origins["depends_on"], "agents.depends_on",
+					fmt.Sprintf("%q is the triage of the watchdog %q, and runs only for its "+
+						"beats; take it out", need, w.Qualified()))
 			}
 		}
 	}
@@ -133,7 +143,8 @@ func (d *decoder) awaited(judges map[string]*Watchdog) {
 
 // tiers refuses triages that watch each other in a circle, so that none looks after itself.
 func (d *decoder) tiers(judges map[string]*Watchdog) {
-	watches := func(triage string) *Watchdog { // whom the tier of a triage watches, if that is a triage
+	// whom the tier of a triage watches, if that is a triage
+	watches := func(triage string) *Watchdog {
 		if w := judges[triage]; w != nil && judges[w.Watches] != nil {
 			return judges[w.Watches]
 		}
@@ -147,7 +158,8 @@ func (d *decoder) tiers(judges map[string]*Watchdog) {
 			continue
 		}
 		path := []*Watchdog{first}
-		for w := watches(first.Triage); w != nil && !told[w] && len(path) <= len(judges); w = watches(w.Triage) {
+		for w := watches(first.Triage); w != nil && !told[w] &&
+			len(path) <= len(judges); w = watches(w.Triage) {
 			if at := slices.Index(path, w); at >= 0 {
 				d.ring(path[at:], told)
 				break
@@ -167,7 +179,8 @@ func (d *decoder) ring(path []*Watchdog, told map[*Watchdog]bool) {
 		return
 	}
 	steps = append(steps, path[0].Qualified())
-	d.say(path[0].Origins["watches"], "watchdogs.watches", "goes round in a circle, so that in the end a triage judges itself: "+strings.Join(steps, " → ")+"; take one of these out")
+	d.say(path[0].Origins["watches"], "watchdogs.watches", "goes round in a circle, so that in "+
+		"the end a triage judges itself: "+strings.Join(steps, " → ")+"; take one of these out")
 }
 
 // TriageOf is the tier whose triage an agent is; nil = it is none.

@@ -41,7 +41,9 @@ func (d *decoder) takeWatchdogs(p *pack, who map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
 		if !slices.ContainsFunc(p.tree(), func(q *pack) bool {
-			return slices.ContainsFunc(q.agents, func(a Agent) bool { return a.Name == w.Watches && a.isFor(who, r) })
+			return slices.ContainsFunc(q.agents, func(a Agent) bool {
+				return a.Name == w.Watches && a.isFor(who, r)
+			})
 		}) {
 			continue
 		}
@@ -62,22 +64,27 @@ func (d *decoder) patchWatchdogs() {
 		if p.Name == "" || d.full() {
 			continue // said already, or enough is
 		}
-		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool { return w.Name == p.Name && w.Rig == p.Rig })
+		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool {
+			return w.Name == p.Name && w.Rig == p.Rig
+		})
 		if at < 0 && (d.unread.misses("", p.Rig) || d.unkept[p.Name]) {
 			continue // it may be there, or what is wrong with it is said
 		}
 		if at < 0 {
-			d.say(p.Origins["name"], key+".name", fmt.Sprintf("there is no watchdog %q%s", p.Qualified(), c.dogMeant(p)))
+			d.say(p.Origins["name"], key+".name",
+				fmt.Sprintf("there is no watchdog %q%s", p.Qualified(), c.dogMeant(p)))
 			continue
 		}
 		w := &c.Watchdogs[at]
 		if first := done[w]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is patched already, at %s; make one of the two", w.Qualified(), first))
+			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is patched already, at %s; make "+
+				"one of the two", w.Qualified(), first))
 			continue
 		}
 		done[w] = p.Origin
 		if d.changeWatchdog(w, p) == 0 {
-			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: key, Message: "changes nothing; write what is to be changed, or take it out"})
+			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: key,
+				Message: "changes nothing; write what is to be changed, or take it out"})
 		}
 	}
 }
@@ -89,7 +96,8 @@ func (d *decoder) changeWatchdog(w, p *Watchdog) (changes int) {
 		if !written || k.name() == "name" || k.name() == "rig" {
 			continue
 		}
-		to, from := k.field(place{city: d.city, watchdog: w}), k.field(place{city: d.city, watchdog: p})
+		to, from := k.field(place{city: d.city, watchdog: w}),
+			k.field(place{city: d.city, watchdog: p})
 		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 		w.Origins[k.name()] = at
 		changes++
@@ -134,10 +142,12 @@ func (d *decoder) addressed(w *Watchdog, to string) string {
 	return d.near(w, to)
 }
 
-// heartbeatOf makes the path of a heartbeat absolute that was written in a file. A topology is shared, and nothing is written into it.
+// heartbeatOf makes the path of a heartbeat absolute that was written in a file. A topology is shared, and nothing
+// is written into it.
 func (d *decoder) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
-	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") || filepath.IsAbs(w.Heartbeat) {
+	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||
+		filepath.IsAbs(w.Heartbeat) {
 		return resolve(c.Path, c.folderOf(at), w.Heartbeat)
 	}
 	base, whose := c.Path, "the city"
@@ -145,7 +155,8 @@ func (d *decoder) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 		base, whose = r.Path, fmt.Sprintf("the rig %q", r.Name)
 	}
 	if !filepath.IsLocal(w.Heartbeat) {
-		return "", fmt.Errorf("%q leaves the folder of %s; write an absolute path if that is meant", w.Heartbeat, whose)
+		return "", fmt.Errorf("%q leaves the folder of %s; write an absolute path if that is meant",
+			w.Heartbeat, whose)
 	}
 	return filepath.Join(base, w.Heartbeat), nil
 }

@@ -52,7 +52,8 @@ func (d *decoder) whole() {
 			for m := range a.Pool.Max {
 				member := c.Member(a, m+1)
 				d.agent(&member, sessions)
-				c.members[member.Qualified()] = derived{member.SessionName, member.ScriptHash, member.ScriptProblem}
+				c.members[member.Qualified()] = derived{member.SessionName, member.ScriptHash,
+					member.ScriptProblem}
 				if d.full() {
 					break
 				}
@@ -78,14 +79,18 @@ func (d *decoder) cityName() {
 		return
 	}
 	c.Workspace.Name = filepath.Base(c.Path)
-	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") && !d.unread.files {
-		d.problem(toml.Everywhere, "workspace.name", "is missing, and the folder's name cannot stand in for it: %s", msg)
+	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") &&
+		!d.unread.files {
+		d.problem(toml.Everywhere, "workspace.name", "is missing, and the folder's name cannot "+
+			"stand in for it: %s", msg)
 	}
 }
 
 // failedIn says whether something is wrong with a key of a table.
 func (d *decoder) failedIn(table string) bool {
-	return slices.ContainsFunc(d.problems, func(p Problem) bool { return strings.HasPrefix(p.Key, table+".") })
+	return slices.ContainsFunc(d.problems, func(p Problem) bool {
+		return strings.HasPrefix(p.Key, table+".")
+	})
 }
 
 func (d *decoder) failed(key string) bool {
@@ -100,7 +105,8 @@ func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 	}
 	name, err := d.city.sessionName(a)
 	if err == nil && taken[name] != "" && taken[name] != a.Qualified() {
-		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put {{.Agent}} into it", name, taken[name], a.Qualified())
+		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put "+
+			"{{.Agent}} into it", name, taken[name], a.Qualified())
 	}
 	if err != nil {
 		if !d.failed(key) {

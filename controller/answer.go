@@ -36,8 +36,10 @@ func (m *machine) refuseLoad(ws []waiter, why string) {
 			m.refuseID(w.id, city.Invalid, why)
 			continue
 		}
-		m.do(effect.Reply{Answer: effect.Answer{ID: w.id, Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
-			"it is written, but does not %s the city before the configuration on disk is mended; the old one stays in force: %s", w.verb, why)}}})
+		m.do(effect.Reply{Answer: effect.Answer{ID: w.id,
+			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
+				"it is written, but does not %s the city before the configuration on disk is "+
+					"mended; the old one stays in force: %s", w.verb, why)}}})
 	}
 }
 

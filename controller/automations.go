@@ -20,12 +20,13 @@ import (
 type work struct {
 	runs    *automation.Runs
 	catalog automation.Catalog
-	known   bool                         // the catalog has been seen
-	deeds   map[string]automation.Memory // as the controller before left them; nil once they are recalled
-	depth   map[string]int               // of runs whose end is not told yet, by bead; see automation.Depth
-	newest  uint64                       // event of the log when it was
-	swept   bool                         // runs that a predecessor left open are closed
-	order   bool                         // a sweep is in flight
+	known   bool // the catalog has been seen
+	// as the controller before left them; nil once they are recalled
+	deeds  map[string]automation.Memory
+	depth  map[string]int // of runs whose end is not told yet, by bead; see automation.Depth
+	newest uint64         // event of the log when it was
+	swept  bool           // runs that a predecessor left open are closed
+	order  bool           // a sweep is in flight
 
 	scanning, rescan bool
 	follow           uint64   // the newest effect that hands them in
@@ -53,7 +54,8 @@ type work struct {
 	odd     string    // which of them cannot be closed, and why
 	lost    string    // why records of runs cannot be made
 
-	strays time.Time // when records are looked for of runs that were given up; zero = there can be none
+	// when records are looked for of runs that were given up; zero = there can be none
+	strays time.Time
 
 	unclosed   string // why records of runs cannot be closed
 	uncounted  string // why not all work is counted
@@ -72,17 +74,19 @@ type work struct {
 	counts   city.Work
 	rigs     map[string]city.RigWork
 	held     map[string]effect.Holding // by assignee: what he has been given and has not done
-	astray   map[string]time.Time      // since when those of them do not run who will not by themselves
-	stranded []city.Stranded           // of whom a person should know
-	former   map[string]bool           // agents that are declared no more
-	leavers  map[string]string         // the pools of members that have left for good, and whose work is still theirs
-	leaving  []effect.Leaver           // of whom work is being given back just now
-	failing  bool                      // that has failed, and is tried again with the next patrol
-	tasks    map[string]string         // by assignee: the newest work of his in progress
-	gated    map[string]string         // by assignee: the gate that this work awaits
-	mail     city.MailTally
-	purged   time.Time
-	purging  bool
+	// since when those of them do not run who will not by themselves
+	astray   map[string]time.Time
+	stranded []city.Stranded // of whom a person should know
+	former   map[string]bool // agents that are declared no more
+	// the pools of members that have left for good, and whose work is still theirs
+	leavers map[string]string
+	leaving []effect.Leaver   // of whom work is being given back just now
+	failing bool              // that has failed, and is tried again with the next patrol
+	tasks   map[string]string // by assignee: the newest work of his in progress
+	gated   map[string]string // by assignee: the gate that this work awaits
+	mail    city.MailTally
+	purged  time.Time
+	purging bool
 
 	backedUp  time.Time // when the last look for backups that are due began
 	backingUp bool
@@ -90,8 +94,12 @@ type work struct {
 }
 
 func newWork() work {
-	return work{runs: automation.NewRuns(0), deeds: map[string]automation.Memory{}, depth: map[string]int{}, goes: map[string]*city.Run{}, last: map[string]*city.Run{}, failed: map[string]*city.Run{},
-		firing: map[string][]uint64{}, halts: map[string][]uint64{}, unshut: map[string]effect.CloseRun{}, leavers: map[string]string{}, former: map[string]bool{}}
+	return work{runs: automation.NewRuns(0), deeds: map[string]automation.Memory{},
+		depth: map[string]int{}, goes: map[string]*city.Run{}, last: map[string]*city.Run{},
+		failed: map[string]*city.Run{},
+		firing: map[string][]uint64{}, halts: map[string][]uint64{},
+		unshut: map[string]effect.CloseRun{}, leavers: map[string]string{},
+		former: map[string]bool{}}
 }
 
 // scan orders a look at the folders of automations.
@@ -168,7 +176,8 @@ func (m *machine) runsSwept(now time.Time, in effect.RunsSwept) {
 	}
 	m.note(&w.unswept, "")
 	if in.Odd != "" {
-		m.note(&w.odd, "the records of runs that are over cannot be closed; look at them with gcity bead show: "+in.Odd)
+		m.note(&w.odd, "the records of runs that are over cannot be closed; look at them with "+
+			"gcity bead show: "+in.Odd)
 	}
 	w.swept, m.changed = true, true
 	for _, r := range slices.Backward(in.Runs) {
@@ -178,7 +187,8 @@ func (m *machine) runsSwept(now time.Time, in effect.RunsSwept) {
 		if w.known && r.Seq > w.newest { // of a log that is no more
 			r.Seq = 0
 		}
-		w.deeds[r.Automation] = w.deeds[r.Automation].Note(r.Opened, r.Outcome == string(automation.Interrupted), r.Seq, r.Retry)
+		w.deeds[r.Automation] = w.deeds[r.Automation].Note(r.Opened,
+			r.Outcome == string(automation.Interrupted), r.Seq, r.Retry)
 		if before := w.last[r.Automation]; before == nil || before.Opened.Before(r.Opened) {
 			w.last[r.Automation] = &r
 		}
@@ -199,9 +209,11 @@ func (m *machine) turnRuns(now time.Time) {
 	if !w.known || !w.swept || m.ending != alive || m.settling || m.away != "" {
 		return
 	}
-	deeds := w.runs.Turn(now, automation.World{Suspended: m.rests, Patrol: m.conf.Patrol, Closed: m.storeProblem(""), Ending: m.isShutting})
+	deeds := w.runs.Turn(now, automation.World{Suspended: m.rests, Patrol: m.conf.Patrol,
+		Closed: m.storeProblem(""), Ending: m.isShutting})
 	for _, p := range deeds.Passed {
-		m.do(effect.Record{Event: events.Event{Type: events.AutomationSkipped, Actor: controller, Subject: p.Scoped, Message: p.Reason, Payload: depthOf(p.Depth)}})
+		m.do(effect.Record{Event: events.Event{Type: events.AutomationSkipped, Actor: controller,
+			Subject: p.Scoped, Message: p.Reason, Payload: depthOf(p.Depth)}})
 	}
 	for _, d := range deeds.Check {
 		m.do(effect.CheckCondition{In: m.conf.Source, Of: d})
@@ -240,7 +252,8 @@ func (m *machine) opened(now time.Time, in effect.RunOpened) {
 		w.strays = now.Add(strayWait)
 		m.lose(&w.lost, "no record of a run can be made, so none runs", in.Err)
 		for _, id := range w.firing[name] {
-			m.refuseID(id, city.Unavailable, fmt.Sprintf("automation %s cannot be run: no record of it could be made: %v", name, in.Err))
+			m.refuseID(id, city.Unavailable, fmt.Sprintf("automation %s cannot be run: no record "+
+				"of it could be made: %v", name, in.Err))
 		}
 		delete(w.firing, name)
 		return
@@ -251,7 +264,9 @@ func (m *machine) opened(now time.Time, in effect.RunOpened) {
 	w.runs.Opened(name, now)
 	var answers []effect.Answer
 	for _, id := range w.firing[name] {
-		answers = append(answers, effect.Answer{ID: id, Receipt: city.Receipt{Message: fmt.Sprintf("automation %s runs, as %s", name, run.ID), Bead: &in.Bead}})
+		answers = append(answers, effect.Answer{ID: id,
+			Receipt: city.Receipt{Message: fmt.Sprintf("automation %s runs, as %s", name, run.ID),
+				Bead: &in.Bead}})
 	}
 	delete(w.firing, name)
 	m.tellRun(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, answers...)
@@ -259,7 +274,8 @@ func (m *machine) opened(now time.Time, in effect.RunOpened) {
 		m.neverBegun(name)
 		return
 	}
-	w.begin = append(w.begin, effect.Run{In: m.conf.Source, Run: in.Run, Bead: in.Bead.ID, Memory: w.runs.Rev(), Failed: w.failed[in.Run.Follows]})
+	w.begin = append(w.begin, effect.Run{In: m.conf.Source, Run: in.Run, Bead: in.Bead.ID,
+		Memory: w.runs.Rev(), Failed: w.failed[in.Run.Follows]})
 	m.memorise()
 	m.turnRuns(now)
 }
@@ -275,7 +291,8 @@ func (m *machine) ran(now time.Time, in effect.RunEnded) {
 	ending, done := *run, *run
 	ending.Outcome = string(in.Outcome)
 	w.last[in.Scoped] = &ending
-	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now, string(in.Outcome), in.Code, in.Problem, in.Output, in.Made
+	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now,
+		string(in.Outcome), in.Code, in.Problem, in.Output, in.Made
 	done.TimedOut = in.TimedOut
 	m.changed = true
 	kind, msg := endOf(&done, in.Took)
@@ -290,10 +307,13 @@ func (m *machine) ran(now time.Time, in effect.RunEnded) {
 	}
 	m.halted(&done)
 	if in.Made != "" {
-		m.do(effect.Record{Event: events.Event{Type: events.BeadCreated, Actor: controller, Subject: in.Made, Message: in.Title,
-			Payload: payload(map[string]any{"status": beads.StatusOpen, "depth": w.depth[run.ID] + 1})}})
+		m.do(effect.Record{Event: events.Event{Type: events.BeadCreated, Actor: controller,
+			Subject: in.Made, Message: in.Title,
+			Payload: payload(map[string]any{"status": beads.StatusOpen,
+				"depth": w.depth[run.ID] + 1})}})
 	}
-	m.shut(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg, Again: m.again(in.Scoped)})
+	m.shut(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg,
+		Again: m.again(in.Scoped)})
 	m.memorise()
 	m.count()
 	m.turnRuns(now)
@@ -320,7 +340,8 @@ func (m *machine) tellRun(f effect.CloseRun, answers ...effect.Answer) {
 		about["again"] = f.Again
 		msg += fmt.Sprintf("; tried again (%d of %d)", f.Again.Try, f.Again.Of)
 	}
-	m.do(effect.Record{Event: events.Event{Type: f.Kind, Actor: cmp.Or(r.By, controller), Subject: r.Automation, Message: msg, Payload: payload(about)}, Answers: answers})
+	m.do(effect.Record{Event: events.Event{Type: f.Kind, Actor: cmp.Or(r.By, controller),
+		Subject: r.Automation, Message: msg, Payload: payload(about)}, Answers: answers})
 }
 
 // forgotShown is how long it is told at least that nothing was known of before.
@@ -332,7 +353,8 @@ func (m *machine) workPatrol(now time.Time) {
 	if w.begun.IsZero() {
 		w.begun = now
 	}
-	if w.saved > 0 && now.Sub(w.begun) > forgotShown { // it is known anew, and somebody has seen this
+	// it is known anew, and somebody has seen this
+	if w.saved > 0 && now.Sub(w.begun) > forgotShown {
 		m.note(&w.forgot, "")
 		m.note(&w.odd, "")
 	}

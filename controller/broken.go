@@ -35,21 +35,27 @@ func (c *Controller) crash(fault error) error {
 	if p, ok := errors.AsType[*mishap.Panic](fault); ok {
 		stack = p.Stack()
 	}
-	c.o.Logger.Error("the city's controller has broken; its agents run on", "err", fault, "stack", string(stack))
+	c.o.Logger.Error("the city's controller has broken; its agents run on", "err", fault, "stack",
+		string(stack))
 	why, _ := screen.Lead(fault.Error())
-	end := mishap.Group{Tell: func(again error) { c.o.Logger.Error("what was in flight was not ended well", "err", again) }}
+	end := mishap.Group{Tell: func(again error) {
+		c.o.Logger.Error("what was in flight was not ended well", "err", again)
+	}}
 	end.Go(func() {
-		if _, err := c.o.Log.Append(events.Event{TS: time.Now(), Type: events.CityCrashed, Actor: controller, Message: why}); err != nil {
+		if _, err := c.o.Log.Append(events.Event{TS: time.Now(), Type: events.CityCrashed,
+			Actor: controller, Message: why}); err != nil {
 			c.o.Logger.Warn("events are not written", "err", err)
 		}
 	})
 	end.Go(c.runner.abandon)
-	if !end.WaitFor(breakLimit + time.Second) { // what broke may have had a lock that nobody gives back
+	// what broke may have had a lock that nobody gives back
+	if !end.WaitFor(breakLimit + time.Second) {
 		c.o.Logger.Error("what was in flight is not ended")
 		c.runner.cancel()
 	}
 	c.refuseAll()
-	return fmt.Errorf("the city's controller has broken; its agents run on, and the next controller takes them up: %w", fault)
+	return fmt.Errorf("the city's controller has broken; its agents run on, and the next "+
+		"controller takes them up: %w", fault)
 }
 
 // late gives a panic that nobody has heard of yet.

@@ -38,7 +38,8 @@ func (r *runner) check(f effect.CheckPool) {
 }
 
 func (r *runner) checkNow(p *agent.Pool) effect.PoolChecked {
-	ctx, cancel := context.WithTimeoutCause(r.ctx, p.CheckTimeout, fmt.Errorf("it had not ended after check_timeout = %s", p.CheckTimeout))
+	ctx, cancel := context.WithTimeoutCause(r.ctx, p.CheckTimeout,
+		fmt.Errorf("it had not ended after check_timeout = %s", p.CheckTimeout))
 	defer cancel()
 	in := effect.PoolChecked{Pool: p.Name, Check: p.Check}
 	if err := r.home(); err != nil {
@@ -53,7 +54,8 @@ func (r *runner) checkNow(p *agent.Pool) effect.PoolChecked {
 	}
 	began := time.Now()
 	res, err := shell.Run(ctx, shell.Line{
-		Text: p.Check, Dir: p.Dir, Env: append(slices.Clip(p.Env), "GC_RUN="+r.c.o.Dir+":"+rand.Text()), Split: true,
+		Text: p.Check, Dir: p.Dir, Env: append(slices.Clip(p.Env),
+			"GC_RUN="+r.c.o.Dir+":"+rand.Text()), Split: true,
 	})
 	in.Took, in.Output = time.Since(began), screen.Excerpt(res.Output)
 	switch {
@@ -67,7 +69,8 @@ func (r *runner) checkNow(p *agent.Pool) effect.PoolChecked {
 		in.Err, in.Kind = fmt.Errorf("it exited %d", res.Code), fmt.Sprint("exit ", res.Code)
 	case res.StdoutDropped > 0: // what is left could read as another number
 		in.Kind = "flood"
-		in.Err = fmt.Errorf("it printed more than %d KiB; a check prints one whole number", shell.MaxOutput>>10)
+		in.Err = fmt.Errorf("it printed more than %d KiB; a check prints one whole number",
+			shell.MaxOutput>>10)
 	default:
 		if in.Value, in.Err = pool.Parse(res.Stdout); in.Err != nil {
 			in.Kind = "output"

@@ -98,12 +98,14 @@ func (m *machine) find(id uint64, name string) (*record, bool) {
 		return a, true
 	}
 	if p := m.pools[name]; p != nil && p.want.Max != 1 {
-		m.refuseID(id, city.Invalid, fmt.Sprintf("%s is a pool: name one of its members, %s to %s", name, p.want.Member(1), p.want.Member(p.want.Max)))
+		m.refuseID(id, city.Invalid, fmt.Sprintf("%s is a pool: name one of its members, %s to %s",
+			name, p.want.Member(1), p.want.Member(p.want.Max)))
 		return nil, false
 	}
 	for _, p := range m.poolOrder {
 		if i := p.want.Index(name); i > 0 {
-			m.refuseID(id, city.NotFound, fmt.Sprintf("agent %s does not run: pool %s wants %d of at most %d members", name, p.name(), p.desired, p.want.Max))
+			m.refuseID(id, city.NotFound, fmt.Sprintf("agent %s does not run: pool %s wants %d "+
+				"of at most %d members", name, p.name(), p.desired, p.want.Max))
 			return nil, false
 		}
 	}
@@ -119,23 +121,29 @@ func (m *machine) find(id uint64, name string) (*record, bool) {
 
 func (m *machine) restart(now time.Time, id uint64, a *record) {
 	if a.want == nil {
-		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more and is being stopped")
+		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more and is "+
+			"being stopped")
 		return
 	}
 	if a.surplus() {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("%s, so %s is not started again: scale it up first", a.surplusReason(), a.name))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("%s, so %s is not started again: scale "+
+			"it up first", a.surplusReason(), a.name))
 		return
 	}
 	if a.want.Suspended != "" {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is suspended %s: resume it first", a.name, a.want.Suspended))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is suspended %s: resume it first",
+			a.name, a.want.Suspended))
 		return
 	}
 	if a.called() {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog %s, and is started by its beats alone: `gcity watchdog triage %s` has one begin", a.name, a.want.TriageOf, a.want.TriageOf))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog %s, and is "+
+			"started by its beats alone: `gcity watchdog triage %s` has one begin", a.name,
+			a.want.TriageOf, a.want.TriageOf))
 		return
 	}
 	if why := m.missing(a); why != "" && a.alive && a.op == opNone {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s runs, and a restart would only end it: it %s; see to that first, or kill it", a.name, why))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s runs, and a restart would only end "+
+			"it: it %s; see to that first, or kill it", a.name, why))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
@@ -148,7 +156,8 @@ func (m *machine) restart(now time.Time, id uint64, a *record) {
 
 func (m *machine) kill(now time.Time, id uint64, a *record) {
 	if !a.alive && a.op == opNone {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: it is %s (%s)", a.name, a.state, a.reason))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: it is %s (%s)",
+			a.name, a.state, a.reason))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
@@ -165,14 +174,17 @@ func (m *machine) kill(now time.Time, id uint64, a *record) {
 
 func (m *machine) releaseAgent(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.notBefore.IsZero() && !a.left {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to release it from", a.name, a.state))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
+			"release it from", a.name, a.state))
 		return
 	}
 	held := a.hold
 	a.forgive("released by operator")
 	m.decided(now, a, "release", "by operator, from "+string(held))
-	m.tell(a, events.Event{Type: events.AgentReleased, Actor: operator, Message: "from " + string(held)},
-		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " is released and starts"}})
+	m.tell(a, events.Event{Type: events.AgentReleased, Actor: operator,
+		Message: "from " + string(held)},
+		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
+			" is released and starts"}})
 	m.decide(now, a)
 }
 
@@ -190,7 +202,8 @@ func (m *machine) request(now time.Time, id uint64, a *record) {
 
 // suspend orders the flag to be written; agent "" is the city.
 func (m *machine) suspend(id uint64, name string, on bool) {
-	if p := m.pools[name]; p != nil && (p.want.Max != 1 || m.agents[name] == nil || m.agents[name].gone()) {
+	if p := m.pools[name]; p != nil && (p.want.Max != 1 || m.agents[name] == nil ||
+		m.agents[name].gone()) {
 		m.suspendPool(id, p, on)
 		return
 	}
@@ -204,13 +217,16 @@ func (m *machine) suspend(id uint64, name string, on bool) {
 			return
 		}
 		if a.want.Pool != "" && a.want.Declared != a.name {
-			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is a member of pool %s and has no flag of its own: %s the pool, or scale it", a.name, a.want.Declared, verbFor(on)))
+			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is a member of pool %s and has "+
+				"no flag of its own: %s the pool, or scale it", a.name, a.want.Declared,
+				verbFor(on)))
 			return
 		}
 		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
 		if still := a.want.Suspended; !on && still != "" && still != byAgent {
 			a.waiters = a.waiters[:len(a.waiters)-1]
-			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no flag of its own: it is suspended %s; resume that", a.name, still))
+			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no flag of its own: it is "+
+				"suspended %s; resume that", a.name, still))
 			return
 		}
 		if !on && a.want.Suspended == "" && !m.editing(name) {
@@ -228,7 +244,8 @@ func (m *machine) typeInto(id uint64, a *record, cmd city.Command) {
 		return
 	}
 	if len(a.typing) >= maxTyping {
-		m.refuseID(id, city.Unavailable, fmt.Sprintf("agent %s has %d keys and lines waiting to be typed already", a.name, len(a.typing)))
+		m.refuseID(id, city.Unavailable, fmt.Sprintf("agent %s has %d keys and lines waiting to "+
+			"be typed already", a.name, len(a.typing)))
 		return
 	}
 	m.enqueue(a, typing{id: id, cmd: cmd})
@@ -286,7 +303,8 @@ func (m *machine) typed(in effect.Typed) {
 		return
 	}
 	if in.Err != nil {
-		m.refuseID(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name, in.Err))
+		m.refuseID(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name,
+			in.Err))
 		return
 	}
 	switch t.cmd.(type) {

@@ -109,10 +109,15 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 		return resultOf(a)
 	case <-ctx.Done():
 		if _, ok := cmd.(city.Fire); ok {
-			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id}) // else the controller has ended, and with it the wish
-			return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("no run of %s was begun while it was waited for, and it is taken back: %v", cmd.Target(), context.Cause(ctx))}
+			// else the controller has ended, and with it the wish
+			_ = c.send(context.WithoutCancel(ctx), effect.CommandAbandoned{ID: id})
+			return city.Receipt{}, &city.Error{Code: city.Unavailable,
+				Message: fmt.Sprintf("no run of %s was begun while it was waited for, and it is "+
+					"taken back: %v", cmd.Target(), context.Cause(ctx))}
 		}
-		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s is under way but was not done in time: %v", cmd.Verb(), context.Cause(ctx))}
+		return city.Receipt{}, &city.Error{Code: city.Unavailable,
+			Message: fmt.Sprintf("%s is under way but was not done in time: %v", cmd.Verb(),
+				context.Cause(ctx))}
 	case <-c.done:
 		select {
 		case a := <-reply:
@@ -203,7 +208,8 @@ func (c *Controller) Watch(ctx context.Context, name string) iter.Seq2[city.Fram
 }
 
 // Attach implements city.Control.
-func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (city.Terminal, error) {
+func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (city.Terminal,
+	error) {
 	a, err := c.live(name)
 	if err != nil {
 		return nil, err
@@ -230,7 +236,8 @@ func (c *Controller) Attach(ctx context.Context, name string, v city.Viewer) (ci
 func (c *Controller) agent(name string) (*city.Agent, error) {
 	a, ok := c.snap.Load().Agent(name)
 	if !ok {
-		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no agent is called %q", name)}
+		return nil, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no agent is called %q", name)}
 	}
 	return a, nil
 }
@@ -239,7 +246,8 @@ func (c *Controller) agent(name string) (*city.Agent, error) {
 func (c *Controller) live(name string) (*city.Agent, error) {
 	a, err := c.agent(name)
 	if err == nil && a.Session == nil {
-		err = &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s has no session: it is %s (%s)", name, a.State, a.Reason)}
+		err = &city.Error{Code: city.Conflict,
+			Message: fmt.Sprintf("agent %s has no session: it is %s (%s)", name, a.State, a.Reason)}
 	}
 	return a, err
 }
@@ -253,7 +261,8 @@ func wrap(name string, err error) error {
 	case errors.As(err, &known):
 		return err
 	case errors.Is(err, session.ErrNotFound):
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s has no session just now", name)}
+		return &city.Error{Code: city.Conflict,
+			Message: fmt.Sprintf("agent %s has no session just now", name)}
 	case errors.Is(err, session.ErrRefused):
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("agent %s: %v", name, err)}
 	}

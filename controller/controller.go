@@ -40,8 +40,9 @@ import (
 
 // Options say which city to run, and with what.
 type Options struct {
-	Dir      string // the city's folder, absolute, symlinks resolved
-	At       string // a path that leads to that folder wherever it is moved (see Hold.Via); "" = Dir
+	Dir string // the city's folder, absolute, symlinks resolved
+	// a path that leads to that folder wherever it is moved (see Hold.Via); "" = Dir
+	At       string
 	Mode     string // shown as Snapshot.Mode; Supervised has a meaning
 	Version  string // of the program
 	Provider session.Provider
@@ -88,14 +89,20 @@ type Options struct {
 	// own does. It has room for one, and whoever tells does not wait. Nil: there are none.
 	Faults chan error
 
-	Rescan <-chan struct{}     // the folders of automations may have changed; nil: looked at once a patrol only
-	Poke   <-chan struct{}     // the configuration may have changed; nil: looked at once a patrol only
-	Sweep  func() (int, error) // ends what a predecessor's runs left behind; called once, before the first decision; may be nil
-	Held   func() error        // called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
-	Home   func() error        // returns a *disk.MovedError if Dir does not lead to the city any more; may be nil
-	Beat   func(status string) // called after each turn, at least every 10 s; may be nil
-	Last   *lastwords.Time     // of what Run does after its last decision; begun by Run; nil: Farewell
-	Pulse  time.Duration       // how often the loop turns while a client watches; 0 = 1 s
+	// the folders of automations may have changed; nil: looked at once a patrol only
+	Rescan <-chan struct{}
+	// the configuration may have changed; nil: looked at once a patrol only
+	Poke <-chan struct{}
+	// ends what a predecessor's runs left behind; called once, before the first decision; may be nil
+	Sweep func() (int, error)
+	// called before each look, off the loop: *RunningError ends the controller and leaves the agents; may be nil
+	Held func() error
+	// returns a *disk.MovedError if Dir does not lead to the city any more; may be nil
+	Home func() error
+	Beat func(status string) // called after each turn, at least every 10 s; may be nil
+	// of what Run does after its last decision; begun by Run; nil: Farewell
+	Last  *lastwords.Time
+	Pulse time.Duration // how often the loop turns while a client watches; 0 = 1 s
 }
 
 // Farewell is how long everything may take together that a city does after its last decision: what is in flight,
@@ -117,8 +124,9 @@ type Controller struct {
 	looked  chan struct{} // closed by the first look at the sessions
 	once    sync.Once     // guards closing it
 
-	snap    atomic.Pointer[city.Snapshot]
-	force   atomic.Pointer[effect.Configuration] // the configuration in force; its wants never change
+	snap atomic.Pointer[city.Snapshot]
+	// the configuration in force; its wants never change
+	force   atomic.Pointer[effect.Configuration]
 	pulse   *pulse.Pulse
 	limit   atomic.Int64 // see StopLimit
 	changed chan struct{}
@@ -162,7 +170,8 @@ func New(o Options, c *config.City) (*Controller, error) {
 	}
 	ctl := &Controller{
 		o: o, first: c, m: newMachine(), pulse: pulse.New(o.Pulse),
-		inbox: make(chan effect.Input, 256), done: make(chan struct{}), enough: make(chan struct{}), looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
+		inbox: make(chan effect.Input, 256), done: make(chan struct{}), enough: make(chan struct{}),
+		looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
 	}
 	ctl.faults = o.Faults
 	if ctl.faults == nil {
@@ -209,13 +218,16 @@ func (c *Controller) translate(cfg *config.City) *effect.Configuration {
 		Name: cfg.Workspace.Name, Revision: cfg.Revision, Suspended: cfg.Workspace.Suspended,
 		Wants: wants, Pools: agent.Pools(cfg, c.o.Host), Rigs: agent.Rigs(cfg), Warnings: warnings,
 		Overrides: overrides, Environ: config.Beats(c.o.Host.Environ),
-		Dir: c.o.Dir, Source: cfg, NoWork: c.o.Stores == nil, Backups: c.o.BackUp != nil && c.o.Stores != nil, Layers: cfg.Layers(), Automations: automations, Tiers: tiersOf(cfg),
+		Dir: c.o.Dir, Source: cfg, NoWork: c.o.Stores == nil,
+		Backups: c.o.BackUp != nil && c.o.Stores != nil, Layers: cfg.Layers(),
+		Automations: automations, Tiers: tiersOf(cfg),
 		WispEvery: cfg.Daemon.WispGCInterval, WispTTL: cfg.Daemon.WispTTL,
 		OnDisk:  cfg.Daemon.CrashHistory == "disk",
 		Store:   city.WorkStore{Provider: cfg.Beads.Keeper(), Host: host, Port: port},
 		API:     c.doorOf(cfg),
 		Console: city.Console{Theme: cfg.Console.Theme, Colour: own},
-		Patrol:  cfg.Daemon.PatrolInterval, Grace: cfg.Daemon.ShutdownTimeout, Window: cfg.Daemon.RestartWindow,
+		Patrol:  cfg.Daemon.PatrolInterval, Grace: cfg.Daemon.ShutdownTimeout,
+		Window: cfg.Daemon.RestartWindow,
 	}
 }
 
@@ -224,7 +236,9 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 	for i := range tiers {
 		tiers[i].Name = tiers[i].Qualified()
 	}
-	slices.SortFunc(tiers, func(a, b config.Watchdog) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(tiers, func(a, b config.Watchdog) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	return tiers
 }
 

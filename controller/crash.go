@@ -41,7 +41,8 @@ func (r *runner) capture(ctx context.Context, f effect.Capture) effect.Input {
 		in.Tail = lastLines(raw, f.Cols, f.Rows)
 		<-r.draws
 	case <-ctx.Done():
-		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at once to draw each one's output: %w", context.Cause(ctx)))
+		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at once to draw each "+
+			"one's output: %w", context.Cause(ctx)))
 	}
 	return in
 }

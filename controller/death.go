@@ -24,7 +24,8 @@ func (m *machine) exited(now time.Time, e session.Exit) {
 	case a.op == opStart:
 		a.early = &e
 	case a.op == opStop:
-	case a.alive && a.life.ID == e.ID && e.Asked: // a stop that was given up came to its end after all
+	case a.alive && a.life.ID == e.ID && e.Asked:
+		// a stop that was given up came to its end after all
 		m.endedAsAsked(now, a, e.ID)
 		m.decide(now, a)
 	case a.alive && a.life.ID == e.ID:
@@ -48,9 +49,11 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 	m.ended(now, a, e.ID)
 	a.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
 	d := deathOf(&e)
-	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" { // it has done what it was told to
+	// it has done what it was told to
+	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "it exited 0")
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0", Payload: exitPayload(e)})
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0",
+			Payload: exitPayload(e)})
 		a.notBefore, a.hold, a.left = time.Time{}, "", false
 		m.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
@@ -62,7 +65,8 @@ func (m *machine) died(now time.Time, a *record, e session.Exit) {
 		return
 	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(), Payload: exitPayload(e)})
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
+			Payload: exitPayload(e)})
 		return
 	}
 	if a.called() {
@@ -96,16 +100,21 @@ func (m *machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.
 	case m.past[e.ID]:
 	case e.Lost:
 		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal is gone")
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: why, Payload: exitPayload(e)})
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
+			Payload: exitPayload(e)})
 	case !v.Crash:
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0", Payload: exitPayload(e)})
+		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
+			Payload: exitPayload(e)})
 	default:
-		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal}, e.Uptime.Round(time.Millisecond))
+		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal},
+			e.Uptime.Round(time.Millisecond))
 		if e.Code == 0 && e.Signal == "" {
-			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime", e.Uptime.Round(time.Millisecond))
+			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime",
+				e.Uptime.Round(time.Millisecond))
 		}
 		m.tellCrash(now, a, e, events.Event{
-			Type: events.AgentCrashed, Actor: controller, Subject: a.name, Message: msg, Payload: exitPayload(e),
+			Type: events.AgentCrashed, Actor: controller, Subject: a.name, Message: msg,
+			Payload: exitPayload(e),
 		})
 	}
 }
@@ -120,13 +129,15 @@ func (m *machine) follow(now time.Time, a *record, v restart.Verdict) {
 		a.hold, a.struck = city.Quarantined, v.Count
 		m.decided(now, a, "quarantine", v.Reason)
 		m.tell(a, events.Event{
-			Type: events.AgentQuarantined, Message: fmt.Sprintf("%s; tried again in %s, or when released", v.Reason, v.At.Sub(now).Round(time.Second)),
+			Type: events.AgentQuarantined, Message: fmt.Sprintf("%s; tried again in %s, or "+
+				"when released", v.Reason, v.At.Sub(now).Round(time.Second)),
 			Payload: payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
 		a.hold = city.Backoff
 		if v.At.After(now) {
-			m.decided(now, a, "backoff", fmt.Sprintf("%s: started again in %s", v.Reason, v.At.Sub(now).Round(time.Millisecond)))
+			m.decided(now, a, "backoff", fmt.Sprintf("%s: started again in %s", v.Reason,
+				v.At.Sub(now).Round(time.Millisecond)))
 		}
 	}
 }
@@ -191,7 +202,8 @@ func (m *machine) cannotStart(now time.Time, a *record, err error) {
 
 // stopExit is the end of a life that was stopped.
 func (a *record) stopExit(now time.Time) session.Exit {
-	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.life.ID, Code: -1, Asked: true, At: now}
+	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.life.ID, Code: -1, Asked: true,
+		At: now}
 }
 
 func (a *record) sessionName() string {

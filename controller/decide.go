@@ -45,7 +45,8 @@ func (m *machine) decide(now time.Time, a *record) {
 
 // mayCancel cuts a start short that nobody wants any more; its result is waited for all the same (L1).
 func (m *machine) mayCancel(a *record) {
-	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" || a.intent.kind != causeNone ||
+	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
+		a.intent.kind != causeNone ||
 		a.called() && (a.summon == nil || a.served != a.summon.beat)
 	if idle && !a.canceled {
 		a.canceled = true
@@ -70,7 +71,8 @@ func (m *machine) decideAlive(now time.Time, a *record) {
 	if !a.ready && !a.unwanted() {
 		a.op, a.opTurn = opStart, m.turn
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
-		m.decided(now, a, "resume", "a controller before this one had started it and not seen it ready")
+		m.decided(now, a, "resume", "a controller before this one had started it and not "+
+			"seen it ready")
 		m.do(effect.Resume{Want: a.want, Status: a.life})
 		return
 	}
@@ -89,7 +91,8 @@ func (m *machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
 		return cause{kind: causeEnd, why: "the city is stopped"}
-	case a.want == nil && a.pool == nil && a.drain != nil && a.drain.by == byPool: // its pool is declared no more
+	case a.want == nil && a.pool == nil && a.drain != nil && a.drain.by == byPool:
+		// its pool is declared no more
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
 		return cause{kind: causeOrphan, why: "orphan: not declared"}
@@ -119,7 +122,8 @@ func (m *machine) whyStop(now time.Time, a *record) cause {
 func (m *machine) idle(now time.Time, a *record) cause {
 	a.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
-	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 || a.life.Frozen || a.obscure() {
+	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 ||
+		a.life.Frozen || a.obscure() {
 		return cause{}
 	}
 	active := a.life.Activity
@@ -134,7 +138,8 @@ func (m *machine) idle(now time.Time, a *record) cause {
 		m.look()
 		return cause{}
 	}
-	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)", now.Sub(active).Round(time.Second), limit)}
+	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)",
+		now.Sub(active).Round(time.Second), limit)}
 }
 
 func (m *machine) decideDead(now time.Time, a *record) {
@@ -154,14 +159,17 @@ func (m *machine) decideDead(now time.Time, a *record) {
 		a.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
 		m.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
-		m.refuseAll(m.takeWaiters(a, "restart", "kill"), city.Conflict, "agent "+a.name+" is suspended "+a.want.Suspended)
+		m.refuseAll(m.takeWaiters(a, "restart", "kill"), city.Conflict,
+			"agent "+a.name+" is suspended "+a.want.Suspended)
 	case a.want.Problem != "":
 		a.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
-		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name, a.want.Problem))
+		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name,
+			a.want.Problem))
 	case a.called() && !a.summoned():
 		m.waitsForBeat(now, a)
-	case a.intent.kind == causeRestart || a.intent.kind == causeKill: // the operator's wish outranks a wait
+	case a.intent.kind == causeRestart || a.intent.kind == causeKill:
+		// the operator's wish outranks a wait
 		if a.left || now.Before(a.notBefore) {
 			a.because = a.intent.why
 		}
@@ -178,7 +186,8 @@ func (m *machine) decideDead(now time.Time, a *record) {
 func (m *machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.missing(a), a.shrinks(), m.handsBack(a), m.inTheDark(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
-		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart", "kill")
+		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart",
+			"kill")
 		return
 	}
 	if a.hold == city.Quarantined {
@@ -240,7 +249,8 @@ func (m *machine) started(now time.Time, in effect.Started) {
 		default:
 			m.died(now, a, *early)
 		}
-	case early != nil && early.ID != a.lastEnd && !early.Asked: // asked for: by the failing start itself, which says why
+	case early != nil && early.ID != a.lastEnd && !early.Asked:
+		// asked for: by the failing start itself, which says why
 		m.died(now, a, *early)
 	case a.canceled:
 		a.unsure = true
@@ -272,15 +282,19 @@ func (m *machine) up(now time.Time, a *record, in effect.Started) {
 	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
 		a.unmarked = false
 		m.tell(a, events.Event{
-			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider, in.Status.Provider),
-			Payload: payload(map[string]any{"from": before.Provider, "to": in.Status.Provider, "session": in.Status.ID}),
+			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
+				in.Status.Provider),
+			Payload: payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
+				"session": in.Status.ID}),
 		})
 	}
 	if fresh && !a.called() {
 		m.tell(a, events.Event{
 			Type: events.AgentStarted, Message: numbered(in.Status.PID, "pid %d: ") + a.because,
-			Payload: payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID, "reason": a.because}),
-		}, m.take(a, "agent "+a.name+" is running"+numbered(in.Status.PID, ", pid %d"), "restart", "kill")...)
+			Payload: payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
+				"reason": a.because}),
+		}, m.take(a, "agent "+a.name+" is running"+numbered(in.Status.PID, ", pid %d"), "restart",
+			"kill")...)
 	}
 	if in.Equipped != "" {
 		m.decided(now, a, "equip", in.Equipped)
@@ -339,7 +353,8 @@ func (m *machine) ended(now time.Time, a *record, id string) {
 }
 
 func (m *machine) afterStop(now time.Time, a *record, c cause) {
-	e := events.Event{Type: events.AgentStopped, Message: c.why, Payload: payload(map[string]any{"session": a.life.ID})}
+	e := events.Event{Type: events.AgentStopped, Message: c.why,
+		Payload: payload(map[string]any{"session": a.life.ID})}
 	a.because, a.notBefore, a.hold, a.left, a.final = "", time.Time{}, "", false, false
 	answers := m.take(a, fmt.Sprintf("agent %s was ended", a.name), "kill")
 	switch c.kind {
@@ -356,7 +371,8 @@ func (m *machine) afterStop(now time.Time, a *record, c cause) {
 		m.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, operator
-		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why), "stop", "suspend")...)
+		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why),
+			"stop", "suspend")...)
 	case causeRequest:
 		e.Actor, a.because, a.fell = a.name, c.why, true
 	}

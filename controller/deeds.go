@@ -48,9 +48,11 @@ func readDeeds(dir string) (map[string]automation.Memory, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("what automations have done, in .gc/%s, cannot be used: %w; each begins anew", deedsFile, err)
+		return nil, fmt.Errorf("what automations have done, in .gc/%s, cannot be used: %w; each "+
+			"begins anew", deedsFile, err)
 	case len(bad) > 0:
-		return deeds, fmt.Errorf("what some automations have done, in .gc/%s, cannot be used: %s; these begin anew", deedsFile, strings.Join(bad, "; "))
+		return deeds, fmt.Errorf("what some automations have done, in .gc/%s, cannot be used: "+
+			"%s; these begin anew", deedsFile, strings.Join(bad, "; "))
 	}
 	return deeds, nil
 }
@@ -62,7 +64,8 @@ func decodeDeeds(data []byte) (deeds map[string]automation.Memory, bad []string,
 		return nil, nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	if kept.Version != deedsVersion {
-		return nil, nil, fmt.Errorf("it has version %d, and this program reads %d", kept.Version, deedsVersion)
+		return nil, nil, fmt.Errorf("it has version %d, and this program reads %d", kept.Version,
+			deedsVersion)
 	}
 	deeds = map[string]automation.Memory{}
 	for _, name := range slices.Sorted(maps.Keys(kept.Deeds)) {

@@ -50,7 +50,8 @@ func (a *record) isUp() bool {
 	if a.alive {
 		return a.ready && a.op == opNone
 	}
-	return a.left && a.hold == city.Exited && a.exit != nil && a.exit.Code == 0 && a.exit.Signal == ""
+	return a.left && a.hold == city.Exited && a.exit != nil && a.exit.Code == 0 &&
+		a.exit.Signal == ""
 }
 
 // missing says what an agent waits for, "" if for nothing.
@@ -188,7 +189,8 @@ func (m *machine) spread(now time.Time, a *record) {
 	}
 	why := fmt.Sprintf("restarted with %s, which crashed (%s)", a.name, a.want.Strategy)
 	for _, other := range m.fellows(a) {
-		if other == a || !other.alive || other.op != opNone || other.drain != nil || other.unwanted() || other.intent.kind != causeNone {
+		if other == a || !other.alive || other.op != opNone || other.drain != nil ||
+			other.unwanted() || other.intent.kind != causeNone {
 			continue
 		}
 		other.intent = cause{kind: causeFellow, why: why}

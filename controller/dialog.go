@@ -22,8 +22,10 @@ func (m *machine) answeredFor(in effect.DialogAnswered) {
 	keys := strings.Join(in.Dialog.Keys, ", ")
 	e := events.Event{
 		Type: events.AgentNudged, Actor: controller, Subject: in.Agent,
-		Message: fmt.Sprintf("its question about %s was answered with %s, as emits_permission_warning says", in.Dialog.Name, keys),
-		Payload: payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name, "keys": in.Dialog.Keys}),
+		Message: fmt.Sprintf("its question about %s was answered with %s, as "+
+			"emits_permission_warning says", in.Dialog.Name, keys),
+		Payload: payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
+			"keys": in.Dialog.Keys}),
 	}
 	if a, ok := m.agents[in.Agent]; ok {
 		m.tell(a, e)
@@ -34,7 +36,8 @@ func (m *machine) answeredFor(in effect.DialogAnswered) {
 
 // asks hands in that a question waits for somebody, with the session in whose terminal it does.
 func (r *runner) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
-	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent, ID: s.ID}}
+	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
+		ID: s.ID}}
 	if d != nil {
 		in.About = d.Name
 	}
@@ -59,5 +62,6 @@ func (m *machine) asks(now time.Time, in effect.Asking) {
 		return
 	}
 	a.asking, m.changed = &in.Status, true
-	m.set(now, a, city.Starting, "asks about "+in.About+": answer at its terminal; emits_permission_warning = true has such questions answered", time.Time{})
+	m.set(now, a, city.Starting, "asks about "+in.About+": answer at its terminal; "+
+		"emits_permission_warning = true has such questions answered", time.Time{})
 }

@@ -43,7 +43,8 @@ func (c *Controller) doorOf(cfg *config.City) config.API {
 func (c *Controller) ignores(cfg *config.City) string {
 	text := ""
 	if cfg.API.Port != 0 && c.o.Mode == Supervised {
-		text = fmt.Sprintf("city '%s' has [api] port=%d which is ignored under supervisor mode", cfg.Workspace.Name, cfg.API.Port)
+		text = fmt.Sprintf("city '%s' has [api] port=%d which is ignored under supervisor mode",
+			cfg.Workspace.Name, cfg.API.Port)
 	}
 	if before := c.ignored.Swap(&text); text != "" && (before == nil || *before != text) {
 		c.o.Logger.Warn(text)

@@ -80,7 +80,8 @@ func (m *machine) drain(now time.Time, a *record, by, why string) {
 	a.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.drain.limit(a.drainTimeout())
 	m.decided(now, a, "drain", why)
-	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.drain.end(now), Payload: payload(map[string]any{"by": by, "session": a.life.ID})}
+	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.drain.end(now),
+		Payload: payload(map[string]any{"by": by, "session": a.life.ID})}
 	if by == byOperator {
 		e.Actor = operator
 	}
@@ -107,9 +108,11 @@ func (a *record) drained(now time.Time) cause {
 	switch d := a.drain; {
 	case d == nil:
 	case d.acked:
-		return cause{causeDrained, "drained: it says that it has finished", d.by == byOperator, d.final}
+		return cause{causeDrained, "drained: it says that it has finished", d.by == byOperator,
+			d.final}
 	case !d.deadline.IsZero() && !now.Before(d.deadline):
-		return cause{kind: causeDrained, why: fmt.Sprintf("drained: no answer within %s", d.lasts), final: d.final}
+		return cause{kind: causeDrained, why: fmt.Sprintf("drained: no answer within %s", d.lasts),
+			final: d.final}
 	}
 	return cause{}
 }
@@ -122,14 +125,16 @@ func (m *machine) afterDrain(a *record, why string, finished, final bool) {
 	case final:
 		a.rest(why)
 	case finished && a.want != nil && a.want.Policy.Mode != restart.Always:
-		a.left, a.hold, a.holdWhy = true, city.Exited, fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
+		a.left, a.hold, a.holdWhy = true, city.Exited,
+			fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
 	}
 }
 
 // rest leaves an agent ended until somebody wants it back.
 func (a *record) rest(why string) {
 	if a.want != nil {
-		a.left, a.final, a.notBefore, a.hold, a.holdWhy = true, true, time.Time{}, city.Exited, why+"; its operator wants no new session"
+		a.left, a.final, a.notBefore, a.hold, a.holdWhy = true, true, time.Time{}, city.Exited,
+			why+"; its operator wants no new session"
 	}
 }
 
@@ -153,7 +158,8 @@ func (m *machine) mark(now time.Time, a *record) {
 		want = session.Drain{Since: time.Unix(d.stamp, 0), By: d.by, Acked: d.acked}
 	}
 	have := a.life.Drain
-	same := want.Since.IsZero() == have.Since.IsZero() && (want.Since.IsZero() || want.Since.Unix() == have.Since.Unix() && want.By == have.By)
+	same := want.Since.IsZero() == have.Since.IsZero() &&
+		(want.Since.IsZero() || want.Since.Unix() == have.Since.Unix() && want.By == have.By)
 	if same || a.marking || now.Before(a.markFrom) || a.unmarked {
 		return
 	}
@@ -175,7 +181,9 @@ func (m *machine) marked(now time.Time, in effect.DrainMarked) {
 	case in.Err != nil:
 		a.markFrom = now.Add(stopRetry)
 		m.decided(now, a, "mark failed", in.Err.Error())
-		m.refuseAll(m.takeWaiters(a, "drain"), city.Unavailable, fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name, in.Err))
+		m.refuseAll(m.takeWaiters(a, "drain"), city.Unavailable,
+			fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name,
+				in.Err))
 	case a.life.ID == in.Session:
 		a.life.Drain = in.Drain
 		m.told(now, a)
@@ -186,7 +194,8 @@ func (m *machine) marked(now time.Time, in effect.DrainMarked) {
 // told answers those who drain an agent: its session knows now, so the drain outlives this controller.
 func (m *machine) told(now time.Time, a *record) {
 	if a.drain != nil && (a.unmarked || a.life.Drain.Since.Unix() == a.drain.stamp) {
-		m.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name, a.drain.end(now)), "drain")
+		m.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name, a.drain.end(now)),
+			"drain")
 	}
 }
 
@@ -201,8 +210,10 @@ func (m *machine) resumeDrain(now time.Time, a *record) {
 	if d.By == byPool {
 		by = byPool
 	}
-	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())), max(a.drainTimeout(), time.Second))
-	a.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by, why: "its drain began before this controller did", acked: d.Acked}
+	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
+		max(a.drainTimeout(), time.Second))
+	a.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by,
+		why: "its drain began before this controller did", acked: d.Acked}
 	a.drain.limit(a.drainTimeout())
 	m.decided(now, a, "drain", a.drain.why)
 }
@@ -211,12 +222,14 @@ func (m *machine) resumeDrain(now time.Time, a *record) {
 func (m *machine) drainCommand(now time.Time, id uint64, a *record, final bool) {
 	switch {
 	case !a.alive || a.op == opStop:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: it is %s (%s)", a.name, a.state, a.reason))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: "+
+			"it is %s (%s)", a.name, a.state, a.reason))
 	case a.drain != nil:
 		a.drain.final = a.drain.final || final
 		m.reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name, a.drain.end(now)))
 	case !a.ready || a.op != opNone:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet", a.name, a.state))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet",
+			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
 		why := "drained by operator"
@@ -236,14 +249,17 @@ func (m *machine) undrainCommand(now time.Time, id uint64, a *record) {
 		m.reply(id, "agent "+a.name+" has ended already, and is started again")
 		m.decide(now, a)
 	case a.drain == nil || !a.alive || a.op == opStop:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name, a.state))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name,
+			a.state))
 	case a.unwanted() && a.want != nil:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it up: `gcity pool scale %s %d`",
+		m.refuseID(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it "+
+			"up: `gcity pool scale %s %d`",
 			a.pool.name(), a.pool.desired, a.name, a.pool.name(), m.sizeFor(a)))
 	case a.unwanted():
 		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
 	default:
-		m.undrain(now, a, operator, "by operator", effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
+		m.undrain(now, a, operator, "by operator",
+			effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
 		m.decide(now, a)
 	}
 }
@@ -251,7 +267,8 @@ func (m *machine) undrainCommand(now time.Time, id uint64, a *record) {
 // ack is an agent's own word that it has finished.
 func (m *machine) ack(now time.Time, id uint64, a *record) {
 	if a.drain == nil || !a.alive {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is nothing to acknowledge", a.name))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is nothing to "+
+			"acknowledge", a.name))
 		return
 	}
 	a.drain.acked, m.changed = true, true

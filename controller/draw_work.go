@@ -18,12 +18,17 @@ func (m *machine) drawAutomations() []city.Automation {
 	w := &m.work
 	out := []city.Automation{}
 	broken := func(name string) bool {
-		return slices.ContainsFunc(w.catalog.Broken, func(b automation.Broken) bool { return b.Scoped() == name })
+		return slices.ContainsFunc(w.catalog.Broken, func(b automation.Broken) bool {
+			return b.Scoped() == name
+		})
 	}
-	leaving := slices.DeleteFunc(w.runs.Leaving(), func(s automation.Status) bool { return broken(s.Definition.Scoped()) })
+	leaving := slices.DeleteFunc(w.runs.Leaving(), func(s automation.Status) bool {
+		return broken(s.Definition.Scoped())
+	})
 	for _, s := range append(w.runs.Status(), leaving...) {
 		v := Describe(m.conf.Dir, s.Definition)
-		v.State, v.Reason, v.Next, v.Failures = city.AutomationState(s.State), s.Reason, shown(s.Until), s.Memory.Failures
+		v.State, v.Reason, v.Next, v.Failures = city.AutomationState(s.State), s.Reason,
+			shown(s.Until), s.Memory.Failures
 		if s.Run != nil {
 			v.Since = shown(s.Since)
 		}
@@ -59,9 +64,12 @@ func (w *work) unknown() string {
 // Describe shows an automation of the city in dir as it is written, as if its gate were closed.
 func Describe(dir string, d automation.Definition) city.Automation {
 	v := city.Automation{
-		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source), Layer: d.Layer.Title,
-		Gate: string(d.Gate), When: redact.Text(d.Waits()), Exec: redact.Text(d.Exec), Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
-		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap), WhileSuspended: d.WhileSuspended,
+		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source),
+		Layer: d.Layer.Title,
+		Gate:  string(d.Gate), When: redact.Text(d.Waits()), Exec: redact.Text(d.Exec),
+		Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
+		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap),
+		WhileSuspended: d.WhileSuspended,
 	}
 	for _, p := range d.Warnings {
 		v.Warnings = append(v.Warnings, reasons(dir, toml.Problems{p}))
@@ -72,7 +80,8 @@ func Describe(dir string, d automation.Definition) city.Automation {
 // DescribeBroken shows an automation whose file cannot be used: each reason with its place behind it.
 func DescribeBroken(dir string, b automation.Broken) city.Automation {
 	return city.Automation{
-		Name: b.Scoped(), Rig: b.Rig, Source: within(dir, b.Source), Layer: b.Layer.Title, State: city.AutomationBroken,
+		Name: b.Scoped(), Rig: b.Rig, Source: within(dir, b.Source), Layer: b.Layer.Title,
+		State:  city.AutomationBroken,
 		Reason: reasons(dir, b.Problems),
 	}
 }

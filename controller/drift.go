@@ -57,7 +57,8 @@ func (m *machine) whyReplace(now time.Time, a *record) cause {
 
 // busy reports whether a person is at the agent's terminal.
 func (a *record) busy(now time.Time) bool {
-	return a.life.Attached > 0 || (!a.life.TypedAt.IsZero() && now.Sub(a.life.TypedAt) < typedRecently)
+	return a.life.Attached > 0 || (!a.life.TypedAt.IsZero() &&
+		now.Sub(a.life.TypedAt) < typedRecently)
 }
 
 func (m *machine) drifted(a *record, diff []string) {
@@ -147,7 +148,8 @@ func (m *machine) running(now time.Time, a *record) {
 		return
 	}
 	if a.hazy {
-		m.set(now, a, city.Running, "as far as is known: the sessions of "+a.life.Provider+" cannot be listed", time.Time{})
+		m.set(now, a, city.Running, "as far as is known: the sessions of "+a.life.Provider+
+			" cannot be listed", time.Time{})
 		return
 	}
 	if len(a.drift) == 0 {
@@ -157,11 +159,14 @@ func (m *machine) running(now time.Time, a *record) {
 	drift := strings.Join(a.drift, ", ")
 	switch {
 	case a.life.Attached > 0:
-		m.set(now, a, city.Running, "restart held back while somebody is attached: "+drift, time.Time{})
+		m.set(now, a, city.Running, "restart held back while somebody is attached: "+drift,
+			time.Time{})
 	case a.busy(now):
-		m.set(now, a, city.Running, "restart held back, somebody typed just now: "+drift, a.life.TypedAt.Add(typedRecently))
+		m.set(now, a, city.Running, "restart held back, somebody typed just now: "+drift,
+			a.life.TypedAt.Add(typedRecently))
 	case a.barred != "":
-		m.set(now, a, city.Running, "restart held back, it could not be started again: "+a.barred+"; "+drift, m.unbarred(a))
+		m.set(now, a, city.Running, "restart held back, it could not be "+
+			"started again: "+a.barred+"; "+drift, m.unbarred(a))
 	default:
 		m.set(now, a, city.Running, "about to be restarted: "+drift, time.Time{})
 	}

@@ -44,7 +44,8 @@ func (m *machine) finish(now time.Time) {
 	m.out = append(m.out, m.late...)
 	m.late = m.late[:0]
 	for _, a := range m.order {
-		if len(a.acks) > 0 && a.op != opStop && a.queued == 0 && !a.endFiles { // its events come first
+		// its events come first
+		if len(a.acks) > 0 && a.op != opStop && a.queued == 0 && !a.endFiles {
 			m.flushAcks(a)
 		}
 	}
@@ -110,17 +111,20 @@ func (m *machine) seenEmpty(now time.Time, turn uint64) {
 // end answers those who asked for it; the loop stops after this step.
 func (m *machine) end(now time.Time, msg string) {
 	m.ending = ended
-	m.finale.by, m.finale.waits, m.changed = now.Add(Farewell), []string{"all is decided, and what is under way comes to its end"}, true
+	m.finale.by, m.finale.waits, m.changed = now.Add(Farewell),
+		[]string{"all is decided, and what is under way comes to its end"}, true
 	m.giveUpMail(now)
 	m.releaseRecords(time.Time{})
 	for i := range m.leaving {
 		if m.gaveUp {
-			m.leaving[i].Err = &city.Error{Code: city.Unavailable, Message: "the stop of the city was " + msg + "; " + lookFor}
+			m.leaving[i].Err = &city.Error{Code: city.Unavailable,
+				Message: "the stop of the city was " + msg + "; " + lookFor}
 			continue
 		}
 		m.leaving[i].Receipt.Message = msg
 	}
-	m.do(effect.Record{Event: events.Event{Type: events.ControllerStopped, Actor: controller, Message: msg}, Answers: m.leaving})
+	m.do(effect.Record{Event: events.Event{Type: events.ControllerStopped, Actor: controller,
+		Message: msg}, Answers: m.leaving})
 	m.leaving = nil
 }
 
@@ -131,5 +135,6 @@ func (m *machine) rest() bool {
 			return false
 		}
 	}
-	return m.listed && m.quiet() && !m.listing && m.awaited == 0 && !m.loading && len(m.checking) == 0 && !m.vetting()
+	return m.listed && m.quiet() && !m.listing && m.awaited == 0 && !m.loading &&
+		len(m.checking) == 0 && !m.vetting()
 }

@@ -26,7 +26,8 @@ import (
 // carryOut carries a run out to its end, its timeout, or the city's.
 func (r *runner) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
 	d := f.Run.Definition
-	in := effect.RunEnded{Scoped: d.Scoped(), Bead: f.Bead, Outcome: automation.OK, Formula: d.Formula != ""}
+	in := effect.RunEnded{Scoped: d.Scoped(), Bead: f.Bead, Outcome: automation.OK,
+		Formula: d.Formula != ""}
 	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, errors.New(d.TimedOut()))
 	defer cancel()
 	defer r.live.finish(f.Bead)
@@ -38,7 +39,8 @@ func (r *runner) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
 	case errors.Is(context.Cause(ctx), errStopped):
 		in.Outcome, in.Problem, in.Code = automation.Interrupted, errStopped.Error(), nil
 	case isHalted(context.Cause(ctx)):
-		in.Outcome, in.Problem, in.Code, in.Halted = automation.Failed, context.Cause(ctx).Error(), nil, true
+		in.Outcome, in.Problem, in.Code, in.Halted = automation.Failed, context.Cause(ctx).Error(),
+			nil, true
 	case ctx.Err() != nil:
 		in.Outcome, in.Problem, in.Code = automation.Failed, context.Cause(ctx).Error(), nil
 		in.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
@@ -66,7 +68,8 @@ func (r *runner) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) er
 	if err != nil {
 		return err
 	}
-	env = append(env, "AUTOMATION_DIR="+f.Run.Definition.Dir(), "GC_AUTOMATION="+f.Run.Definition.Scoped(), "GC_RUN="+r.c.o.Dir+":"+f.Bead,
+	env = append(env, "AUTOMATION_DIR="+f.Run.Definition.Dir(),
+		"GC_AUTOMATION="+f.Run.Definition.Scoped(), "GC_RUN="+r.c.o.Dir+":"+f.Bead,
 		"GC_EVENT_DEPTH="+strconv.Itoa(f.Run.Depth+1))
 	if f.Run.Count > 0 {
 		file, err := r.eventsFile(ctx, f)
@@ -74,17 +77,22 @@ func (r *runner) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) er
 			return err
 		}
 		defer disk.Remove(file)
-		env = append(env, "GC_EVENT_COUNT="+strconv.Itoa(f.Run.Count), "GC_EVENT_SEQ="+strconv.FormatUint(f.Run.Until, 10), "GC_EVENTS_FILE="+file)
+		env = append(env, "GC_EVENT_COUNT="+strconv.Itoa(f.Run.Count),
+			"GC_EVENT_SEQ="+strconv.FormatUint(f.Run.Until, 10), "GC_EVENTS_FILE="+file)
 	}
 	if by := f.Failed; by != nil {
-		env = append(env, "GC_FAILED_AUTOMATION="+by.Automation, "GC_FAILED_RUN="+by.ID, "GC_FAILED_ERROR="+by.Error)
+		env = append(env, "GC_FAILED_AUTOMATION="+by.Automation, "GC_FAILED_RUN="+by.ID,
+			"GC_FAILED_ERROR="+by.Error)
 		if by.Code != nil {
 			env = append(env, "GC_FAILED_CODE="+strconv.Itoa(*by.Code))
 		}
 	}
 	line := ""
 	if !r.aside(ctx, "script of "+f.Run.Definition.Scoped(), 0, func() func() {
-		found := f.Run.Definition.Command(dir, func(path string) bool { _, err := os.Stat(path); return err == nil })
+		found := f.Run.Definition.Command(dir, func(path string) bool {
+			_, err := os.Stat(path)
+			return err == nil
+		})
 		return func() { line = found }
 	}) {
 		return fmt.Errorf("the folder of its script %w", errMute)
@@ -166,7 +174,8 @@ func (r *runner) condition(f effect.CheckCondition) {
 	}
 	defer func() { <-r.shop.conditions }()
 	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
-	ctx, cancel := context.WithTimeoutCause(r.ctx, limit, fmt.Errorf("it had not ended after check_timeout = %s", limit))
+	ctx, cancel := context.WithTimeoutCause(r.ctx, limit,
+		fmt.Errorf("it had not ended after check_timeout = %s", limit))
 	defer cancel()
 	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
 	dir, env, err := r.place(f.In, d)
@@ -175,7 +184,8 @@ func (r *runner) condition(f effect.CheckCondition) {
 	}
 	if err == nil {
 		var res shell.Result
-		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(), "GC_RUN="+r.c.o.Dir+":"+rand.Text())
+		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(),
+			"GC_RUN="+r.c.o.Dir+":"+rand.Text())
 		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
 		in.Code = res.Code
 	}

@@ -17,10 +17,12 @@ func FewFiles(limit uint64, agents int) string {
 	if limit == 0 || limit >= need {
 		return ""
 	}
-	return fmt.Sprintf("the controller may open %d files, and %d agents need about %d: %s", limit, agents, need, MoreFiles(agents))
+	return fmt.Sprintf("the controller may open %d files, and %d agents need about %d: %s", limit,
+		agents, need, MoreFiles(agents))
 }
 
 // MoreFiles says how the limit on open files is raised.
 func MoreFiles(agents int) string {
-	return fmt.Sprintf("start it after `ulimit -n %[1]d`, or with LimitNOFILE=%[1]d in its service", 2*FilesNeeded(agents))
+	return fmt.Sprintf("start it after `ulimit -n %[1]d`, or with LimitNOFILE=%[1]d in its service",
+		2*FilesNeeded(agents))
 }

@@ -80,7 +80,8 @@ func (m *machine) stopUntil(now time.Time, grace time.Duration) time.Time {
 // overdue shows of a session that is being stopped when its grace is over.
 func (m *machine) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		m.set(now, a, city.Stopping, a.stopping.why+"; it has not ended in its time, and is being ended", m.stopUntil(now, 0))
+		m.set(now, a, city.Stopping, a.stopping.why+"; it has not ended in its time, and is "+
+			"being ended", m.stopUntil(now, 0))
 	}
 }
 
@@ -121,7 +122,8 @@ func (m *machine) sightless() string {
 	if len(m.unknown) == 0 {
 		return "the sessions are being listed, to see that nothing runs"
 	}
-	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(m.unknown)), ", ") + " cannot be listed so far, and whether anything runs there is not known"
+	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(m.unknown)), ", ") +
+		" cannot be listed so far, and whether anything runs there is not known"
 }
 
 // drawEnding shows a stop under way.
@@ -129,7 +131,8 @@ func (m *machine) drawEnding() *city.Ending {
 	if m.finale.since.IsZero() {
 		return nil
 	}
-	e := &city.Ending{Since: m.finale.since, Hurried: m.hurried, Hurry: m.finale.hurry, Until: m.finale.by, Waits: m.finale.waits}
+	e := &city.Ending{Since: m.finale.since, Hurried: m.hurried, Hurry: m.finale.hurry,
+		Until: m.finale.by, Waits: m.finale.waits}
 	if at := m.hurryAt(); !at.IsZero() {
 		e.Hurry = at
 	}
@@ -170,9 +173,11 @@ func (m *machine) giveUpAgents(now time.Time) []effect.Effect {
 	if m.unlisted != "" {
 		parts = append(parts, m.unlisted)
 	} else if len(left) == 0 {
-		parts = append(parts, "whether anything runs still is not known: "+orDefault(strings.Join(m.finale.waits, "; "), m.sightless()))
+		parts = append(parts, "whether anything runs still is "+
+			"not known: "+orDefault(strings.Join(m.finale.waits, "; "), m.sightless()))
 	}
 	m.gaveUp, m.finale.giveUp = true, strings.Join(parts, "; ")
-	m.end(now, "given up after "+now.Sub(m.finale.since).Round(time.Second).String()+": "+m.finale.giveUp)
+	m.end(now, "given up after "+now.Sub(m.finale.since).Round(time.Second).String()+": "+
+		m.finale.giveUp)
 	return m.out
 }

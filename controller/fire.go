@@ -37,16 +37,21 @@ func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
 		m.refuseID(id, err.Code, err.Message)
 		return
 	}
-	if (!w.known || !w.swept) && w.unswept == "" && m.storeProblem("") == "" && m.ending == alive && m.conf != nil && !m.conf.NoWork {
+	if (!w.known || !w.swept) && w.unswept == "" && m.storeProblem("") == "" && m.ending == alive &&
+		m.conf != nil && !m.conf.NoWork {
 		w.early = append(w.early, early{id, c})
 		return
 	}
-	if i := slices.IndexFunc(w.catalog.Broken, func(b automation.Broken) bool { return b.Scoped() == c.Automation }); i >= 0 {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s", c.Automation, w.catalog.Broken[i].Problems.Error()))
+	if i := slices.IndexFunc(w.catalog.Broken, func(b automation.Broken) bool {
+		return b.Scoped() == c.Automation
+	}); i >= 0 {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s", c.Automation,
+			w.catalog.Broken[i].Problems.Error()))
 		return
 	}
 	if !w.known && (m.conf == nil || !m.conf.NoWork) {
-		m.refuseID(id, city.Unavailable, "automations cannot be run yet: their folders are being read")
+		m.refuseID(id, city.Unavailable, "automations cannot be run yet: their folders "+
+			"are being read")
 		return
 	}
 	names := make([]string, 0, len(w.catalog.Automations))
@@ -58,15 +63,18 @@ func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
 		return
 	}
 	if m.ending != alive {
-		m.refuseID(id, city.Unavailable, "automation "+c.Automation+" is not run: the city is being stopped")
+		m.refuseID(id, city.Unavailable, "automation "+c.Automation+
+			" is not run: the city is being stopped")
 		return
 	}
 	if !w.swept {
-		m.refuseID(id, city.Unavailable, "automations cannot be run yet: "+cmp.Or(m.storeProblem(""), w.unknown()))
+		m.refuseID(id, city.Unavailable, "automations cannot be run yet: "+
+			cmp.Or(m.storeProblem(""), w.unknown()))
 		return
 	}
 	if closed := m.storeProblem(""); closed != "" {
-		m.refuseID(id, city.Unavailable, "automation "+c.Automation+" is not run, since no record of it can be made: "+closed)
+		m.refuseID(id, city.Unavailable, "automation "+c.Automation+" is not run, since no "+
+			"record of it can be made: "+closed)
 		return
 	}
 	running, queued := w.goes[c.Automation] != nil, w.runs.Queued(c.Automation)
@@ -77,10 +85,12 @@ func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
 	m.memorise()
 	switch {
 	case queued:
-		m.reply(id, "automation "+c.Automation+" runs, and one more run of it is queued already: this asks for no other")
+		m.reply(id, "automation "+c.Automation+" runs, and one more run of it is queued already: "+
+			"this asks for no other")
 		return
 	case running:
-		m.reply(id, "automation "+c.Automation+" runs; one more run of it is queued and begins when that one has ended")
+		m.reply(id, "automation "+c.Automation+" runs; one more run of it is queued and begins "+
+			"when that one has ended")
 		return
 	}
 	w.firing[c.Automation] = append(w.firing[c.Automation], id)
@@ -117,7 +127,8 @@ func (m *machine) unfired() {
 			continue
 		}
 		for _, id := range w.firing[name] {
-			m.refuseID(id, city.Conflict, "automation "+name+" is not run: it was disabled or removed before there was a place for its run")
+			m.refuseID(id, city.Conflict, "automation "+name+" is not run: it was disabled or "+
+				"removed before there was a place for its run")
 		}
 		delete(w.firing, name)
 	}
@@ -129,7 +140,8 @@ func (m *machine) endRuns() {
 	m.fireEarly(time.Time{})
 	for _, name := range slices.Sorted(maps.Keys(w.firing)) {
 		for _, id := range w.firing[name] {
-			m.refuseID(id, city.Unavailable, "automation "+name+" is not run: the city is being stopped")
+			m.refuseID(id, city.Unavailable, "automation "+name+
+				" is not run: the city is being stopped")
 		}
 	}
 	clear(w.firing)
@@ -147,7 +159,8 @@ func (m *machine) neverBegun(name string) {
 	w := &m.work
 	if run := w.goes[name]; run != nil {
 		done := *run
-		done.Outcome, done.Error = string(automation.Interrupted), "the city was stopped before it began"
+		done.Outcome, done.Error = string(automation.Interrupted),
+			"the city was stopped before it began"
 		m.shut(effect.CloseRun{Run: done, Kind: events.AutomationFailed, Msg: done.Error})
 		delete(w.goes, name)
 	}

@@ -13,7 +13,8 @@ import (
 // linkFormulas links the formulas that the city finds, and those that each rig finds, into the folder
 // .beads/formulas of that scope. A rig whose folder cannot be used is left out, because its state says so. It
 // returns what failed.
-func (r *runner) linkFormulas(ctx context.Context, layers []formula.Layer, rigs []agent.Rig) (trouble []string) {
+func (r *runner) linkFormulas(ctx context.Context, layers []formula.Layer,
+	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {
 		var err error
 		if !r.aside(ctx, name, muteLimit, func() func() {
@@ -23,7 +24,8 @@ func (r *runner) linkFormulas(ctx context.Context, layers []formula.Layer, rigs 
 			err = fmt.Errorf("a folder %w; its links stay as they are", errMute)
 		}
 		if err != nil {
-			trouble = append(trouble, fmt.Sprintf("the formulas of %s are not linked: %v", scope, err))
+			trouble = append(trouble, fmt.Sprintf("the formulas of %s are not linked: %v", scope,
+				err))
 		}
 	}
 	link("formulas", "the city", r.c.o.Dir, layersFor("", layers))
@@ -37,7 +39,9 @@ func (r *runner) linkFormulas(ctx context.Context, layers []formula.Layer, rigs 
 
 // layersFor returns the layers in which a rig finds formulas; for "" those of the city.
 func layersFor(rig string, layers []formula.Layer) []formula.Layer {
-	return slices.DeleteFunc(slices.Clone(layers), func(l formula.Layer) bool { return l.Rig != "" && l.Rig != rig })
+	return slices.DeleteFunc(slices.Clone(layers), func(l formula.Layer) bool {
+		return l.Rig != "" && l.Rig != rig
+	})
 }
 
 func linkInto(dir string, layers []formula.Layer) error {

@@ -16,7 +16,8 @@ type gauges struct {
 }
 
 func newGauges() *gauges {
-	return &gauges{now: city.Gauges{Runs: map[string]uint64{}, Reads: map[string]city.Timing{}, Writes: map[string]city.Timing{}}}
+	return &gauges{now: city.Gauges{Runs: map[string]uint64{}, Reads: map[string]city.Timing{},
+		Writes: map[string]city.Timing{}}}
 }
 
 // Gauges implements city.Gauged.
@@ -25,7 +26,8 @@ func (c *Controller) Gauges() city.Gauges {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	out := g.now
-	out.Runs, out.Reads, out.Writes = maps.Clone(out.Runs), maps.Clone(out.Reads), maps.Clone(out.Writes)
+	out.Runs, out.Reads, out.Writes = maps.Clone(out.Runs), maps.Clone(out.Reads),
+		maps.Clone(out.Writes)
 	return out
 }
 

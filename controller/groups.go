@@ -167,16 +167,22 @@ func (m *machine) edited(in effect.Edited) {
 	if in.Err != nil {
 		msg := in.Err.Error()
 		if _, refused := errors.AsType[*config.Error](in.Err); refused {
-			msg = "nothing was written, since the configuration on disk is refused; mend it and try again: " + msg
+			msg = "nothing was written, since the configuration on disk is refused; mend it and " +
+				"try again: " + msg
 		}
 		m.refuseFlag(in.Edit.ID, msg, in.Err)
-		m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool { return g.id == in.Edit.ID })
+		m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
+			return g.id == in.Edit.ID
+		})
 		if a, ok := m.agents[in.Edit.Agent]; ok {
-			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool { return w.id == in.Edit.ID })
+			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool {
+				return w.id == in.Edit.ID
+			})
 		}
 		return
 	}
-	if in.Edit.Agent != "" || in.Edit.Rig != "" { // answered when the agent, or all of the group, get there
+	// answered when the agent, or all of the group, get there
+	if in.Edit.Agent != "" || in.Edit.Rig != "" {
 		m.load()
 		return
 	}
@@ -216,7 +222,8 @@ func (m *machine) nextFor(a *record) *city.Next {
 	case city.Suspended:
 		return at(time.Time{}, "nothing until it is resumed")
 	case city.Unknown:
-		return at(time.Time{}, "continues when its holder answers; `gcity agent restart` kills and restarts both")
+		return at(time.Time{}, "continues when its holder answers; `gcity agent restart` kills "+
+			"and restarts both")
 	case city.Exited:
 		return at(time.Time{}, "nothing until it is restarted or released")
 	case city.Running:

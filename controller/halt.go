@@ -34,7 +34,8 @@ func (m *machine) endRun(now time.Time, id uint64, c city.EndRun) {
 		m.refuseID(id, city.Conflict, "no run of "+name+" goes: there is nothing to end")
 		return
 	case run.ID == "":
-		m.refuseID(id, city.Conflict, "the run of "+name+" is just being begun: try again in a moment")
+		m.refuseID(id, city.Conflict, "the run of "+name+" is just being begun: try again "+
+			"in a moment")
 		return
 	}
 	w.halts[run.ID] = append(w.halts[run.ID], id)
@@ -42,7 +43,8 @@ func (m *machine) endRun(now time.Time, id uint64, c city.EndRun) {
 	if i := slices.IndexFunc(w.begin, func(f effect.Run) bool { return f.Bead == bead }); i >= 0 {
 		f := w.begin[i]
 		w.begin = slices.Delete(w.begin, i, i+1)
-		m.ran(now, effect.RunEnded{Scoped: name, Bead: bead, Outcome: automation.Failed, Problem: (&haltedBy{by}).Error() + " before it began",
+		m.ran(now, effect.RunEnded{Scoped: name, Bead: bead, Outcome: automation.Failed,
+			Problem: (&haltedBy{by}).Error() + " before it began",
 			Formula: f.Run.Definition.Formula != "", Halted: true})
 		return
 	}
@@ -52,7 +54,8 @@ func (m *machine) endRun(now time.Time, id uint64, c city.EndRun) {
 // halted answers those who wanted a run ended, now that it has.
 func (m *machine) halted(run *city.Run) {
 	for _, id := range m.work.halts[run.ID] {
-		m.reply(id, fmt.Sprintf("the run %s of %s has ended: %s", run.ID, run.Automation, cmp.Or(run.Error, run.Outcome)))
+		m.reply(id, fmt.Sprintf("the run %s of %s has ended: %s", run.ID, run.Automation,
+			cmp.Or(run.Error, run.Outcome)))
 	}
 	delete(m.work.halts, run.ID)
 }

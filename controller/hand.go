@@ -46,7 +46,8 @@ func (r *runner) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 
 // handOver writes a run's events, page by page: a page has an end, what waited while a run went has none.
 func (r *runner) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
-	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1, Forward: true, Limit: events.MaxLimit}
+	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1,
+		Forward: true, Limit: events.MaxLimit}
 	for q.After < run.Until {
 		found, err := r.c.o.Log.Find(ctx, q)
 		if err != nil || len(found) == 0 {

@@ -52,7 +52,8 @@ func (m *machine) hear() {
 
 // happened takes events that automations wait for.
 func (m *machine) happened(now time.Time, in effect.Happened) {
-	if in.Follow != m.work.follow { // later ones would come before earlier ones that the follower of now hands in
+	// later ones would come before earlier ones that the follower of now hands in
+	if in.Follow != m.work.follow {
 		return
 	}
 	for _, e := range in.Events {

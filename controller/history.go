@@ -21,22 +21,25 @@ const (
 
 // keeper is what the machine knows of the file that keeps crash histories beyond the controller's end.
 type keeper struct {
-	recalled map[string]memo // what the file said when the controller began; nil once the first configuration is in force
-	entries  int             // agents in the newest content
-	filed    bool            // there may be a file, which is to go when it is no longer wanted
-	busy     bool            // a write is in flight
-	again    bool            // the newest one failed
-	from     time.Time       // not before then
-	due      time.Time       // when a write that was put off is to happen; zero = none was
-	unread   string          // why the file of before is not known
-	unkept   string          // why the newest content is not on the disk
+	// what the file said when the controller began; nil once the first configuration is in force
+	recalled map[string]memo
+	entries  int       // agents in the newest content
+	filed    bool      // there may be a file, which is to go when it is no longer wanted
+	busy     bool      // a write is in flight
+	again    bool      // the newest one failed
+	from     time.Time // not before then
+	due      time.Time // when a write that was put off is to happen; zero = none was
+	unread   string    // why the file of before is not known
+	unkept   string    // why the newest content is not on the disk
 }
 
 // memo is what is kept of one agent. Its times are the wall clock's, for want of another that outlives a process.
 type memo struct {
-	Fingerprint string `json:"fingerprint"` // of what it was started with: the same name with another is another agent
+	// of what it was started with: the same name with another is another agent
+	Fingerprint string `json:"fingerprint"`
 	restart.History
-	State   city.State `json:"state,omitempty"` // it waits for Until: backoff, quarantined or failed
+	// it waits for Until: backoff, quarantined or failed
+	State   city.State `json:"state,omitempty"`
 	Until   time.Time  `json:"until,omitzero"`
 	Since   time.Time  `json:"since,omitzero"`
 	Why     string     `json:"why,omitempty"`
@@ -121,7 +124,8 @@ func (m *machine) remembered(now time.Time, err error) {
 
 func (m *machine) unremembered(now time.Time, err error) {
 	m.keeper.again, m.keeper.from = true, now.Add(rememberRetry)
-	m.note(&m.keeper.unkept, fmt.Sprintf("crash histories are not kept: %v; tried again every %s, the agents go on", err, rememberRetry))
+	m.note(&m.keeper.unkept, fmt.Sprintf("crash histories are not kept: %v; tried again every "+
+		"%s, the agents go on", err, rememberRetry))
 }
 
 // pause is what an agent that is not started for now waits for; "" = nothing.
@@ -150,7 +154,8 @@ func (a *record) asKept() bool {
 	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(was.Crashes[n-1]) {
 		return false
 	}
-	return (k.State == "" || k.Until.Equal(a.notBefore)) && k.Fingerprint == a.want.Spec.Fingerprint.Sum
+	return (k.State == "" || k.Until.Equal(a.notBefore)) && k.Fingerprint ==
+		a.want.Spec.Fingerprint.Sum
 }
 
 func (a *record) memo() *memo {
@@ -176,7 +181,8 @@ func (a *record) memo() *memo {
 func (m *machine) recall(now time.Time) {
 	for name, r := range m.keeper.recalled {
 		a := m.agents[name]
-		if w := m.memberWant(name); a == nil && w != nil { // it may be one that its pool does not want now
+		// it may be one that its pool does not want now
+		if w := m.memberWant(name); a == nil && w != nil {
 			a = m.record(now, name)
 			a.join(m.pools[w.Pool], w)
 		}
@@ -221,6 +227,7 @@ func (m *machine) restore(now time.Time, a *record, r memo) {
 		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
 	}
 	if len(what) > 0 {
-		m.decided(now, a, "recall", "remembered from the controller before: "+strings.Join(what, "; "))
+		m.decided(now, a, "recall", "remembered from the "+
+			"controller before: "+strings.Join(what, "; "))
 	}
 }

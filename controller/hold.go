@@ -71,7 +71,8 @@ func (m *machine) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	h := &held{revision: c.Revision, Held: city.Held{
 		Revision: short(c.Revision), Since: now, Removes: names, Running: running, Plan: ch.lines(),
 	}}
-	h.why = fmt.Sprintf("revision %s would remove %d of %d running agents (%s)", h.Revision, len(names), running, few(names))
+	h.why = fmt.Sprintf("revision %s would remove %d of %d running agents (%s)", h.Revision,
+		len(names), running, few(names))
 	known := m.held != nil && m.held.revision == h.revision
 	if known {
 		h.Since = m.held.Since
@@ -81,8 +82,10 @@ func (m *machine) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	if !known {
 		m.do(effect.Record{Event: events.Event{
 			Type: events.ConfigHeld, Actor: controller,
-			Message: "the old configuration stays in force: " + h.why + "; `gcity reload --confirm` lets it in, `gcity plan` shows what it changes",
-			Payload: payload(map[string]any{"in_force": short(m.conf.Revision), "held": h.Revision, "running": running, "removes": names, "plan": h.Plan}),
+			Message: "the old configuration stays in force: " + h.why + "; `gcity reload " +
+				"--confirm` lets it in, `gcity plan` shows what it changes",
+			Payload: payload(map[string]any{"in_force": short(m.conf.Revision), "held": h.Revision,
+				"running": running, "removes": names, "plan": h.Plan}),
 		}})
 	}
 	for _, w := range waiting {
@@ -95,11 +98,14 @@ func (m *machine) heldBack(w waiter, h *held) string {
 	_, confirms := m.confirms[w.id]
 	switch {
 	case confirms:
-		return "not what was confirmed: " + h.why + "; if that is meant, `gcity reload --confirm` again"
+		return "not what was confirmed: " + h.why + "; if that is meant, `gcity reload " +
+			"--confirm` again"
 	case w.verb == "reload":
-		return "the old configuration stays in force: " + h.why + "; `gcity reload --confirm` lets it in"
+		return "the old configuration stays in force: " + h.why +
+			"; `gcity reload --confirm` lets it in"
 	}
-	return fmt.Sprintf("it is written, but does not %s the city yet: %s; `gcity reload --confirm` lets it in", w.verb, h.why)
+	return fmt.Sprintf("it is written, but does not %s the city yet: %s; `gcity reload "+
+		"--confirm` lets it in", w.verb, h.why)
 }
 
 // letGo forgets a held configuration: it is in force now, or no longer on the disk.
@@ -112,7 +118,8 @@ func (m *machine) letGo() {
 // inTheWay says why a flag that was written is not in force, if err does not.
 func (m *machine) inTheWay(err error) error {
 	if err == nil && m.held != nil {
-		err = errors.New("it is written, but " + m.held.why + "; `gcity reload --confirm` lets it in")
+		err = errors.New("it is written, but " + m.held.why +
+			"; `gcity reload --confirm` lets it in")
 	}
 	return err
 }
@@ -126,7 +133,8 @@ func (m *machine) barred(id uint64, cmd city.Command) bool {
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
 		m.refuseID(id, city.Conflict, fmt.Sprintf(
-			"a held configuration stands in the way of %s, nothing was written: %s; `gcity reload --confirm` lets it in, changing city.toml back drops it",
+			"a held configuration stands in the way of %s, nothing was written: %s; `gcity "+
+				"reload --confirm` lets it in, changing city.toml back drops it",
 			cmd.Verb(), m.held.why))
 		return true
 	}

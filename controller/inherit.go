@@ -54,7 +54,8 @@ func (r *runner) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	}
 	newest, err := r.c.o.Log.Find(ctx, events.Query{Limit: NewestEvents})
 	if err != nil {
-		r.c.o.Logger.Warn("cannot tell which ends of sessions are recorded; some may be recorded twice", "err", err)
+		r.c.o.Logger.Warn("cannot tell which ends of sessions are recorded; some may be "+
+			"recorded twice", "err", err)
 	}
 	in.Recorded = RecordedEnds(newest)
 	return in
@@ -76,7 +77,8 @@ func (r *runner) keepEnds(ends []effect.UnrecordedEnd) {
 			err = disk.Replace(path, data, 0o600)
 		}
 		if err != nil {
-			r.c.o.Logger.Warn("the end of a session is lost if this controller is killed now", "agent", e.Exit.Agent, "err", err)
+			r.c.o.Logger.Warn("the end of a session is lost if this controller is killed now",
+				"agent", e.Exit.Agent, "err", err)
 		}
 	}
 }
@@ -101,7 +103,8 @@ func (r *runner) readEnds() (ends []effect.UnrecordedEnd) {
 			err = errors.New("it names no session")
 		}
 		if err != nil {
-			r.c.o.Logger.Warn("the kept end of a session cannot be used and is removed", "file", f.Name(), "err", err)
+			r.c.o.Logger.Warn("the kept end of a session cannot be used and is removed", "file",
+				f.Name(), "err", err)
 			_ = disk.Remove(filepath.Join(dir, f.Name())) // else the next controller says so again
 			continue
 		}

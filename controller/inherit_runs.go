@@ -64,7 +64,8 @@ func (m *machine) inheritRuns(in *effect.RunsSwept) {
 		}
 		if t := in.Told; t != nil && !t.Fired[run.ID] && !run.Opened.Before(t.Since) {
 			begun := run
-			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "", false
+			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "",
+				false
 			m.tellRun(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
 		}
 		if m.lacksEnd(&run, in.Told, closed[run.ID]) {
@@ -95,7 +96,8 @@ func endOf(run *city.Run, took time.Duration) (kind, msg string) {
 	case run.Error == abandoned:
 		return events.AutomationFailed, "interrupted: " + run.Error
 	case run.Outcome != string(automation.OK):
-		return events.AutomationFailed, cmp.Or(run.Error, fmt.Sprintf("%s after %s", run.Outcome, took))
+		return events.AutomationFailed, cmp.Or(run.Error,
+			fmt.Sprintf("%s after %s", run.Outcome, took))
 	case run.Made != "":
 		return events.AutomationCompleted, fmt.Sprintf("made %s in %s", run.Made, took)
 	}

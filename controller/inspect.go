@@ -41,7 +41,9 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	}
 	s := Subject{City: c.o.Dir, Agent: name}
 	if force := c.force.Load(); force != nil {
-		at, ok := slices.BinarySearchFunc(force.Wants, name, func(w agent.Want, name string) int { return strings.Compare(w.Name, name) })
+		at, ok := slices.BinarySearchFunc(force.Wants, name, func(w agent.Want, name string) int {
+			return strings.Compare(w.Name, name)
+		})
 		if ok {
 			s.Want = &force.Wants[at]
 			s.Limits = LimitsOf(c.o.Provider, s.Want.Provider)
@@ -49,12 +51,14 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	}
 	var problems []string
 	if a.Session != nil {
-		st, err := session.LookAt(ctx, c.o.Provider, a.Session.Name) // who is slow, and has it not, is not waited for
+		// who is slow, and has it not, is not waited for
+		st, err := session.LookAt(ctx, c.o.Provider, a.Session.Name)
 		switch {
 		case err == nil && st.Alive && st.Agent == name:
 			s.Session = &st
 		case err != nil && !errors.Is(err, session.ErrNotFound):
-			problems = append(problems, fmt.Sprintf("what runs is not known, for its session cannot be looked at: %v", err))
+			problems = append(problems, fmt.Sprintf("what runs is not known, for its session "+
+				"cannot be looked at: %v", err))
 		}
 	}
 	now := time.Now()
@@ -62,7 +66,8 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 	defer cancel()
 	s.Past, err = c.o.Log.Find(reading, city.CrashQuery(name, now))
 	if err != nil {
-		problems = append(problems, fmt.Sprintf("its crashes cannot be read from the event log: %v", err))
+		problems = append(problems, fmt.Sprintf("its crashes cannot be read from the event log: %v",
+			err))
 	}
 	out := s.Inspect(now)
 	out.Problems = append(problems, out.Problems...)
@@ -76,7 +81,8 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 		return
 	}
 	text, err := PromptOf(ctx, w, true)
-	out.Prompt, out.PromptFile, out.PromptMode, out.PromptFlag = text, w.Prompt.File, cmp.Or(w.Prompt.Mode, "none"), w.Prompt.Flag
+	out.Prompt, out.PromptFile, out.PromptMode, out.PromptFlag = text, w.Prompt.File,
+		cmp.Or(w.Prompt.Mode, "none"), w.Prompt.Flag
 	if err != nil {
 		out.Problems = append(out.Problems, err.Error())
 	}
@@ -84,7 +90,8 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 
 // Inspect puts together what is known. Nothing secret is in the answer; see internal/redact.
 func (s *Subject) Inspect(now time.Time) *city.Inspection {
-	out := &city.Inspection{Agent: s.Agent, At: now, Env: []city.Variable{}, Drift: []city.Difference{}, Crashes: []city.Crash{}}
+	out := &city.Inspection{Agent: s.Agent, At: now, Env: []city.Variable{},
+		Drift: []city.Difference{}, Crashes: []city.Crash{}}
 	if s.Want != nil {
 		out.Spec, out.Env = specOf(s.Want), variables(s.Want)
 		out.Spec.Limits = s.Limits.String()
@@ -127,13 +134,16 @@ func stillKept(dir, file string) string {
 func specOf(w *agent.Want) *city.Spec {
 	p := &w.Policy
 	s := &city.Spec{
-		Source: w.Source, Command: redact.Text(w.Spec.Command), Program: w.Program, Found: w.Found, Dir: w.Spec.Dir, Provider: w.Provider, Cols: w.Spec.Cols, Rows: w.Spec.Rows,
-		PreStart: redacted(w.Spec.PreStart), Setup: redacted(w.Spec.Setup), SetupScript: w.Spec.SetupScript, Nudge: redact.Text(w.Spec.Nudge),
+		Source: w.Source, Command: redact.Text(w.Spec.Command), Program: w.Program, Found: w.Found,
+		Dir: w.Spec.Dir, Provider: w.Provider, Cols: w.Spec.Cols, Rows: w.Spec.Rows,
+		PreStart: redacted(w.Spec.PreStart), Setup: redacted(w.Spec.Setup),
+		SetupScript: w.Spec.SetupScript, Nudge: redact.Text(w.Spec.Nudge),
 		Overlay: w.Overlay, Hooks: w.Hooks,
 		ReadyPrefix: w.Spec.Ready.Prefix, ReadyDelay: w.Spec.Ready.Delay,
 		IdleTimeout: w.IdleTimeout, DependsOn: w.DependsOn, Strategy: string(w.Strategy),
 		Restart: city.RestartPolicy{
-			Mode: string(p.Mode), MinUptime: p.MinUptime, MaxRestarts: p.MaxRestarts, Window: p.Window, Backoff: p.Backoff, MaxBackoff: p.MaxBackoff,
+			Mode: string(p.Mode), MinUptime: p.MinUptime, MaxRestarts: p.MaxRestarts,
+			Window: p.Window, Backoff: p.Backoff, MaxBackoff: p.MaxBackoff,
 		},
 	}
 	if w.Spec.Ready.Needed() {
@@ -163,10 +173,12 @@ func variables(w *agent.Want) []city.Variable {
 	for _, kv := range w.Spec.Env {
 		name, value, _ := strings.Cut(kv, "=")
 		v := city.Variable{Name: name, From: city.FromInherited}
-		if _, named := w.Spec.Fingerprint.Fields[fieldEnv+name]; named || slices.Contains(w.Spec.Named, name) {
+		if _, named := w.Spec.Fingerprint.Fields[fieldEnv+name]; named ||
+			slices.Contains(w.Spec.Named, name) {
 			v.From = city.FromConfig
 		}
-		if strings.HasPrefix(name, "GC_") || name == "BEADS_DIR" || name == "PWD" || name == "TERM" && v.From != city.FromConfig {
+		if strings.HasPrefix(name, "GC_") || name == "BEADS_DIR" || name == "PWD" ||
+			name == "TERM" && v.From != city.FromConfig {
 			v.From = city.FromCity
 		}
 		if v.Hidden = redact.Name(name); !v.Hidden {
@@ -200,7 +212,8 @@ func differences(st *session.Status, w *agent.Want) []city.Difference {
 			d.Wants, d.Runs = w.Spec.Provider, st.Provider
 		case d.Field == "command" || d.Field == "args":
 			d.Wants = redact.Text(w.Spec.Command)
-			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil { // else it may have been told secrets there
+			// else it may have been told secrets there
+			if _, told := st.Fingerprint.Fields["prompt_template"]; !told && w.Prompt.Draft == nil {
 				d.Runs = redact.Text(commandOf(st, born))
 			}
 			d.RunsUnknown = d.Runs == ""

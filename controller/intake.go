@@ -22,7 +22,8 @@ func (m *machine) configured(now time.Time, in effect.Loaded) {
 	m.asking = nil
 	err := in.Err
 	if err == nil && in.Conf != nil && m.conf != nil && in.Conf.Name != m.conf.Name {
-		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it first, or change it back to %q", in.Conf.Name, m.conf.Name)
+		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it "+
+			"first, or change it back to %q", in.Conf.Name, m.conf.Name)
 	}
 	fresh := in.Conf != nil && (m.conf == nil || in.Conf.Revision != m.conf.Revision || in.Found)
 	switch {
@@ -38,13 +39,17 @@ func (m *machine) configured(now time.Time, in effect.Loaded) {
 		m.note(&m.rejected, "")
 		m.refused = "" // should it come back, that is news
 		m.accept(waiting, msg)
-	case in.Conf == nil && m.held != nil && in.Revision == m.held.revision: // it still waits for somebody's word
+	case in.Conf == nil && m.held != nil && in.Revision == m.held.revision:
+		// it still waits for somebody's word
 	case in.Conf == nil && in.Revision == m.refused && m.rejected != "":
 		m.refuseLoad(waiting, m.rejected)
-	case in.Conf == nil && in.Revision != m.conf.Revision: // sighted: the next patrol loads it if it stays
+	case in.Conf == nil && in.Revision != m.conf.Revision:
+		// sighted: the next patrol loads it if it stays
 	default:
 		if m.held != nil || m.rejected != "" { // what the log said of the file is no longer so
-			m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: "the file says again what is in force: revision " + short(m.conf.Revision)}})
+			m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded, Actor: controller,
+				Message: "the file says again what is in " +
+					"force: revision " + short(m.conf.Revision)}})
 		}
 		m.letGo()
 		m.note(&m.rejected, "")
@@ -158,7 +163,8 @@ func (m *machine) adopt(now time.Time, c *effect.Configuration) string {
 	if first {
 		m.recall(now)
 	} else {
-		m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded, Actor: controller, Message: msg, Payload: ch.payload()}})
+		m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded, Actor: controller,
+			Message: msg, Payload: ch.payload()}})
 		m.suspensions(before, c)
 	}
 	m.adoptTiers(now, c)
@@ -181,7 +187,8 @@ func (m *machine) want(now time.Time, w *agent.Want) {
 		a = m.record(now, w.Name)
 	}
 	a.pool, a.needs = m.pools[w.Pool], w.DependsOn
-	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum || a.want.Spec.Provider != w.Spec.Provider) {
+	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
+		a.want.Spec.Provider != w.Spec.Provider) {
 		a.forgive("configuration changed")
 	}
 	m.rededicate(a, w)
@@ -192,7 +199,8 @@ func (m *machine) want(now time.Time, w *agent.Want) {
 // forgive forgets crashes and waits: the agent they belong to is no longer the same.
 func (a *record) forgive(because string) {
 	a.because = because
-	a.history, a.notBefore, a.hold, a.holdWhy, a.left, a.final = restart.History{}, time.Time{}, "", "", false, false
+	a.history, a.notBefore, a.hold, a.holdWhy, a.left, a.final = restart.History{}, time.Time{}, "",
+		"", false, false
 	a.lacks = lack{}
 }
 
@@ -205,22 +213,27 @@ func (m *machine) suspension(a *record, w *agent.Want) {
 	switch {
 	case w.Suspended == "":
 		a.forgive("resumed by operator")
-		m.tell(a, events.Event{Type: events.AgentResumed, Actor: operator, Message: "was suspended " + a.want.Suspended},
+		m.tell(a, events.Event{Type: events.AgentResumed, Actor: operator,
+			Message: "was suspended " + a.want.Suspended},
 			m.take(a, "agent "+a.name+" is resumed", "resume")...)
 	case a.want.Suspended == "" && !a.alive && a.op == opNone:
 		m.tell(a, events.Event{Type: events.AgentSuspended, Actor: operator, Message: w.Suspended},
-			m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, w.Suspended), "stop", "suspend")...)
+			m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, w.Suspended), "stop",
+				"suspend")...)
 	case a.want.Suspended != "":
-		m.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name, w.Suspended), "resume")
+		m.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name,
+			w.Suspended), "resume")
 	}
 }
 
 func (m *machine) suspensions(before, after *effect.Configuration) {
 	switch {
 	case after.Suspended && !before.Suspended:
-		m.do(effect.Record{Event: events.Event{Type: events.CitySuspended, Actor: operator, Message: "no agent runs until it is resumed"}})
+		m.do(effect.Record{Event: events.Event{Type: events.CitySuspended, Actor: operator,
+			Message: "no agent runs until it is resumed"}})
 	case before.Suspended && !after.Suspended:
-		m.do(effect.Record{Event: events.Event{Type: events.CityResumed, Actor: operator, Message: "agents start again"}})
+		m.do(effect.Record{Event: events.Event{Type: events.CityResumed, Actor: operator,
+			Message: "agents start again"}})
 	}
 	was := make(map[string]bool, len(before.Rigs))
 	for i := range before.Rigs {
@@ -229,9 +242,11 @@ func (m *machine) suspensions(before, after *effect.Configuration) {
 	for i := range after.Rigs {
 		r := &after.Rigs[i]
 		if old, known := was[r.Name]; known && old != r.Suspended {
-			e := events.Event{Type: events.RigResumed, Actor: operator, Subject: r.Name, Message: "its agents start again"}
+			e := events.Event{Type: events.RigResumed, Actor: operator, Subject: r.Name,
+				Message: "its agents start again"}
 			if r.Suspended {
-				e.Type, e.Message = events.RigSuspended, "none of its agents runs until it is resumed"
+				e.Type, e.Message = events.RigSuspended, "none of its agents runs until "+
+					"it is resumed"
 			}
 			m.do(effect.Record{Event: e})
 		}
@@ -249,14 +264,16 @@ func (m *machine) compare(c *effect.Configuration) changes {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
 		a, known := m.agents[w.Name]
-		if w.Pool != "" && (!known || a.gone()) { // members that do not run are spoken for by their pool
+		// members that do not run are spoken for by their pool
+		if w.Pool != "" && (!known || a.gone()) {
 			continue
 		}
 		if !known || a.want == nil {
 			ch.added = append(ch.added, w.Name)
 			continue
 		}
-		if a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum || a.want.Spec.Provider != w.Spec.Provider {
+		if a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
+			a.want.Spec.Provider != w.Spec.Provider {
 			ch.changed = append(ch.changed, w.Name)
 		}
 		switch {

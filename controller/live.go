@@ -15,11 +15,14 @@ import (
 )
 
 const (
-	liveKept  = 64 << 10               // bytes of a run's output that are kept for who comes late or is slow
+	// bytes of a run's output that are kept for who comes late or is slow
+	liveKept  = 64 << 10
 	livePiece = 8 << 10                // bytes of a piece at most, but for the first
 	livePace  = 100 * time.Millisecond // between two looks of a reader
-	liveLine  = 4 << 10                // within so many bytes what is left out ends with a line, if one ends there
-	liveEnded = 16                     // runs that have ended whose output is still at hand: whoever fired one may ask late
+	// within so many bytes what is left out ends with a line, if one ends there
+	liveLine = 4 << 10
+	// runs that have ended whose output is still at hand: whoever fired one may ask late
+	liveEnded = 16
 )
 
 // outputs are what the runs that go have printed so far, and the newest of those that have ended, by the ids of their
@@ -193,7 +196,8 @@ func unbroken(data []byte) int {
 var errHeard = errors.New("the reader wants no more")
 
 // hear reads an output to its end, or until gone is closed or ctx ends.
-func (o *output) hear(ctx context.Context, gone <-chan struct{}, yield func(city.Piece, error) bool) {
+func (o *output) hear(ctx context.Context, gone <-chan struct{},
+	yield func(city.Piece, error) bool) {
 	h := hearer{of: o, first: true}
 	tell := func(pieces []city.Piece) error {
 		for _, p := range pieces {

@@ -33,7 +33,9 @@ func (h *Hold) Here() error {
 		return err
 	}
 	err := h.lock.Load().Moved()
-	if m, ok := errors.AsType[*disk.MovedError](err); ok && filepath.Base(m.To) == filepath.Base(m.Path) { // with its folder
+	// with its folder
+	if m, ok := errors.AsType[*disk.MovedError](err); ok && filepath.Base(m.To) ==
+		filepath.Base(m.Path) {
 		return &disk.MovedError{Path: filepath.Dir(m.Path), To: filepath.Dir(m.To)}
 	}
 	return err

@@ -56,7 +56,8 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	interval := c.m.conf.Patrol
 	l := &loop{
 		c: c, settle: settle, every: interval, beat: c.pulse.Every(interval), unseen: true,
-		patrol: time.NewTicker(interval), pulse: time.NewTicker(c.pulse.Every(interval)), wake: time.NewTimer(time.Hour),
+		patrol: time.NewTicker(interval), pulse: time.NewTicker(c.pulse.Every(interval)),
+		wake:  time.NewTimer(time.Hour),
 		limit: time.NewTimer(time.Hour),
 	}
 	l.limit.Stop()
@@ -101,7 +102,8 @@ func (c *Controller) sweep() {
 func (l *loop) turns(ctx context.Context) error {
 	if !l.settle {
 		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
-			Type: events.ControllerStarted, Actor: controller, Message: "revision " + short(l.c.m.conf.Revision) + " is in force",
+			Type: events.ControllerStarted, Actor: controller,
+			Message: "revision " + short(l.c.m.conf.Revision) + " is in force",
 		}}})
 	}
 	in := effect.Input(effect.Tick{})
@@ -149,7 +151,8 @@ func (l *loop) turn(in effect.Input) {
 	c := l.c
 	now := time.Now()
 	l.effects = l.effects[:0]
-	if !l.next.IsZero() && now.Sub(l.next) > stalled { // stopped, or starved: and the agents with it
+	// stopped, or starved: and the agents with it
+	if !l.next.IsZero() && now.Sub(l.next) > stalled {
 		l.effects = append(l.effects, c.m.step(now, effect.Stalled{})...)
 	}
 	l.now = now
@@ -259,7 +262,8 @@ func (l *loop) over() bool {
 }
 
 // lookFor is what to do about sessions that may run still.
-const lookFor = "`gcity doctor` looks for sessions that run still, `gcity stop` tries again to end them"
+const lookFor = "`gcity doctor` looks for sessions that run still, `gcity stop` tries again " +
+	"to end them"
 
 // abandon ends a city whose agents cannot be stopped within a time.
 func (l *loop) abandon(ctx context.Context) error {
@@ -275,7 +279,8 @@ func (l *loop) verdict(ctx context.Context) error {
 		return fmt.Errorf("this controller leaves its agents to another one: %w", lost)
 	}
 	if l.c.m.gaveUp {
-		return fmt.Errorf("the city has ended, and not all of it is known to be stopped: %s; %s", l.c.m.finale.giveUp, lookFor)
+		return fmt.Errorf("the city has ended, and not all of it is known to be stopped: %s; %s",
+			l.c.m.finale.giveUp, lookFor)
 	}
 	if l.settle && ctx.Err() != nil {
 		return fmt.Errorf("not settled: %w", context.Cause(ctx))
@@ -332,7 +337,8 @@ func (c *Controller) journal(e events.Event) {
 	case events.AutomationFailed:
 		c.o.Logger.Warn("a run failed", "automation", e.Subject, "why", e.Message)
 	case events.ConfigRejected:
-		c.o.Logger.Warn("the configuration is refused; the one before stays in force", "why", e.Message)
+		c.o.Logger.Warn("the configuration is refused; the one before stays in force", "why",
+			e.Message)
 	case events.ConfigReloaded:
 		c.o.Logger.Info("the configuration was read anew", "what", e.Message)
 	}

@@ -15,11 +15,12 @@ type machine struct {
 	conf     *effect.Configuration
 	rejected string // why the newest configuration is not in force
 	loaded   time.Time
-	confTurn uint64            // turn in which conf came into force
-	refused  string            // its revision
-	sighted  string            // the revision that a patrol saw last
-	held     *held             // what is on the disk and waits for somebody's word; nil = nothing
-	confirms map[uint64]string // which held revision a waiting reload has confirmed, by command; "" = none was held
+	confTurn uint64 // turn in which conf came into force
+	refused  string // its revision
+	sighted  string // the revision that a patrol saw last
+	held     *held  // what is on the disk and waits for somebody's word; nil = nothing
+	// which held revision a waiting reload has confirmed, by command; "" = none was held
+	confirms map[uint64]string
 
 	work   work
 	keeper keeper // of crash histories
@@ -28,30 +29,35 @@ type machine struct {
 	agents    map[string]*record
 	order     []*record // in name order
 	pools     map[string]*poolRecord
-	poolOrder []*poolRecord        // in name order
-	checking  map[string]time.Time // since when a pool's check is in flight; of a pool that is gone, too
-	after     map[string][]*record // who depends on a name; nil = to be made anew
-	ordered   bool                 // somebody depends on somebody
-	named     map[string][]*record // who goes by a name: an agent, or a pool's members; nil = to be made anew
-	depth     int                  // of the longest chain of dependencies
-	awake     time.Time            // when a stall of the whole program ended; zero = there was none
+	poolOrder []*poolRecord // in name order
+	// since when a pool's check is in flight; of a pool that is gone, too
+	checking map[string]time.Time
+	after    map[string][]*record // who depends on a name; nil = to be made anew
+	ordered  bool                 // somebody depends on somebody
+	// who goes by a name: an agent, or a pool's members; nil = to be made anew
+	named map[string][]*record
+	depth int       // of the longest chain of dependencies
+	awake time.Time // when a stall of the whole program ended; zero = there was none
 
-	turn     uint64 // of step
-	out      []effect.Effect
-	late     []effect.Effect // of this step, after all others: a new life comes before the last words of the old
+	turn uint64 // of step
+	out  []effect.Effect
+	// of this step, after all others: a new life comes before the last words of the old
+	late     []effect.Effect
 	queue    []queuedRecord
 	changed  bool // something that a snapshot shows
 	settling bool // one-shot: deaths are not answered
 
-	listed   bool // reality has been seen at least once
-	listing  bool // a list effect is in flight
-	relist   bool // and another is to follow
-	vets     map[string]*vetting
-	past     map[string]bool  // sessions whose end a predecessor recorded, or left to be recorded
-	dark     map[string]bool  // providers that have not answered in any look so far: whoever was not met may run there
-	unknown  map[string]error // providers that did not answer in the newest look, or were late for it and still are
-	awaited  int              // answers of late ones that are to come
-	lookedAt uint64           // turn in which the newest look was ordered
+	listed  bool // reality has been seen at least once
+	listing bool // a list effect is in flight
+	relist  bool // and another is to follow
+	vets    map[string]*vetting
+	past    map[string]bool // sessions whose end a predecessor recorded, or left to be recorded
+	// providers that have not answered in any look so far: whoever was not met may run there
+	dark map[string]bool
+	// providers that did not answer in the newest look, or were late for it and still are
+	unknown  map[string]error
+	awaited  int    // answers of late ones that are to come
+	lookedAt uint64 // turn in which the newest look was ordered
 	loading  bool
 	reload   bool              // load again once the one in flight is back
 	asking   []waiter          // commands that wait for the load in flight
@@ -60,10 +66,11 @@ type machine struct {
 	sent     uint64            // number of the newest text
 	tiers    []*tier           // in name order
 	mutes    map[string]string // why nothing can be typed, by provider
-	glancing map[string]bool   // watchdogs, there or not, for whom a look at a heartbeat is in flight
-	posting  map[string]bool   // and a call for a person
-	edits    []effect.Edit     // the first is in flight
-	scales   []effect.Scale    // so here
+	// watchdogs, there or not, for whom a look at a heartbeat is in flight
+	glancing map[string]bool
+	posting  map[string]bool // and a call for a person
+	edits    []effect.Edit   // the first is in flight
+	scales   []effect.Scale  // so here
 	groups   []groupWaiter
 	away     string // why the city's folder is not where it was, "" = it is
 	unlisted string // why sessions cannot be listed
@@ -76,11 +83,12 @@ type machine struct {
 	finale  finale          // of a city that stops its agents
 	leaving []effect.Answer // to the shutdown's commands
 	hurried bool            // agents get no shutdown_timeout
-	early   bool            // the newest look at a city that stops came while something was in flight
-	relook  time.Time       // of a city that stops: when a look that failed is tried again
-	gaveUp  bool            // not all agents could be ended in time
-	left    bool            // the agents were left running
-	lost    error           // another controller has the city
+	// the newest look at a city that stops came while something was in flight
+	early  bool
+	relook time.Time // of a city that stops: when a look that failed is tried again
+	gaveUp bool      // not all agents could be ended in time
+	left   bool      // the agents were left running
+	lost   error     // another controller has the city
 }
 
 // Actors of events.
@@ -99,7 +107,9 @@ const (
 )
 
 func newMachine() *machine {
-	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{}, mutes: map[string]string{}, glancing: map[string]bool{}, posting: map[string]bool{}, confirms: map[uint64]string{}, vets: map[string]*vetting{}}
+	return &machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{},
+		mutes: map[string]string{}, glancing: map[string]bool{}, posting: map[string]bool{},
+		confirms: map[uint64]string{}, vets: map[string]*vetting{}}
 }
 
 // step takes one input and returns what is to be done about it. The slice is valid until the next call.
@@ -313,7 +323,8 @@ func (m *machine) load(ws ...waiter) {
 	}
 	m.loading, m.reload = true, false
 	m.asking, m.waiting = m.waiting, nil
-	m.do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Now: true, Force: len(m.asking) > 0})
+	m.do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Now: true,
+		Force: len(m.asking) > 0})
 }
 
 // glance is the patrol's look at the configuration, for when the watch has missed something. Nobody has waited until
@@ -333,7 +344,9 @@ func (m *machine) record(now time.Time, name string) *record {
 	}
 	a := &record{name: name}
 	m.agents[name] = a
-	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int { return strings.Compare(a.name, name) })
+	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int {
+		return strings.Compare(a.name, name)
+	})
 	m.order = slices.Insert(m.order, at, a)
 	m.after, m.named = nil, nil
 	m.set(now, a, city.Waiting, "not looked at yet", time.Time{})

@@ -44,7 +44,8 @@ type sample struct {
 // measure orders a sample if the newest is older than age and there is anything to measure.
 func (m *machine) measure(now time.Time, age time.Duration) {
 	g := &m.gauge
-	if !g.able || g.busy || m.settling || m.ending != alive || now.Sub(g.ordered) < age || !m.anyAlive() {
+	if !g.able || g.busy || m.settling || m.ending != alive || now.Sub(g.ordered) < age ||
+		!m.anyAlive() {
 		return
 	}
 	g.busy, g.ordered, g.turn = true, now, m.turn
@@ -64,7 +65,8 @@ func (m *machine) anyAlive() bool {
 func (m *machine) measured(in effect.Measured) {
 	m.gauge.busy = false
 	if in.Err != nil {
-		m.note(&m.gauge.problem, fmt.Sprintf("what the agents' processes take cannot be measured: %v", in.Err))
+		m.note(&m.gauge.problem, fmt.Sprintf("what the agents' processes take cannot be "+
+			"measured: %v", in.Err))
 	} else {
 		m.note(&m.gauge.problem, "")
 	}
@@ -94,7 +96,8 @@ func (a *record) measured(u session.Usage, at time.Time) {
 	if used > 0 && passed > 0 { // what a process had used goes with it
 		figures.CPU = math.Round(1000*float64(used)/float64(passed)) / 10
 	}
-	if s.show == nil || s.show.CPU != figures.CPU || s.show.Procs != figures.Procs || s.show.RSS/shownRSS != figures.RSS/shownRSS {
+	if s.show == nil || s.show.CPU != figures.CPU || s.show.Procs != figures.Procs ||
+		s.show.RSS/shownRSS != figures.RSS/shownRSS {
 		shown := figures // of its own: most samples show nothing new
 		s.show = &shown
 	}

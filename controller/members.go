@@ -24,7 +24,8 @@ func (p *poolRecord) fit() {
 // guess, and made anew then.
 func (m *machine) choose(p *poolRecord) {
 	all, n := m.standings(p), min(p.desired, len(p.members))
-	wait := !m.informed() && (p.placed && p.wanted() > n || !p.placed && m.listed && m.picks(all, n))
+	wait := !m.informed() && (p.placed && p.wanted() > n || !p.placed && m.listed &&
+		m.picks(all, n))
 	if wait && p.asks == 0 {
 		p.asks, m.changed = m.turn, true
 		m.count()
@@ -41,7 +42,8 @@ func (m *machine) choose(p *poolRecord) {
 			continue
 		}
 		p.in[w.Index], m.changed = all[i].In, true
-		if a := m.agents[w.Name]; a != nil && a.left && all[i].In { // who was let go, and is wanted again, begins anew
+		// who was let go, and is wanted again, begins anew
+		if a := m.agents[w.Name]; a != nil && a.left && all[i].In {
 			a.left, a.final, a.hold, a.holdWhy = false, false, "", ""
 		}
 	}
@@ -111,7 +113,8 @@ func (a *record) shrinks() string {
 	case a.pool.guessed():
 		return "waits until it is known who of pool " + a.pool.name() + " is at work"
 	}
-	return "waits until it is known who of pool " + a.pool.name() + " is at work, since fewer are wanted"
+	return "waits until it is known who of pool " + a.pool.name() +
+		" is at work, since fewer are wanted"
 }
 
 // sizeFor is the smallest size at which a pool would keep a member.

@@ -53,7 +53,9 @@ func readMemory(dir string) (map[string]memo, error) {
 		agents, err = decodeMemory(data, dir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the crash histories in .gc/%s cannot be used: %w; every agent begins with a clean slate, and the file is replaced when there is something to remember", memoryFile, err)
+		return nil, fmt.Errorf("the crash histories in .gc/%s cannot be used: %w; every agent "+
+			"begins with a clean slate, and the file is replaced when there is something "+
+			"to remember", memoryFile, err)
 	}
 	return agents, nil
 }
@@ -64,7 +66,8 @@ func decodeMemory(data []byte, dir string) (map[string]memo, error) {
 		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	if m.Version != memoryVersion {
-		return nil, fmt.Errorf("it is of version %d, and this program knows version %d", m.Version, memoryVersion)
+		return nil, fmt.Errorf("it is of version %d, and this program knows version %d", m.Version,
+			memoryVersion)
 	}
 	if m.City != dir {
 		return nil, fmt.Errorf("it belongs to the city in %q", m.City)

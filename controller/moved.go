@@ -30,9 +30,11 @@ func (r *runner) home() error {
 // whyAway says that a folder was moved, and what to do.
 func whyAway(m *disk.MovedError) string {
 	if m.To == "" {
-		return "the city's folder " + m.Error() + ": put it back, or end the controller (kill -USR1 leaves its agents)"
+		return "the city's folder " + m.Error() + ": put it back, or end the controller (kill " +
+			"-USR1 leaves its agents)"
 	}
-	return "the city's folder " + m.Error() + ": move it back, or run `gcity stop` in the new place and start the city there"
+	return "the city's folder " + m.Error() + ": move it back, or run `gcity stop` in the new " +
+		"place and start the city there"
 }
 
 // held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not.

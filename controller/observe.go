@@ -50,7 +50,8 @@ func (m *machine) observed(now time.Time, in effect.Listed) {
 	m.lit(now, first, lit)
 	m.miss(now, in.Turn, func(*record) bool { return true })
 	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
-		if a.seen == m.turn || !a.gone() || a.queued > 0 || len(a.typing) > 0 || a.opTurn > in.Turn || a.remembered(now) {
+		if a.seen == m.turn || !a.gone() || a.queued > 0 || len(a.typing) > 0 ||
+			a.opTurn > in.Turn || a.remembered(now) {
 			return false
 		}
 		delete(m.agents, a.name)
@@ -154,7 +155,8 @@ func (m *machine) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 	m.lit(now, false, lit)
 	m.miss(now, in.Turn, func(a *record) bool {
-		return a.life.Provider == in.Provider || a.unsure && a.want != nil && a.want.Spec.Provider == in.Provider
+		return a.life.Provider == in.Provider || a.unsure && a.want != nil &&
+			a.want.Spec.Provider == in.Provider
 	})
 	m.decideAll(now)
 	switch {
@@ -176,13 +178,15 @@ func (m *machine) miss(now time.Time, turn uint64, of func(*record) bool) {
 		if a.alive {
 			untold = m.unknown[a.life.Provider]
 		}
-		if a.hazy = untold != nil && !isLate(untold); untold != nil || a.unsure && a.unknownIn(m.unknown) {
+		if a.hazy = untold != nil && !isLate(untold); untold != nil ||
+			a.unsure && a.unknownIn(m.unknown) {
 			continue
 		}
 		a.unsure = false
 		if a.alive {
 			m.died(now, a, session.Exit{
-				Name: a.life.Name, Agent: a.name, ID: a.life.ID, Code: -1, Lost: true, At: now, Uptime: now.Sub(a.life.Started),
+				Name: a.life.Name, Agent: a.name, ID: a.life.ID, Code: -1, Lost: true, At: now,
+				Uptime: now.Sub(a.life.Started),
 			})
 		}
 	}
@@ -205,7 +209,8 @@ func (a *record) unknownIn(unknown map[string]error) bool {
 
 // remembered reports that a surplus member's crashes still count: a pool that grows again must not forget them.
 func (a *record) remembered(now time.Time) bool {
-	return a.want != nil && (now.Before(a.notBefore) || a.history.Within(now, a.want.Policy.Window) > 0)
+	return a.want != nil && (now.Before(a.notBefore) ||
+		a.history.Within(now, a.want.Policy.Window) > 0)
 }
 
 // sight is a look of which a session is shown.
@@ -225,7 +230,8 @@ func (m *machine) see(now time.Time, s *session.Status, past *effect.Inherited, 
 		a = m.record(now, s.Agent)
 		m.member(a)
 	}
-	twice := a.seen == m.turn || of.rest && a.life.Provider != s.Provider && a.op == opNone && a.opTurn <= turn
+	twice := a.seen == m.turn || of.rest && a.life.Provider != s.Provider && a.op == opNone &&
+		a.opTurn <= turn
 	if known && twice && s.Alive && a.alive && a.life.ID != s.ID {
 		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
 		m.do(effect.Kill{Agent: a.name, Session: s.Name})
@@ -240,17 +246,20 @@ func (m *machine) see(now time.Time, s *session.Status, past *effect.Inherited, 
 	case s.Alive:
 		m.seeAlive(now, a, s)
 	case s.ID == a.lastEnd:
-		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); turn > a.ackTurn && !slices.Contains(a.acks, f) {
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); turn > a.ackTurn &&
+			!slices.Contains(a.acks, f) {
 			a.acks = append(a.acks, f)
 		}
 	case s.Exit != nil && a.alive && a.life.ID != s.ID: // of an earlier life, under another name
-		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(a.acks, f) {
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
+			a.acks, f) {
 			a.acks = append(a.acks, f)
 			if past.Lacks(s.ID) {
 				m.tellLateEnd(a, s.Exit)
 			}
 		}
-	case s.Exit != nil && s.Exit.Asked: // the result of the stop did not say so, or a start was cut short
+	case s.Exit != nil && s.Exit.Asked:
+		// the result of the stop did not say so, or a start was cut short
 		untold := past.Lacks(s.ID) || past == nil && (a.canceled || a.alive)
 		a.life, a.alive = *s, false
 		m.ended(now, a, s.ID)
@@ -289,7 +298,8 @@ func (m *machine) seeAlive(now time.Time, a *record, s *session.Status) {
 			m.set(now, a, city.Running, a.because, time.Time{})
 			a.since = s.Started
 		}
-		m.decided(now, a, "adopt", orDefault(numbered(s.PID, "pid %d"), "it")+" was running already")
+		m.decided(now, a, "adopt", orDefault(numbered(s.PID, "pid %d"), "it")+
+			" was running already")
 		a.life = *s
 		m.resumeDrain(now, a)
 	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen ||

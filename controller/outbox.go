@@ -10,11 +10,12 @@ import (
 
 // outbox has the texts on their way into one agent.
 type outbox struct {
-	waiting   []*delivery // in the order in which they are typed
-	going     *delivery   // is before its turn at the terminal, or there; nil: none is
-	over      []*delivery // newest last
-	again     time.Time   // what waits is not tried before, unless it is sent now
-	disturbed time.Time   // since when a draft, or somebody's typing, holds back; zero = it does not
+	waiting []*delivery // in the order in which they are typed
+	going   *delivery   // is before its turn at the terminal, or there; nil: none is
+	over    []*delivery // newest last
+	again   time.Time   // what waits is not tried before, unless it is sent now
+	// since when a draft, or somebody's typing, holds back; zero = it does not
+	disturbed time.Time
 }
 
 // delivery is a text that somebody has sent to an agent.
@@ -43,7 +44,8 @@ type delivery struct {
 }
 
 func (d *delivery) draw() city.Send {
-	return city.Send{ID: d.id, Text: d.first, Lines: d.lines, Bytes: d.bytes, Stage: d.stage, Why: d.why, Since: d.since}
+	return city.Send{ID: d.id, Text: d.first, Lines: d.lines, Bytes: d.bytes, Stage: d.stage,
+		Why: d.why, Since: d.since}
 }
 
 // payload is of an event about it: never the text, which may be large, and nobody else's business.
@@ -104,9 +106,12 @@ func (b *outbox) room(a *record, size int) string {
 	}
 	switch {
 	case n >= city.MaxSends:
-		return fmt.Sprintf("%d texts wait to be typed into agent %s already, and no more are kept: `gcity agent unsend %s` takes them back", n, a.name, a.name)
+		return fmt.Sprintf("%d texts wait to be typed into agent %s already, and no more are "+
+			"kept: `gcity agent unsend %s` takes them back", n, a.name, a.name)
 	case bytes > city.MaxSend:
-		return fmt.Sprintf("the texts that wait for agent %s would be %d bytes together, and %d are kept: wait until some are typed, or put the text in a file and send its name", a.name, bytes, city.MaxSend)
+		return fmt.Sprintf("the texts that wait for agent %s would be %d bytes together, and %d "+
+			"are kept: wait until some are typed, or put the text in a file and send its name",
+			a.name, bytes, city.MaxSend)
 	}
 	return ""
 }

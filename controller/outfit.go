@@ -52,7 +52,8 @@ func (t *turns) in(folder string) *sync.Mutex {
 }
 
 // equip brings into an agent's folder what belongs there. What can be done without is a trouble, not an error.
-func (r *runner) equip(ctx context.Context, w *agent.Want) (said string, troubles []string, err error) {
+func (r *runner) equip(ctx context.Context, w *agent.Want) (said string, troubles []string,
+	err error) {
 	if w.Overlay == "" && len(w.Hooks) == 0 {
 		return "", nil, nil
 	}
@@ -65,7 +66,8 @@ func (r *runner) equip(ctx context.Context, w *agent.Want) (said string, trouble
 		did, problems, failed := r.fill(ctx, w)
 		return func() { said, troubles, err = did, problems, failed }
 	}) {
-		return "", nil, fmt.Errorf("its working folder %s, or its overlay, does not answer", w.Spec.Dir)
+		return "", nil, fmt.Errorf("its working folder %s, or its overlay, does not answer",
+			w.Spec.Dir)
 	}
 	if err != nil {
 		err = fmt.Errorf("its overlay cannot be copied: %w", err)
@@ -75,7 +77,8 @@ func (r *runner) equip(ctx context.Context, w *agent.Want) (said string, trouble
 
 // fill puts overlay and hooks into an agent's folder. Hooks that are added to a file of the overlay are no change
 // of it.
-func (r *runner) fill(ctx context.Context, w *agent.Want) (said string, troubles []string, err error) {
+func (r *runner) fill(ctx context.Context, w *agent.Want) (said string, troubles []string,
+	err error) {
 	var put overlay.Report
 	memory := filepath.Join(r.c.o.Dir, ".gc", "overlays")
 	if w.Overlay != "" {
@@ -89,7 +92,9 @@ func (r *runner) fill(ctx context.Context, w *agent.Want) (said string, troubles
 	if len(added.Written) > 0 {
 		parts = append(parts, "hooks written: "+strings.Join(added.Written, ", "))
 	}
-	both := slices.DeleteFunc(slices.Clone(added.Written), func(file string) bool { return !slices.Contains(put.Ours, file) })
+	both := slices.DeleteFunc(slices.Clone(added.Written), func(file string) bool {
+		return !slices.Contains(put.Ours, file)
+	})
 	if len(both) > 0 && err == nil {
 		err = overlay.Own(w.Spec.Dir, memory, both)
 	}
@@ -130,15 +135,18 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
 	defer cancel()
 	git := func(args ...string) string {
-		env := append(w.Spec.Env[:len(w.Spec.Env):len(w.Spec.Env)], "GIT_TERMINAL_PROMPT=0", "GIT_OPTIONAL_LOCKS=0")
-		got, err := shell.Call(ctx, shell.Program{Path: "git", Args: args, Dir: w.Spec.Dir, Env: env, Most: 4 << 10})
+		env := append(w.Spec.Env[:len(w.Spec.Env):len(w.Spec.Env)], "GIT_TERMINAL_PROMPT=0",
+			"GIT_OPTIONAL_LOCKS=0")
+		got, err := shell.Call(ctx, shell.Program{Path: "git", Args: args, Dir: w.Spec.Dir,
+			Env: env, Most: 4 << 10})
 		if err != nil || got.Code != 0 {
 			return ""
 		}
 		return strings.TrimSpace(string(got.Stdout))
 	}
 	now = git("symbolic-ref", "--quiet", "--short", "HEAD")
-	main = strings.TrimPrefix(git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"), "origin/")
+	main = strings.TrimPrefix(git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"),
+		"origin/")
 	if main == "" {
 		main = "main"
 	}
@@ -198,7 +206,9 @@ func (r *runner) onFile(name, text string) (string, error) {
 		err = disk.Replace(file, []byte(text), 0o600)
 	}
 	if err != nil {
-		return "", fmt.Errorf("its prompt is too long to be given as it is, and cannot be written into a file: %w", err)
+		return "", fmt.Errorf("its prompt is too long to be given as it is, and cannot be "+
+			"written into a file: %w", err)
 	}
-	return "Read the file " + file + " first, all of it: it says who you are and what you are to do.", nil
+	return "Read the file " + file + " first, all of it: it says who you are and what " +
+		"you are to do.", nil
 }

@@ -71,7 +71,8 @@ func (c *Controller) impostor(cmd city.Command, p city.Peer) error {
 	if _, isAgent := c.snap.Load().Agent(by); !isAgent {
 		return nil
 	}
-	return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("this command comes from %s and cannot name the agent %q: leave the name out", p, by)}
+	return &city.Error{Code: city.Forbidden, Message: fmt.Sprintf("this command comes from %s "+
+		"and cannot name the agent %q: leave the name out", p, by)}
 }
 
 // confirmTime bounds the look at a store that confirms a report.
@@ -81,7 +82,8 @@ const confirmTime = 5 * time.Second
 // confirms everything: the change is made already, and its event must not be lost.
 func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 	e, ok := cmd.(city.Emit)
-	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported || c.o.Stores == nil {
+	if !ok || !strings.HasPrefix(e.Event.Type, "bead.") || e.Event.Type == events.BeadImported ||
+		c.o.Stores == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, confirmTime)
@@ -96,9 +98,12 @@ func (c *Controller) confirm(ctx context.Context, cmd city.Command) error {
 		case errors.Is(err, beads.ErrNotFound):
 			continue
 		case err == nil && e.Event.Type == events.BeadClosed && b.Status != beads.StatusClosed:
-			return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("bead %s is %s, not closed: no event is written", b.ID, b.Status)}
+			return &city.Error{Code: city.Conflict,
+				Message: fmt.Sprintf("bead %s is %s, not closed: no event is written", b.ID,
+					b.Status)}
 		}
 		return nil
 	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead is called %q: no event %s is written", e.Event.Subject, e.Event.Type)}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead is called %q: no event "+
+		"%s is written", e.Event.Subject, e.Event.Type)}
 }

@@ -35,7 +35,8 @@ type poolRecord struct {
 
 	in     []bool // who is wanted, by index; as many as desired, where that many are possible
 	placed bool   // they were chosen by who was found running
-	asks   uint64 // the turn since which it is being found out who of them is at work, before some leave; 0 = it is not
+	// the turn since which it is being found out who of them is at work, before some leave; 0 = it is not
+	asks uint64
 
 	wasEmpty bool // as of the last ripple
 
@@ -67,7 +68,8 @@ func (m *machine) adoptPools(now time.Time, c *effect.Configuration) {
 			if n, ok := c.Overrides[w.Name]; ok {
 				p.override = &n
 			}
-		} else if w.Check == "" { // another check than before: what the old one said counts until it has spoken
+		} else if w.Check == "" {
+			// another check than before: what the old one said counts until it has spoken
 			p.good, p.last = false, city.Check{}
 		}
 		p.want, p.members = w, p.members[:0]
@@ -81,7 +83,9 @@ func (m *machine) adoptPools(now time.Time, c *effect.Configuration) {
 		}
 	}
 	for _, p := range m.poolOrder {
-		slices.SortFunc(p.members, func(a, b *agent.Want) int { return cmp.Compare(a.Index, b.Index) })
+		slices.SortFunc(p.members, func(a, b *agent.Want) int {
+			return cmp.Compare(a.Index, b.Index)
+		})
 		p.fit()
 		if !p.settled && p.desired == 0 {
 			p.desired = p.want.Size(0)
@@ -110,7 +114,8 @@ func (m *machine) size(now time.Time, p *poolRecord) {
 		why := fmt.Sprintf("set to %d by operator", *p.override)
 		m.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
 	case p.good:
-		m.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check said %d", p.last.Value)+p.bounded(p.last.Value))
+		m.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check said %d", p.last.Value)+
+			p.bounded(p.last.Value))
 	case p.want.Check == "" && m.work.counted:
 		n := m.work.counts.Pools[p.name()]
 		m.resize(now, p, s.Size(n), fmt.Sprintf("%d open for it", n)+p.bounded(n))
@@ -197,7 +202,8 @@ func (m *machine) resize(now time.Time, p *poolRecord, n int, why string) {
 	}
 	m.decidedOn(now, &p.decisions, "scale", fmt.Sprintf("%d → %d: %s", from, n, why))
 	e := events.Event{
-		Type: events.PoolScaled, Actor: controller, Subject: p.name(), Message: fmt.Sprintf("%d → %d: %s", from, n, why),
+		Type: events.PoolScaled, Actor: controller, Subject: p.name(),
+		Message: fmt.Sprintf("%d → %d: %s", from, n, why),
 		Payload: payload(map[string]any{"from": from, "to": n}),
 	}
 	if p.override != nil {
@@ -238,7 +244,8 @@ func (m *machine) checked(now time.Time, in effect.PoolChecked) {
 		return
 	}
 	problem, kind := p.last.Problem, p.trouble
-	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.trouble = &now, in.Took, in.Output, "", in.Kind
+	p.last.At, p.last.Took, p.last.Output, p.last.Problem, p.trouble = &now, in.Took, in.Output, "",
+		in.Kind
 	if in.Err != nil {
 		p.last.Problem = in.Err.Error()
 		if problem == "" || kind != in.Kind {
@@ -267,7 +274,8 @@ func (m *machine) scale(id uint64, c city.Scale) {
 	f := effect.Scale{Pool: p.name(), ID: id}
 	if !c.Auto {
 		if p.want.Size(c.Size) != c.Size {
-			m.refuseID(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: its bounds are %d to %d (%s)",
+			m.refuseID(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: its bounds "+
+				"are %d to %d (%s)",
 				p.name(), c.Size, p.want.Min, p.want.Max, p.want.Source))
 			return
 		}
@@ -301,7 +309,9 @@ func (m *machine) scaled(now time.Time, in effect.Scaled) {
 	if from != p.desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.name(), from, p.desired, p.why)
 	} else { // who has a pool in hand is in the log, whatever its size
-		m.do(effect.Record{Event: events.Event{Type: events.PoolScaled, Actor: operator, Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired, p.decisions[len(p.decisions)-1].Why)}})
+		m.do(effect.Record{Event: events.Event{Type: events.PoolScaled, Actor: operator,
+			Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired,
+				p.decisions[len(p.decisions)-1].Why)}})
 	}
 	if p.want.Suspended != "" {
 		msg += "; it is suspended " + p.want.Suspended + ", so none runs before it is resumed"
@@ -345,7 +355,8 @@ func (m *machine) drawPools() []city.Pool {
 		out[i] = p.draw()
 		if w := &m.work; p.want.Check == "" && w.counted && p.want.Max > 0 {
 			at := w.asOf
-			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = w.counts.Pools[p.name()], &at, &at
+			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = w.counts.Pools[p.name()], &at,
+				&at
 		}
 		if p.want.Check == "" && !m.work.counted && p.override == nil {
 			out[i].Reason = m.uncountedReason(p)
@@ -360,8 +371,10 @@ func (m *machine) drawPools() []city.Pool {
 func (p *poolRecord) draw() city.Pool {
 	w := p.want
 	return city.Pool{
-		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max, Size: p.size, Draining: p.draining, Desired: p.desired, Reason: p.why, Since: p.since,
-		Override: p.override, Suspended: w.Suspended != "", SuspendedReason: w.Suspended, Check: p.last, Timeout: w.DrainTimeout,
+		Name: w.Name, Description: w.Description, Rig: w.Rig, Min: w.Min, Max: w.Max, Size: p.size,
+		Draining: p.draining, Desired: p.desired, Reason: p.why, Since: p.since,
+		Override: p.override, Suspended: w.Suspended != "", SuspendedReason: w.Suspended,
+		Check: p.last, Timeout: w.DrainTimeout,
 		Source: w.Source, Patched: w.Patched, Decisions: slices.Clone(p.decisions),
 	}
 }

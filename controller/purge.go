@@ -31,11 +31,13 @@ const (
 // purge orders what has been closed for long enough to be removed.
 func (m *machine) purge(now time.Time) {
 	w := &m.work
-	if m.conf.NoWork || !w.swept || w.purging || now.Sub(w.purged) < cmp.Or(m.conf.WispEvery, purgeEvery) {
+	if m.conf.NoWork || !w.swept || w.purging || now.Sub(w.purged) <
+		cmp.Or(m.conf.WispEvery, purgeEvery) {
 		return
 	}
 	w.purging, w.purged = true, now
-	m.do(effect.Purge{Wisps: m.conf.WispTTL, Runs: cmp.Or(m.conf.WispTTL, runsTTL), Of: slices.Sorted(maps.Keys(w.runs.Memory()))})
+	m.do(effect.Purge{Wisps: m.conf.WispTTL, Runs: cmp.Or(m.conf.WispTTL, runsTTL),
+		Of: slices.Sorted(maps.Keys(w.runs.Memory()))})
 }
 
 // backUp orders the backups of work that are due.
@@ -56,7 +58,8 @@ func (r *runner) purgeRuns(ctx context.Context, f effect.Purge) (n int, err erro
 	}
 	old := time.Now().Add(-f.Runs)
 	for _, name := range f.Of {
-		q := beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusClosed}, Labels: []string{city.RunLabel + name}, Limit: runsKept}
+		q := beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusClosed},
+			Labels: []string{city.RunLabel + name}, Limit: runsKept}
 		newest, err := store.List(ctx, q)
 		if err != nil {
 			return n, err

@@ -41,19 +41,21 @@ type record struct {
 	asking   *session.Status // of a start under way: its program asks somebody at its terminal
 	early    *session.Exit   // an end that came before its start's result
 	stopFrom time.Time       // a stop that failed is tried again from then on
-	hazy     bool            // the newest look could not tell of it: who holds its session did not answer
-	met      bool            // this controller has seen it live
-	seen     uint64          // turn of the newest look that showed a session of it
-	looked   uint64          // turn in which that look was ordered
-	fresh    time.Time       // when it came back
-	idleAt   time.Time       // when it will have been silent for too long; zero = never
-	stopping cause           // why the stop in flight was ordered
-	intent   cause           // what has been asked for and is not done yet
-	because  string          // why the next start happens, for its reason
+	// the newest look could not tell of it: who holds its session did not answer
+	hazy     bool
+	met      bool      // this controller has seen it live
+	seen     uint64    // turn of the newest look that showed a session of it
+	looked   uint64    // turn in which that look was ordered
+	fresh    time.Time // when it came back
+	idleAt   time.Time // when it will have been silent for too long; zero = never
+	stopping cause     // why the stop in flight was ordered
+	intent   cause     // what has been asked for and is not done yet
+	because  string    // why the next start happens, for its reason
 
-	spoke   time.Time // when it has printed something last, as far as it was looked at; zero = nobody can tell
-	task    string    // that is in progress, as of taskAt
-	gate    string    // that task awaits, as of taskAt
+	// when it has printed something last, as far as it was looked at; zero = nobody can tell
+	spoke   time.Time
+	task    string // that is in progress, as of taskAt
+	gate    string // that task awaits, as of taskAt
 	taskAt  time.Time
 	stuck   *city.Stuck // it has work and is silent; nil: not
 	stuckAt time.Time   // when it will be; zero = never
@@ -84,8 +86,9 @@ type record struct {
 	exit      *city.Exit
 	lastEnd   string // id of the newest life whose end was handled
 	drift     []string
-	barred    string // why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
-	sample    sample // of what its processes take
+	// why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
+	barred string
+	sample sample // of what its processes take
 
 	endFiles bool                 // the start in flight keeps files of ends
 	queued   int                  // events in the machine's queue

@@ -17,10 +17,11 @@ const outputWait = captureLimit + time.Second
 // queuedRecord is an event of a decision that waits for its turn in the log.
 type queuedRecord struct {
 	effect.Record
-	agent  *record       // nil: the event is not about an agent
-	end    *session.Exit // the end of a life that the event records; nil: it records none
-	output string        // id of the life whose output the event waits for; "" = it waits only for those before it
-	by     time.Time     // when it stops waiting for output
+	agent *record       // nil: the event is not about an agent
+	end   *session.Exit // the end of a life that the event records; nil: it records none
+	// id of the life whose output the event waits for; "" = it waits only for those before it
+	output string
+	by     time.Time // when it stops waiting for output
 }
 
 // tell records an event about an agent.
@@ -40,9 +41,11 @@ func (m *machine) tellEnd(a *record, x session.Exit, e events.Event, answers ...
 
 // tellCrash records the end of a life as a crash, with its last output.
 func (m *machine) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
-	m.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID, by: now.Add(outputWait)})
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
+		by: now.Add(outputWait)})
 	m.late = append(m.late, effect.Capture{
-		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols, Rows: a.want.Spec.Rows,
+		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
+		Rows: a.want.Spec.Rows,
 	})
 }
 
@@ -69,7 +72,8 @@ func (m *machine) releaseRecords(now time.Time) {
 			break
 		}
 		if q.output != "" {
-			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not kept within %s", outputWait)})
+			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not kept within %s",
+				outputWait)})
 		}
 		m.do(q.Record)
 		if q.agent != nil {

@@ -33,7 +33,9 @@ func (c *Controller) noBead(id string) error {
 		all = append(all, city.Prefix{Rig: rig.Name, Prefix: rig.Prefix})
 	}
 	err := fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
-	if slices.ContainsFunc(all, func(p city.Prefix) bool { return p.Prefix == city.BeadPrefix(id) }) {
+	if slices.ContainsFunc(all, func(p city.Prefix) bool {
+		return p.Prefix == city.BeadPrefix(id)
+	}) {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
@@ -58,7 +60,8 @@ func (r *runner) elsewhere(ctx context.Context, scope string, err error, links .
 				continue
 			}
 			if _, getErr := store.Get(ctx, id); getErr == nil {
-				return fmt.Errorf("%w in the store of %s: %s is work of %s, and links stay within one store", err, beads.ScopeTitle(scope), id, beads.ScopeTitle(other))
+				return fmt.Errorf("%w in the store of %s: %s is work of %s, and links stay "+
+					"within one store", err, beads.ScopeTitle(scope), id, beads.ScopeTitle(other))
 			}
 		}
 	}

@@ -32,7 +32,8 @@ const (
 	ackLimit     = 2 * time.Second
 	stopMargin   = 5 * time.Second  // beyond the agent's grace
 	startLimit   = 10 * time.Minute // pre_start may install things; readiness has its own deadline
-	leaveLimit   = Farewell / 3     // for what is in flight when the controller ends and leaves its agents
+	// for what is in flight when the controller ends and leaves its agents
+	leaveLimit = Farewell / 3
 )
 
 // runner carries effects out, each in a goroutine of its own with a deadline, and turns their results into inputs.
@@ -48,7 +49,8 @@ type runner struct {
 	guards  *guard.Guards
 	checks  chan struct{} // one place for each check that may run at once
 	folders turns         // of starts, in the folders that they fill
-	draws   chan struct{} // held while last words are drawn: one at a time, starts need the processors more
+	// held while last words are drawn: one at a time, starts need the processors more
+	draws chan struct{}
 
 	// between is nil but in tests, where it stands between the machine and the world: each effect before it
 	// begins, and each result before it is handed in, goes on only if it says so. It is called from any goroutine.
@@ -80,7 +82,8 @@ func newRunner(c *Controller) *runner {
 	}
 	r.guards = guard.New(func(now guard.Report) { r.deliver(effect.StoresReported{Report: now}) })
 	r.guards.Took = c.gauges.called
-	r.paced = &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)), forked: r.forked, answered: r.answered, asks: r.asks}
+	r.paced = &paced{Provider: c.o.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		forked: r.forked, answered: r.answered, asks: r.asks}
 	return r
 }
 
@@ -93,11 +96,14 @@ func (r *runner) run(f effect.Effect) {
 	case effect.Cancel:
 		r.cut(f.Agent)
 	case effect.Start:
-		r.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started { return r.start(ctx, f) })
+		r.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
+			return r.start(ctx, f)
+		})
 	case effect.Resume:
 		r.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
-			if err := r.tell(ctx, f.Want, &s); err != nil { // it lives, and has been told what is no text to be typed
+			// it lives, and has been told what is no text to be typed
+			if err := r.tell(ctx, f.Want, &s); err != nil {
 				in.Troubles = append(in.Troubles, err.Error())
 			}
 			in.Err = session.Settle(ctx, r.paced, s)
@@ -115,11 +121,15 @@ func (r *runner) run(f effect.Effect) {
 			return nil
 		})
 	case effect.Vet:
-		r.within(session.CheckLimit, func(ctx context.Context) effect.Input { return r.vet(ctx, f) })
+		r.within(session.CheckLimit, func(ctx context.Context) effect.Input {
+			return r.vet(ctx, f)
+		})
 	case effect.CheckPool:
 		r.check(f)
 	case effect.MarkDrain:
-		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input { return r.mark(ctx, f) })
+		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
+			return r.mark(ctx, f)
+		})
 	case effect.Scale:
 		r.within(loadLimit, func(context.Context) effect.Input { return r.scale(f) })
 	case effect.List:
@@ -132,16 +142,21 @@ func (r *runner) run(f effect.Effect) {
 	case effect.Acknowledge:
 		r.within(ackLimit, func(ctx context.Context) effect.Input { r.ack(ctx, f); return nil })
 	case effect.Type:
-		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input { return effect.Typed{Agent: f.Agent, Err: r.typeInto(ctx, f)} })
+		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
+			return effect.Typed{Agent: f.Agent, Err: r.typeInto(ctx, f)}
+		})
 	case effect.Send:
-		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input { return r.send(ctx, f) })
+		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
+			return r.send(ctx, f)
+		})
 	case effect.Load:
 		r.within(loadLimit, func(context.Context) effect.Input { return r.load(f) })
 	case effect.Edit:
 		r.within(loadLimit, func(context.Context) effect.Input {
 			err := r.home()
 			if err == nil {
-				err = edit.SetSuspended(r.c.o.source(), config.Target{Agent: f.Agent, Rig: f.Rig}, f.On)
+				err = edit.SetSuspended(r.c.o.source(), config.Target{Agent: f.Agent, Rig: f.Rig},
+					f.On)
 			}
 			return effect.Edited{Edit: f, Err: err}
 		})
@@ -154,7 +169,9 @@ func (r *runner) run(f effect.Effect) {
 	case effect.Measure:
 		r.within(measureLimit, r.measure)
 	case effect.SaveHistories:
-		r.within(keepLimit, func(context.Context) effect.Input { return effect.HistoriesSaved{Err: writeMemory(&r.c.o, f.Memory)} })
+		r.within(keepLimit, func(context.Context) effect.Input {
+			return effect.HistoriesSaved{Err: writeMemory(&r.c.o, f.Memory)}
+		})
 	default:
 		if r.runWork(f) || r.runTier(f) {
 			return
@@ -225,7 +242,8 @@ func (r *runner) deliver(in effect.Input) {
 }
 
 // launch runs a start that cut can end early.
-func (r *runner) launch(name string, ready session.Ready, work func(context.Context) effect.Started) {
+func (r *runner) launch(name string, ready session.Ready,
+	work func(context.Context) effect.Started) {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	ctx, stop := context.WithTimeout(ctx, startLimit+ready.Delay+ready.Deadline)
 	st := &starting{cancel: cancel, forked: make(chan struct{})}
@@ -294,12 +312,13 @@ func (r *runner) start(ctx context.Context, f effect.Start) (in effect.Started) 
 			return effect.Started{Err: fmt.Errorf("its working folder cannot be made: %w", err)}
 		}
 	}
-	in.Status, in.Err = session.Launch(ctx, r.paced, w.Spawn(rand.Text()), func(s *session.Spec) (err error) {
-		if in.Equipped, in.Troubles, err = r.equip(ctx, w); err != nil {
-			return err
-		}
-		return r.tell(ctx, w, s)
-	})
+	in.Status, in.Err = session.Launch(ctx, r.paced, w.Spawn(rand.Text()),
+		func(s *session.Spec) (err error) {
+			if in.Equipped, in.Troubles, err = r.equip(ctx, w); err != nil {
+				return err
+			}
+			return r.tell(ctx, w, s)
+		})
 	return in
 }
 
@@ -310,7 +329,8 @@ func (r *runner) ack(ctx context.Context, f effect.Acknowledge) {
 		return
 	}
 	r.yield(ctx, f.Agent)
-	if err := p.Acknowledge(ctx, f.Session, f.ID); err != nil && !errors.Is(err, session.ErrNotFound) {
+	if err := p.Acknowledge(ctx, f.Session, f.ID); err != nil &&
+		!errors.Is(err, session.ErrNotFound) {
 		r.c.o.Logger.Warn("a recorded end cannot be acknowledged", "agent", f.Agent, "err", err)
 	}
 }
@@ -343,7 +363,8 @@ func (r *runner) load(f effect.Load) effect.Input {
 	}
 	revision, err := r.c.o.source().Revision()
 	found := err == nil && revision == f.Known && r.found()
-	if err == nil && !f.Force && !found && (revision == f.Known || revision == f.Refused || !f.Now && revision != f.Sighted) {
+	if err == nil && !f.Force && !found && (revision == f.Known || revision == f.Refused ||
+		!f.Now && revision != f.Sighted) {
 		return effect.Loaded{Revision: revision}
 	}
 	cfg, err := r.c.o.source().Load()
@@ -363,7 +384,8 @@ func (r *runner) load(f effect.Load) effect.Input {
 	if err != nil {
 		return effect.Loaded{Revision: revision, Err: err}
 	}
-	return effect.Loaded{Revision: cfg.Revision, Conf: r.c.translate(cfg), Found: found && cfg.Revision == f.Known}
+	return effect.Loaded{Revision: cfg.Revision, Conf: r.c.translate(cfg),
+		Found: found && cfg.Revision == f.Known}
 }
 
 // found reports whether a program has come that agents of the configuration in force could not be started without.

@@ -42,9 +42,12 @@ func (r *runner) count(ctx context.Context, f effect.CountWork) effect.Input {
 	if !slices.Equal(t.pools, f.Pools) || t.by == nil {
 		*t = tally{pools: f.Pools, by: map[string]scopeTally{}}
 	}
-	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool { return !slices.Contains(scopes, scope) })
+	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool {
+		return !slices.Contains(scopes, scope)
+	})
 	r.guards.Keep(scopes)
-	in := effect.WorkCounted{Work: city.Work{Pools: map[string]int{}}, Rigs: map[string]city.RigWork{}, Held: map[string]effect.Holding{}, Mail: city.MailTally{}}
+	in := effect.WorkCounted{Work: city.Work{Pools: map[string]int{}},
+		Rigs: map[string]city.RigWork{}, Held: map[string]effect.Holding{}, Mail: city.MailTally{}}
 	newest, gates := map[string]beads.Bead{}, map[string]string{}
 	for _, scope := range scopes {
 		if err := r.countScope(ctx, scope, t); err != nil && in.Err == nil {
@@ -79,8 +82,11 @@ func (r *runner) count(ctx context.Context, f effect.CountWork) effect.Input {
 	if in.Unknown {
 		return in // and the next one is news
 	}
-	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) && maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) && maps.Equal(t.mail, in.Mail) && maps.EqualFunc(t.held, in.Held, effect.Holding.Same) &&
-		t.told.Open == in.Work.Open && t.told.InProgress == in.Work.InProgress && maps.Equal(t.told.Pools, in.Work.Pools)
+	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) &&
+		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
+		maps.Equal(t.mail, in.Mail) && maps.EqualFunc(t.held, in.Held, effect.Holding.Same) &&
+		t.told.Open == in.Work.Open && t.told.InProgress == in.Work.InProgress &&
+		maps.Equal(t.told.Pools, in.Work.Pools)
 	t.gated = in.Gated
 	t.told, t.tasks, t.held, t.rigs, t.mail = &in.Work, in.Tasks, in.Held, in.Rigs, in.Mail
 	return in
@@ -115,9 +121,11 @@ func (r *runner) countScope(ctx context.Context, scope string, t *tally) error {
 
 // leafed counts what a store has that cannot count: all at once, since such a store is slow.
 func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
-	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{}, held: map[string]effect.Holding{}, mail: city.MailTally{}}
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
+		held: map[string]effect.Holding{}, mail: city.MailTally{}}
 	none := city.NotWork()
-	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen,
+		beads.StatusInProgress}, Limit: -1})
 	if err != nil {
 		return now, err
 	}
@@ -159,16 +167,20 @@ func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTall
 	var err error
 	none := city.NotWork()
 	open, moving := beads.StatusOpen, beads.StatusInProgress
-	for _, pool := range pools { // before it is looked at who is at work: who has begun just now is seen there
-		q := beads.Query{Status: []beads.Status{open, moving}, Labels: []string{city.PoolLabel + pool}}
+	// before it is looked at who is at work: who has begun just now is seen there
+	for _, pool := range pools {
+		q := beads.Query{Status: []beads.Status{open, moving},
+			Labels: []string{city.PoolLabel + pool}}
 		if now.work.Pools[pool], err = store.Count(ctx, q); err != nil {
 			return now, err
 		}
 	}
-	if now.work.Open, err = store.Count(ctx, beads.Query{Status: []beads.Status{open}, NotType: none}); err != nil {
+	if now.work.Open, err = store.Count(ctx, beads.Query{Status: []beads.Status{open},
+		NotType: none}); err != nil {
 		return now, err
 	}
-	if now.work.InProgress, err = store.Count(ctx, beads.Query{Status: []beads.Status{moving}, NotType: none}); err != nil {
+	if now.work.InProgress, err = store.Count(ctx,
+		beads.Query{Status: []beads.Status{moving}, NotType: none}); err != nil {
 		return now, err
 	}
 	if now.work.InProgress > 0 {
@@ -182,7 +194,8 @@ func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTall
 		now.gates = blocked(now.tasks, gates)
 	}
 	if now.work.Open > 0 {
-		given, err := store.List(ctx, beads.Query{Status: []beads.Status{open}, Assigned: true, NotType: none, Limit: tasksMost})
+		given, err := store.List(ctx, beads.Query{Status: []beads.Status{open}, Assigned: true,
+			NotType: none, Limit: tasksMost})
 		if err != nil {
 			return now, err
 		}
@@ -202,8 +215,10 @@ const (
 )
 
 // tasks are the newest work in progress of a store, by assignee; all of it is added to what they hold.
-func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (map[string]beads.Bead, error) {
-	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: tasksMost})
+func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
+	map[string]beads.Bead, error) {
+	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
+		NotType: city.NotWork(), Limit: tasksMost})
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +235,8 @@ func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holdin
 // later keeps of two beads the one that was changed last; of two at once the one with the smaller id.
 func later(of map[string]beads.Bead, who string, b beads.Bead) {
 	have, known := of[who]
-	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) && b.ID < have.ID {
+	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&
+		b.ID < have.ID {
 		of[who] = b
 	}
 }

@@ -32,7 +32,8 @@ func (r *runner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input
 			continue
 		}
 		held, err := store.List(ctx, beads.Query{
-			Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true, NotType: city.NotWork(), Limit: -1,
+			Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true,
+			NotType: city.NotWork(), Limit: -1,
 		})
 		in.Err = errors.Join(in.Err, err)
 		for _, b := range slices.Backward(held) {
@@ -52,7 +53,8 @@ func (r *runner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input
 }
 
 // give gives one piece of work back.
-func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead, l effect.Leaver) error {
+func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
+	l effect.Leaver) error {
 	was, now, err := free(ctx, store, b, l.Pool)
 	if err != nil {
 		return err
@@ -65,18 +67,22 @@ func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b bea
 
 // free makes a piece of work open for a pool and nobody's, unless somebody was faster and it is no longer whose it
 // was. What is labelled for a pool stays with that.
-func free(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead, err error) {
+func free(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead,
+	err error) {
 	who := b.Assignee
 	for range swaps {
 		p := beads.Patch{Status: new(beads.StatusOpen), Assignee: new(""), IfRev: &b.Rev}
-		if !slices.ContainsFunc(b.Labels, func(l string) bool { return strings.HasPrefix(l, city.PoolLabel) }) {
+		if !slices.ContainsFunc(b.Labels, func(l string) bool {
+			return strings.HasPrefix(l, city.PoolLabel)
+		}) {
 			p.AddLabels = []string{city.PoolLabel + pool}
 		}
 		if now, err = store.Update(ctx, b.ID, p); !errors.Is(err, beads.ErrConflict) {
 			break
 		}
 		was := b
-		if b, err = store.Get(ctx, b.ID); err != nil || b.Assignee != who || b.Status == beads.StatusClosed {
+		if b, err = store.Get(ctx, b.ID); err != nil || b.Assignee != who ||
+			b.Status == beads.StatusClosed {
 			b, now = was, was
 			break
 		}

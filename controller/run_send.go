@@ -50,7 +50,8 @@ func (r *runner) send(ctx context.Context, f effect.Send) effect.Input {
 	switch {
 	case errors.Is(err, session.ErrBusy): // since we looked
 		in.Held, in.Wait, in.Disturbed = whyTyping, sendAgain, true
-	case errors.Is(err, session.ErrNotFound): // nothing was typed; what becomes of the agent, the machine knows
+	case errors.Is(err, session.ErrNotFound):
+		// nothing was typed; what becomes of the agent, the machine knows
 		in.Held, in.Wait = whyEnded, sendAgain
 	case err != nil:
 		in.Err = err
@@ -67,7 +68,8 @@ func (r *runner) send(ctx context.Context, f effect.Send) effect.Input {
 }
 
 // disturbed says who is at the terminal, "" if nobody is, and when to ask again.
-func (r *runner) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string, wait time.Duration) {
+func (r *runner) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
+	wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
 	case st.Draft:
 		return whyDraft, sendAgain

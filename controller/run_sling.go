@@ -16,7 +16,8 @@ import (
 func (r *runner) sling(ctx context.Context, req city.SlingRequest, in *effect.BeadChanged) error {
 	conf := r.c.force.Load()
 	if conf == nil || conf.Source == nil {
-		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the configuration is being read"}
+		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the " +
+			"configuration is being read"}
 	}
 	source := conf.Source
 	s := sling.Slinger{

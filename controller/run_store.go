@@ -43,7 +43,8 @@ func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event
 // create makes a bead in the store that is meant.
 func (r *runner) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
 	if !slices.Contains(r.c.scopes(), c.Rig) {
-		return beads.Bead{}, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no rig is called %q", c.Rig)}
+		return beads.Bead{}, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no rig is called %q", c.Rig)}
 	}
 	store, err := r.store(c.Rig)
 	if err != nil {
@@ -101,7 +102,8 @@ func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []ev
 const swaps = 8
 
 // swap changes a bead as it stands, so that it is known what has changed by this.
-func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead, err error) {
+func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,
+	err error) {
 	for try := range swaps {
 		if was, err = store.Get(ctx, c.ID); err != nil {
 			return was, b, err
@@ -153,7 +155,8 @@ func (r *runner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		if f.Wisps == 0 {
 			continue
 		}
-		n, err := store.Purge(ctx, beads.Query{Type: beads.TypeMolecule, Labels: []string{wispLabel}}, time.Now().Add(-f.Wisps))
+		n, err := store.Purge(ctx, beads.Query{Type: beads.TypeMolecule,
+			Labels: []string{wispLabel}}, time.Now().Add(-f.Wisps))
 		in.N += n
 		if !errors.Is(err, errors.ErrUnsupported) {
 			in.Err = errors.Join(in.Err, err)
@@ -190,7 +193,9 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 		}
 		all, passed = append(all, found...), passed || own
 	}
-	slices.SortStableFunc(all, func(a, b beads.Bead) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	slices.SortStableFunc(all, func(a, b beads.Bead) int {
+		return b.CreatedAt.Compare(a.CreatedAt)
+	})
 	if most := q.Most(); most >= 0 && len(all) > most {
 		all = all[:most]
 	}
@@ -200,7 +205,8 @@ func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, er
 // listed is the page of one store. The bead that the page before ended with is in one of them only, its own: in
 // the others the page begins at its time, and in those behind that one (passed) with what was made in the same
 // moment.
-func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead, passed bool) (found []beads.Bead, own bool, err error) {
+func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, before *beads.Bead,
+	passed bool) (found []beads.Bead, own bool, err error) {
 	store, err := c.runner.store(rig)
 	if err != nil {
 		return nil, false, city.UnreadError(err)
@@ -218,7 +224,8 @@ func (c *Controller) listed(ctx context.Context, rig string, q beads.Query, befo
 	}
 	if foreign {
 		found = slices.DeleteFunc(found, func(b beads.Bead) bool {
-			return b.CreatedAt.After(before.CreatedAt) || !passed && b.CreatedAt.Equal(before.CreatedAt)
+			return b.CreatedAt.After(before.CreatedAt) || !passed &&
+				b.CreatedAt.Equal(before.CreatedAt)
 		})
 	}
 	return found, !foreign, nil

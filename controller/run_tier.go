@@ -30,9 +30,13 @@ const commandLimit = time.Minute
 func (r *runner) runTier(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.ReadHeartbeat:
-		r.within(muteLimit+time.Second, func(ctx context.Context) effect.Input { return r.heartbeat(ctx, f) })
+		r.within(muteLimit+time.Second, func(ctx context.Context) effect.Input {
+			return r.heartbeat(ctx, f)
+		})
 	case effect.Escalate:
-		r.within(storeLimit+commandLimit, func(ctx context.Context) effect.Input { return r.escalate(ctx, f) })
+		r.within(storeLimit+commandLimit, func(ctx context.Context) effect.Input {
+			return r.escalate(ctx, f)
+		})
 	default:
 		return false
 	}
@@ -134,7 +138,8 @@ func (r *runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	if f.Command == "" {
 		return in
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, commandLimit, fmt.Errorf("it had not ended after %s", commandLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, commandLimit,
+		fmt.Errorf("it had not ended after %s", commandLimit))
 	defer cancel()
 	dir, env, err := agent.Place(f.In, "", r.c.o.Host)
 	var res shell.Result
@@ -156,7 +161,8 @@ func (r *runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
 	return in
 }
 
-func (r *runner) write(ctx context.Context, f effect.Escalate) (told []events.Event, problem string) {
+func (r *runner) write(ctx context.Context, f effect.Escalate) (told []events.Event,
+	problem string) {
 	ctx, cancel := context.WithTimeout(ctx, storeLimit)
 	defer cancel()
 	to, err := r.c.snap.Load().Address(f.To)

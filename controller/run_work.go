@@ -49,7 +49,9 @@ type workshop struct {
 var errStopped = errors.New("the city was stopped before it had ended")
 
 func newWorkshop(ctx context.Context) workshop {
-	w := workshop{looks: beside.New[func()](mutesMost), conditions: make(chan struct{}, checksAtOnce), going: &going{ends: map[string]context.CancelCauseFunc{}}}
+	w := workshop{looks: beside.New[func()](mutesMost),
+		conditions: make(chan struct{}, checksAtOnce),
+		going:      &going{ends: map[string]context.CancelCauseFunc{}}}
 	w.runs, w.endRuns = context.WithCancelCause(ctx)
 	return w
 }
@@ -99,7 +101,9 @@ func (r *runner) runWork(f effect.Effect) (ok bool) {
 	case effect.Purge:
 		r.within(purgeLimit, func(ctx context.Context) effect.Input { return r.purge(ctx, f) })
 	case effect.BackUp:
-		r.within(backupLimit, func(ctx context.Context) effect.Input { return effect.BackedUp{Err: r.c.o.BackUp(ctx)} })
+		r.within(backupLimit, func(ctx context.Context) effect.Input {
+			return effect.BackedUp{Err: r.c.o.BackUp(ctx)}
+		})
 	default:
 		return false
 	}
@@ -153,7 +157,8 @@ func (r *runner) scan(ctx context.Context, f effect.Scan) effect.Input {
 // aside does what may never come to an end because a folder does not answer, one of a name at a time. What it
 // found is there when done is called, which happens unless ctx ends, or the limit has passed (0 = none): then it
 // is not ok.
-func (r *runner) aside(ctx context.Context, name string, limit time.Duration, work func() (done func())) (ok bool) {
+func (r *runner) aside(ctx context.Context, name string, limit time.Duration,
+	work func() (done func())) (ok bool) {
 	done, ok := r.shop.looks.At(ctx, name, time.Now(), limit, work)
 	if ok {
 		done()
@@ -172,7 +177,8 @@ func (r *runner) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input
 	if in.Told, err = r.toldRuns(ctx); err != nil { // then only what is closed now is told
 		r.c.o.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
 	}
-	open, err := store.List(ctx, beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+	open, err := store.List(ctx, beads.Query{Type: city.RunType,
+		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 	if err != nil {
 		return effect.RunsSwept{Err: err}
 	}
@@ -220,7 +226,8 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 		if has[name] {
 			continue
 		}
-		one, err := store.List(ctx, beads.Query{Labels: []string{city.RunLabel + name}, Type: city.RunType, Limit: 1})
+		one, err := store.List(ctx, beads.Query{Labels: []string{city.RunLabel + name},
+			Type: city.RunType, Limit: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -235,7 +242,8 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 // unclosable tells the fault of one record, which is not the store's.
 func unclosable(err error) bool {
 	var invalid *beads.Invalid
-	return errors.As(err, &invalid) || errors.Is(err, beads.ErrAside) || errors.Is(err, beads.ErrConflict)
+	return errors.As(err, &invalid) || errors.Is(err, beads.ErrAside) ||
+		errors.Is(err, beads.ErrConflict)
 }
 
 // followEvents hands in what somebody waits for, in place of what was handed in before.
@@ -309,10 +317,12 @@ func (r *runner) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
 		return in
 	}
 	b := beads.Bead{
-		Title: "run of " + d.Scoped(), Type: city.RunType, Status: beads.StatusInProgress, Labels: []string{city.RunLabel + d.Scoped()},
+		Title: "run of " + d.Scoped(), Type: city.RunType, Status: beads.StatusInProgress,
+		Labels:   []string{city.RunLabel + d.Scoped()},
 		Metadata: map[string]string{city.RunReason: fit(f.Run.Reason)},
 	}
-	for key, value := range map[string]string{city.RunBy: f.Run.By, city.RunRetry: digits(f.Run.Retry), city.RunEvents: digits(f.Run.Count)} {
+	for key, value := range map[string]string{city.RunBy: f.Run.By,
+		city.RunRetry: digits(f.Run.Retry), city.RunEvents: digits(f.Run.Count)} {
 		if value != "" {
 			b.Metadata[key] = value
 		}
@@ -345,7 +355,8 @@ func digits(n int) string {
 // closing is the patch that closes a run's record.
 func closing(run city.Run, made bool) beads.Patch {
 	p := beads.Closing()
-	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: fit(run.Error), city.RunOutput: fit(run.Output), city.RunMade: run.Made}
+	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: fit(run.Error),
+		city.RunOutput: fit(run.Output), city.RunMade: run.Made}
 	if run.TimedOut {
 		p.SetMetadata[city.RunTimedOut] = "true"
 	}

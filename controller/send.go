@@ -31,7 +31,8 @@ var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second
 // nudge takes a text. What becomes of it is decided by deliver.
 func (m *machine) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		m.refuseID(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to be typed, %d are the most: put it in a file and send the file's name", len(c.Text), city.MaxSend))
+		m.refuseID(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to be typed, %d "+
+			"are the most: put it in a file and send the file's name", len(c.Text), city.MaxSend))
 		return
 	}
 	if _, never := m.outlook(a); never || !a.alive && a.op == opNone && a.state == city.Failed {
@@ -40,7 +41,9 @@ func (m *machine) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	}
 	if a.out == nil {
 		a.out = &outbox{}
-		at, _ := slices.BinarySearchFunc(m.mail, a.name, func(a *record, name string) int { return strings.Compare(a.name, name) })
+		at, _ := slices.BinarySearchFunc(m.mail, a.name, func(a *record, name string) int {
+			return strings.Compare(a.name, name)
+		})
 		m.mail = slices.Insert(m.mail, at, a)
 	}
 	if why := a.out.room(a, len(c.Text)); why != "" {
@@ -49,8 +52,10 @@ func (m *machine) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	}
 	m.sent++
 	d := &delivery{
-		id: m.sent, text: c.Text, lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"), bytes: len(c.Text), now: c.Now,
-		stage: city.Queued, why: "it waits for its turn", since: now, came: now, asker: id, answerBy: now.Add(sendAnswer),
+		id: m.sent, text: c.Text, lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
+		bytes: len(c.Text), now: c.Now,
+		stage: city.Queued, why: "it waits for its turn", since: now, came: now, asker: id,
+		answerBy: now.Add(sendAnswer),
 	}
 	d.first, _, _ = strings.Cut(c.Text, "\n")
 	d.first = strings.ToValidUTF8(d.first[:min(len(d.first), city.MaxSendShown)], "")
@@ -157,7 +162,8 @@ func receipt(a *record, d *delivery) city.Receipt {
 	r := city.Receipt{Send: &send}
 	switch d.stage {
 	case city.Queued:
-		r.Message = fmt.Sprintf("queued for %s: %s; it is typed when that is over (`gcity agent unsend %s %d` takes it back)", a.name, d.why, a.name, d.id)
+		r.Message = fmt.Sprintf("queued for %s: %s; it is typed when that is over (`gcity agent "+
+			"unsend %s %d` takes it back)", a.name, d.why, a.name, d.id)
 	case city.Typing:
 		r.Message = "the terminal of agent " + a.name + " is still taking the text"
 	default:
@@ -181,9 +187,11 @@ func (m *machine) expire(now time.Time, a *record) {
 	for _, d := range slices.Clone(b.waiting) {
 		switch {
 		case !d.now && !b.disturbed.IsZero() && !now.Before(d.draftEnd(b)):
-			m.giveUp(now, a, d, dropped{city.Conflict, fmt.Sprintf("%s, for %s", d.why, draftLimit), controller})
+			m.giveUp(now, a, d, dropped{city.Conflict, fmt.Sprintf("%s, for %s", d.why, draftLimit),
+				controller})
 		case !now.Before(d.came.Add(sendLimit)):
-			m.giveUp(now, a, d, dropped{city.Conflict, fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.why), controller})
+			m.giveUp(now, a, d, dropped{city.Conflict,
+				fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.why), controller})
 		}
 	}
 }
@@ -225,7 +233,8 @@ func (m *machine) delivered(now time.Time, in effect.Sent) {
 		if errors.Is(in.Err, session.ErrUnsupported) {
 			m.mutes[a.life.Provider] = in.Err.Error()
 		}
-		m.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " + in.Err.Error(), controller})
+		m.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " +
+			in.Err.Error(), controller})
 	case in.Held != "":
 		if !d.held {
 			d.held, d.stage, d.since = true, city.Queued, d.came
@@ -255,7 +264,9 @@ func (m *machine) delivered(now time.Time, in effect.Sent) {
 			answers = []effect.Answer{{ID: d.asker, Receipt: receipt(a, d)}}
 			d.asker = 0
 		}
-		m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(), Message: d.String() + " was typed and submitted", Payload: payload(d.payload())}, answers...)
+		m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
+			Message: d.String() + " was typed and submitted", Payload: payload(d.payload())},
+			answers...)
 		m.typedFor(d)
 	}
 }
@@ -274,7 +285,8 @@ func (m *machine) heed(now time.Time, a *record) {
 			continue
 		}
 		switch {
-		case !a.alive || a.life.ID != d.life || d.output == math.MaxUint64: // it never will, or nobody can tell
+		case !a.alive || a.life.ID != d.life || d.output == math.MaxUint64:
+			// it never will, or nobody can tell
 			d.looks = len(heedAfter) + 1
 		case a.life.Output > d.output:
 			d.stage, d.since, m.changed = city.Acknowledged, now, true
@@ -294,7 +306,8 @@ type dropped struct {
 }
 
 // giveUp ends a text that was not typed. Whoever waits for word of it hears that, and the log in any case.
-func (m *machine) giveUp(now time.Time, a *record, d *delivery, g dropped, answers ...effect.Answer) {
+func (m *machine) giveUp(now time.Time, a *record, d *delivery, g dropped,
+	answers ...effect.Answer) {
 	b := a.out
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *delivery) bool { return w == d })
 	if b.going == d {
@@ -308,10 +321,13 @@ func (m *machine) giveUp(now time.Time, a *record, d *delivery, g dropped, answe
 	}
 	d.takers = nil
 	if d.asker != 0 {
-		answers = append(answers, effect.Answer{ID: d.asker, Err: &city.Error{Code: g.code, Message: fmt.Sprintf("the text for agent %s was given up: %s", a.name, g.why)}})
+		answers = append(answers, effect.Answer{ID: d.asker,
+			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
+				"the text for agent %s was given up: %s", a.name, g.why)}})
 		d.asker = 0
 	}
-	m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor, Message: d.String() + " was given up: " + g.why, Payload: payload(d.payload())}, answers...)
+	m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
+		Message: d.String() + " was given up: " + g.why, Payload: payload(d.payload())}, answers...)
 	m.typedFor(d)
 }
 
@@ -327,7 +343,8 @@ func (m *machine) giveUpMail(now time.Time) {
 	for _, a := range m.mail {
 		m.giveUpAll(now, a, city.Unavailable, "the controller has ended")
 		if d := a.out.going; d != nil {
-			m.giveUp(now, a, d, dropped{city.Unavailable, "the controller has ended while it was being typed; it may have been", controller})
+			m.giveUp(now, a, d, dropped{city.Unavailable, "the controller has ended while it was " +
+				"being typed; it may have been", controller})
 		}
 	}
 }

@@ -21,9 +21,11 @@ func (m *machine) shutRun(now time.Time, in effect.RunClosed) {
 		return
 	}
 	forgone := errors.Is(in.Err, beads.ErrNotFound) || unclosable(in.Err) // no try will change that
-	if f.Kind != "" {                                                     // told once its end is on record, or cannot be for now
+	// told once its end is on record, or cannot be for now
+	if f.Kind != "" {
 		if forgone {
-			f.Msg += fmt.Sprintf("; its record %s cannot be closed, and is given up: %v", f.Run.ID, in.Err)
+			f.Msg += fmt.Sprintf("; its record %s cannot be closed, and is given up: %v", f.Run.ID,
+				in.Err)
 		}
 		m.tellRun(f)
 		delete(m.work.depth, f.Run.ID)

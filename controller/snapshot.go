@@ -12,17 +12,22 @@ import (
 
 // snapshot draws what an operator may see. Everything in it is a copy.
 func (m *machine) snapshot(now time.Time) *city.Snapshot {
-	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{}, ShutDown: m.ending != alive && !m.left, Ending: m.drawEnding()}
+	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
+		ShutDown: m.ending != alive && !m.left, Ending: m.drawEnding()}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
-		s.Config = city.ConfigInfo{Revision: short(m.conf.Revision), Loaded: m.loaded, Rejected: m.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
+		s.Config = city.ConfigInfo{Revision: short(m.conf.Revision), Loaded: m.loaded,
+			Rejected: m.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
 		s.Patrol.Interval = m.conf.Patrol
 		if m.held != nil {
 			s.Config.Held = &m.held.Held
 		}
 	}
-	for _, problem := range slices.Concat([]string{m.away, m.unlisted, m.work.forgot, m.work.unread, m.work.unswept, m.work.odd, m.work.deaf}, m.storeProblems(), []string{
-		m.work.lost, m.work.unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked, m.work.unreturned, m.work.unsaved, m.health, m.door.Problem, m.keeper.unread, m.keeper.unkept, m.gauge.problem,
+	for _, problem := range slices.Concat([]string{m.away, m.unlisted, m.work.forgot, m.work.unread,
+		m.work.unswept, m.work.odd, m.work.deaf}, m.storeProblems(), []string{
+		m.work.lost, m.work.unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
+		m.work.unreturned, m.work.unsaved, m.health, m.door.Problem, m.keeper.unread,
+		m.keeper.unkept, m.gauge.problem,
 	}) {
 		if problem != "" {
 			s.Degraded = append(s.Degraded, problem)
@@ -77,7 +82,8 @@ func (m *machine) drawRigs() []city.Rig {
 	rigs := make([]city.Rig, len(m.conf.Rigs))
 	for i := range m.conf.Rigs {
 		r := &m.conf.Rigs[i]
-		rigs[i] = city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended, Problem: r.Problem, Source: r.Source}
+		rigs[i] = city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended,
+			Problem: r.Problem, Source: r.Source}
 		if work, known := m.work.rigs[r.Name]; known {
 			rigs[i].Work = &work
 		}
@@ -112,14 +118,16 @@ func (a *record) crashes(now time.Time, window time.Duration) int {
 func (a *record) draw() city.Agent {
 	v := city.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, Since: a.since,
-		Running: a.alive, Restarts: a.restarts, Exit: a.exit, Drift: a.drift, Decisions: slices.Clone(a.decisions),
+		Running: a.alive, Restarts: a.restarts, Exit: a.exit, Drift: a.drift,
+		Decisions: slices.Clone(a.decisions),
 	}
 	if !a.until.IsZero() {
 		until := a.until
 		v.Until = &until
 	}
 	if w := a.want; w != nil {
-		v.Description, v.Rig, v.Provider, v.Program, v.Source = w.Description, w.Rig, w.Provider, w.Program, w.Source
+		v.Description, v.Rig, v.Provider, v.Program, v.Source = w.Description, w.Rig, w.Provider,
+			w.Program, w.Source
 		v.Patched = w.Patched
 		v.Command, v.Dir, v.Declared = a.command, w.Spec.Dir, short(w.Spec.Fingerprint.Sum)
 		v.Suspended = w.Suspended != ""
@@ -146,7 +154,8 @@ func (a *record) draw() city.Agent {
 	}
 	if a.alive {
 		v.Provider = cmp.Or(a.life.Provider, v.Provider)
-		v.PID, v.Frozen, v.Session, v.Usage = a.life.PID, a.life.Frozen, sessionOf(&a.life), a.usage()
+		v.PID, v.Frozen, v.Session, v.Usage = a.life.PID, a.life.Frozen, sessionOf(&a.life),
+			a.usage()
 	}
 	return v
 }

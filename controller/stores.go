@@ -29,12 +29,15 @@ func (m *machine) storesChanged(now time.Time, in effect.StoresReported) {
 		after := troubleOf(in.Stores, s.Scope)
 		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
 		if after.Text == "" {
-			m.do(effect.Record{Event: events.Event{Type: events.StoreHealed, Actor: controller, Subject: s.Scope, Message: "the work of " + beads.ScopeTitle(s.Scope) + " can be read and written again"}})
+			m.do(effect.Record{Event: events.Event{Type: events.StoreHealed, Actor: controller,
+				Subject: s.Scope, Message: "the work of " + beads.ScopeTitle(s.Scope) +
+					" can be read and written again"}})
 		}
 	}
 	for _, s := range in.Stores {
 		if troubleOf(before, s.Scope).Text == "" {
-			m.do(effect.Record{Event: events.Event{Type: events.StoreFailing, Actor: controller, Subject: s.Scope, Message: s.Text}})
+			m.do(effect.Record{Event: events.Event{Type: events.StoreFailing, Actor: controller,
+				Subject: s.Scope, Message: s.Text}})
 		}
 	}
 	if healed {

@@ -41,13 +41,17 @@ func (m *machine) strand(now time.Time) {
 			since = now
 		}
 		if astray[who] = since; now.Sub(since) >= city.StrandedAfter {
-			shown = append(shown, city.Stranded{Agent: who, Why: why, Gone: gone, Since: since, Beads: h.IDs, Count: h.N})
+			shown = append(shown, city.Stranded{Agent: who, Why: why, Gone: gone, Since: since,
+				Beads: h.IDs, Count: h.N})
 		}
 	}
-	slices.SortFunc(shown, func(a, b city.Stranded) int { return city.CompareNames(a.Agent, b.Agent) })
+	slices.SortFunc(shown, func(a, b city.Stranded) int {
+		return city.CompareNames(a.Agent, b.Agent)
+	})
 	w.astray = astray
 	if !slices.EqualFunc(w.stranded, shown, func(a, b city.Stranded) bool {
-		return a.Agent == b.Agent && a.Why == b.Why && a.Count == b.Count && slices.Equal(a.Beads, b.Beads)
+		return a.Agent == b.Agent && a.Why == b.Why && a.Count == b.Count &&
+			slices.Equal(a.Beads, b.Beads)
 	}) {
 		w.stranded, m.changed = shown, true
 	}
@@ -93,7 +97,8 @@ func (m *machine) stranger(who string) (why string, gone bool) {
 		if p := m.pools[w.Pool]; p.want.Suspended != "" {
 			return "is suspended " + p.want.Suspended, false
 		}
-		return fmt.Sprintf("does not run, since pool %s wants %d", w.Pool, m.pools[w.Pool].desired), false
+		return fmt.Sprintf("does not run, since pool %s wants %d", w.Pool, m.pools[w.Pool].desired),
+			false
 	}
 	for _, p := range m.poolOrder {
 		if (pool.Spec{Name: p.name(), Max: math.MaxInt}).Index(who) > 0 {
@@ -101,7 +106,9 @@ func (m *machine) stranger(who string) (why string, gone bool) {
 		}
 	}
 	rig, _, qualified := strings.Cut(who, "/")
-	if qualified && slices.ContainsFunc(m.conf.Rigs, func(r agent.Rig) bool { return r.Name == rig }) || m.work.former[who] {
+	if qualified && slices.ContainsFunc(m.conf.Rigs, func(r agent.Rig) bool {
+		return r.Name == rig
+	}) || m.work.former[who] {
 		return "is no agent here any more", true
 	}
 	return "", false

@@ -20,7 +20,8 @@ const (
 // seekStrays orders that look, once it is time for it.
 func (m *machine) seekStrays(now time.Time) {
 	w := &m.work
-	if w.strays.IsZero() || now.Before(w.strays) || !w.swept || m.ending != alive || m.settling || m.storeProblem("") != "" {
+	if w.strays.IsZero() || now.Before(w.strays) || !w.swept || m.ending != alive || m.settling ||
+		m.storeProblem("") != "" {
 		return
 	}
 	known := make([]string, 0, len(w.goes)+len(w.unshut))
@@ -53,7 +54,8 @@ func (r *runner) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) ef
 	if err != nil {
 		return effect.UnclosedRunsClosed{Err: err}
 	}
-	open, err := store.List(ctx, beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+	open, err := store.List(ctx, beads.Query{Type: city.RunType,
+		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
 	if err != nil {
 		return effect.UnclosedRunsClosed{Err: err}
 	}
@@ -62,11 +64,13 @@ func (r *runner) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) ef
 			continue
 		}
 		run := city.RunOf(b)
-		run.Outcome, run.Error = city.RunVoid, "it never began: its record was written after it had been given up"
+		run.Outcome, run.Error = city.RunVoid, "it never began: its record was written after it "+
+			"had been given up"
 		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil && !unclosable(err) {
 			return effect.UnclosedRunsClosed{Err: err}
 		}
-		r.c.o.Logger.Info("the record of a run that never began is closed", "automation", run.Automation, "record", run.ID)
+		r.c.o.Logger.Info("the record of a run that never began is closed", "automation",
+			run.Automation, "record", run.ID)
 	}
 	return effect.UnclosedRunsClosed{}
 }

@@ -17,7 +17,8 @@ func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
 		a.spoke = time.Time{}
 	case adopted && !s.Activity.IsZero():
 		a.spoke = now.Add(-max(0, now.Sub(s.Activity)))
-	case adopted, a.spoke.IsZero(), s.Output != a.life.Output, s.Output == 0 && !s.Activity.Equal(a.life.Activity):
+	case adopted, a.spoke.IsZero(), s.Output != a.life.Output,
+		s.Output == 0 && !s.Activity.Equal(a.life.Activity):
 		a.spoke = now
 	}
 }
@@ -53,9 +54,12 @@ func (m *machine) stuckness(now time.Time, a *record) {
 		m.look()
 	default:
 		a.stuck, m.changed = &city.Stuck{Since: since, Task: a.task}, true
-		why := fmt.Sprintf("nothing printed for %s (stuck_after %s), and it is at %s", now.Sub(since).Round(time.Second), limit, a.task)
+		why := fmt.Sprintf("nothing printed for %s (stuck_after %s), and it is at %s",
+			now.Sub(since).Round(time.Second), limit, a.task)
 		m.decided(now, a, "stuck", why)
-		m.tell(a, events.Event{Type: events.AgentStuck, Message: why, Payload: payload(map[string]any{"since": since.UTC().Format(time.RFC3339), "task": a.task})})
+		m.tell(a, events.Event{Type: events.AgentStuck, Message: why,
+			Payload: payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
+				"task": a.task})})
 	}
 }
 

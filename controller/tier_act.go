@@ -32,7 +32,8 @@ func (m *machine) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
 		m.retract(now, t, fmt.Sprintf("the beat after it came to %s: %s", v.Decision, v.Reason))
 	}
-	j := &city.Judgement{At: now, Decision: city.Remedy(v.Decision), Reason: v.Reason, By: by.by, Took: by.took}
+	j := &city.Judgement{At: now, Decision: city.Remedy(v.Decision), Reason: v.Reason, By: by.by,
+		Took: by.took}
 	if by.why != "" {
 		j.Reason += " (" + by.why + ")"
 	}
@@ -57,11 +58,14 @@ func (m *machine) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
 
 // tellAct records what was done about an agent, once it is known what has become of it.
 func (m *machine) tellAct(t *tier, j *city.Judgement) {
-	m.tellTier(t, events.WatchdogActed, controller, fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason),
-		map[string]any{"watches": t.want.Watches, "decision": j.Decision, "reason": j.Reason, "by": j.By, "result": j.Result, "failed": t.chain.Failed})
+	m.tellTier(t, events.WatchdogActed, controller,
+		fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason),
+		map[string]any{"watches": t.want.Watches, "decision": j.Decision, "reason": j.Reason,
+			"by": j.By, "result": j.Result, "failed": t.chain.Failed})
 }
 
-func (m *machine) tellTier(t *tier, kind, actor, msg string, about map[string]any, answers ...effect.Answer) {
+func (m *machine) tellTier(t *tier, kind, actor, msg string, about map[string]any,
+	answers ...effect.Answer) {
 	e := events.Event{Type: kind, Actor: actor, Subject: t.want.Name, Message: msg}
 	if about != nil {
 		e.Payload = payload(about)
@@ -71,7 +75,8 @@ func (m *machine) tellTier(t *tier, kind, actor, msg string, about map[string]an
 
 // remedy does what was decided, or the nearest to it that makes sense as things are now, and says so. waits: what
 // becomes of it is told later.
-func (m *machine) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string, waits bool) {
+func (m *machine) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string,
+	waits bool) {
 	a := m.agents[t.want.Watches]
 	why := fmt.Sprintf("watchdog %s: %s", t.want.Name, v.Reason)
 	f := m.facts(now, t, a)
@@ -153,15 +158,19 @@ func (m *machine) replace(now time.Time, a *record, why string) string {
 }
 
 // typeFor has a text typed into an agent, unless the one before still waits to be.
-func (m *machine) typeFor(now time.Time, t *tier, a *record, text string) (result string, waits bool) {
+func (m *machine) typeFor(now time.Time, t *tier, a *record, text string) (result string,
+	waits bool) {
 	if d := t.typing; d != nil {
-		return fmt.Sprintf("failed: the text of an earlier beat is still on its way: %s", d.why), false
+		return fmt.Sprintf("failed: the text of an earlier beat is still on its way: %s", d.why),
+			false
 	}
 	if a.life.Frozen {
-		return "failed: nothing typed reaches a stopped process" + numbered(a.life.PID, ": kill -CONT %d lets it go on"), false
+		return "failed: nothing typed reaches a stopped process" +
+			numbered(a.life.PID, ": kill -CONT %d lets it go on"), false
 	}
 	if len(text) > city.MaxSend { // which no configuration lets through
-		return fmt.Sprintf("failed: the text has %d bytes, and %d are the most that can be typed", len(text), city.MaxSend), false
+		return fmt.Sprintf("failed: the text has %d bytes, and %d are the most that can be typed",
+			len(text), city.MaxSend), false
 	}
 	if why, never := m.outlook(a); never {
 		return "failed: " + why, false
@@ -230,19 +239,24 @@ func (m *machine) typedFor(d *delivery) {
 func (m *machine) recovered(t *tier) {
 	t.esc, t.owed, t.line, m.changed = nil, false, "", true
 	m.note(&t.unposted, "")
-	m.tellTier(t, events.WatchdogRecovered, controller, t.want.Watches+" is heard of again", map[string]any{"watches": t.want.Watches})
+	m.tellTier(t, events.WatchdogRecovered, controller, t.want.Watches+" is heard of again",
+		map[string]any{"watches": t.want.Watches})
 }
 
 // escalate calls a person when nothing has helped, once until it is better.
 func (m *machine) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
 	if t.esc == nil && t.chain.Failed >= w.EscalateAfter {
-		msg := fmt.Sprintf("%s is not well, and %d starts and wakes in a row did not help: %s", w.Watches, t.chain.Failed, reason)
+		msg := fmt.Sprintf("%s is not well, and %d starts and wakes in a row did not help: %s",
+			w.Watches, t.chain.Failed, reason)
 		if t.chain.Failed == 1 {
-			msg = fmt.Sprintf("%s is not well, and what was done did not help: %s", w.Watches, reason)
+			msg = fmt.Sprintf("%s is not well, and what was done did not help: %s", w.Watches,
+				reason)
 		}
-		t.esc, t.owed, t.line, m.changed = &city.Escalation{At: now, To: w.EscalateTo, Message: msg}, true, w.EscalateCommand, true
-		m.tellTier(t, events.WatchdogEscalated, controller, msg, map[string]any{"watches": w.Watches, "failed": t.chain.Failed, "to": w.EscalateTo})
+		t.esc, t.owed, t.line, m.changed = &city.Escalation{At: now, To: w.EscalateTo,
+			Message: msg}, true, w.EscalateCommand, true
+		m.tellTier(t, events.WatchdogEscalated, controller, msg,
+			map[string]any{"watches": w.Watches, "failed": t.chain.Failed, "to": w.EscalateTo})
 	}
 	if t.owed && t.esc != nil {
 		m.post(t)
@@ -258,10 +272,13 @@ func (m *machine) post(t *tier) {
 	command := t.line
 	t.line = ""
 	m.do(effect.Escalate{
-		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name, Subject: t.want.Watches + " is not well",
+		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
+		Subject: t.want.Watches + " is not well",
 		Text:    m.letter(t),
 		Command: command, In: m.conf.Source,
-		Env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches, "GC_WATCHDOG_FAILED=" + strconv.Itoa(t.chain.Failed), "GC_WATCHDOG_REASON=" + t.esc.Message},
+		Env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches,
+			"GC_WATCHDOG_FAILED=" + strconv.Itoa(t.chain.Failed),
+			"GC_WATCHDOG_REASON=" + t.esc.Message},
 	})
 }
 
@@ -270,9 +287,12 @@ func (m *machine) letter(t *tier) string {
 	text := t.esc.Message + "\n\nWhat was tried:\n"
 	for i := max(0, len(t.recent)-t.chain.Failed); i < len(t.recent); i++ {
 		j := &t.recent[i]
-		text += fmt.Sprintf("- %s %s, by %s: %s (%s)\n", j.At.UTC().Format(time.RFC3339), j.Decision, j.By, j.Reason, j.Result)
+		text += fmt.Sprintf("- %s %s, by %s: %s (%s)\n", j.At.UTC().Format(time.RFC3339),
+			j.Decision, j.By, j.Reason, j.Result)
 	}
-	return text + fmt.Sprintf("\nLook at it: gcity why %s; gcity agent peek %s\nSay that you have seen this: gcity watchdog acknowledge %s\n", t.want.Watches, t.want.Watches, t.want.Name)
+	return text + fmt.Sprintf("\nLook at it: gcity why %s; gcity agent peek %s\nSay that you "+
+		"have seen this: gcity watchdog acknowledge %s\n", t.want.Watches, t.want.Watches,
+		t.want.Name)
 }
 
 // posted takes what has become of an escalation.

@@ -30,11 +30,14 @@ func (m *machine) beatNow(id uint64, c city.Beat) {
 	switch {
 	case t == nil:
 	case t.rests != "":
-		m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name, t.rests))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name,
+			t.rests))
 	case t.beat != nil:
-		m.reply(id, fmt.Sprintf("triage %s judges the beat %s of watchdog %s already", t.want.Triage, t.beat.id, t.want.Name))
+		m.reply(id, fmt.Sprintf("triage %s judges the beat %s of watchdog %s already",
+			t.want.Triage, t.beat.id, t.want.Name))
 	case !m.listed:
-		m.refuseID(id, city.Unavailable, "nobody has looked yet at what runs; try again in a moment")
+		m.refuseID(id, city.Unavailable, "nobody has looked yet at what runs; try again "+
+			"in a moment")
 	default:
 		t.asked = append(t.asked, id)
 		m.beginBeat(t)
@@ -54,14 +57,18 @@ func (m *machine) acknowledge(id uint64, c city.Acknowledge) {
 	switch {
 	case t == nil:
 	case t.esc == nil:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s calls nobody just now: there is nothing to acknowledge", t.want.Name))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s calls nobody just now: there is "+
+			"nothing to acknowledge", t.want.Name))
 	case t.esc.Seen:
-		m.reply(id, fmt.Sprintf("the call of watchdog %s is acknowledged already, by %s", t.want.Name, t.esc.By))
+		m.reply(id, fmt.Sprintf("the call of watchdog %s is acknowledged already, by %s",
+			t.want.Name, t.esc.By))
 	default:
 		seen := *t.esc
 		seen.Seen, seen.By = true, cmp.Or(c.By, operator)
 		t.esc, m.changed = &seen, true
-		m.tellTier(t, events.WatchdogAcknowledged, seen.By, seen.Message, map[string]any{"watches": t.want.Watches},
-			effect.Answer{ID: id, Receipt: city.Receipt{Message: fmt.Sprintf("the call of watchdog %s is acknowledged", t.want.Name)}})
+		m.tellTier(t, events.WatchdogAcknowledged, seen.By, seen.Message,
+			map[string]any{"watches": t.want.Watches},
+			effect.Answer{ID: id, Receipt: city.Receipt{
+				Message: fmt.Sprintf("the call of watchdog %s is acknowledged", t.want.Name)}})
 	}
 }

@@ -52,7 +52,8 @@ func (m *machine) rededicate(a *record, w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
 	} else if was != "" && a.served != "" && (a.alive || a.op == opStart) {
-		a.intent = cause{kind: causeBeat, why: "it was started for a beat, and is no triage any more"}
+		a.intent = cause{kind: causeBeat, why: "it was started for a beat, and is no " +
+			"triage any more"}
 	}
 	a.forgive("")
 	a.summon, a.unfit = nil, ""
@@ -75,13 +76,15 @@ func (m *machine) noTriage(t *tier) string {
 // overdueTriage says why the thresholds judge a beat whose time is over.
 func (m *machine) overdueTriage(t *tier) string {
 	if a := m.agents[t.want.Triage]; a.served != t.beat.id {
-		return fmt.Sprintf("triage %s was not started within %s: %s", a.name, t.want.TriageTTL, standing(a))
+		return fmt.Sprintf("triage %s was not started within %s: %s", a.name, t.want.TriageTTL,
+			standing(a))
 	}
 	return fmt.Sprintf("triage %s said nothing within %s", t.want.Triage, t.want.TriageTTL)
 }
 
 // triage has a beat judged by the tier's triage, if it can be.
-func (m *machine) triage(now time.Time, t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) bool {
+func (m *machine) triage(now time.Time, t *tier, a *record, f watchdog.Facts,
+	v watchdog.Verdict) bool {
 	if t.want.Triage == "" {
 		return false
 	}
@@ -89,14 +92,16 @@ func (m *machine) triage(now time.Time, t *tier, a *record, f watchdog.Facts, v 
 		m.degrade(t, why)
 		return false
 	}
-	b := &beat{id: t.want.Name + "-" + now.UTC().Format("20060102T150405.000"), at: now, until: now.Add(t.want.TriageTTL)}
+	b := &beat{id: t.want.Name + "-" + now.UTC().Format("20060102T150405.000"), at: now,
+		until: now.Add(t.want.TriageTTL)}
 	if a.alive {
 		b.session = a.life.ID
 	}
 	t.beat, m.changed = b, true
 	scout := m.agents[t.want.Triage]
 	scout.summon, scout.unfit = m.summons(t, a, f, v), ""
-	m.answerBeat(t, fmt.Sprintf("triage %s judges the beat %s of watchdog %s", scout.name, b.id, t.want.Name))
+	m.answerBeat(t, fmt.Sprintf("triage %s judges the beat %s of watchdog %s", scout.name, b.id,
+		t.want.Name))
 	m.decide(now, scout)
 	return true
 }
@@ -131,9 +136,11 @@ type report struct {
 // summons puts the facts of a beat into words for a triage: a file, and the same as variables for shell scripts.
 func (m *machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) *summons {
 	r := report{
-		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.name, Session: "dead", State: a.state, Why: a.reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
+		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.name, Session: "dead", State: a.state,
+		Why: a.reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
 		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: m.work.tasks[a.name], Gate: f.Gate,
-		Healthy: t.agents.Healthy, Unhealthy: t.agents.Unhealthy, Problem: f.Problem, CanType: f.CannotBe == "", Failed: t.chain.Failed,
+		Healthy: t.agents.Healthy, Unhealthy: t.agents.Unhealthy, Problem: f.Problem,
+		CanType: f.CannotBe == "", Failed: t.chain.Failed,
 		Advice: string(v.Decision), Reason: v.Reason, Until: t.beat.until.UTC(),
 	}
 	if f.Alive {
@@ -152,12 +159,17 @@ func (m *machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdi
 		data = []byte("{}")
 	}
 	s := &summons{tier: t.want.Name, beat: t.beat.id, until: t.beat.until}
-	s.brief = effect.Brief{Path: filepath.Join(m.conf.Dir, ".gc", "watchdogs", session.Encode(t.want.Name)+".json"), Data: append(data, '\n')}
+	s.brief = effect.Brief{Path: filepath.Join(m.conf.Dir, ".gc", "watchdogs",
+		session.Encode(t.want.Name)+".json"), Data: append(data, '\n')}
 	s.env = []string{
-		"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_BEAT=" + t.beat.id, "GC_WATCHDOG_WATCHES=" + a.name, "GC_WATCHDOG_FACTS=" + s.brief.Path,
-		"GC_WATCHDOG_SESSION=" + r.Session, "GC_WATCHDOG_AGE=" + strconv.Itoa(int(r.Age)), "GC_WATCHDOG_FRESHNESS=" + r.Freshness, "GC_WATCHDOG_MAIL=" + strconv.Itoa(r.Mail),
-		"GC_WATCHDOG_SILENT=" + silent, "GC_WATCHDOG_FROZEN=" + strconv.FormatBool(r.Frozen), "GC_WATCHDOG_ADVICE=" + r.Advice, "GC_WATCHDOG_REASON=" + r.Reason,
-		"GC_WATCHDOG_HEALTHY_AGENTS=" + numeral(r.Healthy), "GC_WATCHDOG_UNHEALTHY_AGENTS=" + numeral(r.Unhealthy),
+		"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_BEAT=" + t.beat.id,
+		"GC_WATCHDOG_WATCHES=" + a.name, "GC_WATCHDOG_FACTS=" + s.brief.Path,
+		"GC_WATCHDOG_SESSION=" + r.Session, "GC_WATCHDOG_AGE=" + strconv.Itoa(int(r.Age)),
+		"GC_WATCHDOG_FRESHNESS=" + r.Freshness, "GC_WATCHDOG_MAIL=" + strconv.Itoa(r.Mail),
+		"GC_WATCHDOG_SILENT=" + silent, "GC_WATCHDOG_FROZEN=" + strconv.FormatBool(r.Frozen),
+		"GC_WATCHDOG_ADVICE=" + r.Advice, "GC_WATCHDOG_REASON=" + r.Reason,
+		"GC_WATCHDOG_HEALTHY_AGENTS=" + numeral(r.Healthy), "GC_WATCHDOG_UNHEALTHY_AGENTS=" +
+			numeral(r.Unhealthy),
 	}
 	return s
 }
@@ -196,12 +208,15 @@ func (a *record) offBeat(now time.Time) cause {
 func (m *machine) waitsForBeat(now time.Time, a *record) {
 	a.intent = cause{}
 	m.resolve(a, "agent "+a.name+" was ended", "kill")
-	m.refuseAll(m.takeWaiters(a, "restart"), city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog %s now, and is started by its beats alone", a.name, a.want.TriageOf))
+	m.refuseAll(m.takeWaiters(a, "restart"), city.Conflict,
+		fmt.Sprintf("agent %s is the triage of watchdog %s now, and is started by its beats alone",
+			a.name, a.want.TriageOf))
 	if a.unfit != "" {
 		m.set(now, a, city.Failed, a.unfit, time.Time{})
 		return
 	}
-	m.set(now, a, city.Exited, "the triage of watchdog "+a.want.TriageOf+", started by its beats", time.Time{})
+	m.set(now, a, city.Exited, "the triage of watchdog "+a.want.TriageOf+", started by its beats",
+		time.Time{})
 }
 
 // triageOver takes the end of a triage's session, or of its start. No end of it counts as a crash: it is told at
@@ -300,7 +315,8 @@ func (m *machine) decideBeat(now time.Time, id uint64, c city.Decide) {
 	j := judge{by: by, took: now.Sub(b.at), beat: b}
 	if c.Decision != city.RemedyNothing {
 		m.tellTier(t, events.WatchdogTriaged, by, fmt.Sprintf("%s: %s", c.Decision, reason),
-			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason, "beat": b.id, "duration_ms": j.took.Milliseconds()},
+			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason,
+				"beat": b.id, "duration_ms": j.took.Milliseconds()},
 			effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}})
 	}
 	m.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
@@ -319,11 +335,14 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 	case reason == "":
 		return city.Invalid, "a decision needs a reason: whoever reads of it wants to know why"
 	case b == nil && beat != "":
-		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over%s", beat, name, t.outcome())
+		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over%s", beat, name,
+			t.outcome())
 	case b == nil:
-		return city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; `gcity watchdog triage %s` has it look now", name, t.outcome(), name)
+		return city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; `gcity "+
+			"watchdog triage %s` has it look now", name, t.outcome(), name)
 	case beat != "" && beat != b.id:
-		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over; %s is being judged now", beat, name, b.id)
+		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over; %s is "+
+			"being judged now", beat, name, b.id)
 	}
 	return "", ""
 }
@@ -335,7 +354,8 @@ func (m *machine) spares(now time.Time, t *tier, by string, d city.Remedy) bool 
 		d = ""
 	}
 	if a != nil {
-		t.chain = t.chain.Spare(m.heard(now, t, a), watchdog.Judge(t.spec(), m.facts(now, t, a)), watchdog.Decision(d))
+		t.chain = t.chain.Spare(m.heard(now, t, a), watchdog.Judge(t.spec(), m.facts(now, t, a)),
+			watchdog.Decision(d))
 	}
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
 }
@@ -343,11 +363,13 @@ func (m *machine) spares(now time.Time, t *tier, by string, d city.Remedy) bool 
 // overrule has the thresholds judge a beat again, by a new look, in place of its triage. It returns what the
 // triage is told.
 func (m *machine) overrule(t *tier, d city.Remedy) string {
-	t.instead = fmt.Sprintf("triage %s neither started nor woke %s, and overrule_after = %d beats brought no heartbeat",
+	t.instead = fmt.Sprintf("triage %s neither started nor woke %s, and overrule_after = %d "+
+		"beats brought no heartbeat",
 		t.want.Triage, t.want.Watches, t.want.OverruleAfter)
 	m.degrade(t, t.instead)
 	m.beginBeat(t)
-	return fmt.Sprintf("watchdog %s: %s is overruled: %s; the thresholds judge", t.want.Name, d, t.instead)
+	return fmt.Sprintf("watchdog %s: %s is overruled: %s; the thresholds judge", t.want.Name, d,
+		t.instead)
 }
 
 // outcome says what the newest beat came to.
@@ -355,7 +377,8 @@ func (t *tier) outcome() string {
 	if t.last == nil {
 		return ""
 	}
-	return fmt.Sprintf(": %s decided %s at %s", t.last.By, t.last.Decision, t.last.At.UTC().Format(time.RFC3339))
+	return fmt.Sprintf(": %s decided %s at %s", t.last.By, t.last.Decision,
+		t.last.At.UTC().Format(time.RFC3339))
 }
 
 // triageDied takes an end of a triage that nobody asked for. One that kept it from deciding is told with its last
@@ -364,7 +387,8 @@ func (m *machine) triageDied(now time.Time, a *record, e session.Exit, d restart
 	why := "ended without a decision: " + d.String()
 	m.decided(now, a, "died", d.String())
 	s := a.summon
-	if t := m.tier(a.want.TriageOf); t != nil && s != nil && !s.judged && (e.Code != 0 || e.Signal != "") && t.degraded != fmt.Sprintf("triage %s %s", a.name, why) {
+	if t := m.tier(a.want.TriageOf); t != nil && s != nil && !s.judged &&
+		(e.Code != 0 || e.Signal != "") && t.degraded != fmt.Sprintf("triage %s %s", a.name, why) {
 		m.tellDeath(now, a, e, restart.Verdict{Crash: true})
 	}
 	m.triageOver(now, a, why)

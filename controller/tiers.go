@@ -86,7 +86,9 @@ func (m *machine) adoptTiers(now time.Time, c *effect.Configuration) {
 			m.answerBeat(t, fmt.Sprintf("watchdog %s is declared no more", t.want.Name))
 		}
 	}
-	slices.SortFunc(order, func(a, b *tier) int { return strings.Compare(a.want.Name, b.want.Name) })
+	slices.SortFunc(order, func(a, b *tier) int {
+		return strings.Compare(a.want.Name, b.want.Name)
+	})
 	m.tiers = order
 }
 
@@ -161,7 +163,8 @@ func (m *machine) whyRest(a *record) string {
 	}
 	if o := m.tier(a.triageOf()); o != nil { // triages do not watch each other in a circle
 		if why := m.whyRest(m.agents[o.want.Watches]); why != "" {
-			return fmt.Sprintf("watchdog %s, whose triage it watches, does not beat: %s", o.want.Name, why)
+			return fmt.Sprintf("watchdog %s, whose triage it watches, does not beat: %s",
+				o.want.Name, why)
 		}
 	}
 	return ""
@@ -215,7 +218,8 @@ func (m *machine) glimpsed(now time.Time, in effect.HeartbeatRead) {
 		return
 	}
 	var recovered bool
-	if t.chain, recovered = t.chain.Before(m.heard(now, t, a), f, v); recovered || t.esc != nil && t.chain.Failed == 0 {
+	if t.chain, recovered = t.chain.Before(m.heard(now, t, a), f, v); recovered ||
+		t.esc != nil && t.chain.Failed == 0 {
 		m.recovered(t)
 	}
 	f = m.facts(now, t, a) // with the failure of the beat before
@@ -235,9 +239,11 @@ func (t *tier) spec() watchdog.Spec {
 // and nobody could write one while the whole program stood still.
 func (m *machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	f := watchdog.Facts{
-		Alive: a.alive, Starts: a.op == opStart && !a.called(), Stops: a.ending(), Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
-		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, Gate: m.work.gated[a.name], CannotBe: m.mutes[a.life.Provider],
-		Wakes: t.chain.Wakes,
+		Alive: a.alive, Starts: a.op == opStart && !a.called(), Stops: a.ending(),
+		Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
+		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, Gate: m.work.gated[a.name],
+		CannotBe: m.mutes[a.life.Provider],
+		Wakes:    t.chain.Wakes,
 	}
 	if !a.alive {
 		f.Gone = string(a.state)
@@ -318,7 +324,8 @@ func (m *machine) nextBeat(now, by time.Time) time.Time {
 func (m *machine) tierProblems() (out []string) {
 	for _, t := range m.tiers {
 		if t.unposted != "" {
-			out = append(out, fmt.Sprintf("watchdog %s cannot write to %s, and tries again with each beat: %s", t.want.Name, t.want.EscalateTo, t.unposted))
+			out = append(out, fmt.Sprintf("watchdog %s cannot write to %s, and tries again with "+
+				"each beat: %s", t.want.Name, t.want.EscalateTo, t.unposted))
 		}
 	}
 	return out
@@ -335,9 +342,12 @@ func (m *machine) drawTiers(now time.Time) []city.Watchdog {
 func (m *machine) drawTier(now time.Time, t *tier) city.Watchdog {
 	w := &t.want
 	v := city.Watchdog{
-		Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh, VeryStale: w.VeryStale,
-		Mode: city.ByThresholds, Degraded: t.degraded, Last: t.last, Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.esc,
-		Suspended: t.rests != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy, UnhealthyAgents: t.agents.Unhealthy,
+		Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh,
+		VeryStale: w.VeryStale,
+		Mode:      city.ByThresholds, Degraded: t.degraded, Last: t.last,
+		Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.esc,
+		Suspended: t.rests != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy,
+		UnhealthyAgents: t.agents.Unhealthy,
 	}
 	if w.Triage != "" {
 		v.TTL = w.TriageTTL
@@ -360,7 +370,8 @@ func (m *machine) drawTier(now time.Time, t *tier) city.Watchdog {
 		return v
 	}
 	at := now
-	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) { // whether it has said something since, nobody knows
+	// whether it has said something since, nobody knows
+	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) {
 		at = t.looked
 	}
 	f, sign := m.facts(at, t, a), m.heard(at, t, a)

@@ -16,7 +16,8 @@ type taker struct {
 }
 
 func (t taker) receipt(a *record, n int) effect.Answer {
-	return effect.Answer{ID: t.id, Receipt: city.Receipt{Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.n+n, a.name)}}
+	return effect.Answer{ID: t.id, Receipt: city.Receipt{
+		Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.n+n, a.name)}}
 }
 
 // unsend takes back what waits. Whether a text that is being tried can be is known when it has been.
@@ -32,7 +33,9 @@ func (m *machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 			case d == a.out.going:
 				going = d
 			case c.ID != 0:
-				m.refuseID(id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: it is %s", c.ID, a.name, d.stage))
+				m.refuseID(id, city.Conflict,
+					fmt.Sprintf("text %d for agent %s cannot be taken back: it is %s", c.ID, a.name,
+						d.stage))
 				return
 			}
 		}
@@ -50,7 +53,8 @@ func (m *machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 		going.takers = append(going.takers, t)
 	case len(back) > 0:
 	case c.ID != 0:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s", c.ID, a.name))
+		m.refuseID(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s", c.ID,
+			a.name))
 	default:
 		m.refuseID(id, city.Conflict, "nothing waits to be sent to agent "+a.name)
 	}
@@ -81,7 +85,8 @@ func (m *machine) tooLate(a *record, d *delivery) {
 			m.do(effect.Reply{Answer: t.receipt(a, 0)})
 			continue
 		}
-		m.refuseID(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: it has just been typed", d.id, a.name))
+		m.refuseID(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: "+
+			"it has just been typed", d.id, a.name))
 	}
 	d.takers = nil
 }

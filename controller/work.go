@@ -26,14 +26,18 @@ func (m *machine) beadDone(in effect.BeadChanged) {
 		return
 	}
 	if len(in.Events) == 0 {
-		m.do(effect.Reply{Answer: effect.Answer{ID: in.ID, Receipt: city.Receipt{Message: cmp.Or(in.Message, in.Bead.ID+" is so already"), Bead: &in.Bead}}})
+		m.do(effect.Reply{Answer: effect.Answer{ID: in.ID,
+			Receipt: city.Receipt{Message: cmp.Or(in.Message, in.Bead.ID+" is so already"),
+				Bead: &in.Bead}}})
 		return
 	}
 	for i, e := range in.Events {
 		f := effect.Record{Event: e}
 		if i == len(in.Events)-1 {
 			_, verb, _ := strings.Cut(e.Type, ".")
-			f.Answers = []effect.Answer{{ID: in.ID, Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID), Bead: &in.Bead}}}
+			f.Answers = []effect.Answer{{ID: in.ID,
+				Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID),
+					Bead: &in.Bead}}}
 		}
 		m.do(f)
 	}
@@ -70,7 +74,8 @@ func (m *machine) countedWork(now time.Time, in effect.WorkCounted) {
 		m.count()
 	}
 	m.lose(&w.uncounted, "work cannot be counted", in.Err)
-	if in.Unknown { // who is at work in the other stores is not to be drained for the one that has never answered
+	// who is at work in the other stores is not to be drained for the one that has never answered
+	if in.Unknown {
 		m.known(in)
 		m.strand(now)
 		return
@@ -79,7 +84,8 @@ func (m *machine) countedWork(now time.Time, in effect.WorkCounted) {
 	if in.Unchanged {
 		return
 	}
-	if !w.counted || w.counts.Open != in.Work.Open || w.counts.InProgress != in.Work.InProgress || !maps.Equal(w.counts.Pools, in.Work.Pools) {
+	if !w.counted || w.counts.Open != in.Work.Open || w.counts.InProgress != in.Work.InProgress ||
+		!maps.Equal(w.counts.Pools, in.Work.Pools) {
 		m.changed = true
 	}
 	defer m.strand(now)
@@ -95,7 +101,8 @@ func (m *machine) countedWork(now time.Time, in effect.WorkCounted) {
 // known takes what was seen of work, whether or not all stores have answered.
 func (m *machine) known(in effect.WorkCounted) {
 	w := &m.work
-	if !maps.Equal(w.tasks, in.Tasks) || !maps.Equal(w.gated, in.Gated) || !maps.Equal(w.rigs, in.Rigs) || !maps.Equal(w.mail, in.Mail) {
+	if !maps.Equal(w.tasks, in.Tasks) || !maps.Equal(w.gated, in.Gated) ||
+		!maps.Equal(w.rigs, in.Rigs) || !maps.Equal(w.mail, in.Mail) {
 		m.changed = true
 	}
 	w.rigs, w.tasks, w.gated, w.held, w.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail

@@ -4,12 +4,13 @@ import "context"
 
 // Report is what Check found.
 type Report struct {
-	Events  uint64   `json:"events"` // intact ones
-	First   uint64   `json:"first"`  // seqs, 0 = no event
-	Last    uint64   `json:"last"`
-	Missing []Span   `json:"missing,omitempty"` // at most MaxSpans; what damage took, or was removed
-	Damaged uint64   `json:"damaged"`           // lines
-	Damage  []Damage `json:"damage,omitempty"`  // the newest few of them
+	Events uint64 `json:"events"` // intact ones
+	First  uint64 `json:"first"`  // seqs, 0 = no event
+	Last   uint64 `json:"last"`
+	// at most MaxSpans; what damage took, or was removed
+	Missing []Span   `json:"missing,omitempty"`
+	Damaged uint64   `json:"damaged"`          // lines
+	Damage  []Damage `json:"damage,omitempty"` // the newest few of them
 }
 
 // Span is a range of seqs, both ends included.

@@ -74,7 +74,8 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 			}
 		}
 	}
-	return nil, false, fmt.Errorf("cannot read the events in %s: its files change faster than they can be read", c.dir)
+	return nil, false, fmt.Errorf("cannot read the events in %s: its files change faster than "+
+		"they can be read", c.dir)
 }
 
 // marked reports whether the newest line that was read is still where it was.

@@ -31,13 +31,17 @@ import (
 // Event is one line of the log. Seq and TS are given by the log when the event is written; everything else by the
 // writer.
 type Event struct {
-	Seq     uint64          `json:"seq"`
-	TS      time.Time       `json:"ts"`
-	Type    string          `json:"type"`              // "noun.verb", the constants below or an emitter's own
-	Actor   string          `json:"actor"`             // who caused it: "controller", "operator", an agent's name, …
-	Subject string          `json:"subject,omitempty"` // what it is about: an agent, an automation, a pool, a bead
-	Message string          `json:"message,omitempty"` // one line for a person
-	Payload json.RawMessage `json:"payload,omitempty"` // one JSON value, at most what fits a 64 KiB line
+	Seq uint64    `json:"seq"`
+	TS  time.Time `json:"ts"`
+	// "noun.verb", the constants below or an emitter's own
+	Type string `json:"type"`
+	// who caused it: "controller", "operator", an agent's name, …
+	Actor string `json:"actor"`
+	// what it is about: an agent, an automation, a pool, a bead
+	Subject string `json:"subject,omitempty"`
+	Message string `json:"message,omitempty"` // one line for a person
+	// one JSON value, at most what fits a 64 KiB line
+	Payload json.RawMessage `json:"payload,omitempty"`
 
 	// EmittedBy says what emitted an event that gcity did not write by itself: "worker (pid 4242)".
 	EmittedBy string `json:"emitted_by,omitempty"`
@@ -46,7 +50,8 @@ type Event struct {
 }
 
 // families are the words before the dot of the types that gcity itself writes.
-const families = "agent automation bead city controller events mail pool provider rig store watchdog"
+const families = "agent automation bead city controller events mail pool provider rig " +
+	"store watchdog"
 
 // Reserved returns an error that says why only gcity may write events of a type, nil if anything may.
 func Reserved(kind string) error {
@@ -55,7 +60,8 @@ func Reserved(kind string) error {
 	if !slices.Contains(own, strings.ToLower(family)) {
 		return nil
 	}
-	return fmt.Errorf("the event type %q is reserved: only gcity writes events of the families %s; use a word of your own before the dot", kind, strings.Join(own, ", "))
+	return fmt.Errorf("the event type %q is reserved: only gcity writes events of the families "+
+		"%s; use a word of your own before the dot", kind, strings.Join(own, ", "))
 }
 
 // The types that gcity itself writes. Agents and scripts emit their own.
@@ -96,13 +102,13 @@ const (
 	// StoreRestored reports that the whole work of the city or of a rig was replaced by a backup, or by a new store.
 	StoreRestored = "store.restored"
 
-	// MailSent and MailRead are about messages; their subject is the message's id. Of a message these stand for bead.created,
-	// and for the bead.updated that marks it as read.
+	// MailSent and MailRead are about messages; their subject is the message's id. Of a message these stand for
+	// bead.created, and for the bead.updated that marks it as read.
 	MailSent = "mail.sent"
 	MailRead = "mail.read"
 
-	// StoreFailing says that a store of work fails again and again and is left alone for a while; its subject is the rig
-	// whose it is, "" = the city's. StoreHealed says that it is well again.
+	// StoreFailing says that a store of work fails again and again and is left alone for a while; its subject is
+	// the rig whose it is, "" = the city's. StoreHealed says that it is well again.
 	StoreFailing = "store.failing"
 	StoreHealed  = "store.healed"
 
@@ -123,8 +129,8 @@ const (
 	// AgentStuck says that an agent has work and has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"
 
-	// The subject of these is a watchdog. Triaged is a triage's decision, unless that is nothing; acted is what was done, by
-	// whomever it was decided, and what became of it.
+	// The subject of these is a watchdog. Triaged is a triage's decision, unless that is nothing; acted is what was
+	// done, by whomever it was decided, and what became of it.
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
 	WatchdogDegraded     = "watchdog.degraded" // the thresholds judge, though a triage should
@@ -132,7 +138,8 @@ const (
 	WatchdogEscalated    = "watchdog.escalated"
 	WatchdogCommand      = "watchdog.command" // how its escalate_command went
 	WatchdogAcknowledged = "watchdog.acknowledged"
-	WatchdogRecovered    = "watchdog.recovered" // starts and wakes had failed, and it is heard of again
+	// starts and wakes had failed, and it is heard of again
+	WatchdogRecovered = "watchdog.recovered"
 
 	// ProviderSwapped says that an agent's session runs by another provider than the one before.
 	ProviderSwapped = "provider.swapped"
@@ -150,9 +157,10 @@ type Query struct {
 	Subject string    // exact
 	Since   time.Time // not before
 	After   uint64    // only seq > After; when set the oldest come first
-	Before  uint64    // only seq < Before, 0 = no bound: with the newest seen so far, the page that is older
-	Forward bool      // oldest first from After, also when After is 0
-	Limit   int       // at most so many; 0 = DefaultLimit, never more than MaxLimit
+	// only seq < Before, 0 = no bound: with the newest seen so far, the page that is older
+	Before  uint64
+	Forward bool // oldest first from After, also when After is 0
+	Limit   int  // at most so many; 0 = DefaultLimit, never more than MaxLimit
 }
 
 const (
@@ -171,11 +179,14 @@ func (e *Event) Check() error {
 		return errors.New(`an event needs a type, such as "deploy.done"`)
 	}
 	if len(e.Type) > maxType {
-		return fmt.Errorf("the event type %.40q… has %d bytes; at most %d are allowed", e.Type, len(e.Type), maxType)
+		return fmt.Errorf("the event type %.40q… has %d bytes; at most %d are allowed", e.Type,
+			len(e.Type), maxType)
 	}
 	for _, c := range []byte(e.Type) {
-		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("._-:/", rune(c)) {
-			return fmt.Errorf("the event type %q may only have letters, digits and . _ - : /", e.Type)
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
+			!strings.ContainsRune("._-:/", rune(c)) {
+			return fmt.Errorf("the event type %q may only have letters, digits and . _ - : /",
+				e.Type)
 		}
 	}
 	return nil

@@ -49,7 +49,8 @@ func parseSegment(name string) (first uint64, twin int, ok bool) {
 	if twinned && err == nil {
 		twin, err = strconv.Atoi(number)
 	}
-	return first, twin, found && isLog && err == nil && first <= maxSeq && name == segmentName(first, twin)
+	return first, twin, found && isLog && err == nil && first <= maxSeq &&
+		name == segmentName(first, twin)
 }
 
 // list returns the log's files, the oldest first. No rotation happened between the look at the folder and the look at
@@ -76,7 +77,8 @@ func list(dir string) ([]file, error) {
 			return files, nil
 		}
 	}
-	return nil, fmt.Errorf("cannot read the events in %s: its files change faster than they can be listed", dir)
+	return nil, fmt.Errorf("cannot read the events in %s: its files change faster than they "+
+		"can be listed", dir)
 }
 
 func segments(dir string) ([]file, error) {
@@ -97,7 +99,8 @@ func segments(dir string) ([]file, error) {
 		if info == nil { // removed just now
 			continue
 		}
-		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, twin: twin, info: info})
+		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, twin: twin,
+			info: info})
 	}
 	slices.SortFunc(files, func(a, b file) int {
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.twin, b.twin))

@@ -31,7 +31,8 @@ func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
 	}
-	p := &page{q: q, limit: min(q.Limit, MaxLimit), ctx: ctx, needles: needles(q), damage: &r.damage}
+	p := &page{q: q, limit: min(q.Limit, MaxLimit), ctx: ctx, needles: needles(q),
+		damage: &r.damage}
 	var err error
 	if q.Forward || q.After > 0 {
 		err = p.forward(r.dir)
@@ -49,7 +50,9 @@ func (q *Query) Match(e *Event) bool {
 	return e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) &&
 		(q.Actor == "" || q.Actor == e.Actor) && (q.Subject == "" || q.Subject == e.Subject) &&
 		(q.Since.IsZero() || !e.TS.Before(q.Since)) &&
-		(len(q.Types) == 0 || slices.ContainsFunc(q.Types, func(t string) bool { return matchType(t, e.Type) }))
+		(len(q.Types) == 0 || slices.ContainsFunc(q.Types, func(t string) bool {
+			return matchType(t, e.Type)
+		}))
 }
 
 func matchType(pattern, t string) bool {

@@ -156,7 +156,8 @@ func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
 	if now.Sub(l.state.renewed) < renewPause {
 		return
 	}
-	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power cut may lose some of them; a new file was begun", last, err), nil, now)
+	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power cut may "+
+		"lose some of them; a new file was begun", last, err), nil, now)
 	_ = l.flush(now, false) // the state has it
 }
 

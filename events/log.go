@@ -29,7 +29,8 @@ type Options struct {
 	// Refuse is for drills: nothing is ever written, and this is why.
 	Refuse error
 
-	// Broken hears of a panic of the keeper, after which nothing is flushed any more: open the log anew. Nil: the program ends with it.
+	// Broken hears of a panic of the keeper, after which nothing is flushed any more: open the log anew. Nil: the
+	// program ends with it.
 	Broken func(error)
 
 	lockWait  time.Duration // 0 = 50 ms
@@ -82,11 +83,12 @@ type Log struct {
 
 // Health is how a log does.
 type Health struct {
-	Degraded string   `json:"degraded,omitempty"` // what is wrong and what to do, "" = all is well
-	Queued   int      `json:"queued"`             // events that wait to be written
-	Dropped  uint64   `json:"dropped"`            // events that were lost and are not counted by an events.gap yet
-	Skipped  uint64   `json:"skipped"`            // damaged lines met so far
-	Damage   []Damage `json:"damage,omitempty"`   // the newest few of them
+	Degraded string `json:"degraded,omitempty"` // what is wrong and what to do, "" = all is well
+	Queued   int    `json:"queued"`             // events that wait to be written
+	// events that were lost and are not counted by an events.gap yet
+	Dropped uint64   `json:"dropped"`
+	Skipped uint64   `json:"skipped"`          // damaged lines met so far
+	Damage  []Damage `json:"damage,omitempty"` // the newest few of them
 }
 
 // Open opens the log in a city's .gc folder, which is made if need be. It reads the newest line only, takes no lock
@@ -109,7 +111,8 @@ func Open(dir string, o Options) (*Log, error) {
 	if err := disk.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot open the event log: %w", err)
 	}
-	l := &Log{dir: dir, o: o, kick: make(chan struct{}, 1), stop: make(chan struct{}), keeper: mishap.Group{Tell: mishap.Fatal(o.Broken)}}
+	l := &Log{dir: dir, o: o, kick: make(chan struct{}, 1), stop: make(chan struct{}),
+		keeper: mishap.Group{Tell: mishap.Fatal(o.Broken)}}
 	l.files.dir = dir
 	last, err := l.files.Last()
 	if err != nil {
@@ -285,7 +288,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 
 // catchUp yields from the files what recent does not have any more, up to floor at least. It returns how far it came
 // and whether Follow goes on.
-func (l *Log) catchUp(ctx context.Context, after, floor uint64, yield func(Event, error) bool) (uint64, bool) {
+func (l *Log) catchUp(ctx context.Context, after, floor uint64,
+	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}
 	defer c.close()
 	for c.after < floor && ctx.Err() == nil {
@@ -342,11 +346,13 @@ func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	case h.write != nil:
 		s = append(s, fmt.Sprintf("events cannot be written: %v. %s", h.write, advice(h.write, "")))
 	case reserve != nil:
-		s = append(s, fmt.Sprintf("events of clients are refused, those of the controller use the reserve: %v. %s",
+		s = append(s, fmt.Sprintf("events of clients are refused, those of the controller use "+
+			"the reserve: %v. %s",
 			reserve, advice(reserve, "")))
 	}
 	if h.sync != nil {
-		s = append(s, fmt.Sprintf("the disk failed to keep events, a power cut may lose some: %v. Check the disk", h.sync))
+		s = append(s, fmt.Sprintf("the disk failed to keep events, a power cut may lose some: "+
+			"%v. Check the disk", h.sync))
 	}
 	if h.rotate != nil {
 		s = append(s, fmt.Sprintf("the event log grows beyond its size: %v", h.rotate))

@@ -68,8 +68,10 @@ func (q *queue) pending(cause error, now time.Time) []entry {
 	if q.dropped > 0 {
 		const layout = time.RFC3339Nano
 		e, err := prepare(Event{Type: Gap, Actor: "log",
-			Message: fmt.Sprintf("%d events were lost because they could not be written: %v", q.dropped, cause),
-			Payload: fmt.Appendf(nil, `{"count":%d,"from":%q,"to":%q}`, q.dropped, q.from.Format(layout), q.to.Format(layout)),
+			Message: fmt.Sprintf("%d events were lost because they could not be written: %v",
+				q.dropped, cause),
+			Payload: fmt.Appendf(nil, `{"count":%d,"from":%q,"to":%q}`, q.dropped,
+				q.from.Format(layout), q.to.Format(layout)),
 		}, now)
 		if err == nil {
 			out = append(out, e)

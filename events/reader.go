@@ -67,7 +67,8 @@ func (c *cursor) event() (Event, bool, error) {
 		if e, err := decode(line); err == nil {
 			return e, true, nil
 		}
-		c.damage.add(Damage{c.at.name(), c.scan.off - int64(len(line)) - 1, c.scan.off, "not an event"}, line)
+		c.damage.add(Damage{c.at.name(), c.scan.off - int64(len(line)) - 1, c.scan.off,
+			"not an event"}, line)
 	}
 }
 
@@ -83,7 +84,8 @@ func (r *Reader) Last() (uint64, error) {
 			return t.intact, err
 		}
 	}
-	return 0, fmt.Errorf("cannot read the events in %s: its files change faster than they can be read", r.dir)
+	return 0, fmt.Errorf("cannot read the events in %s: its files change faster than they "+
+		"can be read", r.dir)
 }
 
 // Damaged returns how many damaged lines were met so far, and the newest few of them.

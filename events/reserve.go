@@ -58,11 +58,13 @@ func (l *Log) refill(now time.Time) {
 // release gives the reserve of the active file back, which is about to become a segment.
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
-		_ = l.f.Truncate(l.tail.end) // the size stays; on failure a segment takes a megabyte too much
+		// the size stays; on failure a segment takes a megabyte too much
+		_ = l.f.Truncate(l.tail.end)
 	}
 }
 
 // isFull reports whether an error means that there is no space left for the file.
 func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
+		errors.Is(err, syscall.EFBIG)
 }

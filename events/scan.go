@@ -44,7 +44,8 @@ const (
 func (t *tally) add(d Damage, line []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	k := damageKey{d.From, d.To, checksum(line[:min(len(line), maxLine)])} // of longer ones not all is known
+	// of longer ones not all is known
+	k := damageKey{d.From, d.To, checksum(line[:min(len(line), maxLine)])}
 	if _, known := t.seen[k]; known {
 		return
 	}
@@ -176,7 +177,8 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 		return err
 	}
 	block := make([]byte, min(end, window))
-	for size := int64(maxLine); end > 0; size = window { // begin with little: mostly the newest are wanted
+	// begin with little: mostly the newest are wanted
+	for size := int64(maxLine); end > 0; size = window {
 		start := max(0, end-size)
 		b := block[:end-start]
 		if _, err := io.ReadFull(io.NewSectionReader(r, start, end-start), b); err != nil {

@@ -63,7 +63,9 @@ func endOf(files []file) (tail, error) {
 		}
 	}
 	for i = max(0, i); i < len(files); i++ {
-		if err := files[i].tail(&t, func(t *tail, r io.ReaderAt, _ int64) error { return t.read(r, nil) }); err != nil {
+		if err := files[i].tail(&t, func(t *tail, r io.ReaderAt, _ int64) error {
+			return t.read(r, nil)
+		}); err != nil {
 			return t, err
 		}
 		t.end = 0 // of the next file

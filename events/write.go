@@ -83,7 +83,8 @@ func (l *Log) reach(now time.Time) error {
 		}
 	}
 	if info.Size() < l.tail.end {
-		l.note(now, "the event log was cut by somebody", Damage{activeName, info.Size(), l.tail.end, "cut"})
+		l.note(now, "the event log was cut by somebody",
+			Damage{activeName, info.Size(), l.tail.end, "cut"})
 		l.tail = tail{last: l.tail.last}
 		if err := l.tail.find(l.f, info.Size()); err != nil {
 			return err
@@ -125,7 +126,8 @@ func (l *Log) enter(now time.Time) error {
 	}
 	if l.f != nil {
 		if !rotatedInto(old, l.info) {
-			l.note(now, "the event log was removed or replaced by somebody, and begun anew", Damage{activeName, 0, l.tail.end, "gone"})
+			l.note(now, "the event log was removed or replaced by somebody, and begun anew",
+				Damage{activeName, 0, l.tail.end, "gone"})
 		}
 		l.dirty.retired = append(l.dirty.retired, l.f)
 	}
@@ -213,7 +215,8 @@ func (l *Log) full(more int64, now time.Time) bool {
 	if l.tail.end == 0 || now.Sub(l.state.rotated) < renewPause {
 		return false
 	}
-	return l.tail.end+more > l.o.SegmentSize || l.f == l.state.suspect && now.Sub(l.state.renewed) >= renewPause
+	return l.tail.end+more > l.o.SegmentSize || l.f == l.state.suspect &&
+		now.Sub(l.state.renewed) >= renewPause
 }
 
 // rotate makes the active file a segment and begins a new one. If the folder refuses, the old one is written on.
@@ -271,7 +274,8 @@ func (l *Log) put(out []entry, now time.Time) error {
 	if done > 0 {
 		whole = ends[done-1]
 	}
-	at, seekErr := l.f.Seek(0, io.SeekCurrent) // where the write ended: a stranger may have written before us
+	// where the write ended: a stranger may have written before us
+	at, seekErr := l.f.Seek(0, io.SeekCurrent)
 	l.tail.end = at - int64(n-whole)
 	if n > whole {
 		err = errors.Join(err, l.f.Truncate(l.tail.end))

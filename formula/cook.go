@@ -24,16 +24,17 @@ type Molecule struct {
 
 // Item is one piece of a molecule, fit to be kept as it stands.
 type Item struct {
-	Ref         string // of the root the formula's name, of a step its id
-	Title       string // one line, at most MaxTitle bytes; of the root the beginning of its description, else the name
+	Ref string // of the root the formula's name, of a step its id
+	// one line, at most MaxTitle bytes; of the root the beginning of its description, else the name
+	Title       string
 	Description string
 	Needs       []string // refs of the steps before it
 }
 
-// Cook makes a molecule with values for variables. {{name}} is replaced in titles and descriptions where name is declared,
-// by the value, else the default, else nothing; what is not declared stays as it is written, and what is put in is not
-// looked through again. The error says which variable is missing, unknown, or makes a title that is none; one that is required is missing where its
-// value is empty.
+// Cook makes a molecule with values for variables. {{name}} is replaced in titles and descriptions where name is
+// declared, by the value, else the default, else nothing; what is not declared stays as it is written, and what is
+// put in is not looked through again. The error says which variable is missing, unknown, or makes a title that is
+// none; one that is required is missing where its value is empty.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {
@@ -50,11 +51,13 @@ func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 		if item.Title, err = f.title(s, values); err != nil {
 			return Molecule{}, err
 		}
-		if item.Description, err = f.text("the description of step "+s.ID, s.Description, values); err != nil {
+		if item.Description, err = f.text("the description of step "+s.ID, s.Description,
+			values); err != nil {
 			return Molecule{}, err
 		}
 		if size += len(item.Title) + len(item.Description); size > maxCooked {
-			return Molecule{}, fmt.Errorf("formula %s comes to more than %d MB with these variables; say less in them", f.Name, maxCooked>>20)
+			return Molecule{}, fmt.Errorf("formula %s comes to more than %d MB with these "+
+				"variables; say less in them", f.Name, maxCooked>>20)
 		}
 		m.Steps[i] = item
 	}
@@ -76,7 +79,8 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 			if v.Description != "" {
 				about = " (" + v.Description + ")"
 			}
-			return nil, fmt.Errorf("formula %s needs the variable %s%s; give it a value", f.Name, v.Name, about)
+			return nil, fmt.Errorf("formula %s needs the variable %s%s; give it a value", f.Name,
+				v.Name, about)
 		default:
 			out[v.Name] = v.Default
 		}
@@ -86,12 +90,15 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 			continue
 		}
 		if near := toml.Meant(name, names); near != "" {
-			return nil, fmt.Errorf("formula %s has no variable %q; did you mean %q?", f.Name, name, near)
+			return nil, fmt.Errorf("formula %s has no variable %q; did you mean %q?", f.Name, name,
+				near)
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("formula %s has no variables, so %q cannot be given to it", f.Name, name)
+			return nil, fmt.Errorf("formula %s has no variables, so %q cannot be given to it",
+				f.Name, name)
 		}
-		return nil, fmt.Errorf("formula %s has no variable %q; it has %s", f.Name, name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("formula %s has no variable %q; it has %s", f.Name, name,
+			strings.Join(names, ", "))
 	}
 	return out, nil
 }
@@ -101,9 +108,11 @@ func (f *Formula) title(s Step, values map[string]string) (string, error) {
 	title := strings.Join(strings.FieldsFunc(replace(s.Title, values), hidden), " ")
 	switch title = strings.TrimSpace(title); {
 	case title == "":
-		return "", fmt.Errorf("formula %s: the title of step %s, %q, is empty with these variables", f.Name, s.ID, s.Title)
+		return "", fmt.Errorf("formula %s: the title of step %s, %q, is empty with these variables",
+			f.Name, s.ID, s.Title)
 	case len(title) > MaxTitle:
-		return "", fmt.Errorf("formula %s: the title of step %s has %d bytes with these variables; %d are the most, and the "+
+		return "", fmt.Errorf("formula %s: the title of step %s has %d bytes with these "+
+			"variables; %d are the most, and the "+
 			"description takes more", f.Name, s.ID, len(title), MaxTitle)
 	}
 	return title, nil
@@ -130,9 +139,11 @@ func (f *Formula) text(what, text string, values map[string]string) (string, err
 	out := replace(text, values)
 	switch {
 	case len(out) > MaxText:
-		return "", fmt.Errorf("formula %s: %s has %d bytes with these variables; %d are the most", f.Name, what, len(out), MaxText)
+		return "", fmt.Errorf("formula %s: %s has %d bytes with these variables; %d are the most",
+			f.Name, what, len(out), MaxText)
 	case strings.IndexByte(out, 0) >= 0:
-		return "", fmt.Errorf("formula %s: %s has a NUL character with these variables; take it out", f.Name, what)
+		return "", fmt.Errorf("formula %s: %s has a NUL character with these variables; "+
+			"take it out", f.Name, what)
 	}
 	return out, nil
 }
@@ -177,7 +188,9 @@ func Next(steps []Progress) (Progress, bool) {
 		closed[s.Ref] = s.Closed
 	}
 	for _, s := range steps {
-		if !s.Closed && !slices.ContainsFunc(s.Needs, func(need string) bool { return !closed[need] }) {
+		if !s.Closed && !slices.ContainsFunc(s.Needs, func(need string) bool {
+			return !closed[need]
+		}) {
 			return s, true
 		}
 	}

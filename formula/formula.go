@@ -1,5 +1,6 @@
-// Package formula turns recipes for work into work: it reads *.formula.toml files, says what is wrong with them and where,
-// finds the one that counts among layers of folders, and cooks it into a molecule: plain values that somebody else keeps.
+// Package formula turns recipes for work into work: it reads *.formula.toml files, says what is wrong with them and
+// where, finds the one that counts among layers of folders, and cooks it into a molecule: plain values that
+// somebody else keeps.
 package formula
 
 import (
@@ -82,8 +83,10 @@ func read(doc *toml.Doc, file string) (*Formula, error) {
 	if p := doc.Problems(); len(p) > 0 {
 		return nil, p
 	}
-	if stem, ok := strings.CutSuffix(file[strings.LastIndexByte(file, '/')+1:], Suffix); ok && stem != f.Name {
-		root.Warn("formula", "is %q, but the file is called %s: it is asked for as %q", f.Name, stem+Suffix, stem)
+	if stem, ok := strings.CutSuffix(file[strings.LastIndexByte(file, '/')+1:], Suffix); ok &&
+		stem != f.Name {
+		root.Warn("formula", "is %q, but the file is called %s: it is asked for as %q", f.Name,
+			stem+Suffix, stem)
 	}
 	f.Warnings = doc.Warnings()
 	return f, nil
@@ -107,8 +110,11 @@ func NotAName(text string) string {
 		return "is empty; write a name"
 	case len(text) > MaxName:
 		return fmt.Sprintf("is %d letters long; %d are the most", len(text), MaxName)
-	case strings.ContainsFunc(text, func(r rune) bool { return !letter(r) && !strings.ContainsRune("._-", r) }) || !letter(rune(text[0])):
-		return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit", text)
+	case strings.ContainsFunc(text, func(r rune) bool {
+		return !letter(r) && !strings.ContainsRune("._-", r)
+	}) || !letter(rune(text[0])):
+		return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the "+
+			"first a letter or digit", text)
 	}
 	return ""
 }
@@ -138,17 +144,20 @@ func vars(root toml.Table) []Var {
 			break
 		}
 		if !isVar(name) {
-			table.Wrong(name, "%q is no variable: letters, digits, \"_\" and \"-\" make one, the first a letter or \"_\"", name)
+			table.Wrong(name, "%q is no variable: letters, digits, \"_\" and \"-\" make one, the "+
+				"first a letter or \"_\"", name)
 		}
 		t, _ := table.Table(name)
-		v := Var{Name: name, Description: t.Text("description"), Required: t.Flag("required", false), HasDefault: t.Has("default")}
+		v := Var{Name: name, Description: t.Text("description"),
+			Required: t.Flag("required", false), HasDefault: t.Has("default")}
 		if v.HasDefault {
 			var ok bool
 			if v.Default, ok = t.Scalar("default"); !ok {
 				t.Wrong("default", "must be a string: put it in quotes")
 			}
 			if v.Required {
-				t.Wrong("default", "is never used, since required = true wants a value; keep one of the two")
+				t.Wrong("default", "is never used, since required = true wants a value; keep "+
+					"one of the two")
 			}
 		}
 		t.Slips("description", "required", "default")
@@ -161,7 +170,9 @@ func isVar(name string) bool {
 	if name == "" || len(name) > MaxName || name[0] == '-' || '0' <= name[0] && name[0] <= '9' {
 		return false
 	}
-	return !strings.ContainsFunc(name, func(r rune) bool { return !letter(r) && r != '_' && r != '-' })
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !letter(r) && r != '_' && r != '-'
+	})
 }
 
 func steps(root toml.Table) []Step {
@@ -189,10 +200,12 @@ func steps(root toml.Table) []Step {
 			t.Wrong("title", "this step has no title; every step needs one: title = \"…\"")
 		}
 		if strings.ContainsFunc(s.Title, hidden) {
-			t.Wrong("title", "is of several lines or has characters that do not show; a title is one line of text")
+			t.Wrong("title", "is of several lines or has characters that do not show; a title is "+
+				"one line of text")
 		}
 		s.Description = t.Text("description")
-		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...) // the second is what other programs call it
+		// the second is what other programs call it
+		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...)
 		t.Slips("id", "title", "description", "needs", "depends_on")
 	}
 	needs(out, tables)

@@ -29,9 +29,10 @@ type Source struct {
 	Layer Layer
 }
 
-// Resolve finds the formulas of layers: for each file name the highest layer wins whole, also with a file that is broken.
-// What a lower layer has under that name is then not used in its stead: it would be other work than was meant. The result is
-// in name order. With an error nothing is known of the layers: a folder that cannot be read is not an empty one.
+// Resolve finds the formulas of layers: for each file name the highest layer wins whole, also with a file that is
+// broken. What a lower layer has under that name is then not used in its stead: it would be other work than was
+// meant. The result is in name order. With an error nothing is known of the layers: a folder that cannot be read is
+// not an empty one.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}
 	for _, l := range layers {
@@ -49,12 +50,16 @@ func Resolve(layers []Layer) ([]Source, error) {
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(found), func(a, b Source) int { return cmp.Compare(a.Name, b.Name) }), nil
+	return slices.SortedFunc(maps.Values(found), func(a, b Source) int {
+		return cmp.Compare(a.Name, b.Name)
+	}), nil
 }
 
 // Find reads the formula of this name from what Resolve found. An unknown name is an error that says what was meant.
 func Find(name string, among []Source) (*Formula, error) {
-	i, ok := slices.BinarySearchFunc(among, name, func(s Source, name string) int { return cmp.Compare(s.Name, name) })
+	i, ok := slices.BinarySearchFunc(among, name, func(s Source, name string) int {
+		return cmp.Compare(s.Name, name)
+	})
 	if ok {
 		return Load(among[i].Path)
 	}
@@ -68,5 +73,6 @@ func Find(name string, among []Source) (*Formula, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("there is no formula %q, nor any other", name)
 	}
-	return nil, fmt.Errorf("there is no formula %q; there are %s", name, strings.Join(some(names), ", "))
+	return nil, fmt.Errorf("there is no formula %q; there are %s", name,
+		strings.Join(some(names), ", "))
 }

@@ -15,13 +15,14 @@ import (
 // Linked says what Link did, as names of formulas in order.
 type Linked struct {
 	Made, Removed []string
-	Kept          []string // real files that stand where a link would be; they are left alone, and win
+	// real files that stand where a link would be; they are left alone, and win
+	Kept []string
 }
 
-// Link makes dir, a folder in a scope's ".beads", show the winners: a symbolic link for each, named like its file. Both folders
-// are made if need be, see disk.OwnFolder. Every link in dir that is named like a formula belongs to Link, so one that no
-// winner has is removed; real files are never touched. Each link comes and changes in one step, and a second run with the
-// same winners changes nothing. On an error the rest is done all the same.
+// Link makes dir, a folder in a scope's ".beads", show the winners: a symbolic link for each, named like its file.
+// Both folders are made if need be, see disk.OwnFolder. Every link in dir that is named like a formula belongs to
+// Link, so one that no winner has is removed; real files are never touched. Each link comes and changes in one
+// step, and a second run with the same winners changes nothing. On an error the rest is done all the same.
 func Link(dir string, winners []Source) (Linked, error) {
 	var done Linked
 	var errs []error
@@ -40,11 +41,14 @@ func Link(dir string, winners []Source) (Linked, error) {
 	}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), Suffix)
-		if !ok || e.Type() != fs.ModeSymlink || slices.ContainsFunc(winners, func(s Source) bool { return s.Name == name }) {
+		if !ok || e.Type() != fs.ModeSymlink ||
+			slices.ContainsFunc(winners, func(s Source) bool { return s.Name == name }) {
 			continue
 		}
-		if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("cannot remove a link to a formula that is no more: %w", err))
+		if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("cannot remove a link to a formula that is no more: %w",
+				err))
 			continue
 		}
 		done.Removed = append(done.Removed, name)

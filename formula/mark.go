@@ -6,8 +6,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// strangers warns of {{marks}} that no variable is declared for: they stay as they are written, which is meant where they
-// are for somebody else, and a slip where they are near to one that there is.
+// strangers warns of {{marks}} that no variable is declared for: they stay as they are written, which is meant
+// where they are for somebody else, and a slip where they are near to one that there is.
 func (f *Formula) strangers(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {
@@ -19,9 +19,11 @@ func (f *Formula) strangers(root toml.Table) {
 				continue
 			}
 			if near := toml.Meant(name, names); near != "" {
-				t.Warn(key, "{{%s}} is no variable and stays as it is written; did you mean {{%s}}?", name, near)
+				t.Warn(key, "{{%s}} is no variable and stays as it is written; did you "+
+					"mean {{%s}}?", name, near)
 			} else {
-				t.Warn(key, "{{%s}} is no variable and stays as it is written; write [vars.%s] if it is to be one", name, name)
+				t.Warn(key, "{{%s}} is no variable and stays as it is written; write [vars.%s] "+
+					"if it is to be one", name, name)
 			}
 		}
 	}

@@ -27,7 +27,8 @@ func needs(all []Step, tables []toml.Table) {
 			case near != "":
 				tables[i].WrongItem(key, item, "there is no step %q; did you mean %q?", need, near)
 			default:
-				tables[i].WrongItem(key, item, "there is no step %q; there are %s", need, toml.List(some(names)))
+				tables[i].WrongItem(key, item, "there is no step %q; there are %s", need,
+					toml.List(some(names)))
 			}
 			sound = false
 		}
@@ -71,8 +72,8 @@ func waiting(ring []string) string {
 	return "these steps wait for each other: " + strings.Join(append(shown, ring[0]), " → ")
 }
 
-// cycles finds rings of steps that wait for each other, each once, beginning with the step that comes first in the file.
-// Steps are walked depth first without recursion: a chain may be as long as the formula.
+// cycles finds rings of steps that wait for each other, each once, beginning with the step that comes first in the
+// file. Steps are walked depth first without recursion: a chain may be as long as the formula.
 func cycles(all []Step, at map[string]int) [][]string {
 	const (
 		fresh = iota

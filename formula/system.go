@@ -12,14 +12,15 @@ import (
 	"gcity/internal/disk"
 )
 
-// The formulas that come with the program. They are of no particular city: a layer above may have others by their names.
+// The formulas that come with the program. They are of no particular city: a layer above may have others by their
+// names.
 //
 //go:embed system/*.formula.toml
 var system embed.FS
 
-// System writes the formulas that come with the program below the city's runtime folder, into system/formulas, and gives
-// them as the lowest layer. That folder is the program's own: what does not come with it is removed from there. Files that
-// are as they should be are not written again.
+// System writes the formulas that come with the program below the city's runtime folder, into system/formulas, and
+// gives them as the lowest layer. That folder is the program's own: what does not come with it is removed from
+// there. Files that are as they should be are not written again.
 func System(runtime string) (Layer, error) {
 	dir := filepath.Join(runtime, "system", "formulas")
 	if err := unpack(dir); err != nil {
@@ -64,8 +65,10 @@ func unpack(dir string) error {
 		return err
 	}
 	for _, e := range there {
-		if _, err := fs.Stat(system, "system/"+e.Name()); errors.Is(err, fs.ErrNotExist) && !e.IsDir() {
-			if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := fs.Stat(system, "system/"+e.Name()); errors.Is(err, fs.ErrNotExist) &&
+			!e.IsDir() {
+			if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil &&
+				!errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

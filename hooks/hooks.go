@@ -43,7 +43,8 @@ type kind struct {
 	others string // a file that somebody else writes for the same; "" = there is none
 	text   string // the whole file, ours alone; "" = JSON with these hooks in it
 	hooks  []hook
-	flat   bool // each hook is an entry of its own, with "bash"; else entries have a matcher and a list of hooks
+	// each hook is an entry of its own, with "bash"; else entries have a matcher and a list of hooks
+	flat bool
 }
 
 // guarded is a line that does nothing for whoever uses the folder without being an agent of a city.
@@ -56,15 +57,19 @@ func kinds() []kind {
 	const prime, mail, work = "gc prime --hook", "gc mail check --inject", "gc hook --inject"
 	return []kind{
 		{name: "claude", file: ".claude/settings.json", hooks: []hook{
-			of("SessionStart", prime), of("UserPromptSubmit", mail), of("PreCompact", prime), of("Stop", work),
+			of("SessionStart", prime), of("UserPromptSubmit", mail), of("PreCompact", prime),
+			of("Stop", work),
 		}},
 		{name: "gemini", file: ".gemini/settings.json", hooks: []hook{
-			of("SessionStart", prime), of("BeforeAgent", mail), of("PreCompress", prime), of("SessionEnd", work),
+			of("SessionStart", prime), of("BeforeAgent", mail), of("PreCompress", prime),
+			of("SessionEnd", work),
 		}},
-		{name: "opencode", file: ".opencode/plugins/gcity.js", others: ".opencode/plugins/gascity.js", text: opencode},
-		{name: "copilot", file: ".github/hooks/gcity.json", others: ".github/hooks/gascity.json", flat: true, hooks: []hook{
-			of("sessionStart", prime), of("userPromptSubmitted", mail), of("sessionEnd", work),
-		}},
+		{name: "opencode", file: ".opencode/plugins/gcity.js",
+			others: ".opencode/plugins/gascity.js", text: opencode},
+		{name: "copilot", file: ".github/hooks/gcity.json", others: ".github/hooks/gascity.json",
+			flat: true, hooks: []hook{
+				of("sessionStart", prime), of("userPromptSubmitted", mail), of("sessionEnd", work),
+			}},
 	}
 }
 
@@ -83,8 +88,9 @@ type Report struct {
 	Problems []string // files that were left as they are, and why
 }
 
-// Install sees to it that a folder has the hook files of these kinds. A second time it changes nothing. Nothing is written
-// outside of the folder, whatever links are in it. What cannot be done is a problem of the report: an agent can do without.
+// Install sees to it that a folder has the hook files of these kinds. A second time it changes nothing. Nothing is
+// written outside of the folder, whatever links are in it. What cannot be done is a problem of the report: an agent
+// can do without.
 func Install(dir string, names []string) Report {
 	var r Report
 	root, err := os.OpenRoot(dir)
@@ -103,7 +109,8 @@ func Install(dir string, names []string) Report {
 		disk.SweepTemps(root, path.Dir(k.file)) // of an installation that was killed
 		written, err := k.install(root)
 		if err != nil {
-			r.Problems = append(r.Problems, fmt.Sprintf("the hooks of %s are not installed: %s %v", name, k.file, plainly(err)))
+			r.Problems = append(r.Problems, fmt.Sprintf("the hooks of %s are not installed: %s %v",
+				name, k.file, plainly(err)))
 		}
 		if written {
 			r.Written = append(r.Written, k.file)
@@ -163,7 +170,8 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), err
 }
 
-// begins is what the first line of a file of ours says before the sum of the rest: whoever changes the rest has made it his.
+// begins is what the first line of a file of ours says before the sum of the rest: whoever changes the rest has
+// made it his.
 const begins = "// gcity, sha256 "
 
 // whole is what a file of ours is to be, nil if it may stay.

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// member is one of a JSON object. Objects are kept as lists, so that they come out in the order in which somebody wrote them.
+// member is one of a JSON object. Objects are kept as lists, so that they come out in the order in which somebody
+// wrote them.
 type member struct {
 	key   string
 	value json.RawMessage
@@ -151,16 +152,19 @@ func asBytes(entries []json.RawMessage) [][]byte {
 // entry is a hook as its kind of agent has it.
 func (k *kind) entry(h hook) json.RawMessage {
 	if k.flat {
-		return written([]member{{"type", raw("command")}, {"bash", raw(h.line)}, {"timeoutSec", raw(30)}})
+		return written([]member{{"type", raw("command")}, {"bash", raw(h.line)},
+			{"timeoutSec", raw(30)}})
 	}
 	one := written([]member{{"type", raw("command")}, {"command", raw(h.line)}})
-	return written([]member{{"matcher", raw(h.matcher)}, {"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
+	return written([]member{{"matcher", raw(h.matcher)},
+		{"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
 }
 
 // indentOf is what a file is indented by: two blanks where it does not tell.
 func indentOf(old []byte) string {
 	for line := range bytes.Lines(old) {
-		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 && len(bytes.TrimSpace(line)) > 0 {
+		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 &&
+			len(bytes.TrimSpace(line)) > 0 {
 			return string(in)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package mail is what agents and people write to each other. A message is a bead of the type Type: kept where work is kept,
-// found by the same queries, and no work. This package holds the form that it has there; who may be written to is said by
-// package city.
+// Package mail is what agents and people write to each other. A message is a bead of the type Type: kept where work
+// is kept, found by the same queries, and no work. This package holds the form that it has there; who may be
+// written to is said by package city.
 package mail
 
 import (
@@ -15,8 +15,8 @@ import (
 	"gcity/internal/screen"
 )
 
-// Type is the type of a message's bead. Its title is the subject, its description the text, its assignee the address; it
-// is open until it is archived.
+// Type is the type of a message's bead. Its title is the subject, its description the text, its assignee the
+// address; it is open until it is archived.
 const Type = "message"
 
 // PoolPrefix begins the address of a pool, whose qualified name follows.
@@ -51,10 +51,12 @@ type Message struct {
 	Read     bool `json:"read"`
 	Archived bool `json:"archived,omitempty"`
 
-	Thread  string `json:"thread_id,omitempty"` // the id of the message that began it; "" = this one began one, or none
-	ReplyTo string `json:"reply_to,omitempty"`  // the id of the message that it answers
+	// the id of the message that began it; "" = this one began one, or none
+	Thread  string `json:"thread_id,omitempty"`
+	ReplyTo string `json:"reply_to,omitempty"` // the id of the message that it answers
 
-	Depth int `json:"-"` // how many runs of automations have led to it, by the events that they caused
+	// how many runs of automations have led to it, by the events that they caused
+	Depth int `json:"-"`
 }
 
 // Of reads a message from its bead; not ok for a bead that is none.
@@ -63,7 +65,8 @@ func Of(b beads.Bead) (m Message, ok bool) {
 		return Message{}, false
 	}
 	m = Message{
-		ID: b.ID, From: cmp.Or(b.Metadata[keyFrom], Person), To: b.Assignee, Subject: b.Title, Text: b.Description, Sent: b.CreatedAt,
+		ID: b.ID, From: cmp.Or(b.Metadata[keyFrom], Person), To: b.Assignee, Subject: b.Title,
+		Text: b.Description, Sent: b.CreatedAt,
 		Archived: b.Status == beads.StatusClosed, ReplyTo: b.Metadata[keyReply],
 	}
 	if n, err := strconv.Atoi(b.Metadata[keyDepth]); err == nil {
@@ -84,8 +87,8 @@ func Of(b beads.Bead) (m Message, ok bool) {
 	return m, true
 }
 
-// New is the bead of a message that is to be sent. Its texts are such that they show as they are (L12); ID, Sent, Read and
-// Archived are left out. Check says whether it can be sent.
+// New is the bead of a message that is to be sent. Its texts are such that they show as they are (L12); ID, Sent,
+// Read and Archived are left out. Check says whether it can be sent.
 func New(m Message) beads.Bead {
 	text := clean(m.Text)
 	b := beads.Bead{
@@ -115,9 +118,11 @@ func Check(m Message) error {
 	case strings.TrimSpace(m.Subject) == "" && strings.TrimSpace(m.Text) == "":
 		return fmt.Errorf("the message is empty: it needs a subject or a text")
 	case len(m.Text) > MaxText:
-		return fmt.Errorf("the text has %d bytes, and %d is the most: put it in a file, and send the file's name", len(m.Text), MaxText)
+		return fmt.Errorf("the text has %d bytes, and %d is the most: put it in a file, and send "+
+			"the file's name", len(m.Text), MaxText)
 	case m.To != strings.TrimSpace(m.To) || m.To == "" || line(m.To) != m.To:
-		return fmt.Errorf("%.60q is no address: it is the name of an agent, a pool or a person", m.To)
+		return fmt.Errorf("%.60q is no address: it is the name of an agent, a pool or a person",
+			m.To)
 	}
 	_, err := beads.Prepare(New(m), time.Unix(0, 0))
 	return err
@@ -133,12 +138,14 @@ func Reply(to Message, from, text string) Message {
 	if !strings.HasPrefix(strings.ToLower(s), "re:") {
 		s = "Re: " + s
 	}
-	return Message{From: from, To: whom, Subject: s, Text: text, Thread: cmp.Or(to.Thread, to.ID), ReplyTo: to.ID}
+	return Message{From: from, To: whom, Subject: s, Text: text, Thread: cmp.Or(to.Thread, to.ID),
+		ReplyTo: to.ID}
 }
 
 // Query is what waits at an address and is not archived, read or not, all of it; "" = at any.
 func Query(to string) beads.Query {
-	q := beads.Query{Type: Type, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1}
+	q := beads.Query{Type: Type, Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
+		Limit: -1}
 	if strings.HasPrefix(to, PoolPrefix) {
 		q.Labels = []string{labelTo + to}
 	} else {
@@ -186,8 +193,8 @@ func line(s string) string {
 	return strings.TrimSpace(screen.Plain(strings.Join(strings.Fields(s), " ")))
 }
 
-// clean is a text as it can be shown and kept, line by line. A line may be long: it is cleaned in pieces, since what shows
-// lines would shorten it.
+// clean is a text as it can be shown and kept, line by line. A line may be long: it is cleaned in pieces, since
+// what shows lines would shorten it.
 func clean(text string) string {
 	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
 	for i, l := range lines {
@@ -203,7 +210,8 @@ func clean(text string) string {
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n ")
 }
 
-// pieceMost bounds what is cleaned at a time, in bytes: tabs and what does not show make it longer, and it has to stay a line.
+// pieceMost bounds what is cleaned at a time, in bytes: tabs and what does not show make it longer, and it has to
+// stay a line.
 const pieceMost = 400
 
 // cut shortens a text to at most so many bytes, whole characters.

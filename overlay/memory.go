@@ -20,7 +20,8 @@ type record struct {
 type mark struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	Hash   string `json:"sha256"` // of what lies there; it is another one than its source's after Own
+	// of what lies there; it is another one than its source's after Own
+	Hash string `json:"sha256"`
 }
 
 // recall reads what was copied before. A record that cannot be read is none: what lies there is somebody's then.
@@ -50,8 +51,8 @@ func remember(file string, r *record) error {
 	return nil
 }
 
-// Own remembers what lies in the folder to now as what was copied there: whoever calls it has added to these files, which
-// were Ours, and they go on following the overlay. What was never copied stays unknown.
+// Own remembers what lies in the folder to now as what was copied there: whoever calls it has added to these files,
+// which were Ours, and they go on following the overlay. What was never copied stays unknown.
 func Own(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := recall(file, to)

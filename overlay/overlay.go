@@ -1,5 +1,5 @@
-// Package overlay puts files of a folder beside those that are in another, never over them: what is there stays as it is,
-// unless it was put there before and nobody has changed it since.
+// Package overlay puts files of a folder beside those that are in another, never over them: what is there stays as
+// it is, unless it was put there before and nobody has changed it since.
 //
 // # Concurrency
 //
@@ -47,7 +47,8 @@ type Report struct {
 	Updated []string // were copied before, and nobody has touched them since
 	Kept    []string // are another's, or have been changed, and differ from the overlay
 
-	Ours []string // nobody else has touched: those above that were copied or updated, and those that needed nothing
+	// nobody else has touched: those above that were copied or updated, and those that needed nothing
+	Ours []string
 }
 
 // Apply puts the files of the overlay from into the folder to, which exists. Nothing is written outside of it, whatever
@@ -125,7 +126,8 @@ func (a *applying) file(f File) error {
 	switch {
 	case err == nil:
 		return a.over(f, data, mine)
-	case isNoFolder(err) || a.barred(f.Path): // a file of theirs is where a folder would have to be, or a link that leads elsewhere
+	case isNoFolder(err) || a.barred(f.Path):
+		// a file of theirs is where a folder would have to be, or a link that leads elsewhere
 		a.report.Kept = append(a.report.Kept, f.Path)
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -189,7 +191,8 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 	if _, err := a.write(f, data, true); err != nil {
 		return err
 	}
-	a.report.Updated, a.report.Ours = append(a.report.Updated, f.Path), append(a.report.Ours, f.Path)
+	a.report.Updated, a.report.Ours = append(a.report.Updated, f.Path),
+		append(a.report.Ours, f.Path)
 	a.mark(f.Path, data)
 	return nil
 }

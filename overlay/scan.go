@@ -14,8 +14,9 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Scan reads an overlay. A link counts as the file that it leads to; one that leads out of the overlay, or to a folder, is an
-// error, and so is whatever is no file, and what another user can change. The folders above dir are not checked.
+// Scan reads an overlay. A link counts as the file that it leads to; one that leads out of the overlay, or to a
+// folder, is an error, and so is whatever is no file, and what another user can change. The folders above dir are
+// not checked.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {

@@ -20,8 +20,8 @@ func (s Standing) nearness() int {
 }
 
 // Choose settles which members are wanted, where that has to be n of them; all[i-1] is the i-th. Whoever is In stays so
-// if there is room. Those without work leave first, and of these the highest numbers. Who lives comes back first, and first
-// of all who was not told to finish; then who has work to go on with; then the lowest numbers.
+// if there is room. Those without work leave first, and of these the highest numbers. Who lives comes back first,
+// and first of all who was not told to finish; then who has work to go on with; then the lowest numbers.
 func Choose(all []Standing, n int) {
 	have := 0
 	for i := range all {

@@ -53,7 +53,8 @@ func Parse(stdout []byte) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("it printed %s; a check prints one whole number", strconv.Quote(cut(text, 60)))
+		return 0, fmt.Errorf("it printed %s; a check prints one whole number",
+			strconv.Quote(cut(text, 60)))
 	}
 	return n, nil
 }

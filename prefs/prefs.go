@@ -59,7 +59,8 @@ type Binding struct {
 
 // Columns are the columns that the list of agents may have.
 func Columns() []string {
-	return []string{"state", "name", "task", "why", "age", "context", "pool", "cpu", "mem", "restarts", "mail", "provider", "pid"}
+	return []string{"state", "name", "task", "why", "age", "context", "pool", "cpu", "mem",
+		"restarts", "mail", "provider", "pid"}
 }
 
 // Files are where preferences are. The zero value is nowhere.
@@ -79,11 +80,12 @@ func Find(getenv func(string) string) Files {
 		}
 		base = filepath.Join(home, ".config")
 	}
-	return Files{filepath.Join(base, "gcity", "config.toml"), filepath.Join(base, "gcity", "themes")}
+	return Files{filepath.Join(base, "gcity", "config.toml"),
+		filepath.Join(base, "gcity", "themes")}
 }
 
-// Load reads the files. Where the file is no TOML at all what was read last stays, with the problem told; the zero value
-// is fine as last.
+// Load reads the files. Where the file is no TOML at all what was read last stays, with the problem told; the zero
+// value is fine as last.
 func Load(f Files, last Prefs) Prefs {
 	p := Prefs{Confirm: AskUsual, OnHangup: GoHeadless}
 	own, problems := ownThemes(f.Themes)
@@ -97,7 +99,8 @@ func Load(f Files, last Prefs) Prefs {
 		p.Problems = problems
 		return p
 	case err != nil:
-		return stale(p, last, append(problems, fmt.Sprintf("the preferences cannot be read: %v", err)))
+		return stale(p, last, append(problems,
+			fmt.Sprintf("the preferences cannot be read: %v", err)))
 	case len(doc.Problems()) > 0:
 		return stale(p, last, append(problems, lines(doc.Problems())...))
 	}
@@ -149,7 +152,9 @@ func ownThemes(dir string) (all []themes.Theme, problems []string) {
 			problems = append(problems, err.Error())
 			continue
 		}
-		if at := slices.IndexFunc(all, func(o themes.Theme) bool { return o.Name == t.Name }); at >= 0 {
+		if at := slices.IndexFunc(all, func(o themes.Theme) bool {
+			return o.Name == t.Name
+		}); at >= 0 {
 			all[at] = t
 		} else {
 			all = append(all, t)

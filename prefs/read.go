@@ -11,7 +11,8 @@ import (
 
 // read takes everything out of the file that can be understood.
 func (p *Prefs) read(t toml.Table) {
-	t.Slips("theme", "columns", "reduced_motion", "ascii", "fps", "confirm", "on_hangup", "detach_keys", "keys", "trust")
+	t.Slips("theme", "columns", "reduced_motion", "ascii", "fps", "confirm", "on_hangup",
+		"detach_keys", "keys", "trust")
 	p.Theme = oneOf(t, "theme", "", append(p.themeNames(), Auto))
 	p.Columns = columns(t)
 	p.ReducedMotion = t.Flag("reduced_motion", false)
@@ -40,7 +41,8 @@ func trustFolders(t toml.Table) []string {
 	var out []string
 	for i, folder := range t.Texts("folders") {
 		if !filepath.IsAbs(folder) && !strings.HasPrefix(folder, "~/") {
-			t.WrongItem("folders", i, "%q is neither absolute nor below ~/; nothing is trusted by it", folder)
+			t.WrongItem("folders", i, "%q is neither absolute nor below ~/; nothing is "+
+				"trusted by it", folder)
 			continue
 		}
 		out = append(out, folder)
@@ -90,7 +92,8 @@ func columns(t toml.Table) []string {
 		}
 	}
 	if len(out) > 0 && !slices.Contains(out, "name") {
-		t.Warn("columns", "has no \"name\", without which nobody knows who is meant; it is put first")
+		t.Warn("columns", "has no \"name\", without which nobody knows who is meant; it "+
+			"is put first")
 		out = slices.Insert(out, 0, "name")
 	}
 	return out
@@ -128,7 +131,8 @@ func bindings(t toml.Table, above string) []Binding {
 				b.Keys = []string{text}
 			}
 		default:
-			t.Wrong(name, "must be a key in quotes, like \"ctrl+r\", or a list of such; \"\" takes the key away")
+			t.Wrong(name, "must be a key in quotes, like \"ctrl+r\", or a list of such; \"\" "+
+				"takes the key away")
 			continue
 		}
 		out = append(out, b)

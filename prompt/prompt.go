@@ -73,11 +73,12 @@ type Field struct {
 	Tested bool // it is only asked whether it is there
 }
 
-// Parse puts a template together from its file, from fragments (of two with one name the later counts), and from the names
-// of those that follow it at the end. Whatever cannot be rendered by any values is an *Error here: what does not parse, a
-// fragment that is not there, fragments that use each other in a circle.
+// Parse puts a template together from its file, from fragments (of two with one name the later counts), and from
+// the names of those that follow it at the end. Whatever cannot be rendered by any values is an *Error here: what
+// does not parse, a fragment that is not there, fragments that use each other in a circle.
 func Parse(main File, fragments []File, behind []string) (*Template, error) {
-	t := &Template{set: template.New(main.Name).Option("missingkey=zero").Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(behind),
+	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
+		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(behind),
 		from: map[string]File{}, calls: map[string][]named{}, fields: map[string][]Field{}}
 	for _, f := range fragments {
 		if err := t.add(f, fragmentName(f.Name)); err != nil {
@@ -89,7 +90,8 @@ func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	}
 	for _, name := range behind {
 		if t.from[name].Name == "" {
-			return nil, &Error{Message: fmt.Sprintf("there is no fragment %q; %s", name, t.fragments()), Behind: name}
+			return nil, &Error{Message: fmt.Sprintf("there is no fragment %q; %s", name,
+				t.fragments()), Behind: name}
 		}
 	}
 	for _, name := range append([]string{main.Name}, behind...) {
@@ -110,10 +112,12 @@ func fragmentName(file string) string {
 // add parses one file. What stands outside of its definitions goes by name.
 func (t *Template) add(f File, name string) error {
 	if len(f.Text) > MaxSource {
-		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the right file?", MaxSource>>10)}
+		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the "+
+			"right file?", MaxSource>>10)}
 	}
 	if at := strings.IndexByte(f.Text, 0); at >= 0 {
-		return &Error{File: f.Name, Line: 1 + strings.Count(f.Text[:at], "\n"), Message: "contains a NUL character, which no program can be given; take it out"}
+		return &Error{File: f.Name, Line: 1 + strings.Count(f.Text[:at], "\n"),
+			Message: "contains a NUL character, which no program can be given; take it out"}
 	}
 	if line := nested(f.Text); line > 0 {
 		return &Error{File: f.Name, Line: line, Message: "nests deeper than is read"}
@@ -187,7 +191,10 @@ func nested(text string) int {
 
 // firstWords is the keyword that an action begins with, "" if it does not.
 func firstWords(action string) string {
-	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"), func(r rune) bool { return r < 'a' || r > 'z' })
+	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"),
+		func(r rune) bool {
+			return r < 'a' || r > 'z'
+		})
 	switch {
 	case len(words) == 0:
 		return ""
@@ -215,7 +222,8 @@ func parseError(f File, err error) *Error {
 func (t *Template) walk(name string, above []string, seen map[string]bool) error {
 	if at := slices.Index(above, name); at >= 0 {
 		circle := append(slices.Clone(above[at:]), name)
-		return &Error{File: t.from[name].Name, Message: "uses itself: " + strings.Join(circle, " → ") + "; a prompt that has no end cannot be told"}
+		return &Error{File: t.from[name].Name, Message: "uses itself: " +
+			strings.Join(circle, " → ") + "; a prompt that has no end cannot be told"}
 	}
 	if seen[name] {
 		return nil
@@ -223,7 +231,9 @@ func (t *Template) walk(name string, above []string, seen map[string]bool) error
 	seen[name] = true
 	for _, c := range t.calls[name] {
 		if t.from[c.name].Name == "" {
-			return &Error{File: t.from[name].Name, Line: c.line, Message: fmt.Sprintf("uses the fragment %q, and there is none; %s", c.name, t.fragments())}
+			return &Error{File: t.from[name].Name, Line: c.line,
+				Message: fmt.Sprintf("uses the fragment %q, and there is none; %s", c.name,
+					t.fragments())}
 		}
 		if err := t.walk(c.name, append(above, name), seen); err != nil {
 			return err
@@ -265,7 +275,9 @@ func (t *Template) sum() string {
 	for name := range t.reached() {
 		files[t.from[name]] = true
 	}
-	for _, f := range slices.SortedFunc(maps.Keys(files), func(a, b File) int { return strings.Compare(a.Text, b.Text) }) {
+	for _, f := range slices.SortedFunc(maps.Keys(files), func(a, b File) int {
+		return strings.Compare(a.Text, b.Text)
+	}) {
 		fmt.Fprintf(h, "%d\x00%s", len(f.Text), f.Text)
 	}
 	for _, name := range t.append {
@@ -302,8 +314,8 @@ func (t *Template) Mentions(field string) bool {
 	return false
 }
 
-// Render fills a template in. It ends with ctx at the latest, and in any case: there are bounds on its steps and on what it
-// puts together. What goes wrong is an *Error.
+// Render fills a template in. It ends with ctx at the latest, and in any case: there are bounds on its steps and on
+// what it puts together. What goes wrong is an *Error.
 func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	set, err := t.set.Clone()
 	if err != nil {
@@ -332,11 +344,13 @@ func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	if text := out.String(); strings.IndexByte(text, 0) < 0 {
 		return text, nil
 	}
-	return "", &Error{File: t.main, Message: "becomes a text with a NUL character, which no program can be given"}
+	return "", &Error{File: t.main, Message: "becomes a text with a NUL character, which no " +
+		"program can be given"}
 }
 
 func (t *Template) renderError(name string, err error) *Error {
-	e := &Error{File: t.from[name].Name, Message: "cannot be filled in: " + strings.TrimPrefix(err.Error(), "template: ")}
+	e := &Error{File: t.from[name].Name, Message: "cannot be filled in: " +
+		strings.TrimPrefix(err.Error(), "template: ")}
 	if limit, ok := errors.AsType[*limitError](err); ok {
 		e.Message = "cannot be filled in: " + limit.Error()
 		return e

@@ -19,7 +19,8 @@ const tick = "_step"
 
 // step is a node that counts one. It prints nothing.
 func step(pos parse.Pos) parse.Node {
-	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos, Args: []parse.Node{parse.NewIdentifier(tick).SetPos(pos)}}
+	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos,
+		Args: []parse.Node{parse.NewIdentifier(tick).SetPos(pos)}}
 	pipe := &parse.PipeNode{NodeType: parse.NodePipe, Pos: pos, Cmds: []*parse.CommandNode{call}}
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipe}
 }

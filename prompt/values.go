@@ -12,9 +12,10 @@ import (
 
 // Values is what a template is filled in with.
 type Values struct {
-	CityRoot      string // the city's folder, absolute
-	AgentName     string // qualified
-	TemplateName  string // the name that the configuration has for it: of a pool's member, the pool's
+	CityRoot  string // the city's folder, absolute
+	AgentName string // qualified
+	// the name that the configuration has for it: of a pool's member, the pool's
+	TemplateName  string
 	RigName       string
 	WorkDir       string // absolute
 	IssuePrefix   string // of the ids of its work
@@ -23,7 +24,8 @@ type Values struct {
 	WorkQuery     string // a shell line that shows its work
 	SlingQuery    string // a shell line that gives it some: {} stands for the id
 
-	Env     map[string]string        // of the agent itself, each under its own name; the values above go first
+	// of the agent itself, each under its own name; the values above go first
+	Env     map[string]string
 	Session func(name string) string // what an agent's session is called; nil = the name itself
 }
 
@@ -35,13 +37,15 @@ type Draft struct {
 
 // Names are the values that every template has.
 func Names() []string {
-	return []string{"CityRoot", "AgentName", "TemplateName", "RigName", "WorkDir", "IssuePrefix", "Branch", "DefaultBranch", "WorkQuery", "SlingQuery"}
+	return []string{"CityRoot", "AgentName", "TemplateName", "RigName", "WorkDir", "IssuePrefix",
+		"Branch", "DefaultBranch", "WorkQuery", "SlingQuery"}
 }
 
 func (v *Values) data() map[string]string {
 	out := make(map[string]string, len(v.Env)+10)
 	maps.Copy(out, v.Env)
-	for i, value := range []string{v.CityRoot, v.AgentName, v.TemplateName, v.RigName, v.WorkDir, v.IssuePrefix, v.Branch, v.DefaultBranch, v.WorkQuery, v.SlingQuery} {
+	for i, value := range []string{v.CityRoot, v.AgentName, v.TemplateName, v.RigName, v.WorkDir,
+		v.IssuePrefix, v.Branch, v.DefaultBranch, v.WorkQuery, v.SlingQuery} {
 		out[Names()[i]] = value
 	}
 	return out
@@ -69,7 +73,8 @@ func (e *limitError) Error() string { return e.why }
 // step takes one.
 func (b *budget) step() error {
 	if b.steps--; b.steps < 0 {
-		return &limitError{fmt.Sprintf("it takes more than %d steps; does it repeat something without end?", maxSteps)}
+		return &limitError{fmt.Sprintf("it takes more than %d steps; does it repeat something "+
+			"without end?", maxSteps)}
 	}
 	if b.steps%64 == 0 && b.ctx.Err() != nil {
 		return &limitError{"it was not done in time"}
@@ -83,13 +88,14 @@ func (b *budget) spend(n int) error {
 	case b.ctx.Err() != nil:
 		return &limitError{"it was not done in time"}
 	case n > 8*MaxText || b.bytes < 0:
-		return &limitError{fmt.Sprintf("it becomes too long; a prompt of %d KiB is the longest", MaxText>>10)}
+		return &limitError{fmt.Sprintf("it becomes too long; a prompt of %d KiB is the longest",
+			MaxText>>10)}
 	}
 	return nil
 }
 
-// functions are what a template may call. The builtin ones that put texts together are bounded; with a nil budget none may
-// be called.
+// functions are what a template may call. The builtin ones that put texts together are bounded; with a nil budget
+// none may be called.
 func functions(b *budget, v *Values) template.FuncMap {
 	joined := func(times int, do func(args ...any) string) func(args ...any) (string, error) {
 		return func(args ...any) (string, error) {
@@ -113,12 +119,15 @@ func functions(b *budget, v *Values) template.FuncMap {
 			return v.Session(name)
 		},
 		"print": joined(2, fmt.Sprint), "println": joined(2, fmt.Sprintln),
-		"html": joined(32, template.HTMLEscaper), "js": joined(32, template.JSEscaper), "urlquery": joined(32, template.URLQueryEscaper),
+		"html": joined(32, template.HTMLEscaper), "js": joined(32, template.JSEscaper),
+		"urlquery": joined(32, template.URLQueryEscaper),
 		"printf": func(format string, args ...any) (string, error) {
 			if err := b.spend(printed(format, args)); err != nil {
 				return "", err
 			}
-			return joined(0, func(args ...any) string { return fmt.Sprintf(format, args...) })(args...)
+			return joined(0, func(args ...any) string {
+				return fmt.Sprintf(format, args...)
+			})(args...)
 		},
 		tick: func() (string, error) { return "", b.step() },
 	}
@@ -180,7 +189,8 @@ type paper struct{ strings.Builder }
 
 func (p *paper) Write(data []byte) (int, error) {
 	if p.Len()+len(data) > MaxText {
-		return 0, &limitError{fmt.Sprintf("it becomes too long; a prompt of %d KiB is the longest", MaxText>>10)}
+		return 0, &limitError{fmt.Sprintf("it becomes too long; a prompt of %d KiB is the longest",
+			MaxText>>10)}
 	}
 	return p.Builder.Write(data)
 }

@@ -19,9 +19,10 @@ const (
 
 // Policy is what the config says about one agent's deaths.
 type Policy struct {
-	Mode        Mode
-	MinUptime   time.Duration // under Always a clean exit before this is a crash
-	MaxRestarts int           // crashes within Window that are answered by a restart; 0 = any number
+	Mode      Mode
+	MinUptime time.Duration // under Always a clean exit before this is a crash
+	// crashes within Window that are answered by a restart; 0 = any number
+	MaxRestarts int
 	Window      time.Duration
 	Backoff     time.Duration // wait before the second restart in a row; doubles. 0 = none
 	MaxBackoff  time.Duration // the doubling ends here (the patrol interval)
@@ -77,7 +78,8 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	case !crash && p.Mode == Always:
 		return Verdict{Outcome: Restart, At: p.Paced(now, d.Uptime), Reason: reason}
 	case !crash || p.Mode == Never:
-		return Verdict{Crash: crash, Outcome: Leave, Reason: fmt.Sprintf("%s, restart = %q", reason, p.Mode)}
+		return Verdict{Crash: crash, Outcome: Leave,
+			Reason: fmt.Sprintf("%s, restart = %q", reason, p.Mode)}
 	}
 	h.prune(now, p.Window)
 	h.Crashes = append(h.Crashes, now)
@@ -86,7 +88,8 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 		h.Crashes, h.Streak = nil, 0
 		return Verdict{
 			Crash: true, Count: n, Outcome: Quarantine, At: now.Add(p.Window),
-			Reason: fmt.Sprintf("crashed %d× in %s, the last: %s", n, span.Round(time.Second), reason),
+			Reason: fmt.Sprintf("crashed %d× in %s, the last: %s", n, span.Round(time.Second),
+				reason),
 		}
 	}
 	if p.MaxRestarts == 0 {
@@ -112,8 +115,9 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again is when a start is tried again that could not even begin, since something is not there that it needs. Nothing has
-// run, so no history is touched. tries counts those in a row, from 1: the wait doubles, and is never nothing.
+// Again is when a start is tried again that could not even begin, since something is not there that it needs.
+// Nothing has run, so no history is touched. tries counts those in a row, from 1: the wait doubles, and is never
+// nothing.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -149,7 +153,8 @@ func (d Death) crash(p Policy) bool {
 	if d.Lost {
 		return false
 	}
-	return d.StartFailed || d.Code != 0 || d.Signal != "" || (p.Mode == Always && d.Uptime < p.MinUptime)
+	return d.StartFailed || d.Code != 0 || d.Signal != "" ||
+		(p.Mode == Always && d.Uptime < p.MinUptime)
 }
 
 // longRun is the uptime after which a death starts a new streak.

@@ -6,7 +6,8 @@ import (
 	"image/draw"
 )
 
-// arms are the strokes of a line-drawing sign from the middle of its cell: up, right, down, left; 0 none, else its width.
+// arms are the strokes of a line-drawing sign from the middle of its cell: up, right, down, left; 0 none, else its
+// width.
 type arms [4]int
 
 // lineSigns are drawn by hand, so that they meet from cell to cell; a font's do not where its lines are set wider.
@@ -16,9 +17,12 @@ func lineSigns() map[string]arms {
 		"┌": {0, 1, 1, 0}, "┐": {0, 0, 1, 1}, "└": {1, 1, 0, 0}, "┘": {1, 0, 0, 1},
 		"╭": {0, 1, 1, 0}, "╮": {0, 0, 1, 1}, "╰": {1, 1, 0, 0}, "╯": {1, 0, 0, 1},
 		"┏": {0, 3, 3, 0}, "┓": {0, 0, 3, 3}, "┗": {3, 3, 0, 0}, "┛": {3, 0, 0, 3},
-		"├": {1, 1, 1, 0}, "┤": {1, 0, 1, 1}, "┬": {0, 1, 1, 1}, "┴": {1, 1, 0, 1}, "┼": {1, 1, 1, 1},
-		"┣": {3, 3, 3, 0}, "┫": {3, 0, 3, 3}, "┳": {0, 3, 3, 3}, "┻": {3, 3, 0, 3}, "╋": {3, 3, 3, 3},
-		"╺": {0, 3, 0, 0}, "╸": {0, 0, 0, 3}, "╶": {0, 1, 0, 0}, "╴": {0, 0, 0, 1}, "╷": {0, 0, 1, 0}, "╵": {1, 0, 0, 0},
+		"├": {1, 1, 1, 0}, "┤": {1, 0, 1, 1}, "┬": {0, 1, 1, 1}, "┴": {1, 1, 0, 1},
+		"┼": {1, 1, 1, 1},
+		"┣": {3, 3, 3, 0}, "┫": {3, 0, 3, 3}, "┳": {0, 3, 3, 3}, "┻": {3, 3, 0, 3},
+		"╋": {3, 3, 3, 3},
+		"╺": {0, 3, 0, 0}, "╸": {0, 0, 0, 3}, "╶": {0, 1, 0, 0}, "╴": {0, 0, 0, 1},
+		"╷": {0, 0, 1, 0}, "╵": {1, 0, 0, 0},
 	}
 }
 

@@ -12,8 +12,8 @@ type ink struct{ fore, back, weight, line, reverse string }
 // seen reports whether a blank in this ink can be told from nothing.
 func (i ink) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical is a line as everybody would write it who wants it to look like this: which blanks a program has written and
-// which it has passed over, and in which ink, depends on what was there before.
+// canonical is a line as everybody would write it who wants it to look like this: which blanks a program has
+// written and which it has passed over, and in which ink, depends on what was there before.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set ink

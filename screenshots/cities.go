@@ -18,8 +18,10 @@ func (c county) Cities(context.Context) ([]city.Info, error) {
 	again := now.Add(38 * time.Second)
 	all := []city.Info{
 		{Name: "archive", Status: city.CityPaused, Since: now.Add(-50 * time.Hour)},
-		{Name: "bakery", Status: city.CityCrashed, Since: now.Add(-22 * time.Second), Until: &again, Crashes: 2,
-			Error: "its loop panicked: runtime error: index out of range [3] with length 3; its agents run on"},
+		{Name: "bakery", Status: city.CityCrashed, Since: now.Add(-22 * time.Second), Until: &again,
+			Crashes: 2,
+			Error: "its loop panicked: runtime error: index out of range [3] with length 3; " +
+				"its agents run on"},
 		{Name: "demo", Status: city.CityRunning, Since: now.Add(-3 * time.Hour)},
 		{Name: "harbour", Status: city.CityRunning, Since: now.Add(-9 * time.Hour)},
 		{Name: "observatory", Status: city.CityRunning, Since: now.Add(-31 * time.Hour)},
@@ -30,7 +32,8 @@ func (c county) Cities(context.Context) ([]city.Info, error) {
 	}
 	for i := range all {
 		in := &all[i]
-		in.Path, in.Running = "/srv/"+in.Name, in.Status == city.CityRunning || in.Status == city.CityPaused
+		in.Path, in.Running = "/srv/"+in.Name, in.Status == city.CityRunning ||
+			in.Status == city.CityPaused
 	}
 	return all, nil
 }
@@ -65,11 +68,13 @@ type suburb struct {
 
 func (s suburb) made() *city.Snapshot {
 	now := s.now()
-	snap := &city.Snapshot{Name: s.name, Path: "/srv/" + s.name, Host: "devbox", Version: "0.1", Rev: 1, At: now, Started: now.Add(-6 * time.Hour),
+	snap := &city.Snapshot{Name: s.name, Path: "/srv/" + s.name, Host: "devbox", Version: "0.1",
+		Rev: 1, At: now, Started: now.Add(-6 * time.Hour),
 		Patrol: city.Patrol{Interval: 30 * time.Second, Last: now}, Suspended: s.name == "archive"}
 	agents := map[string]int{"archive": 5, "harbour": 24, "observatory": 9, "windmill": 6}[s.name]
 	for i := range agents {
-		a := city.Agent{Name: fmt.Sprint("worker-", i+1), State: city.Running, Running: true, Since: now.Add(-6 * time.Hour)}
+		a := city.Agent{Name: fmt.Sprint("worker-", i+1), State: city.Running, Running: true,
+			Since: now.Add(-6 * time.Hour)}
 		if snap.Suspended {
 			a.State, a.Running = city.Suspended, false
 		}
@@ -80,10 +85,13 @@ func (s suburb) made() *city.Snapshot {
 		snap.Work, snap.Mail = city.Work{Open: 41, InProgress: 17}, city.MailCount{Unread: 3}
 	case "observatory":
 		until := now.Add(41 * time.Minute)
-		snap.Agents[2] = city.Agent{Name: "lens-grinder", State: city.Quarantined, Reason: "crashed 6× in 4m0s, the last: exit 2", Since: now.Add(-19 * time.Minute), Until: &until}
+		snap.Agents[2] = city.Agent{Name: "lens-grinder", State: city.Quarantined,
+			Reason: "crashed 6× in 4m0s, the last: exit 2", Since: now.Add(-19 * time.Minute),
+			Until: &until}
 		snap.Work = city.Work{Open: 4, InProgress: 6}
 	case "windmill":
-		snap.Config.Held = &city.Held{Removes: []string{"worker-1", "worker-2", "worker-3", "worker-4"}, Running: 6}
+		snap.Config.Held = &city.Held{Removes: []string{"worker-1", "worker-2", "worker-3",
+			"worker-4"}, Running: 6}
 		snap.Work = city.Work{Open: 2, InProgress: 1}
 	}
 	return snap

@@ -47,8 +47,9 @@ func newPen() (*pen, error) {
 	advance, _ := plain.GlyphAdvance('M')
 	m := plain.Metrics()
 	return &pen{
-		plain: plain, bold: bold, width: advance.Round(), height: (m.Ascent + m.Descent).Ceil() + 1, ascent: m.Ascent.Ceil(),
-		lines: lineSigns(),
+		plain: plain, bold: bold, width: advance.Round(), height: (m.Ascent + m.Descent).Ceil() + 1,
+		ascent: m.Ascent.Ceil(),
+		lines:  lineSigns(),
 		dark: palette{rgb(0x16181d), rgb(0xc9ccd3), colours(
 			0x16181d, 0xd9626d, 0x86b26d, 0xd7a75c, 0x6a9fd8, 0xb383cf, 0x5fb3b3, 0xc9ccd3,
 			0x6b7280, 0xf07a85, 0x9fcb84, 0xf0c674, 0x86b7ec, 0xcb9be6, 0x7fd0d0, 0xf4f5f7)},
@@ -61,13 +62,15 @@ func newPen() (*pen, error) {
 func face(name string) (font.Face, error) {
 	data, err := os.ReadFile(fontDir + name)
 	if err != nil {
-		return nil, fmt.Errorf("the pictures are drawn with DejaVu Sans Mono (Debian: fonts-dejavu-core): %w", err)
+		return nil, fmt.Errorf("the pictures are drawn with DejaVu Sans Mono (Debian: "+
+			"fonts-dejavu-core): %w", err)
 	}
 	f, err := opentype.Parse(data)
 	if err != nil {
 		return nil, err
 	}
-	return opentype.NewFace(f, &opentype.FaceOptions{Size: fontSize, DPI: 96, Hinting: font.HintingFull})
+	return opentype.NewFace(f, &opentype.FaceOptions{Size: fontSize, DPI: 96,
+		Hinting: font.HintingFull})
 }
 
 func rgb(v uint32) color.RGBA { return color.RGBA{uint8(v >> 16), uint8(v >> 8), uint8(v), 255} }
@@ -106,7 +109,8 @@ func (p *pen) cursor(img *image.RGBA, x, y int, light bool) {
 		pal = p.lightPal
 	}
 	at := image.Pt(margin+x*p.width, margin+y*p.height)
-	draw.Draw(img, image.Rect(at.X, at.Y+1, at.X+2, at.Y+p.height-1), image.NewUniform(pal.text), image.Point{}, draw.Src)
+	draw.Draw(img, image.Rect(at.X, at.Y+1, at.X+2, at.Y+p.height-1), image.NewUniform(pal.text),
+		image.Point{}, draw.Src)
 }
 
 func (p *pen) line(img *image.RGBA, line string, y int, pal palette) {
@@ -148,7 +152,8 @@ func mix(a, b color.RGBA) color.RGBA {
 	return color.RGBA{half(a.R, b.R), half(a.G, b.G), half(a.B, b.B), 255}
 }
 
-func (p *pen) cell(img *image.RGBA, text string, at image.Point, width int, c [2]color.RGBA, st style) {
+func (p *pen) cell(img *image.RGBA, text string, at image.Point, width int, c [2]color.RGBA,
+	st style) {
 	box := image.Rect(at.X, at.Y, at.X+width*p.width, at.Y+p.height)
 	draw.Draw(img, box, image.NewUniform(c[1]), image.Point{}, draw.Src)
 	if a, ok := p.lines[text]; ok {
@@ -159,11 +164,13 @@ func (p *pen) cell(img *image.RGBA, text string, at image.Point, width int, c [2
 	if st.bold {
 		f = p.bold
 	}
-	d := font.Drawer{Dst: img, Src: image.NewUniform(c[0]), Face: f, Dot: fixed.P(at.X, at.Y+p.ascent)}
+	d := font.Drawer{Dst: img, Src: image.NewUniform(c[0]), Face: f,
+		Dot: fixed.P(at.X, at.Y+p.ascent)}
 	d.DrawString(text)
 	if st.underled {
 		y := at.Y + p.ascent + 2
-		draw.Draw(img, image.Rect(box.Min.X, y, box.Max.X, y+1), image.NewUniform(c[0]), image.Point{}, draw.Src)
+		draw.Draw(img, image.Rect(box.Min.X, y, box.Max.X, y+1), image.NewUniform(c[0]),
+			image.Point{}, draw.Src)
 	}
 }
 

@@ -1,6 +1,6 @@
 // Command screenshots photographs the control room: it shows a recorded city in the real room in a real terminal, types
-// what a shot's script says, and draws what the terminal then shows. Time is the recording's and moves only when the script
-// says so, so the same tape gives the same pictures. `make screenshots` calls it.
+// what a shot's script says, and draws what the terminal then shows. Time is the recording's and moves only when
+// the script says so, so the same tape gives the same pictures. `make screenshots` calls it.
 //
 // The tape is a run of the demo city that was written down word for word; -record makes a new one.
 package main
@@ -19,12 +19,15 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.out, "out", "screenshots", "the folder that the pictures go to, and where the tape is")
-	flag.StringVar(&o.only, "only", "", "take only the pictures whose names contain this; \"tour\" is the animated one")
+	flag.StringVar(&o.out, "out", "screenshots", "the folder that the pictures go to, and where "+
+		"the tape is")
+	flag.StringVar(&o.only, "only", "", "take only the pictures whose names contain this; "+
+		"\"tour\" is the animated one")
 	flag.BoolVar(&o.record, "record", false, "make a new tape first: two minutes of the demo city")
 	flag.StringVar(&o.bin, "gcity", "bin/gcity", "the program that runs the city for a tape")
 	flag.StringVar(&o.demo, "demo", "examples/demo", "that city")
-	flag.StringVar(&o.project, "project", "", "show this tape in this terminal; for the program's own use")
+	flag.StringVar(&o.project, "project", "", "show this tape in this terminal; for the "+
+		"program's own use")
 	flag.StringVar(&o.as, "as", "", "with -project: plain, ascii")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -88,7 +88,8 @@ func (p *player) Output(_ context.Context, agent string, _ int) (string, error) 
 	if text := upTo(p.tape.Words[agent], p.now()); text != "" {
 		return text, nil
 	}
-	return "", &city.Error{Code: city.NotFound, Message: "nothing is kept of what " + agent + " said"}
+	return "", &city.Error{Code: city.NotFound, Message: "nothing is kept of what " + agent +
+		" said"}
 }
 
 // heard are the events up to a time.
@@ -166,7 +167,8 @@ func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, 
 		next := until(all, at, func(s sight) time.Time { return s.At })
 		f, open := opening(all[:next])
 		if !open {
-			yield(city.Frame{}, &city.Error{Code: city.Unavailable, Message: agent + " has no session"})
+			yield(city.Frame{}, &city.Error{Code: city.Unavailable,
+				Message: agent + " has no session"})
 			return
 		}
 		for yield(f, nil) {
@@ -272,5 +274,6 @@ func (p *player) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		}
 		return s.Receipt, nil
 	}
-	return city.Receipt{}, &city.Error{Code: city.Conflict, Message: fmt.Sprintf("this is a recording: nobody said %s %s in it", c.Verb(), c.Target())}
+	return city.Receipt{}, &city.Error{Code: city.Conflict,
+		Message: fmt.Sprintf("this is a recording: nobody said %s %s in it", c.Verb(), c.Target())}
 }

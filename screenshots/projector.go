@@ -15,7 +15,8 @@ import (
 	"gcity/tui"
 )
 
-// project is the control room on a tape, in this process's terminal. Lines on descriptor 3 are the seconds since the tape's beginning that are to be shown next; it ends when that is closed.
+// project is the control room on a tape, in this process's terminal. Lines on descriptor 3 are the seconds since
+// the tape's beginning that are to be shown next; it ends when that is closed.
 func project(ctx context.Context, file string, options string) error {
 	t, err := loadTape(file)
 	if err != nil {
@@ -39,7 +40,8 @@ func project(ctx context.Context, file string, options string) error {
 		}
 	})
 	has := func(what string) bool { return strings.Contains(options, what) }
-	show := tui.Options{City: p, Mode: tui.Hosting, Clock: p.now, NoColor: has("plain"), ASCII: has("ascii"),
+	show := tui.Options{City: p, Mode: tui.Hosting, Clock: p.now, NoColor: has("plain"),
+		ASCII:  has("ascii"),
 		Logger: slog.New(slog.DiscardHandler)}
 	if has("watchdogs") {
 		show.City = kennel{p}

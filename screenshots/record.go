@@ -76,7 +76,8 @@ func record(ctx context.Context, bin, demo, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	clean, err := r.tape.anonymous(folder, "/srv/demo", box, "/home/you", `"host":"`+host+`"`, `"host":"devbox"`)
+	clean, err := r.tape.anonymous(folder, "/srv/demo", box, "/home/you", `"host":"`+host+`"`,
+		`"host":"devbox"`)
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,8 @@ func dial(ctx context.Context, folder string) (*api.Client, error) {
 func (r *recorder) listen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
-	r.tape = tape{Began: time.Now(), Frames: map[string][]sight{}, Words: map[string][]words{}, Runs: map[string][]printed{}, About: map[string][]heard[*about]{}}
+	r.tape = tape{Began: time.Now(), Frames: map[string][]sight{}, Words: map[string][]words{},
+		Runs: map[string][]printed{}, About: map[string][]heard[*about]{}}
 	r.wg.Go(func() { r.states(ctx) })
 	r.wg.Go(func() { r.events(ctx) })
 	r.wg.Go(func() { r.work(ctx) })
@@ -208,7 +210,9 @@ func (r *recorder) terminal(ctx context.Context, agent string) {
 			break
 		}
 		f.Data = slices.Clone(f.Data)
-		r.note(func(t *tape, at time.Time) { t.Frames[agent] = append(t.Frames[agent], sight{At: at, Frame: f}) })
+		r.note(func(t *tape, at time.Time) {
+			t.Frames[agent] = append(t.Frames[agent], sight{At: at, Frame: f})
+		})
 	}
 	if ctx.Err() != nil {
 		return
@@ -228,7 +232,9 @@ func (r *recorder) about(ctx context.Context, agent string) {
 	if err != nil {
 		return // it has left meanwhile
 	}
-	r.note(func(t *tape, at time.Time) { t.About[agent] = append(t.About[agent], heard[*about]{at, a}) })
+	r.note(func(t *tape, at time.Time) {
+		t.About[agent] = append(t.About[agent], heard[*about]{at, a})
+	})
 }
 
 func (r *recorder) run(ctx context.Context, id string) {
@@ -236,10 +242,14 @@ func (r *recorder) run(ctx context.Context, id string) {
 		if err != nil {
 			break
 		}
-		r.note(func(t *tape, at time.Time) { t.Runs[id] = append(t.Runs[id], printed{At: at, Piece: p}) })
+		r.note(func(t *tape, at time.Time) {
+			t.Runs[id] = append(t.Runs[id], printed{At: at, Piece: p})
+		})
 	}
 	if ctx.Err() == nil {
-		r.note(func(t *tape, at time.Time) { t.Runs[id] = append(t.Runs[id], printed{At: at, End: true}) })
+		r.note(func(t *tape, at time.Time) {
+			t.Runs[id] = append(t.Runs[id], printed{At: at, End: true})
+		})
 	}
 }
 

@@ -14,9 +14,11 @@ type shot struct {
 	name       string
 	cols, rows int
 	at         float64 // seconds since the tape's beginning
-	as         string  // "plain": without colours; "ascii": without signs beyond ASCII; "fleet": all cities, of which the tape is one; "watchdogs": with some
-	light      bool    // on a light terminal
-	steps      []step
+	// "plain": without colours; "ascii": without signs beyond ASCII; "fleet": all cities, of which the tape is one;
+	// "watchdogs": with some
+	as    string
+	light bool // on a light terminal
+	steps []step
 }
 
 // Moments of the tape.
@@ -36,18 +38,27 @@ func album() []shot {
 		{name: "plain-120x36", cols: 120, rows: 36, at: calm, as: "plain", steps: builder},
 		{name: "ascii-120x36", cols: 120, rows: 36, at: calm, as: "ascii", steps: builder},
 		{name: "pools-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"2", "loader"}}},
-		{name: "automations-120x36", cols: 120, rows: 36, at: busy, steps: []step{{"4", "weathervane"}, {"jjj", "0 stocktaking"}}},
-		{name: "crash-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"3", "acrobat"}, {"d", "quarantine"}}},
-		{name: "details-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"jjj", "0 builder"}, {"d", "builder"}}},
-		{name: "events-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"5", "automation.fired"}}},
+		{name: "automations-120x36", cols: 120, rows: 36, at: busy,
+			steps: []step{{"4", "weathervane"}, {"jjj", "0 stocktaking"}}},
+		{name: "crash-120x36", cols: 120, rows: 36, at: calm,
+			steps: []step{{"3", "acrobat"}, {"d", "quarantine"}}},
+		{name: "details-120x36", cols: 120, rows: 36, at: calm,
+			steps: []step{{"jjj", "0 builder"}, {"d", "builder"}}},
+		{name: "events-120x36", cols: 120, rows: 36, at: calm,
+			steps: []step{{"5", "automation.fired"}}},
 		{name: "work-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"b", "Work"}}},
-		{name: "mail-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"L", "Mail 2"}, {"o", "Everybody"}, {"j", ""}}},
-		{name: "palette-120x36", cols: 120, rows: 36, at: calm, steps: []step{{":", ""}, {"re", "restart"}}},
+		{name: "mail-120x36", cols: 120, rows: 36, at: calm,
+			steps: []step{{"L", "Mail 2"}, {"o", "Everybody"}, {"j", ""}}},
+		{name: "palette-120x36", cols: 120, rows: 36, at: calm,
+			steps: []step{{":", ""}, {"re", "restart"}}},
 		{name: "help-120x36", cols: 120, rows: 36, at: calm, steps: []step{{"?", "Help"}}},
 		{name: "send-120x36", cols: 120, rows: 36, at: calm, steps: []step{
-			{"/scribe\r", "1 of"}, {"i", "send to scribe"}, {"How is the wind?\nTell me before six.", "2 lines"}}},
-		{name: "fleet-120x36", cols: 120, rows: 36, at: calm, as: "fleet", steps: []step{{"", "24/24"}, {"jj", "lens-grinder"}}},
-		{name: "watchdogs-120x36", cols: 120, rows: 36, at: calm, as: "watchdogs", steps: []step{{"6", "judges for"}}},
+			{"/scribe\r", "1 of"}, {"i", "send to scribe"},
+			{"How is the wind?\nTell me before six.", "2 lines"}}},
+		{name: "fleet-120x36", cols: 120, rows: 36, at: calm, as: "fleet",
+			steps: []step{{"", "24/24"}, {"jj", "lens-grinder"}}},
+		{name: "watchdogs-120x36", cols: 120, rows: 36, at: calm, as: "watchdogs",
+			steps: []step{{"6", "judges for"}}},
 		{name: "quit-80x24", cols: 80, rows: 24, at: calm, steps: []step{{"q", "Leave demo?"}}},
 	}
 }

@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	patience = 30 * time.Second       // for anything
-	quiet    = 600 * time.Millisecond // without output a frame is complete: longer than the room leaves between two looks at a pane
+	patience = 30 * time.Second // for anything
+	// without output a frame is complete: longer than the room leaves between two looks at a pane
+	quiet = 600 * time.Millisecond
 )
 
 // stage is the control room as a process in a real terminal, on a tape whose time we hold in our hand.
@@ -43,7 +44,8 @@ type stage struct {
 // environ is the same on every machine.
 func environ(more ...string) []string {
 	return append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC", "TERM=xterm-256color", "COLORTERM=truecolor",
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC",
+		"TERM=xterm-256color", "COLORTERM=truecolor",
 	}, more...)
 }
 
@@ -58,12 +60,14 @@ func openStage(ctx context.Context, tapeFile string, s shot) (*stage, error) {
 		return nil, err
 	}
 	defer read.Close()
-	st := &stage{cols: s.cols, rows: s.rows, light: s.light, orders: write, at: s.at, more: make(chan struct{})}
+	st := &stage{cols: s.cols, rows: s.rows, light: s.light, orders: write, at: s.at,
+		more: make(chan struct{})}
 	st.cmd = exec.CommandContext(ctx, self, "-project", tapeFile, "-as", s.as)
 	st.cmd.Env = environ()
 	st.cmd.ExtraFiles = []*os.File{read}
 	st.screen = screen.New(s.cols, s.rows, 0)
-	st.tty, err = pty.StartWithSize(st.cmd, &pty.Winsize{Cols: uint16(s.cols), Rows: uint16(s.rows)})
+	st.tty, err = pty.StartWithSize(st.cmd, &pty.Winsize{Cols: uint16(s.cols),
+		Rows: uint16(s.rows)})
 	if err != nil {
 		st.screen.Close()
 		return nil, errors.Join(err, write.Close())
@@ -156,7 +160,8 @@ func (s *stage) sees(want string) error {
 			}
 			rest.Reset(quiet)
 		case <-late:
-			return fmt.Errorf("the screen never shows %q:\n%s", want, ansi.Strip(strings.Join(lines, "\n")))
+			return fmt.Errorf("the screen never shows %q:\n%s", want,
+				ansi.Strip(strings.Join(lines, "\n")))
 		}
 	}
 }

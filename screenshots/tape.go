@@ -15,17 +15,19 @@ import (
 	"gcity/events"
 )
 
-// tape is what a city said for some minutes, so that it can be seen again: everything with the time at which it was heard.
+// tape is what a city said for some minutes, so that it can be seen again: everything with the time at which it was
+// heard.
 type tape struct {
-	Began  time.Time            `json:"began"`
-	Ended  time.Time            `json:"ended"`
-	States []heard[*state]      `json:"states"`
-	Events []events.Event       `json:"events"`
-	Work   []heard[[]work]      `json:"work"`
-	Frames map[string][]sight   `json:"frames"` // by agent
-	Words  map[string][]words   `json:"words"`  // by agent: what it had said when its terminal closed
-	Runs   map[string][]printed `json:"runs"`   // by run
-	Said   []said               `json:"said"`
+	Began  time.Time          `json:"began"`
+	Ended  time.Time          `json:"ended"`
+	States []heard[*state]    `json:"states"`
+	Events []events.Event     `json:"events"`
+	Work   []heard[[]work]    `json:"work"`
+	Frames map[string][]sight `json:"frames"` // by agent
+	// by agent: what it had said when its terminal closed
+	Words map[string][]words   `json:"words"`
+	Runs  map[string][]printed `json:"runs"` // by run
+	Said  []said               `json:"said"`
 
 	About map[string][]heard[*about] `json:"about"` // by agent: what an inspection says of it
 }
@@ -96,7 +98,8 @@ func (t *tape) anonymous(pairs ...string) (*tape, error) {
 	for _, all := range clean.Frames {
 		for i := range all {
 			for p := 0; p < len(pairs); p += 2 {
-				all[i].Frame.Data = bytes.ReplaceAll(all[i].Frame.Data, []byte(pairs[p]), []byte(pairs[p+1]))
+				all[i].Frame.Data = bytes.ReplaceAll(all[i].Frame.Data, []byte(pairs[p]),
+					[]byte(pairs[p+1]))
 			}
 		}
 	}
@@ -118,7 +121,8 @@ func (t *tape) save(file string) error {
 func loadTape(file string) (*tape, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("there is no recorded city; go run ./screenshots -record makes one: %w", err)
+		return nil, fmt.Errorf("there is no recorded city; go run ./screenshots -record "+
+			"makes one: %w", err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)

@@ -28,11 +28,18 @@ func script() []beat {
 	return []beat{
 		{4, []string{"j"}}, {7, []string{"j"}}, {8, []string{"j"}}, // down the list
 		{10, []string{"d"}}, {13, []string{"\x1b"}}, // details
-		{14, []string{"/"}}, {15, []string{"l", "o", "a"}}, {16, []string{"\r"}}, {17, []string{"\x1b"}}, // filter
-		{18, []string{"2"}}, {21, []string{"4"}}, {23, []string{"j"}}, {26, []string{"d"}}, {29, []string{"\x1b"}}, // pools, automations
-		{31, []string{"5"}}, {34, []string{"b"}}, {37, []string{"\x1b"}}, {38, []string{"1"}}, // events, work
-		{39, []string{"?"}}, {42, []string{"\x1b"}}, {43, []string{":"}}, {44, []string{"r", "e"}}, {46, []string{"\x1b"}},
-		{47, []string{"3"}}, {48, []string{"u"}}, {52, []string{"1"}}, // out of quarantine: the tape has it at second 62
+		// filter
+		{14, []string{"/"}}, {15, []string{"l", "o", "a"}}, {16, []string{"\r"}},
+		{17, []string{"\x1b"}},
+		// pools, automations
+		{18, []string{"2"}}, {21, []string{"4"}}, {23, []string{"j"}}, {26, []string{"d"}},
+		{29, []string{"\x1b"}},
+		// events, work
+		{31, []string{"5"}}, {34, []string{"b"}}, {37, []string{"\x1b"}}, {38, []string{"1"}},
+		{39, []string{"?"}}, {42, []string{"\x1b"}}, {43, []string{":"}}, {44, []string{"r", "e"}},
+		{46, []string{"\x1b"}},
+		// out of quarantine: the tape has it at second 62
+		{47, []string{"3"}}, {48, []string{"u"}}, {52, []string{"1"}},
 		{54, []string{"\r"}}, {57, []string{"q"}}, {59, []string{"\x1b"}},
 	}
 }
@@ -92,7 +99,8 @@ type cast struct {
 
 func newCast(cols, rows int, title string) (*cast, error) {
 	c := &cast{before: make([]string, rows)}
-	return c, c.put(map[string]any{"version": 2, "width": cols, "height": rows, "title": title, "env": map[string]string{"TERM": "xterm-256color"}})
+	return c, c.put(map[string]any{"version": 2, "width": cols, "height": rows, "title": title,
+		"env": map[string]string{"TERM": "xterm-256color"}})
 }
 
 func (c *cast) put(v any) error {
@@ -113,7 +121,8 @@ func (c *cast) frame(st *stage, at float64) error {
 	}
 	for y, line := range lines {
 		if line != c.before[y] {
-			fmt.Fprintf(&b, "\x1b[%d;1H\x1b[2K%s\x1b[m", y+1, line) // erased first: behind a full line it would take the last sign
+			// erased first: behind a full line it would take the last sign
+			fmt.Fprintf(&b, "\x1b[%d;1H\x1b[2K%s\x1b[m", y+1, line)
 		}
 	}
 	c.before = lines

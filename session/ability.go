@@ -13,8 +13,8 @@ import (
 // Ability is something that a provider may be able to do or not, in words that follow "cannot".
 type Ability string
 
-// What some providers cannot do. The first ones are interfaces of their own; of the others a provider says itself that it
-// lacks them, see Limiter.
+// What some providers cannot do. The first ones are interfaces of their own; of the others a provider says itself
+// that it lacks them, see Limiter.
 const (
 	Attaching  Ability = "attach"
 	Watching   Ability = "watch"
@@ -36,8 +36,8 @@ type Limits struct {
 	Why   string // one clause: "it has no terminal"; "" = that is so
 }
 
-// String says it in words that follow the provider's name: "cannot attach, press keys: it has no terminal". "" = it can do
-// all there is.
+// String says it in words that follow the provider's name: "cannot attach, press keys: it has no terminal". "" = it
+// can do all there is.
 func (l Limits) String() string {
 	if len(l.Lacks) == 0 {
 		return ""
@@ -130,8 +130,8 @@ func (e *LackError) Error() string {
 // Is makes every LackError an ErrUnsupported.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
-// Partial is List's error where some of several providers have answered: what came with it is true, and of the sessions of
-// the others nothing is known, never that they are not there.
+// Partial is List's error where some of several providers have answered: what came with it is true, and of the
+// sessions of the others nothing is known, never that they are not there.
 type Partial struct {
 	Unknown map[string]error // by provider
 }

@@ -11,9 +11,11 @@ import (
 
 // Dialog is a question that a program may ask at its start, before it is ready.
 type Dialog struct {
-	Name string   `json:"name"`           // what it is about: "trust in the folder"
-	Says []string `json:"says"`           // it is there while all of these are on the screen, whatever blanks and boxes stand between the words
-	Keys []string `json:"keys,omitempty"` // what answers it, see Keyer; none = somebody at the terminal has to
+	Name string `json:"name"` // what it is about: "trust in the folder"
+	// it is there while all of these are on the screen, whatever blanks and boxes stand between the words
+	Says []string `json:"says"`
+	// what answers it, see Keyer; none = somebody at the terminal has to
+	Keys []string `json:"keys,omitempty"`
 }
 
 // Listener is told of the questions that programs ask, during Launch and Settle and on their goroutine.
@@ -27,13 +29,16 @@ type Listener interface {
 // shown reports whether a screen has the dialog.
 func (d *Dialog) shown(screen string) bool {
 	text := words(screen)
-	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool { return !strings.Contains(text, words(part)) })
+	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool {
+		return !strings.Contains(text, words(part))
+	})
 }
 
 // words is a text in one line, without the boxes around it: where a program breaks its lines depends on the terminal.
 func words(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
-		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
+		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' ||
+			r >= 0x2500 && r <= 0x259f
 	}), " ")
 }
 
@@ -71,7 +76,8 @@ func (w *watch) look(ctx context.Context) (ready bool, err error) {
 		w.seen = 0
 		return false, w.s.ended(ctx, w.p)
 	}
-	w.seen++ // what looks like a prompt may be the beginning of a question that is not all there yet
+	// what looks like a prompt may be the beginning of a question that is not all there yet
+	w.seen++
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
 
@@ -137,14 +143,19 @@ func (w *watch) late(limit time.Duration) error {
 	d := w.asks
 	switch {
 	case d == nil:
-		return fmt.Errorf("it did not become ready: no line of its screen began with %q within %s; it shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
+		return fmt.Errorf("it did not become ready: no line of its screen began with %q within "+
+			"%s; it shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
 	case len(d.Keys) == 0:
-		return fmt.Errorf("it did not become ready: it asks about %s, and nobody answered; answer at its terminal, or write emits_permission_warning = true to have "+
+		return fmt.Errorf("it did not become ready: it asks about %s, and nobody answered; "+
+			"answer at its terminal, or write emits_permission_warning = true to have "+
 			"such questions answered; it shows: %s", d.Name, tail(w.screen))
 	case errors.Is(w.unable, ErrUnsupported):
-		return fmt.Errorf("it did not become ready: it asks about %s, and what runs its session cannot press keys to answer; it shows: %s", d.Name, tail(w.screen))
+		return fmt.Errorf("it did not become ready: it asks about %s, and what runs its session "+
+			"cannot press keys to answer; it shows: %s", d.Name, tail(w.screen))
 	case w.unable != nil:
-		return fmt.Errorf("it did not become ready: it asks about %s, and the answer could not be typed: %w", d.Name, w.unable)
+		return fmt.Errorf("it did not become ready: it asks about %s, and the answer could not "+
+			"be typed: %w", d.Name, w.unable)
 	}
-	return fmt.Errorf("it did not become ready: it asks about %s, also after %s was pressed; it shows: %s", d.Name, strings.Join(d.Keys, ", "), tail(w.screen))
+	return fmt.Errorf("it did not become ready: it asks about %s, also after %s was pressed; "+
+		"it shows: %s", d.Name, strings.Join(d.Keys, ", "), tail(w.screen))
 }

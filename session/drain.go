@@ -17,8 +17,8 @@ const lastSecond = 253370764799
 // On reports whether it is draining.
 func (d Drain) On() bool { return !d.Since.IsZero() }
 
-// ParseDrain reads a drain from a session's metadata. Anybody may have written there, the agent too: what makes no sense
-// counts as not written, so that the result can be shown and stored as it is.
+// ParseDrain reads a drain from a session's metadata. Anybody may have written there, the agent too: what makes no
+// sense counts as not written, so that the result can be shown and stored as it is.
 func ParseDrain(meta func(key string) string) Drain {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta(DrainMark)), 10, 64)
 	if err != nil || since <= 0 || since > lastSecond {
@@ -32,20 +32,22 @@ func ParseDrain(meta func(key string) string) Drain {
 }
 
 // SetDrain writes a drain's marks, or for the zero Drain takes them away. GC_DRAIN is written last and removed first:
-// when SetDrain is interrupted, a session that was not draining still is not, and the acknowledgement of one drain never
-// counts for the next. ErrNotFound if the session does not live.
+// when SetDrain is interrupted, a session that was not draining still is not, and the acknowledgement of one drain
+// never counts for the next. ErrNotFound if the session does not live.
 func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	type mark struct{ key, value string }
 	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}
 	if d.On() {
 		since, ack := d.Since.Unix(), ""
 		if since <= 0 || since > lastSecond || d.By != "" && !isWord(d.By) {
-			return fmt.Errorf("cannot tell %q to finish: no mark can say since %s by %q", name, d.Since, d.By)
+			return fmt.Errorf("cannot tell %q to finish: no mark can say since %s by %q", name,
+				d.Since, d.By)
 		}
 		if d.Acked {
 			ack = "1"
 		}
-		marks = []mark{{DrainAckMark, ack}, {DrainByMark, d.By}, {DrainMark, strconv.FormatInt(since, 10)}}
+		marks = []mark{{DrainAckMark, ack}, {DrainByMark, d.By},
+			{DrainMark, strconv.FormatInt(since, 10)}}
 	}
 	for _, k := range marks {
 		if err := m.SetMeta(ctx, name, k.key, k.value); err != nil {
@@ -58,7 +60,8 @@ func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 // isWord reports whether s is what By may be: short, and safe to show anywhere.
 func isWord(s string) bool {
 	other := func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||
+			r == '_')
 	}
 	return s != "" && len(s) <= MaxDrainBy && strings.IndexFunc(s, other) < 0
 }

@@ -11,10 +11,11 @@ var (
 	ErrBusy        = errors.New("somebody else is typing")
 	// ErrCommand marks a start that failed for a reason of the agent's own: command, folder, permissions.
 	ErrCommand = errors.New("cannot be started")
-	// ErrMissing marks a start that was not tried, because something is not there that it needs: the program of the agent
-	// or of its provider. Nothing of it has run.
+	// ErrMissing marks a start that was not tried, because something is not there that it needs: the program of the
+	// agent or of its provider. Nothing of it has run.
 	ErrMissing = errors.New("not found")
-	// ErrLeave is the cause with which a controller cancels a launch that its successor will carry on: the session lives.
+	// ErrLeave is the cause with which a controller cancels a launch that its successor will carry on: the session
+	// lives.
 	ErrLeave = errors.New("the controller leaves")
 )
 

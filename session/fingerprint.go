@@ -9,8 +9,9 @@ import (
 // Fingerprint is what drift is judged by: one hash over everything an agent was started with that its config names, and
 // one per field so that a difference can be explained. The zero value is unknown, and never drifted.
 type Fingerprint struct {
-	Sum    string            `json:"sum,omitempty"`
-	Fields map[string]string `json:"fields,omitempty"` // "command", "env FOO", "pre_start", … to a short hash
+	Sum string `json:"sum,omitempty"`
+	// "command", "env FOO", "pre_start", … to a short hash
+	Fields map[string]string `json:"fields,omitempty"`
 }
 
 // NewFingerprint hashes fields, in an order that does not matter.

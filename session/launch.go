@@ -67,7 +67,8 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 		return err
 	}
 	if s.SetupScript != "" {
-		if err := s.runAll(ctx, "session_setup_script", []string{shell.Quote(s.SetupScript)}); err != nil {
+		if err := s.runAll(ctx, "session_setup_script",
+			[]string{shell.Quote(s.SetupScript)}); err != nil {
 			return err
 		}
 	}
@@ -80,7 +81,8 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 		}
 	}
 	if m, ok := p.(Marker); ok {
-		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil && !errors.Is(err, ErrUnsupported) {
+		if err := m.SetMeta(ctx, s.Name, ReadyMark, "1"); err != nil &&
+			!errors.Is(err, ErrUnsupported) {
 			return fmt.Errorf("it is ready but cannot be marked so: %w", err)
 		}
 	}
@@ -97,7 +99,8 @@ func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 		if res.Code != 0 {
-			return fmt.Errorf("%s %q failed with exit %d: %s", what, line, res.Code, tail(string(res.Output)))
+			return fmt.Errorf("%s %q failed with exit %d: %s", what, line, res.Code,
+				tail(string(res.Output)))
 		}
 	}
 	return nil
@@ -132,7 +135,8 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 				return err
 			}
 		case <-ctx.Done():
-			if s.Ready.Prefix == "" && w.asks == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			if s.Ready.Prefix == "" && w.asks == nil ||
+				!errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return context.Cause(ctx)
 			}
 			return w.late(limit)
@@ -171,8 +175,8 @@ func (s *Spec) ended(ctx context.Context, p Provider) error {
 	return errors.New("it ended before it was ready")
 }
 
-// LookAt is what a provider says of one session, by a Looker's means if it has them: the living one of that name before one
-// that has ended, ErrNotFound if there is neither.
+// LookAt is what a provider says of one session, by a Looker's means if it has them: the living one of that name
+// before one that has ended, ErrNotFound if there is neither.
 func LookAt(ctx context.Context, p Provider, name string) (found Status, err error) {
 	if l, ok := p.(Looker); ok {
 		return l.Look(ctx, name)

@@ -65,7 +65,8 @@ func (s *Spec) lookUp(word, path string) (string, error) {
 		return "", nil
 	}
 	if errors.Is(found, fs.ErrNotExist) {
-		return "", Missing(fmt.Errorf("its program %q is not on its PATH: install it, or correct the start_command", word))
+		return "", Missing(fmt.Errorf("its program %q is not on its PATH: install it, or correct "+
+			"the start_command", word))
 	}
 	return "", s.unusable(word, found)
 }
@@ -75,9 +76,11 @@ func (s *Spec) unusable(word string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return Missing(fmt.Errorf("there is no program %s: install it, or correct the start_command", word))
+		return Missing(fmt.Errorf("there is no program %s: install it, or correct the "+
+			"start_command", word))
 	}
-	return Missing(fmt.Errorf("its program %s cannot be executed (%w): make it executable, or correct the start_command", word, err))
+	return Missing(fmt.Errorf("its program %s cannot be executed (%w): make it executable, or "+
+		"correct the start_command", word, err))
 }
 
 // runnable reports why a file cannot be executed. A path that is not absolute begins at the session's folder.
@@ -116,7 +119,10 @@ func program(line string) string {
 	}
 	defines := !ended && len(words) > 1 && strings.HasPrefix(words[1], "(")
 	number := strings.Trim(word, "0123456789") == ""
-	if len(word) > longestWord || word[0] == '-' || number || defines || strings.ContainsFunc(word, func(r rune) bool { return !isPlain(r) }) || slices.Contains(shellWords(), word) {
+	if len(word) > longestWord || word[0] == '-' || number || defines ||
+		strings.ContainsFunc(word, func(r rune) bool {
+			return !isPlain(r)
+		}) || slices.Contains(shellWords(), word) {
 		return ""
 	}
 	return word
@@ -124,7 +130,8 @@ func program(line string) string {
 
 // shellWords are what a POSIX shell, or one of those that stand in for it, understands by itself.
 func shellWords() []string {
-	return strings.Fields(`. : [ alias bg bind break builtin caller case cd chdir command compgen complete compopt continue coproc declare dirs
+	return strings.Fields(
+		`. : [ alias bg bind break builtin caller case cd chdir command compgen complete compopt continue coproc declare dirs
 		disown do done elif else enable esac eval exec exit export false fc fg fi for function getopts hash help history if in jobs kill
 		let local logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test then
 		time times trap true type typeset ulimit umask unalias unset until wait while echo`)

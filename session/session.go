@@ -16,29 +16,38 @@ import (
 
 // Spec says what to start. It is complete: a provider adds nothing of its own environment or taste.
 type Spec struct {
-	Name    string   `json:"name"`            // see Name; unique in the city
-	Agent   string   `json:"agent"`           // qualified name, "dir/name" or "name"
-	City    string   `json:"city"`            // absolute path of the city's folder; a session belongs to exactly this city
-	ID      string   `json:"id"`              // unique per start; the value of GC_SESSION_ID in Env
-	Command string   `json:"command"`         // a shell command line, for "sh -c", or for no shell: see FindProgram
-	Dir     string   `json:"dir"`             // absolute; exists
-	Env     []string `json:"env"`             // the whole environment, "K=V"
-	Named   []string `json:"named,omitempty"` // variables of it that the configuration names, and the fingerprint does not
+	Name  string `json:"name"`  // see Name; unique in the city
+	Agent string `json:"agent"` // qualified name, "dir/name" or "name"
+	// absolute path of the city's folder; a session belongs to exactly this city
+	City string `json:"city"`
+	ID   string `json:"id"` // unique per start; the value of GC_SESSION_ID in Env
+	// a shell command line, for "sh -c", or for no shell: see FindProgram
+	Command string   `json:"command"`
+	Dir     string   `json:"dir"` // absolute; exists
+	Env     []string `json:"env"` // the whole environment, "K=V"
+	// variables of it that the configuration names, and the fingerprint does not
+	Named []string `json:"named,omitempty"`
 
-	PreStart    []string `json:"pre_start,omitempty"`     // shell lines on the host, before the session
-	Setup       []string `json:"session_setup,omitempty"` // shell lines on the host, once the session exists
+	// shell lines on the host, before the session
+	PreStart []string `json:"pre_start,omitempty"`
+	// shell lines on the host, once the session exists
+	Setup       []string `json:"session_setup,omitempty"`
 	SetupScript string   `json:"session_setup_script,omitempty"`
 	Ready       Ready    `json:"ready"`
 	Dialogs     []Dialog `json:"dialogs,omitempty"` // what it may ask before it is ready
-	Nudge       string   `json:"nudge,omitempty"`   // typed and submitted once ready; "" = nothing is typed
+	// typed and submitted once ready; "" = nothing is typed
+	Nudge string `json:"nudge,omitempty"`
 
 	Cols int `json:"cols"` // the terminal's size while nobody is attached
 	Rows int `json:"rows"`
 
-	Processes []string `json:"process_names,omitempty"` // what the agent's own process may be called, for who has to look for it
+	// what the agent's own process may be called, for who has to look for it
+	Processes []string `json:"process_names,omitempty"`
 
-	Provider string `json:"provider,omitempty"` // which of several is to run it; "" = whoever is asked
-	Idle     bool   `json:"idle,omitempty"`     // its silence matters: a provider that has to ask for its activity does so
+	// which of several is to run it; "" = whoever is asked
+	Provider string `json:"provider,omitempty"`
+	// its silence matters: a provider that has to ask for its activity does so
+	Idle bool `json:"idle,omitempty"`
 
 	Fingerprint Fingerprint `json:"fingerprint"`
 }
@@ -49,7 +58,8 @@ func (s *Spec) Configured() []string {
 	for _, kv := range s.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		_, named := s.Fingerprint.Fields["env "+name]
-		if named || slices.Contains(s.Named, name) || strings.HasPrefix(name, "GC_") || name == "BEADS_DIR" {
+		if named || slices.Contains(s.Named, name) || strings.HasPrefix(name, "GC_") ||
+			name == "BEADS_DIR" {
 			out = append(out, kv)
 		}
 	}
@@ -58,9 +68,10 @@ func (s *Spec) Configured() []string {
 
 // Ready says when a started session counts as running. The zero value: at once.
 type Ready struct {
-	Prefix   string        `json:"prefix,omitempty"`   // a line of the screen starts with it
-	Delay    time.Duration `json:"delay,omitempty"`    // or this long has passed since the start
-	Deadline time.Duration `json:"deadline,omitempty"` // then the start has failed; 0 = DefaultReadyDeadline
+	Prefix string        `json:"prefix,omitempty"` // a line of the screen starts with it
+	Delay  time.Duration `json:"delay,omitempty"`  // or this long has passed since the start
+	// then the start has failed; 0 = DefaultReadyDeadline
+	Deadline time.Duration `json:"deadline,omitempty"`
 }
 
 // DefaultReadyDeadline is how long a session may take to become ready.
@@ -79,18 +90,21 @@ type Status struct {
 	City  string
 	ID    string
 
-	Alive   bool      // the agent's own process lives
-	Ready   bool      // setup, readiness and first nudge are done; see Marker
-	Frozen  bool      // stopped by SIGSTOP
-	Silent  time.Time // since when the provider gets no answer from what holds the session; zero = it answers
+	Alive  bool // the agent's own process lives
+	Ready  bool // setup, readiness and first nudge are done; see Marker
+	Frozen bool // stopped by SIGSTOP
+	// since when the provider gets no answer from what holds the session; zero = it answers
+	Silent  time.Time
 	PID     int
 	Started time.Time
 
 	Activity time.Time // last output or input, to about 0.1 s; zero = the provider cannot tell
-	Output   uint64    // bytes printed so far, as of about then; 0 = none, or the provider cannot tell
+	// bytes printed so far, as of about then; 0 = none, or the provider cannot tell
+	Output   uint64
 	Attached int       // viewers that may type
 	TypedAt  time.Time // last byte typed by an attached viewer; zero = none
-	Draft    bool      // a viewer has typed something that is neither submitted nor taken back; false if the provider cannot tell
+	// a viewer has typed something that is neither submitted nor taken back; false if the provider cannot tell
+	Draft bool
 
 	Drain Drain // what its drain marks say while Alive
 
@@ -104,20 +118,23 @@ type Status struct {
 // value: nothing.
 type Drain struct {
 	Since time.Time // whole seconds; zero = it is not draining
-	By    string    // "pool", "operator", …: at most MaxDrainBy letters, digits, - and _; "" = nobody knows
-	Acked bool      // the agent says that it has finished
+	// "pool", "operator", …: at most MaxDrainBy letters, digits, - and _; "" = nobody knows
+	By    string
+	Acked bool // the agent says that it has finished
 }
 
 // Exit is the end of one session. It is kept by the provider until acknowledged (see Acknowledger).
 type Exit struct {
-	Name   string        `json:"name"`
-	Agent  string        `json:"agent"`
-	ID     string        `json:"id"`
-	Code   int           `json:"code"`             // exit code, -1 when ended by a signal or unknown
-	Signal string        `json:"signal,omitempty"` // "SIGKILL", …
-	Reason string        `json:"reason,omitempty"` // "OOMKilled", "Evicted: …"
-	Lost   bool          `json:"lost,omitempty"`   // what held the session was lost, and the agent with it: not the agent's doing
-	Asked  bool          `json:"asked,omitempty"`  // it ended after a Stop
+	Name  string `json:"name"`
+	Agent string `json:"agent"`
+	ID    string `json:"id"`
+	// exit code, -1 when ended by a signal or unknown
+	Code   int    `json:"code"`
+	Signal string `json:"signal,omitempty"` // "SIGKILL", …
+	Reason string `json:"reason,omitempty"` // "OOMKilled", "Evicted: …"
+	// what held the session was lost, and the agent with it: not the agent's doing
+	Lost   bool          `json:"lost,omitempty"`
+	Asked  bool          `json:"asked,omitempty"` // it ended after a Stop
 	At     time.Time     `json:"at"`
 	Uptime time.Duration `json:"uptime"`
 }
@@ -165,8 +182,8 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// Polite sends like Send, but not into somebody's line: ErrBusy, and nothing is typed, while a viewer's draft is there
-	// or one has typed within quiet.
+	// Polite sends like Send, but not into somebody's line: ErrBusy, and nothing is typed, while a viewer's draft
+	// is there or one has typed within quiet.
 	Polite interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
@@ -176,8 +193,8 @@ type (
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is who asks another program, which may be slow: what it is asked for may take longer than with others. Its List
-	// says how things are when it ends, so whoever comes while a look is under way may share it.
+	// Patient is who asks another program, which may be slow: what it is asked for may take longer than with
+	// others. Its List says how things are when it ends, so whoever comes while a look is under way may share it.
 	Patient interface {
 		// Patience is how long a call about a session may take beyond the grace that it is given; name "": about any.
 		// 0 = no longer than with others.
@@ -207,8 +224,8 @@ type (
 		Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 
-	// Checker finds out whether sessions could be started now, as far as that can be told without starting one. Whoever asks
-	// gives it CheckLimit, and it has no shorter time of its own.
+	// Checker finds out whether sessions could be started now, as far as that can be told without starting one.
+	// Whoever asks gives it CheckLimit, and it has no shorter time of its own.
 	Checker interface {
 		Check(ctx context.Context) error
 	}
@@ -224,7 +241,8 @@ type (
 	}
 )
 
-// CheckLimit is how long a provider may take to say whether it could run sessions. A script has half a minute for a call.
+// CheckLimit is how long a provider may take to say whether it could run sessions. A script has half a minute for a
+// call.
 const CheckLimit = 35 * time.Second
 
 // ReadyMark is the metadata key that says that setup and readiness are behind a session.
@@ -239,9 +257,10 @@ const (
 
 // Usage is what a session's process tree takes.
 type Usage struct {
-	// CPU is the processor time that the tree's living processes have used so far, together with the ended children that
-	// they waited for; in steps of 10 ms each. It grows with the work done, but for a process that nobody in the tree
-	// waits for (its parent has ended, or ignores its children): with that one its time is gone, and the figure falls.
+	// CPU is the processor time that the tree's living processes have used so far, together with the ended children
+	// that they waited for; in steps of 10 ms each. It grows with the work done, but for a process that nobody in
+	// the tree waits for (its parent has ended, or ignores its children): with that one its time is gone, and the
+	// figure falls.
 	CPU   time.Duration
 	RSS   int64 // resident memory in bytes, shared pages counted for each process
 	Procs int   // living processes, at least 1

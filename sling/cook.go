@@ -11,7 +11,8 @@ import (
 )
 
 // cook fills a formula in with the values that vars has for it.
-func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (formula.Molecule, error) {
+func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (
+	formula.Molecule, error) {
 	f, err := s.Recipe(name, rig)
 	if err != nil {
 		return formula.Molecule{}, &city.Error{Code: city.Invalid, Message: err.Error()}
@@ -28,8 +29,8 @@ func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
 
-// valuesFor are the values of a formula by which a bead is done: its id and title, in those of the variables bead, issue and title
-// that the formula declares, and what the request says.
+// valuesFor are the values of a formula by which a bead is done: its id and title, in those of the variables bead,
+// issue and title that the formula declares, and what the request says.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}
@@ -47,14 +48,17 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 }
 
 // molecule makes work of a formula; shape finishes its root.
-func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig string, vars func(*formula.Formula) map[string]string, shape func(*beads.Bead)) (beads.Bead, error) {
+func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig string,
+	vars func(*formula.Formula) map[string]string, shape func(*beads.Bead)) (beads.Bead, error) {
 	m, err := s.cook(name, rig, vars)
 	if err != nil {
 		return beads.Bead{}, err
 	}
 	batch, ok := store.(beads.Batcher)
 	if !ok {
-		return beads.Bead{}, &city.Error{Code: city.Unavailable, Message: "this store cannot take several beads at once, so no formula can be cooked into it"}
+		return beads.Bead{}, &city.Error{Code: city.Unavailable,
+			Message: "this store cannot take several beads at once, so no formula can be " +
+				"cooked into it"}
 	}
 	all := Molecule(m, []string{city.WispLabel})
 	shape(&all[0])
@@ -66,14 +70,17 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig str
 }
 
 // attach makes the molecule by which a bead is to be done: a step of it.
-func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.SlingRequest, to *hand, out *Slung) (root string, err error) {
+func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.SlingRequest,
+	to *hand, out *Slung) (root string, err error) {
 	b := of.bead
-	whole, err := s.molecule(ctx, of.store, name, to.rig, valuesFor(b, req), func(root *beads.Bead) {
-		root.ParentID = b.ID
-		if req.Bead != "" { // else these are the bead's
-			root.Title, root.Description = cmp.Or(req.Title, root.Title), cmp.Or(req.Description, root.Description)
-		}
-	})
+	whole, err := s.molecule(ctx, of.store, name, to.rig, valuesFor(b, req),
+		func(root *beads.Bead) {
+			root.ParentID = b.ID
+			if req.Bead != "" { // else these are the bead's
+				root.Title, root.Description = cmp.Or(req.Title, root.Title),
+					cmp.Or(req.Description, root.Description)
+			}
+		})
 	if err != nil {
 		return "", err
 	}
@@ -82,16 +89,18 @@ func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.
 	return whole.ID, nil
 }
 
-// Molecule is a cooked formula as beads for a Batcher: a root, and a child for each step. The labels are the root's: it is
-// one piece of work to whoever takes it.
+// Molecule is a cooked formula as beads for a Batcher: a root, and a child for each step. The labels are the
+// root's: it is one piece of work to whoever takes it.
 func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 	const root = "$root"
 	step := func(ref string) string { return "$step." + ref }
 	out := []beads.Bead{{
-		ID: root, Type: beads.TypeMolecule, Ref: m.Root.Ref, Title: m.Root.Title, Description: m.Root.Description, Labels: labels,
+		ID: root, Type: beads.TypeMolecule, Ref: m.Root.Ref, Title: m.Root.Title,
+		Description: m.Root.Description, Labels: labels,
 	}}
 	for _, s := range m.Steps {
-		b := beads.Bead{ID: step(s.Ref), ParentID: root, Ref: s.Ref, Title: s.Title, Description: s.Description}
+		b := beads.Bead{ID: step(s.Ref), ParentID: root, Ref: s.Ref, Title: s.Title,
+			Description: s.Description}
 		for _, need := range s.Needs {
 			b.Needs = append(b.Needs, step(need))
 		}

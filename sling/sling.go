@@ -1,5 +1,5 @@
-// Package sling decides which agent or pool gets a piece of work, and assigns it. It needs no controller: the controller
-// uses it for a running city, the command line for a stopped one.
+// Package sling decides which agent or pool gets a piece of work, and assigns it. It needs no controller: the
+// controller uses it for a running city, the command line for a stopped one.
 package sling
 
 import (
@@ -66,8 +66,8 @@ type hand struct {
 
 func (h *hand) name() string { return cmp.Or(h.agent, h.pool) }
 
-// Sling hands out what is asked for; what was made for it is taken back when that fails. Errors that a person can act on are
-// *city.Error.
+// Sling hands out what is asked for; what was made for it is taken back when that fails. Errors that a person can
+// act on are *city.Error.
 func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, err error) {
 	if err := req.Check(); err != nil {
 		return Slung{}, err
@@ -94,7 +94,8 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 		to, nobody = s.target(req.Target)
 	}
 	f, err := s.find(ctx, req.Bead)
-	if e, wrong := errors.AsType[*city.Error](err); nobody != nil && wrong && e.Code == city.NotFound {
+	if e, wrong := errors.AsType[*city.Error](err); nobody != nil && wrong &&
+		e.Code == city.NotFound {
 		return &city.Error{Code: city.NotFound, Message: nobody.Error() + "; and " + e.Message}
 	}
 	if err = cmp.Or(nobody, err); err != nil {
@@ -102,7 +103,9 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 	}
 	if to == nil {
 		if f.rig == "" {
-			return &city.Error{Code: city.Invalid, Message: fmt.Sprintf("to whom? %s is the city's own work: name an agent, a pool or a rig", f.bead.ID)}
+			return &city.Error{Code: city.Invalid,
+				Message: fmt.Sprintf("to whom? %s is the city's own work: name an agent, a "+
+					"pool or a rig", f.bead.ID)}
 		}
 		if to, err = s.target(f.rig); err != nil {
 			return err
@@ -134,7 +137,8 @@ type finding struct {
 // find looks a bead up in all stores. One that fails does not hide a bead of another one.
 func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 	if beads.CheckID(id) != nil {
-		return f, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no bead has the id %.60q", id)}
+		return f, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no bead has the id %.60q", id)}
 	}
 	var lost error
 	for _, f.rig = range s.Scopes {
@@ -152,7 +156,8 @@ func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 	if lost != nil {
 		return f, city.UnreadError(lost)
 	}
-	return f, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("there is no bead %q; `gcity bead list` shows what there is", id)}
+	return f, &city.Error{Code: city.NotFound,
+		Message: fmt.Sprintf("there is no bead %q; `gcity bead list` shows what there is", id)}
 }
 
 // takeable refuses what cannot be handed out, or not without force.
@@ -164,9 +169,11 @@ func takeable(b beads.Bead, to *hand, force bool) error {
 	case b.Type == city.RunType || b.Type == mail.Type:
 		return conflict("%s is no work, but a %s", b.ID, b.Type)
 	case b.Status == beads.StatusClosed:
-		return conflict("%s is closed already: open it again with `gcity bead update %s --status open`, or make a new one", b.ID, b.ID)
+		return conflict("%s is closed already: open it again with `gcity bead update %s --status "+
+			"open`, or make a new one", b.ID, b.ID)
 	case b.Assignee != "" && b.Assignee != to.agent && !force:
-		return conflict("%s is assigned to %s, and is %s: --force takes it away", b.ID, b.Assignee, b.Status)
+		return conflict("%s is assigned to %s, and is %s: --force takes it away", b.ID, b.Assignee,
+			b.Status)
 	}
 	return nil
 }
@@ -191,7 +198,8 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	recipe, from := req.Formula, ""
 	byHabit := recipe == "" && to.recipe() != "" && !req.NoFormula
 	if byHabit { // what cannot be done afterwards is refused before anything is made
-		if _, err := s.cook(to.recipe(), to.rig, valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
+		if _, err := s.cook(to.recipe(), to.rig,
+			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
 			return err
 		}
 	}
@@ -221,7 +229,8 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 }
 
 // give makes a bead somebody's: by assignee or label, or as his sling_query does it. Others may change it meanwhile.
-func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city.SlingRequest, to *hand, out *Slung) error {
+func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city.SlingRequest,
+	to *hand, out *Slung) error {
 	store, b := f.store, f.bead
 	for try := range changeTries {
 		was, err := store.Get(ctx, b.ID)
@@ -283,19 +292,22 @@ func (h *hand) patch(was beads.Bead) beads.Patch {
 	if h.pool != "" {
 		p.AddLabels = []string{city.PoolLabel + h.pool}
 	}
-	if was.Status == beads.StatusInProgress && was.Assignee != h.agent { // whoever had begun it does not go on
+	// whoever had begun it does not go on
+	if was.Status == beads.StatusInProgress && was.Assignee != h.agent {
 		p.Status = new(beads.StatusOpen)
 	}
 	return p
 }
 
 // ask runs the sling_query of whoever gets the work, in the place of his rig. {} is the bead's id.
-func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequest, to *hand, out *Slung) error {
+func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequest, to *hand,
+	out *Slung) error {
 	if to.query() == "" {
 		return nil
 	}
 	failed := func(err error, output []byte) error {
-		text := fmt.Sprintf("%s: agents.sling_query did not hand %s to %s: %v", to.by.Origins["sling_query"], out.Bead.ID, to.name(), err)
+		text := fmt.Sprintf("%s: agents.sling_query did not hand %s to %s: %v",
+			to.by.Origins["sling_query"], out.Bead.ID, to.name(), err)
 		if said := strings.TrimSpace(screen.Excerpt(output)); said != "" {
 			text += ": " + said
 		}
@@ -305,11 +317,14 @@ func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequ
 	if err != nil {
 		return failed(err, nil)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, slingLimit, fmt.Errorf("it had not ended after %s", slingLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, slingLimit,
+		fmt.Errorf("it had not ended after %s", slingLimit))
 	defer cancel()
-	env = append(slices.Clip(env), "GC_SLING_TARGET="+to.name(), "GC_SLING_BEAD="+out.Bead.ID, "GC_EVENT_DEPTH="+strconv.Itoa(req.Depth),
+	env = append(slices.Clip(env), "GC_SLING_TARGET="+to.name(), "GC_SLING_BEAD="+out.Bead.ID,
+		"GC_EVENT_DEPTH="+strconv.Itoa(req.Depth),
 		"GC_RUN="+s.Config.Path+":"+rand.Text())
-	res, err := shell.Run(ctx, shell.Line{Text: strings.ReplaceAll(to.query(), "{}", out.Bead.ID), Dir: dir, Env: env})
+	res, err := shell.Run(ctx, shell.Line{Text: strings.ReplaceAll(to.query(), "{}", out.Bead.ID),
+		Dir: dir, Env: env})
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -319,7 +334,8 @@ func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequ
 	if err != nil {
 		return failed(err, res.Output)
 	}
-	if b, err := store.Get(ctx, out.Bead.ID); err == nil { // it may have changed it; if it cannot be read, the one before will do
+	// it may have changed it; if it cannot be read, the one before will do
+	if b, err := store.Get(ctx, out.Bead.ID); err == nil {
 		out.Bead = b
 	}
 	return nil

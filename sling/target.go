@@ -24,11 +24,13 @@ func (s *Slinger) target(name string) (*hand, error) {
 	}
 	rig := s.Config.Rig(name)
 	if rig == nil {
-		return nil, &city.Error{Code: city.NotFound, Message: spell.NotFound("agent, pool or rig", name, s.names())}
+		return nil, &city.Error{Code: city.NotFound,
+			Message: spell.NotFound("agent, pool or rig", name, s.names())}
 	}
 	if rig.DefaultSlingTarget == "" {
 		return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
-			"rig %s does not say who gets its work: name an agent or a pool, or write default_sling_target into its table at %s", name, rig.Origin)}
+			"rig %s does not say who gets its work: name an agent or a pool, or write "+
+				"default_sling_target into its table at %s", name, rig.Origin)}
 	}
 	for _, t := range []string{rig.Name + "/" + rig.DefaultSlingTarget, rig.DefaultSlingTarget} {
 		if to, err = s.City.Address(t); err != nil {
@@ -38,8 +40,10 @@ func (s *Slinger) target(name string) (*hand, error) {
 			return h, nil
 		}
 	}
-	return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s: rigs.default_sling_target: %s",
-		rig.Origins["default_sling_target"], spell.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
+	return nil, &city.Error{Code: city.Conflict,
+		Message: fmt.Sprintf("%s: rigs.default_sling_target: %s",
+			rig.Origins["default_sling_target"],
+			spell.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
 }
 
 // hand is the owner of an address; nil if that is a person's.
@@ -56,7 +60,8 @@ func (s *Slinger) hand(to string) *hand {
 		return h
 	}
 	pool := s.City.PoolOf(to)
-	if pool != "" && pool == to { // its only member, who is there for as long as the pool counts work
+	// its only member, who is there for as long as the pool counts work
+	if pool != "" && pool == to {
 		return s.hand(mail.PoolPrefix + pool)
 	}
 	if a, ok := s.City.Agent(to); ok {
@@ -70,11 +75,14 @@ func (s *Slinger) hand(to string) *hand {
 		return nil
 	}
 	p, _ := s.City.Pool(pool)
-	return &hand{agent: to, rig: p.Rig, by: s.declared(pool), note: "; this member of its pool is not there now"}
+	return &hand{agent: to, rig: p.Rig, by: s.declared(pool),
+		note: "; this member of its pool is not there now"}
 }
 
 func (s *Slinger) declared(name string) *config.Agent {
-	i := slices.IndexFunc(s.Config.Agents, func(a config.Agent) bool { return a.Qualified() == name })
+	i := slices.IndexFunc(s.Config.Agents, func(a config.Agent) bool {
+		return a.Qualified() == name
+	})
 	if i < 0 {
 		return nil
 	}

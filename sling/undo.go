@@ -17,13 +17,15 @@ const undoLimit = 20 * time.Second
 
 // takeBack closes what was made for work that could not be handed out, and adds to the reason what became of it.
 func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit) // it may have failed because its time was over
+	// it may have failed because its time was over
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	var gone, left []string
 	for i := len(out.made) - 1; i >= 0; i-- {
 		m := out.made[i]
 		if err := m.undo(ctx, req, out); err != nil {
-			left = append(left, fmt.Sprintf("%s was made for it and is still there (%v): `gcity bead close %s --steps` takes it away", m.root.ID, err, m.root.ID))
+			left = append(left, fmt.Sprintf("%s was made for it and is still there (%v): `gcity "+
+				"bead close %s --steps` takes it away", m.root.ID, err, m.root.ID))
 			continue
 		}
 		gone = append(gone, m.root.ID)
@@ -42,9 +44,12 @@ func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error
 	return e
 }
 
-// taken says what somebody has made of a bead since then, "" if it is nobody's: a sling_query may fail although the work is given.
+// taken says what somebody has made of a bead since then, "" if it is nobody's: a sling_query may fail although the
+// work is given.
 func taken(as, now beads.Bead) string {
-	newPool := func(l string) bool { return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l) }
+	newPool := func(l string) bool {
+		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
+	}
 	switch {
 	case now.Status == beads.StatusInProgress && as.Status != beads.StatusInProgress:
 		return "begun"
@@ -56,8 +61,8 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// all is what was made as it is now, each before what is below it, and the bead that is done by it. It is an error if somebody
-// has any of it.
+// all is what was made as it is now, each before what is below it, and the bead that is done by it. It is an error
+// if somebody has any of it.
 func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {
@@ -112,7 +117,8 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 	if was.ID == "" || was.Metadata[city.MoleculeKey] != m.root.ID {
 		return nil
 	}
-	now, err := m.store.Update(ctx, was.ID, beads.Patch{SetMetadata: map[string]string{city.MoleculeKey: m.of.Metadata[city.MoleculeKey]}})
+	now, err := m.store.Update(ctx, was.ID, beads.Patch{
+		SetMetadata: map[string]string{city.MoleculeKey: m.of.Metadata[city.MoleculeKey]}})
 	if err != nil {
 		return err
 	}

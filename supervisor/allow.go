@@ -8,8 +8,9 @@ import (
 	"gcity/city"
 )
 
-// Allow returns an error if the configuration of a city, which declares so many agents, would give the city's tenant more
-// than the tenant's max_agents. It is asked before a configuration comes into force that was edited while the city runs.
+// Allow returns an error if the configuration of a city, which declares so many agents, would give the city's
+// tenant more than the tenant's max_agents. It is asked before a configuration comes into force that was edited
+// while the city runs.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	t, others := s.neighbours(path)
 	if t.MaxAgents == 0 {
@@ -20,13 +21,15 @@ func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 		sum += s.declared(ctx, path, control)
 	}
 	if sum > t.MaxAgents {
-		return fmt.Errorf("it declares %d agents, with which the tenant %s would have %d; max_agents of [tenants.%s] in supervisor.toml is %d", agents, t.Name, sum, t.Name, t.MaxAgents)
+		return fmt.Errorf("it declares %d agents, with which the tenant %s would have %d; "+
+			"max_agents of [tenants.%s] in supervisor.toml is %d", agents, t.Name, sum, t.Name,
+			t.MaxAgents)
 	}
 	return nil
 }
 
-// neighbours returns the tenant of a city, the zero one if it has none, and the tenant's other cities by their folders; a
-// city that does not run has no control.
+// neighbours returns the tenant of a city, the zero one if it has none, and the tenant's other cities by their
+// folders; a city that does not run has no control.
 func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,7 +37,9 @@ func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.C
 	if w == nil {
 		return t, nil
 	}
-	i := slices.IndexFunc(s.settings.Tenants, func(t Tenant) bool { return slices.Contains(t.Cities, w.name) })
+	i := slices.IndexFunc(s.settings.Tenants, func(t Tenant) bool {
+		return slices.Contains(t.Cities, w.name)
+	})
 	if i < 0 {
 		return t, nil
 	}
@@ -51,8 +56,8 @@ func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.C
 	return t, others
 }
 
-// declared returns how many agents a city declares: by its configuration in force while it runs, else by its files, where
-// those that cannot be read declare none.
+// declared returns how many agents a city declares: by its configuration in force while it runs, else by its files,
+// where those that cannot be read declare none.
 func (s *Supervisor) declared(ctx context.Context, path string, control city.Control) int {
 	if control != nil {
 		if snap, err := control.Snapshot(ctx); err == nil {

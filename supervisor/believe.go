@@ -14,14 +14,17 @@ func (s *Supervisor) ends(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for path, w := range s.wards {
-		if !w.dismissed() && !slices.ContainsFunc(all, func(e Entry) bool { return e.Path == path }) {
+		if !w.dismissed() && !slices.ContainsFunc(all, func(e Entry) bool {
+			return e.Path == path
+		}) {
 			return true
 		}
 	}
 	return false
 }
 
-// emptied is the error of a registry that names no city while some are kept: an editor that writes in two steps, or a slip.
+// emptied is the error of a registry that names no city while some are kept: an editor that writes in two steps, or
+// a slip.
 func (s *Supervisor) emptied() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,11 +37,14 @@ func (s *Supervisor) emptied() error {
 	if n == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s names no city any more: nobody is ended for that, and the cities that were in it (%d) go on; "+
-		"`gcity register DIR` of one of them writes it anew, `gcity unregister NAME` ends one", s.o.Home.Registry(), n)
+	return fmt.Errorf("%s names no city any more: nobody is ended for that, and the cities that "+
+		"were in it (%d) go on; "+
+		"`gcity register DIR` of one of them writes it anew, `gcity unregister NAME` ends one",
+		s.o.Home.Registry(), n)
 }
 
-// restore writes the cities that are kept into a registry that names none, before it is changed: the change is about one city.
+// restore writes the cities that are kept into a registry that names none, before it is changed: the change is
+// about one city.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
 		return nil // a change says what is wrong with it
@@ -59,7 +65,8 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// bring brings into force what was seen. A file with a mistake, or a registry that is suddenly empty, leaves what runs as it is.
+// bring brings into force what was seen. A file with a mistake, or a registry that is suddenly empty, leaves what
+// runs as it is.
 func (s *Supervisor) bring(saw sight) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptied()

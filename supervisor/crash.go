@@ -51,9 +51,11 @@ func (w *ward) refused(err error, until time.Time) {
 	news := w.why != text
 	w.s.mu.Unlock()
 	if c, ok := errors.AsType[*mishap.Panic](err); ok {
-		w.s.o.Logger.Error("a city broke while it was being opened", "city", w.entry().Name, "path", w.path, "error", text, "stack", string(c.Stack()))
+		w.s.o.Logger.Error("a city broke while it was being opened", "city", w.entry().Name, "path",
+			w.path, "error", text, "stack", string(c.Stack()))
 	} else if news {
-		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why", text, "again", until)
+		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why",
+			text, "again", until)
 	}
 	busy := w.s.o.Busy(err)
 	if busy { // what lives of it is another controller's
@@ -74,7 +76,8 @@ func (w *ward) broke(err error, until time.Time) {
 		w.turn(city.CityCrashed)
 		w.why, w.until = why(err), until
 	})
-	args := []any{"city", w.entry().Name, "path", w.path, "error", err.Error(), "crashes", n, "again", until}
+	args := []any{"city", w.entry().Name, "path", w.path, "error", err.Error(), "crashes", n,
+		"again", until}
 	own, ours := errors.AsType[untold](err)
 	if ours {
 		args = append(args, "stack", string(own.Stack()))
@@ -99,19 +102,25 @@ func (w *ward) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return
 	}
-	payload, _ := json.Marshal(map[string]any{"error": firstLine(err.Error()), "crashes": n, "until": until}) // strings and numbers
-	e := events.Event{Type: events.CityCrashed, Actor: "supervisor", Message: firstLine(err.Error()), Payload: payload}
+	// strings and numbers
+	payload, _ := json.Marshal(map[string]any{"error": firstLine(err.Error()), "crashes": n,
+		"until": until})
+	e := events.Event{Type: events.CityCrashed, Actor: "supervisor",
+		Message: firstLine(err.Error()), Payload: payload}
 	told := make(chan error, 1)
-	go func() { told <- mishap.Try(func() error { return w.s.o.Record(w.path, e) }) }() // as long as it takes
+	// as long as it takes
+	go func() { told <- mishap.Try(func() error { return w.s.o.Record(w.path, e) }) }()
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()
 	select {
 	case err := <-told:
 		if err != nil {
-			w.s.o.Logger.Warn("the crash is not in the city's own log", "path", w.path, "error", err)
+			w.s.o.Logger.Warn("the crash is not in the city's own log", "path", w.path, "error",
+				err)
 		}
 	case <-late.C:
-		w.s.o.Logger.Warn("the crash is not in the city's own log, which does not answer", "path", w.path)
+		w.s.o.Logger.Warn("the crash is not in the city's own log, which does not answer", "path",
+			w.path)
 	}
 }
 

@@ -35,7 +35,9 @@ func (s *Supervisor) Began() time.Time { return s.began }
 func (s *Supervisor) Troubles() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc([]string{s.problem, s.door.Problem}, func(text string) bool { return text == "" })
+	return slices.DeleteFunc([]string{s.problem, s.door.Problem}, func(text string) bool {
+		return text == ""
+	})
 }
 
 // Answers takes down where the cities' API answers over TCP, or why it does not.
@@ -58,7 +60,8 @@ func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 
 // info is how a city is now; what it says of itself it says at once. The caller holds mu.
 func (w *ward) info() city.Info {
-	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since, Crashes: w.crashes}
+	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
+		Crashes: w.crashes}
 	if w.state == city.CityRefused {
 		i.Left = w.lives
 	}
@@ -82,9 +85,11 @@ func (w *ward) info() city.Info {
 	case snap.Away != "":
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
-		i.Error = fmt.Sprintf("its loop has not turned for %s; `gcity supervisor logs` may tell why", age.Round(time.Second))
+		i.Error = fmt.Sprintf("its loop has not turned for %s; `gcity supervisor logs` "+
+			"may tell why", age.Round(time.Second))
 	case snap.Config.Rejected != "":
-		i.Error = "its configuration is refused, the one before stays in force: " + firstLine(snap.Config.Rejected)
+		i.Error = "its configuration is refused, the one before " +
+			"stays in force: " + firstLine(snap.Config.Rejected)
 	}
 	return i
 }
@@ -169,9 +174,11 @@ func (s *Supervisor) Survey(ctx context.Context, path string) (city.Declared, er
 	})
 	switch {
 	case !ok:
-		return city.Declared{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
+		return city.Declared{}, &city.Error{Code: city.Unavailable,
+			Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
 	case saw.err != nil:
-		return city.Declared{}, &city.Error{Code: city.Invalid, Message: saw.err.Error(), Details: city.ConfigRefused}
+		return city.Declared{}, &city.Error{Code: city.Invalid, Message: saw.err.Error(),
+			Details: city.ConfigRefused}
 	}
 	return city.Declared{Name: e.Name, Path: e.Path, Agents: saw.n}, nil
 }
@@ -179,7 +186,8 @@ func (s *Supervisor) Survey(ctx context.Context, path string) (city.Declared, er
 // identify finds out what a folder that is to be registered is, and what it is called.
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
-		return Entry{}, &city.Error{Code: city.Invalid, Message: fmt.Sprintf("%q is not the absolute path of a city's folder", path)}
+		return Entry{}, &city.Error{Code: city.Invalid,
+			Message: fmt.Sprintf("%q is not the absolute path of a city's folder", path)}
 	}
 	return identify(ctx, s.folders, path, s.o.Name)
 }
@@ -200,7 +208,8 @@ func Identify(ctx context.Context, path string, name func(path string) string) (
 	return identify(ctx, beside.New[folder](1), path, name)
 }
 
-func identify(ctx context.Context, looks *beside.Looks[folder], path string, name func(path string) string) (Entry, error) {
+func identify(ctx context.Context, looks *beside.Looks[folder], path string,
+	name func(path string) string) (Entry, error) {
 	saw, ok := looks.At(ctx, filepath.Clean(path), time.Now(), nameAnswers, func() folder {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
@@ -210,11 +219,13 @@ func identify(ctx context.Context, looks *beside.Looks[folder], path string, nam
 	})
 	switch {
 	case !ok:
-		return Entry{}, &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
+		return Entry{}, &city.Error{Code: city.Unavailable,
+			Message: fmt.Sprintf("%s cannot be registered: %v", path, errMute)}
 	case saw.err != nil:
 		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
 	case saw.entry.Name == "":
-		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is no city: there is no city.toml in it that says what it is called; `gcity init` writes one"}
+		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is no city: there is " +
+			"no city.toml in it that says what it is called; `gcity init` writes one"}
 	}
 	return saw.entry, nil
 }
@@ -227,8 +238,10 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		all, changed := s.list()
 		i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == e.Path })
 		if i < 0 {
-			return city.Info{}, &city.Error{Code: city.Unavailable, Message: e.Name + " is registered, and this supervisor does not run it: " +
-				"it is ending, or `gcity supervisor status` tells what is wrong with the registry"}
+			return city.Info{}, &city.Error{Code: city.Unavailable,
+				Message: e.Name + " is registered, and this supervisor does not run it: " +
+					"it is ending, or `gcity supervisor status` tells what is wrong with " +
+					"the registry"}
 		}
 		if all[i].Status != city.CityStarting && all[i].Status != city.CityStopping {
 			return all[i], nil
@@ -266,10 +279,13 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	select {
 	case <-w.done:
 	case <-ctx.Done():
-		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: name + " is not registered any more, and is being stopped; it has not ended yet"}
+		return city.Receipt{}, &city.Error{Code: city.Unavailable,
+			Message: name + " is not registered any more, and is being stopped; it has " +
+				"not ended yet"}
 	}
 	if err := w.verdict(); err != nil {
-		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: "not registered any more is " + err.Error()}
+		return city.Receipt{}, &city.Error{Code: city.Unavailable,
+			Message: "not registered any more is " + err.Error()}
 	}
 	text := name + " is stopped and not registered any more"
 	s.mu.Lock()

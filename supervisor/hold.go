@@ -14,9 +14,10 @@ import (
 
 // Running is a supervisor that runs, as others find it.
 type Running struct {
-	PID     int       `json:"pid"`
-	Start   uint64    `json:"start"` // of that process, as proc.Stat has it: what tells it from another that has got its pid
-	Home    string    `json:"home"`  // whose cities it runs
+	PID int `json:"pid"`
+	// of that process, as proc.Stat has it: what tells it from another that has got its pid
+	Start   uint64    `json:"start"`
+	Home    string    `json:"home"` // whose cities it runs
 	Socket  string    `json:"socket"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
@@ -32,7 +33,8 @@ func (e *RunningError) Error() string {
 	return fmt.Sprintf("a supervisor runs already (pid %d), for the cities of %s", e.PID, e.Home)
 }
 
-// Hold is the right to run the cities of a home: two locks, lest two run the same cities, or one's socket hides the other's.
+// Hold is the right to run the cities of a home: two locks, lest two run the same cities, or one's socket hides the
+// other's.
 type Hold struct {
 	home  Home
 	locks []*disk.Lock
@@ -71,7 +73,8 @@ func Acquire(h Home, version string) (*Hold, error) {
 		hold.release()
 		return nil, fmt.Errorf("cannot look at this process: %w", err)
 	}
-	data, err := json.Marshal(Running{PID: os.Getpid(), Start: self.Start, Home: h.Dir, Socket: h.Socket(), Version: version, Started: time.Now()})
+	data, err := json.Marshal(Running{PID: os.Getpid(), Start: self.Start, Home: h.Dir,
+		Socket: h.Socket(), Version: version, Started: time.Now()})
 	if err != nil {
 		hold.release()
 		return nil, err
@@ -85,8 +88,8 @@ func Acquire(h Home, version string) (*Hold, error) {
 	return hold, nil
 }
 
-// tryLock allows the lock of a process that was killed a moment: a child that it was just making holds a copy until it has
-// become another program.
+// tryLock allows the lock of a process that was killed a moment: a child that it was just making holds a copy until
+// it has become another program.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lastBreath); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -114,7 +117,8 @@ func (h Home) holder(lock string) Running {
 	return r
 }
 
-// Find says which supervisor runs the cities of a home, by whatever environment it was started; ok is false if none does.
+// Find says which supervisor runs the cities of a home, by whatever environment it was started; ok is false if none
+// does.
 func Find(h Home) (_ Running, ok bool, err error) {
 	r, err := readRecord(h.record())
 	if errors.Is(err, os.ErrNotExist) {

@@ -22,7 +22,8 @@ func FindHome(getenv func(string) string) (Home, error) {
 	case dir == "":
 		user := getenv("HOME")
 		if !filepath.IsAbs(user) {
-			return Home{}, errors.New("cannot tell where the cities of this machine are registered: set GC_HOME, or HOME")
+			return Home{}, errors.New("cannot tell where the cities of this machine are " +
+				"registered: set GC_HOME, or HOME")
 		}
 		dir = filepath.Join(user, ".gc")
 	case !filepath.IsAbs(dir):
@@ -56,13 +57,15 @@ func makePrivate(dir string) error {
 		err = disk.Own(real)
 	}
 	if err != nil {
-		return fmt.Errorf("the supervisor cannot be there: %w; set GC_HOME to a folder of your own", err)
+		return fmt.Errorf("the supervisor cannot be there: %w; set GC_HOME to a folder of your own",
+			err)
 	}
 	if info, err := os.Lstat(real); err != nil {
 		return err
 	} else if info.Mode().Perm() != 0o700 {
 		if err := os.Chmod(real, 0o700); err != nil {
-			return fmt.Errorf("%s can be entered by others (%v) and cannot be closed to them: %w", dir, info.Mode().Perm(), err)
+			return fmt.Errorf("%s can be entered by others (%v) and cannot be closed to them: %w",
+				dir, info.Mode().Perm(), err)
 		}
 	}
 	return nil

@@ -33,7 +33,8 @@ func (w *ward) countLeft() {
 	})
 }
 
-// unopened ends a ward whose city is not opened any more. Unless agents are to stay, those that live of it are ended without it.
+// unopened ends a ward whose city is not opened any more. Unless agents are to stay, those that live of it are
+// ended without it.
 func (w *ward) unopened(err error, broken bool) {
 	if w.leaves() {
 		w.letGo()
@@ -53,7 +54,8 @@ func (w *ward) unopened(err error, broken bool) {
 	case w.s.o.End != nil:
 		err = w.endLeft()
 	case broken && err != nil:
-		err = fmt.Errorf("its agents run on, since it cannot be taken up again to end them: %w", err)
+		err = fmt.Errorf("its agents run on, since it cannot be taken up again to end them: %w",
+			err)
 	default:
 		err = nil
 	}

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	quiet     = 200 * time.Millisecond // a file that stays as it is for so long is not just being written
-	most      = 10                     // looks at one that changes again and again
-	lookLimit = 5 * time.Second        // after which a disk counts as one that does not answer
+	// a file that stays as it is for so long is not just being written
+	quiet     = 200 * time.Millisecond
+	most      = 10              // looks at one that changes again and again
+	lookLimit = 5 * time.Second // after which a disk counts as one that does not answer
 )
 
 // sight is what a look at the files of a home saw.
@@ -20,9 +21,10 @@ type sight struct {
 	settings Settings
 	setErr   error
 	entries  []Entry
-	names    map[string]string // by their configurations, of the cities that have none in the registry
-	regErr   error
-	fault    error // it broke, and saw nothing
+	// by their configurations, of the cities that have none in the registry
+	names  map[string]string
+	regErr error
+	fault  error // it broke, and saw nothing
 }
 
 // readFiles looks at the files, and at the cities that are registered without a name. It may never answer.
@@ -41,7 +43,8 @@ type eye struct {
 	more  bool        // something may have changed since it began
 	timer *time.Timer // until the look is late; or else until the next one, while there are doubts
 
-	doubts int     // how often something was seen that would end cities, and that is not believed yet
+	// how often something was seen that would end cities, and that is not believed yet
+	doubts int
 	last   []Entry // what that was
 
 	waiting []chan<- struct{} // for a look that begins from now on
@@ -85,7 +88,8 @@ func (e *eye) look() {
 	clear(e.s.dropped)
 	e.s.mu.Unlock()
 	e.timer.Reset(lookLimit)
-	go func(to chan<- sight, look func() sight) { // as long as it takes, and nobody can wait for that
+	// as long as it takes, and nobody can wait for that
+	go func(to chan<- sight, look func() sight) {
 		var saw sight
 		if fault := mishap.Catch(func() { saw = look() }); fault != nil {
 			saw = sight{fault: fault}
@@ -103,11 +107,13 @@ func (e *eye) due() {
 	e.late = true
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
-	e.s.complain(fmt.Errorf("%s does not answer: what runs stays as it is, and nobody knows what is registered now; look at what is mounted there", e.s.o.Home.Dir))
+	e.s.complain(fmt.Errorf("%s does not answer: what runs stays as it is, and nobody knows what "+
+		"is registered now; look at what is mounted there", e.s.o.Home.Dir))
 	e.answer()
 }
 
-// take decides about what a look saw, and reports whether that is over: what would end a city is believed once it stays so.
+// take decides about what a look saw, and reports whether that is over: what would end a city is believed once it
+// stays so.
 func (e *eye) take(saw sight) bool {
 	e.timer.Stop()
 	late := e.late
@@ -125,7 +131,8 @@ func (e *eye) take(saw sight) bool {
 			e.timer.Reset(quiet)
 			return false
 		}
-		saw.regErr = fmt.Errorf("%s changes again and again, and would end cities", e.s.o.Home.Registry())
+		saw.regErr = fmt.Errorf("%s changes again and again, and would end cities",
+			e.s.o.Home.Registry())
 	}
 	e.doubts, e.last = 0, nil
 	if saw.fault == nil {

@@ -7,8 +7,8 @@ import (
 	"gcity/city"
 )
 
-// What a city is called is what others reach it by, so no two wards have one name at any time, whatever the registry says of
-// those that it has just renamed, or no longer has.
+// What a city is called is what others reach it by, so no two wards have one name at any time, whatever the
+// registry says of those that it has just renamed, or no longer has.
 
 // takenError is why a city cannot begin: another one still goes by its name.
 type takenError struct {
@@ -18,13 +18,15 @@ type takenError struct {
 
 func (e *takenError) Error() string {
 	if e.next == "" {
-		return fmt.Sprintf("the name %q is still that of %s, which is being stopped", e.name, e.path)
+		return fmt.Sprintf("the name %q is still that of %s, which is being stopped", e.name,
+			e.path)
 	}
-	return fmt.Sprintf("the name %q is still that of %s, which is %q from its next start on", e.name, e.path, e.next)
+	return fmt.Sprintf("the name %q is still that of %s, which is %q from its next start on",
+		e.name, e.path, e.next)
 }
 
-// take gives a city that does not run the name that it is to have. While one that runs, or is ending, goes by that, it keeps
-// another, and the error says so. The caller holds mu.
+// take gives a city that does not run the name that it is to have. While one that runs, or is ending, goes by that,
+// it keeps another, and the error says so. The caller holds mu.
 func (w *ward) take() error {
 	taken := map[string]bool{}
 	var by, idle *ward
@@ -80,8 +82,8 @@ func (w *ward) rename(name string) {
 	}
 }
 
-// named is the ward of a name, nil if there is none; of a running city and one that waits for its name the first. The caller
-// holds mu.
+// named is the ward of a name, nil if there is none; of a running city and one that waits for its name the first.
+// The caller holds mu.
 func (s *Supervisor) named(name string) (found *ward) {
 	for _, w := range s.wards {
 		if w.name == name && (found == nil || w.running != nil) {
@@ -92,11 +94,12 @@ func (s *Supervisor) named(name string) (found *ward) {
 }
 
 func (s *Supervisor) unknown(name string) error {
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city is registered as %q; `gcity cities` lists them", name)}
+	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city is registered as %q; "+
+		"`gcity cities` lists them", name)}
 }
 
-// namesOf is what the cities that have no name in the registry are called: as they are to be called that are known, the others
-// by their configurations, as far as their folders answer.
+// namesOf is what the cities that have no name in the registry are called: as they are to be called that are known,
+// the others by their configurations, as far as their folders answer.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()

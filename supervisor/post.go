@@ -30,7 +30,8 @@ func (p *post) now() (city.Control, error) {
 	defer p.s.mu.Unlock()
 	w := p.s.wards[p.path]
 	if w == nil {
-		return nil, &city.Error{Code: city.NotFound, Message: "the city of " + p.path + " is not registered any more"}
+		return nil, &city.Error{Code: city.NotFound, Message: "the city of " + p.path +
+			" is not registered any more"}
 	}
 	if w.running != nil && (w.state == city.CityRunning || w.state == city.CityStopping) {
 		return w.running.Control(), nil
@@ -71,7 +72,9 @@ func (p *post) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 }
 
 func (p *post) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
-	return streamed(p, func(c city.Control) iter.Seq2[*city.Snapshot, error] { return c.Snapshots(ctx) })
+	return streamed(p, func(c city.Control) iter.Seq2[*city.Snapshot, error] {
+		return c.Snapshots(ctx)
+	})
 }
 
 func (p *post) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
@@ -87,7 +90,9 @@ func (p *post) History(ctx context.Context, q events.Query) ([]events.Event, err
 }
 
 func (p *post) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
-	return streamed(p, func(c city.Control) iter.Seq2[events.Event, error] { return c.Events(ctx, after) })
+	return streamed(p, func(c city.Control) iter.Seq2[events.Event, error] {
+		return c.Events(ctx, after)
+	})
 }
 
 func (p *post) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
@@ -95,11 +100,15 @@ func (p *post) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 }
 
 func (p *post) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
-	return streamed(p, func(c city.Control) iter.Seq2[city.Frame, error] { return c.Watch(ctx, agent) })
+	return streamed(p, func(c city.Control) iter.Seq2[city.Frame, error] {
+		return c.Watch(ctx, agent)
+	})
 }
 
 func (p *post) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
-	return streamed(p, func(c city.Control) iter.Seq2[city.Piece, error] { return c.RunOutput(ctx, run) })
+	return streamed(p, func(c city.Control) iter.Seq2[city.Piece, error] {
+		return c.RunOutput(ctx, run)
+	})
 }
 
 func (p *post) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
@@ -165,5 +174,6 @@ func (p *post) Formulas(ctx context.Context, rig string) ([]city.Formula, error)
 }
 
 func unshown() error {
-	return &city.Error{Code: city.Unavailable, Message: "this city does not show its configuration; `gcity config show` does"}
+	return &city.Error{Code: city.Unavailable, Message: "this city does not show its " +
+		"configuration; `gcity config show` does"}
 }

@@ -36,7 +36,8 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 // CheckName says what is wrong with the name of a city, "" if nothing is.
 func CheckName(name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
-		return fmt.Sprintf("%q cannot be the name of a city here: letters, digits, and . _ - behind the first of them", name)
+		return fmt.Sprintf("%q cannot be the name of a city here: letters, digits, and . _ - "+
+			"behind the first of them", name)
 	}
 	return ""
 }
@@ -60,7 +61,8 @@ func readFile(path string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	case info.Size() > maxRegistry:
-		return nil, fmt.Errorf("%s is larger than %d kB; is it the right file?", path, maxRegistry>>10)
+		return nil, fmt.Errorf("%s is larger than %d kB; is it the right file?", path,
+			maxRegistry>>10)
 	}
 	if err := ownership.Check(path); err != nil {
 		return nil, err
@@ -89,8 +91,11 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 		if t.Has("name") {
 			if wrong := CheckName(e.Name); wrong != "" {
 				t.Wrong("name", "%s", wrong)
-			} else if i := slices.IndexFunc(all, func(o Entry) bool { return o.Name == e.Name }); i >= 0 {
-				t.Wrong("name", "%q is the name of %s already; set another [workspace] name in the city.toml of %s and here, or remove this entry",
+			} else if i := slices.IndexFunc(all, func(o Entry) bool {
+				return o.Name == e.Name
+			}); i >= 0 {
+				t.Wrong("name", "%q is the name of %s already; set another [workspace] name in "+
+					"the city.toml of %s and here, or remove this entry",
 					e.Name, all[i].Path, e.Path)
 			}
 		}
@@ -102,11 +107,12 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 	return all, nil
 }
 
-// Add writes a city into the registry of a home, unless it is there as it should be. A name that another folder has is a
-// *city.Error Conflict that says which.
+// Add writes a city into the registry of a home, unless it is there as it should be. A name that another folder has
+// is a *city.Error Conflict that says which.
 func Add(ctx context.Context, h Home, e Entry) error {
 	if wrong := CheckName(e.Name); wrong != "" {
-		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in its city.toml"}
+		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in " +
+			"its city.toml"}
 	}
 	return edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
 		if err := Clash(all, e); err != nil {
@@ -129,21 +135,25 @@ func Clash(all []Entry, e Entry) error {
 		if o.Name != e.Name || o.Path == e.Path {
 			continue
 		}
-		help := fmt.Sprintf(": set another [workspace] name in the city.toml of %s, or `gcity unregister %s`", e.Path, o.Path)
+		help := fmt.Sprintf(": set another [workspace] name in the city.toml of %s, or `gcity "+
+			"unregister %s`", e.Path, o.Path)
 		if gone(o.Path) {
-			help = fmt.Sprintf(", whose folder is gone: if that is %s now, `gcity unregister %s` frees the name, and stops it where it still runs", e.Path, o.Path)
+			help = fmt.Sprintf(", whose folder is gone: if that is %s now, `gcity unregister %s` "+
+				"frees the name, and stops it where it still runs", e.Path, o.Path)
 		}
-		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("the name %q is taken by %s%s", e.Name, o.Path, help)}
+		return &city.Error{Code: city.Conflict,
+			Message: fmt.Sprintf("the name %q is taken by %s%s", e.Name, o.Path, help)}
 	}
 	return nil
 }
 
 // gone reports whether a folder is known to be no more.
 func gone(path string) bool {
-	is, ok := beside.New[bool](1).At(context.Background(), path, time.Now(), time.Second, func() bool {
-		_, err := os.Lstat(path)
-		return errors.Is(err, fs.ErrNotExist)
-	})
+	is, ok := beside.New[bool](1).At(context.Background(), path, time.Now(), time.Second,
+		func() bool {
+			_, err := os.Lstat(path)
+			return errors.Is(err, fs.ErrNotExist)
+		})
 	return ok && is
 }
 
@@ -163,7 +173,8 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 const editPatience = 10 * time.Second
 
 // edit changes the registry under its lock. What somebody has written beside the entries stays.
-func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]byte, error)) error {
+func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]byte,
+	error)) error {
 	if err := h.Make(); err != nil {
 		return err
 	}
@@ -179,7 +190,9 @@ func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]
 	}
 	all, err := parseRegistry(path, data)
 	if err != nil {
-		return &city.Error{Code: city.Invalid, Message: fmt.Sprintf("the registry of cities is refused, mend it first:\n%v", err), Details: city.ConfigRefused}
+		return &city.Error{Code: city.Invalid,
+			Message: fmt.Sprintf("the registry of cities is refused, mend it first:\n%v", err),
+			Details: city.ConfigRefused}
 	}
 	out, err := change(data, all)
 	if err != nil || slices.Equal(out, data) {
@@ -206,7 +219,8 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the registry of cities is being changed by another process that does not come to an end: %w", err)
+			return nil, fmt.Errorf("the registry of cities is being changed by another process "+
+				"that does not come to an end: %w", err)
 		case <-tick.C:
 		}
 	}
@@ -247,7 +261,8 @@ func appended(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// with puts an entry into a file that is well. Where that cannot be done behind what is there, the file is written anew.
+// with puts an entry into a file that is well. Where that cannot be done behind what is there, the file is written
+// anew.
 func with(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appended(data, e)
@@ -283,7 +298,8 @@ func cutLines(text, path string) (string, bool) {
 	at := -1
 	for i, t := range root.Tables("cities") {
 		line := t.Place("").Line - 1
-		if line < 0 || line >= len(lines) || !strings.HasPrefix(strings.TrimSpace(lines[line]), "[[") {
+		if line < 0 || line >= len(lines) || !strings.HasPrefix(strings.TrimSpace(lines[line]),
+			"[[") {
 			return "", false
 		}
 		from = append(from, line)
@@ -314,8 +330,8 @@ func isEntry(line string) bool {
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named gives the entries their names: what is written, else what a look at the city says, else the folder's. Who would be
-// called like another has no name.
+// Named gives the entries their names: what is written, else what a look at the city says, else the folder's. Who
+// would be called like another has no name.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}

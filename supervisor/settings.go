@@ -37,7 +37,8 @@ type Tenant struct {
 
 // Defaults returns the settings of a home without the file.
 func Defaults(h Home) Settings {
-	return Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: h.Token(), MakeToken: true}
+	return Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: h.Token(),
+		MakeToken: true}
 }
 
 // ReadSettings reads supervisor.toml; one that is not there gives the defaults. Mistakes are toml.Problems.
@@ -70,7 +71,8 @@ func readSettings(h Home, root toml.Table) Settings {
 		if t.Has("bind") {
 			if s.Bind = t.Text("bind"); s.Bind != "localhost" {
 				if addr, err := netip.ParseAddr(s.Bind); err != nil || addr.Zone() != "" {
-					t.Wrong("bind", "%q is no IP address; \"127.0.0.1\" is this machine alone, \"0.0.0.0\" every address that it has", s.Bind)
+					t.Wrong("bind", "%q is no IP address; \"127.0.0.1\" is this machine alone, "+
+						"\"0.0.0.0\" every address that it has", s.Bind)
 				}
 			}
 		}
@@ -80,7 +82,8 @@ func readSettings(h Home, root toml.Table) Settings {
 		h.tokens(t, &s)
 		s.Hosts = t.Texts("hosts")
 		if s.Port != 0 && s.TokenFile == "" && !local(s.Bind) {
-			t.Wrong("bind", "is %q, which other machines reach, and anyone who reaches it can do everything: take `token = false` out", s.Bind)
+			t.Wrong("bind", "is %q, which other machines reach, and anyone who reaches it can do "+
+				"everything: take `token = false` out", s.Bind)
 		}
 	}
 	if all, ok := root.Table("tenants"); ok {
@@ -116,7 +119,8 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 		t.Wrong("", "%s", strings.Replace(wrong, "of a city here", "of a tenant", 1))
 	}
 	one := Tenant{Name: name, Cities: t.Texts("cities"), TokenFile: h.file(t.Text("token_file")),
-		MaxAgents: t.Number("max_agents", 0, 1_000_000), MaxCities: t.Number("max_cities", 0, 1_000_000)}
+		MaxAgents: t.Number("max_agents", 0, 1_000_000),
+		MaxCities: t.Number("max_cities", 0, 1_000_000)}
 	one.limit(t)
 	for i, c := range one.Cities {
 		if wrong := CheckName(c); wrong != "" {

@@ -1,12 +1,12 @@
-// Package supervisor runs the cities of a machine in one process: those of a registry, a file that people may edit. They
-// share no state and no lock; one that breaks is tried again later, and the others do not notice.
+// Package supervisor runs the cities of a machine in one process: those of a registry, a file that people may edit.
+// They share no state and no lock; one that breaks is tried again later, and the others do not notice.
 //
 // # Concurrency
 //
-// Run owns a goroutine that decides, and one for each city (ward.go), which opens it, runs it and waits for the next try. The
-// first waits for nothing but its inputs: the files are read beside it (look.go), and what was seen is one of them. What
-// reads a file or opens a city may never answer; that costs a goroutine and holds nobody up. When Run has returned all others
-// have ended. Every exported method may be called from any goroutine.
+// Run owns a goroutine that decides, and one for each city (ward.go), which opens it, runs it and waits for the
+// next try. The first waits for nothing but its inputs: the files are read beside it (look.go), and what was seen
+// is one of them. What reads a file or opens a city may never answer; that costs a goroutine and holds nobody up.
+// When Run has returned all others have ended. Every exported method may be called from any goroutine.
 package supervisor
 
 import (
@@ -27,8 +27,9 @@ import (
 type City interface {
 	// Control is the city itself.
 	Control() city.Control
-	// Run keeps it until it has ended, and gives everything back. When ctx ends it stops, with its agents, in bounded time.
-	// ready is called once, when it answers. An error that is a *mishap.Panic the city has written into its logs.
+	// Run keeps it until it has ended, and gives everything back. When ctx ends it stops, with its agents, in
+	// bounded time. ready is called once, when it answers. An error that is a *mishap.Panic the city has written
+	// into its logs.
 	Run(ctx context.Context, ready func()) error
 	// Leave ends it and keeps its agents. Hurry takes the grace out of a stop under way. Neither waits.
 	Leave()
@@ -47,7 +48,8 @@ type Options struct {
 	Open func(ctx context.Context, e Entry) (City, error)
 	// Name is what the configuration of a city calls it, "" if that cannot be told. It may never answer.
 	Name func(path string) string
-	// Agents is how many a city may have at once at most by its configuration, or why that is refused. It may never answer.
+	// Agents is how many a city may have at once at most by its configuration, or why that is refused. It may never
+	// answer.
 	Agents func(path string) (int, error)
 	// Left counts the sessions that live of a city that nobody runs. It may never answer.
 	Left func(ctx context.Context, path string) (int, error)
@@ -60,12 +62,15 @@ type Options struct {
 	// Busy recognises an error of Open that says that another controller has the city.
 	Busy func(error) bool
 
-	Changes <-chan struct{}     // the registry or the settings may have changed; nil: they are read once a patrol
-	Apply   func(Settings)      // hears the settings, whenever they have changed; must not wait; may be nil
-	Beat    func(status string) // called once a Pulse; may be nil
-	AtOnce  int                 // so many cities are opened at the same time; 0 = by the processors
-	Pulse   time.Duration       // 0 = 1 s
-	Patient time.Duration       // how long opening a city may take until it counts as one that does not answer; 0 = 15 s
+	// the registry or the settings may have changed; nil: they are read once a patrol
+	Changes <-chan struct{}
+	// hears the settings, whenever they have changed; must not wait; may be nil
+	Apply  func(Settings)
+	Beat   func(status string) // called once a Pulse; may be nil
+	AtOnce int                 // so many cities are opened at the same time; 0 = by the processors
+	Pulse  time.Duration       // 0 = 1 s
+	// how long opening a city may take until it counts as one that does not answer; 0 = 15 s
+	Patient time.Duration
 }
 
 // Supervisor runs cities. It is a city.Directory and a city.Registrar.
@@ -82,9 +87,10 @@ type Supervisor struct {
 	counts  *beside.Looks[count]  // at how many agents a configuration declares
 	lefts   *beside.Looks[int]    // at what an earlier run of a city has left
 
-	mu       sync.Mutex
-	wards    map[string]*ward // by path
-	dropped  map[string]bool  // paths that were unregistered since a look began: what that saw of them is of the past
+	mu    sync.Mutex
+	wards map[string]*ward // by path
+	// paths that were unregistered since a look began: what that saw of them is of the past
+	dropped  map[string]bool
 	settings Settings
 	problem  string // of the registry or the settings, "" = none
 	door     city.Door
@@ -122,16 +128,19 @@ func New(o Options) *Supervisor {
 		o.Busy = func(error) bool { return false }
 	}
 	s := &Supervisor{
-		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64), counts: beside.New[count](64), lefts: beside.New[int](64),
-		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1), asks: make(chan chan<- struct{}), deaf: make(chan struct{}),
-		wards: map[string]*ward{}, dropped: map[string]bool{}, settings: Defaults(o.Home), changed: make(chan struct{}), life: context.Background(),
+		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64),
+		counts: beside.New[count](64), lefts: beside.New[int](64),
+		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1),
+		asks: make(chan chan<- struct{}), deaf: make(chan struct{}),
+		wards: map[string]*ward{}, dropped: map[string]bool{}, settings: Defaults(o.Home),
+		changed: make(chan struct{}), life: context.Background(),
 	}
 	s.look = s.readFiles
 	return s
 }
 
-// Run keeps the cities until ctx ends, which stops them all, or until Leave. It returns when every city has ended, or has
-// been given up; then the error says which.
+// Run keeps the cities until ctx ends, which stops them all, or until Leave. It returns when every city has ended,
+// or has been given up; then the error says which.
 func (s *Supervisor) Run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()

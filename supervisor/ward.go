@@ -59,11 +59,12 @@ type opened struct {
 
 func newWard(s *Supervisor, e Entry) *ward {
 	return &ward{s: s, path: e.Path, next: e.Name, state: city.CityStarting, since: time.Now(),
-		gone: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
+		gone: make(chan struct{}), left: make(chan struct{}), done: make(chan struct{}),
+		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run keeps the city until it is not wanted any more. Then its agents are ended, unless they are to stay: also those of a city
-// that is just being opened, or that broke and waits to be taken up again.
+// run keeps the city until it is not wanted any more. Then its agents are ended, unless they are to stay: also
+// those of a city that is just being opened, or that broke and waits to be taken up again.
 func (w *ward) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
@@ -99,7 +100,8 @@ func (w *ward) run() {
 				w.broke(err, until)
 			} else {
 				tries = 0
-				w.be(city.CityStopped, "it was stopped, and not by the supervisor; `gcity start` in its folder runs it again", until)
+				w.be(city.CityStopped, "it was stopped, and not by the supervisor; `gcity start` "+
+					"in its folder runs it again", until)
 			}
 		}
 		if !w.pause(until) && (!broken || w.leaves()) {
@@ -120,7 +122,8 @@ func (w *ward) keep(c City) error {
 	}()
 	w.set(func() { w.running = c })
 	ended := make(chan error, 1)
-	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }() // ended is waited for, unless it hangs
+	// ended is waited for, unless it hangs
+	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }()
 	select {
 	case err := <-ended:
 		return err
@@ -143,8 +146,8 @@ func (w *ward) keep(c City) error {
 	return <-ended
 }
 
-// pause waits until the city is to be tried again: at a time, unless that is zero, or when somebody says so, or when its
-// configuration changes. It reports false if it is not wanted any more.
+// pause waits until the city is to be tried again: at a time, unless that is zero, or when somebody says so, or
+// when its configuration changes. It reports false if it is not wanted any more.
 func (w *ward) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()
@@ -279,8 +282,8 @@ func (w *ward) verdict() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke has the city tried again now, if it waits for that; one that was stopped by somebody only if that is meant. The caller
-// holds mu.
+// poke has the city tried again now, if it waits for that; one that was stopped by somebody only if that is meant.
+// The caller holds mu.
 func (w *ward) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:

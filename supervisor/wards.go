@@ -8,15 +8,17 @@ import (
 	"gcity/city"
 )
 
-// reconcile has the wards be those of the registry. One that has no name there keeps the one that it has, or is called as its
-// configuration says.
+// reconcile has the wards be those of the registry. One that has no name there keeps the one that it has, or is
+// called as its configuration says.
 func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ending != alive {
 		return
 	}
-	entries = slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return s.dropped[e.Path] })
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool {
+		return s.dropped[e.Path]
+	})
 	entries = Named(entries, func(path string) string {
 		if w := s.wards[path]; w != nil {
 			return w.next

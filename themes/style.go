@@ -32,7 +32,8 @@ func parse(style string) (Style, error) {
 		}
 		code, err := colour.Parse(word)
 		if err != nil {
-			return Style{}, fmt.Errorf("%w; attributes are bold, faint, italic, underline and reverse", err)
+			return Style{}, fmt.Errorf("%w; attributes are bold, faint, italic, underline "+
+				"and reverse", err)
 		}
 		*paint = code
 	}

@@ -35,7 +35,8 @@ const (
 
 // names are the keys of a theme file, in the order of the tokens.
 func names() [Tokens]string {
-	return [Tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad", "off", "select", "key"}
+	return [Tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad",
+		"off", "select", "key"}
 }
 
 // Theme maps tokens to styles. It is immutable; the zero value has no style at all.
@@ -73,7 +74,8 @@ func Load(name string) (Theme, error) {
 	}
 	data, err := files.ReadFile(name + ".toml")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return Theme{}, fmt.Errorf("there is no theme %q; choose one of %s", name, strings.Join(Names(), ", "))
+		return Theme{}, fmt.Errorf("there is no theme %q; choose one of %s", name,
+			strings.Join(Names(), ", "))
 	}
 	if err != nil {
 		return Theme{}, fmt.Errorf("cannot read the theme %q: %w", name, err)

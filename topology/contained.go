@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// contained returns an error for a copy with a link that leads out of it. Otherwise the author of the repository would choose
-// which files of this machine the city reads.
+// contained returns an error for a copy with a link that leads out of it. Otherwise the author of the repository
+// would choose which files of this machine the city reads.
 func contained(folder string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

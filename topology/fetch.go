@@ -30,12 +30,13 @@ type Result struct {
 	Mended bool   // the copy was at the commit, and its files were not: it was made anew
 }
 
-// Fetch brings the copy of a topology to the commit that the lock names; to the newest of its ref, and the lock with it, if
-// there is none yet, if the source or the ref has changed, or with update. It runs git, which asks nobody anything, runs no
-// hooks and may talk for some minutes; environ is what git gets of the environment. A copy that is right is left alone; one whose files somebody has changed or
-// taken away is made anew. If
-// anything fails, the copy and the lock stay as they were.
-func Fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result, error) {
+// Fetch brings the copy of a topology to the commit that the lock names; to the newest of its ref, and the lock
+// with it, if there is none yet, if the source or the ref has changed, or with update. It runs git, which asks
+// nobody anything, runs no hooks and may talk for some minutes; environ is what git gets of the environment. A copy
+// that is right is left alone; one whose files somebody has changed or taken away is made anew. If anything fails,
+// the copy and the lock stay as they were.
+func Fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
+	error) {
 	r, err := fetch(ctx, city, w, update, environ)
 	if err != nil {
 		return r, fmt.Errorf("the topology %q cannot be fetched: %w", w.Name, err)
@@ -43,7 +44,8 @@ func Fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	return r, nil
 }
 
-func fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result, error) {
+func fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
+	error) {
 	if why := Refused(w.From); why != "" {
 		return Result{}, errors.New("its source " + why)
 	}
@@ -59,7 +61,8 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		return Result{}, err
 	}
 	defer unlock()
-	left, _ := filepath.Glob(filepath.Join(root, ".new-*")) // by a fetch that was killed; the pattern is a good one
+	// by a fetch that was killed; the pattern is a good one
+	left, _ := filepath.Glob(filepath.Join(root, ".new-*"))
 	for _, dir := range left {
 		if err := disk.RemoveAll(dir); err != nil {
 			return Result{}, err
@@ -77,7 +80,8 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	}
 	g := git{dir: folder, env: clean(environ)}
 	if r.Commit = pin.Commit; r.Commit != "" && r.Commit == r.Was {
-		changed, err := g.run(ctx, callLimit, "status", "--porcelain", "--ignored", "--untracked-files=all")
+		changed, err := g.run(ctx, callLimit, "status", "--porcelain", "--ignored",
+			"--untracked-files=all")
 		if err == nil && changed == "" {
 			return r, w.fits(folder, r.Commit)
 		}
@@ -116,7 +120,8 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 // swap puts a new copy in place of an old one.
 func swap(fresh, folder string) error {
 	old := fresh + ".old"
-	if err := disk.Rename(folder, filepath.Base(old)); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
+		!errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if err := disk.Rename(fresh, filepath.Base(folder)); err != nil {
@@ -142,7 +147,8 @@ func turn(ctx context.Context, path string) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another fetch has held %s for long; see who has it open, and try again", path)
+			return nil, fmt.Errorf("another fetch has held %s for long; see who has it open, "+
+				"and try again", path)
 		case <-tick.C:
 		}
 	}
@@ -153,12 +159,15 @@ func clean(environ []string) []string {
 	out := make([]string, 0, len(environ)+4)
 	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_SSL_") && name != "GIT_SSH" && name != "GIT_SSH_COMMAND" || name == "SSH_ASKPASS" || name == "LC_ALL" {
+		if strings.HasPrefix(name, "GIT_") && !strings.HasPrefix(name, "GIT_SSL_") &&
+			name != "GIT_SSH" && name != "GIT_SSH_COMMAND" || name == "SSH_ASKPASS" ||
+			name == "LC_ALL" {
 			continue
 		}
 		out = append(out, kv)
 	}
-	out = append(out, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false", "LC_ALL=C", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL="+allowed)
+	out = append(out, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=/bin/false", "SSH_ASKPASS=/bin/false",
+		"LC_ALL=C", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL="+allowed)
 	for _, kv := range out {
 		if strings.HasPrefix(kv, "GIT_SSH_COMMAND=") || strings.HasPrefix(kv, "GIT_SSH=") {
 			return out
@@ -178,20 +187,23 @@ func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
 	if _, err := g.run(ctx, callLimit, "init", "--quiet", "--template=", "."); err != nil {
 		return "", err
 	}
-	_, err := g.run(ctx, fetchLimit, "fetch", "--quiet", "--no-recurse-submodules", "--force", "--end-of-options", w.From,
+	_, err := g.run(ctx, fetchLimit, "fetch", "--quiet", "--no-recurse-submodules", "--force",
+		"--end-of-options", w.From,
 		"+HEAD:refs/gcity/head", "+refs/heads/*:refs/gcity/heads/*", "+refs/tags/*:refs/tags/*")
 	if err != nil {
 		return "", fmt.Errorf("git cannot read %s: %w", w.From, err)
 	}
 	found := ""
 	for _, name := range names(w.Ref, commit) {
-		if found, err = g.run(ctx, callLimit, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {
+		if found, err = g.run(ctx, callLimit, "rev-parse", "--verify", "--quiet",
+			"--end-of-options", name+"^{commit}"); err == nil {
 			break
 		}
 	}
 	switch {
 	case err != nil && commit != "":
-		return "", fmt.Errorf("%s has no commit %.12s any more, which %s names; `gcity topology fetch %s --update` takes the newest", w.From, commit, LockFile, w.Name)
+		return "", fmt.Errorf("%s has no commit %.12s any more, which %s names; `gcity topology "+
+			"fetch %s --update` takes the newest", w.From, commit, LockFile, w.Name)
 	case err != nil && w.Ref == "":
 		return "", fmt.Errorf("%s shows no branch of its own; write a ref", w.From)
 	case err != nil:
@@ -216,12 +228,16 @@ func names(ref, commit string) []string {
 func (g git) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	safe := []string{"-c", "submodule.recurse=false", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "advice.detachedHead=false",
-		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "credential.interactive=false", "-c", "init.defaultBranch=none"}
-	got, err := shell.Call(ctx, shell.Program{Path: "git", Args: append(safe, args...), Dir: g.dir, Env: g.env, Most: 1 << 20})
+	safe := []string{"-c", "submodule.recurse=false", "-c", "core.hooksPath=/dev/null", "-c",
+		"core.fsmonitor=false", "-c", "advice.detachedHead=false",
+		"-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "credential.interactive=false",
+		"-c", "init.defaultBranch=none"}
+	got, err := shell.Call(ctx, shell.Program{Path: "git", Args: append(safe, args...), Dir: g.dir,
+		Env: g.env, Most: 1 << 20})
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", errors.New("there is no git on the PATH; install it, or put the topology's folder where it is named by its path")
+		return "", errors.New("there is no git on the PATH; install it, or put the topology's " +
+			"folder where it is named by its path")
 	case errors.Is(err, context.DeadlineExceeded):
 		return "", fmt.Errorf("git did not answer for %s", limit)
 	case err != nil:

@@ -55,7 +55,8 @@ func (w Want) lacks(folder string) string {
 // fits fails for a copy at a commit that is no topology.
 func (w Want) fits(folder, commit string) error {
 	if file := w.lacks(folder); file != "" {
-		return fmt.Errorf("commit %.12s has no %s, so nothing is changed; another ref, or the path within the repository, may be meant", commit, file)
+		return fmt.Errorf("commit %.12s has no %s, so nothing is changed; another ref, or the "+
+			"path within the repository, may be meant", commit, file)
 	}
 	return nil
 }
@@ -91,7 +92,8 @@ func ReadLock(city string) (Lock, error) {
 		t.Only("source", "ref", "commit")
 		p := Pin{t.Text("source"), t.Text("ref"), t.Text("commit")}
 		if !isCommit(p.Commit) {
-			t.Wrong("commit", "is no commit; take the table out, and `gcity topology fetch` writes it anew")
+			t.Wrong("commit", "is no commit; take the table out, and `gcity topology fetch` "+
+				"writes it anew")
 		}
 		out[name] = p
 	}
@@ -100,7 +102,8 @@ func ReadLock(city string) (Lock, error) {
 			if strings.Contains(wrong[i].Message, "topology fetch") {
 				continue
 			}
-			wrong[i].Message += "; put the file back as it was, or remove it, and `gcity topology fetch` writes it anew, with the newest commits"
+			wrong[i].Message += "; put the file back as it was, or remove it, and `gcity " +
+				"topology fetch` writes it anew, with the newest commits"
 		}
 		return nil, wrong
 	}
@@ -110,7 +113,8 @@ func ReadLock(city string) (Lock, error) {
 // write replaces the lock file of a city.
 func (l Lock) write(city string) error {
 	var b strings.Builder
-	b.WriteString("# The commits that this city's topologies are held at. `gcity topology fetch` writes it; keep it with city.toml.\n")
+	b.WriteString("# The commits that this city's topologies are held at. `gcity topology fetch` " +
+		"writes it; keep it with city.toml.\n")
 	names := make([]string, 0, len(l))
 	for name := range l {
 		names = append(names, name)
@@ -149,8 +153,8 @@ func head(folder string) string {
 	return ""
 }
 
-// Fetched gives the folder of a topology's copy. It is an error, with what to do about it, if that is not there, or is not
-// what the configuration and the lock ask for. No program is run.
+// Fetched gives the folder of a topology's copy. It is an error, with what to do about it, if that is not there, or
+// is not what the configuration and the lock ask for. No program is run.
 func Fetched(city string, w Want) (string, error) {
 	lock, err := ReadLock(city)
 	if err != nil {
@@ -158,10 +162,12 @@ func Fetched(city string, w Want) (string, error) {
 	}
 	folder := Folder(city, w.Name)
 	if why := lock.stale(folder, w); why != "" {
-		return "", fmt.Errorf("the topology %q %s; run `gcity topology fetch %s`", w.Name, why, w.Name)
+		return "", fmt.Errorf("the topology %q %s; run `gcity topology fetch %s`", w.Name, why,
+			w.Name)
 	}
 	if err := contained(folder); err != nil {
-		return "", fmt.Errorf("the topology %q has %w; take it from a ref that has no such link, and run `gcity topology fetch %s --update`", w.Name, err, w.Name)
+		return "", fmt.Errorf("the topology %q has %w; take it from a ref that has no such link, "+
+			"and run `gcity topology fetch %s --update`", w.Name, err, w.Name)
 	}
 	return folder, nil
 }

@@ -24,8 +24,8 @@ type bounds struct {
 	beat  time.Duration
 }
 
-// watch runs do with a context that ends as soon as the folder is larger than the bounds allow. It returns the reason then,
-// else the error of do.
+// watch runs do with a context that ends as soon as the folder is larger than the bounds allow. It returns the
+// reason then, else the error of do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -62,10 +62,12 @@ func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Conte
 type tooLarge struct{ what string }
 
 func (e *tooLarge) Error() string {
-	return fmt.Sprintf("the repository is larger than %s, which is the most for a topology: name a smaller repository, or clone it yourself and name its path", e.what)
+	return fmt.Sprintf("the repository is larger than %s, which is the most for a topology: name "+
+		"a smaller repository, or clone it yourself and name its path", e.what)
 }
 
-// check returns an error if a folder is over the bounds. What disappears meanwhile, as git's temporary files do, does not count.
+// check returns an error if a folder is over the bounds. What disappears meanwhile, as git's temporary files do,
+// does not count.
 func (b bounds) check(dir string) error {
 	var size int64
 	files := 0

@@ -52,7 +52,9 @@ func gitDirOf(dir string) (string, bool) {
 
 func headOf(gitDir string) Head {
 	_, err := os.Lstat(filepath.Join(gitDir, "index.lock"))
-	return Head{Commit: commitOf(gitDir), Busy: err == nil, Since: func(commit string) bool { return committedHere(gitDir, commit) }}
+	return Head{Commit: commitOf(gitDir), Busy: err == nil, Since: func(commit string) bool {
+		return committedHere(gitDir, commit)
+	}}
 }
 
 // commitOf is the commit that is checked out, "" before the first.
@@ -78,7 +80,8 @@ func commitOf(gitDir string) string {
 			return commit
 		}
 	}
-	for _, dir := range []string{gitDir, common} { // refs of another format: any change of them counts
+	// refs of another format: any change of them counts
+	for _, dir := range []string{gitDir, common} {
 		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
 			sum := sha256.Sum256([]byte(tables))
 			return hex.EncodeToString(sum[:])
@@ -97,7 +100,8 @@ func committedHere(gitDir, from string) bool {
 		if len(fields) < 2 || fields[1] != at {
 			return false
 		}
-		if !strings.HasPrefix(what, "commit: ") && !strings.HasPrefix(what, "commit (amend): ") && !strings.HasPrefix(what, "commit (initial): ") {
+		if !strings.HasPrefix(what, "commit: ") && !strings.HasPrefix(what, "commit (amend): ") &&
+			!strings.HasPrefix(what, "commit (initial): ") {
 			return false
 		}
 		if at = fields[0]; at == from || from == "" && strings.Trim(at, "0") == "" {

@@ -27,8 +27,8 @@ type Ledger struct {
 // Everything is the value of GCITY_TRUST that trusts every city.
 const Everything = "all"
 
-// Open returns the ledger of an environment: below $XDG_STATE_HOME, else ~/.local/state. folders gives the folders that the
-// user trusts with everything below them.
+// Open returns the ledger of an environment: below $XDG_STATE_HOME, else ~/.local/state. folders gives the folders
+// that the user trusts with everything below them.
 func Open(getenv func(string) string, folders func() []string) *Ledger {
 	l := &Ledger{all: getenv("GCITY_TRUST") == Everything, folders: folders}
 	base := getenv("XDG_STATE_HOME")
@@ -87,8 +87,8 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	return nil
 }
 
-// Extend records that programs which may run have been seen at the present commits: those of a city that is started. They
-// have to be all of them, or what a pull brought into the others would pass for an edit.
+// Extend records that programs which may run have been seen at the present commits: those of a city that is
+// started. They have to be all of them, or what a pull brought into the others would pass for an edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
@@ -130,7 +130,8 @@ func (l *Ledger) Load(dir string) (*Record, error) {
 // Save keeps a record.
 func (l *Ledger) Save(r Record) error {
 	if l.dir == "" {
-		return errors.New("cannot record what you trust: neither XDG_STATE_HOME nor HOME is an absolute path")
+		return errors.New("cannot record what you trust: neither XDG_STATE_HOME nor HOME is an " +
+			"absolute path")
 	}
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		return fmt.Errorf("cannot record what you trust: %w", err)

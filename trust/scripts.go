@@ -28,7 +28,9 @@ func (p Program) WithScripts(folders ...string) Program {
 type script struct{ word, path, sum string }
 
 func scripts(line string, folders []string) []script {
-	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`;|&<>()=$", r) })
+	words := strings.FieldsFunc(line, func(r rune) bool {
+		return strings.ContainsRune(" \t\r\n'\"`;|&<>()=$", r)
+	})
 	var out []script
 	for _, word := range words[:min(len(words), maxWords)] {
 		for _, folder := range folders {

@@ -1,5 +1,5 @@
-// Package trust decides whether the programs that a city names may run. A user answers once for each city. Edits of this
-// machine's user extend the answer; commits that came from elsewhere do not.
+// Package trust decides whether the programs that a city names may run. A user answers once for each city. Edits of
+// this machine's user extend the answer; commits that came from elsewhere do not.
 //
 // # Concurrency
 //
@@ -42,10 +42,12 @@ func (p Program) Sum() string {
 
 // Record is the answer of a user for one city.
 type Record struct {
-	Path     string            `json:"path"`     // of the city, absolute
-	Programs []string          `json:"programs"` // the sums of all programs that have been trusted here, sorted
-	Heads    map[string]string `json:"heads"`    // the commit of each git checkout that declares programs, by its folder
-	At       time.Time         `json:"at"`       // of the answer
+	Path string `json:"path"` // of the city, absolute
+	// the sums of all programs that have been trusted here, sorted
+	Programs []string `json:"programs"`
+	// the commit of each git checkout that declares programs, by its folder
+	Heads map[string]string `json:"heads"`
+	At    time.Time         `json:"at"` // of the answer
 }
 
 // NewRecord is the record of a user who trusts these programs.
@@ -68,7 +70,8 @@ func (r Record) with(programs []Program, heads map[string]Head) Record {
 }
 
 func (r Record) equal(other Record) bool {
-	return r.Path == other.Path && slices.Equal(r.Programs, other.Programs) && maps.Equal(r.Heads, other.Heads)
+	return r.Path == other.Path && slices.Equal(r.Programs, other.Programs) &&
+		maps.Equal(r.Heads, other.Heads)
 }
 
 // Head is the state of a git checkout.
@@ -87,15 +90,17 @@ type Refusal struct {
 }
 
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("the city in %s is not trusted: %s. None of its programs runs until then: `%s` lists them and asks", r.Dir, r.Why, r.Command())
+	return fmt.Sprintf("the city in %s is not trusted: %s. None of its programs runs until then: "+
+		"`%s` lists them and asks", r.Dir, r.Why, r.Command())
 }
 
 // Command is the command line that asks the user.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides by the record of a city, nil if there is none, whether its programs may run. renewed is the record to be
-// kept from now on.
-func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record, refused *Refusal) {
+// Judge decides by the record of a city, nil if there is none, whether its programs may run. renewed is the record
+// to be kept from now on.
+func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
+	refused *Refusal) {
 	if rec == nil {
 		return Record{}, &Refusal{Dir: dir, Why: "you have not started it before", New: programs}
 	}
@@ -111,7 +116,8 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	}
 	if len(added) > 0 {
 		return *rec, &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
-			"%s is new or changed (%s) since you trusted it, and the git checkout %s has moved", added[0].What, added[0].At, where)}
+			"%s is new or changed (%s) since you trusted it, and the git checkout %s has moved",
+			added[0].What, added[0].At, where)}
 	}
 	return rec.with(programs, heads), nil
 }

@@ -21,12 +21,13 @@ type abroad struct {
 	at        string // the city's name in the list, "" = it is in none
 	under     string // the name that it was gone to by, "" = it is not reached by the list
 	folder    string // of the city, no links in it; "" = not known
-	home      string // elsewhere than in the city that the room was opened for: the name of that; "" else
-	homeAt    string // the folder of that city, "" = the room was opened for all
-	hosts     bool   // this program runs it
-	from      travel // where the room of all cities was entered from
-	going     journey
-	arrived   time.Time
+	// elsewhere than in the city that the room was opened for: the name of that; "" else
+	home    string
+	homeAt  string // the folder of that city, "" = the room was opened for all
+	hosts   bool   // this program runs it
+	from    travel // where the room of all cities was entered from
+	going   journey
+	arrived time.Time
 
 	cities     widget.Table[sister, *sister]
 	cityFilter widget.Filter
@@ -75,11 +76,12 @@ func (m *model) hearFleet(f *fleet) {
 	m.refreshCities()
 }
 
-// tellOfList says that the list of the cities has come, has gone or is back. What waits for an outcome, and what has failed,
-// is not talked over.
+// tellOfList says that the list of the cities has come, has gone or is back. What waits for an outcome, and what
+// has failed, is not talked over.
 func (m *model) tellOfList(f *fleet) {
 	old := m.fleet
-	if old == nil || m.lobby || m.status.pending || m.status.failed && m.status.while == nil || m.typing() {
+	if old == nil || m.lobby || m.status.pending || m.status.failed && m.status.while == nil ||
+		m.typing() {
 		return
 	}
 	key := m.keys.KeyOf("city.switch")
@@ -102,7 +104,9 @@ func (m *model) listCities() {
 	}
 	rows := append([]sister(nil), m.fleet.rows...)
 	t.Rows = widget.Arrange(rows, t.Rows, (*sister).Key, m.ranked, m.handsOn())
-	t.Fill(func(c *sister) bool { return c.passes(&m.cityFilter, cityHealth(&m.look, c), c.why(m.now)) }, nil)
+	t.Fill(func(c *sister) bool {
+		return c.passes(&m.cityFilter, cityHealth(&m.look, c), c.why(m.now))
+	}, nil)
 	all := m.allNeeds()
 	for i, n := range all {
 		if n.city.info.Name == m.needOf[0] && n.need.agent == m.needOf[1] {
@@ -126,15 +130,16 @@ func (m *model) moveNeeds(n int) {
 
 // visitCity goes to a city of the list.
 func (m *model) visitCity(name, path, agent string) []effect {
-	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) && (m.under == "" || m.under == name) {
+	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) &&
+		(m.under == "" || m.under == name) {
 		m.say("this is " + widget.Plain(name))
 		return nil
 	}
 	return m.leaveFor(travel{name: name, path: path, agent: agent})
 }
 
-// leaveFor begins a switch. Until it is there no key does anything but giving it up: it would have been meant for the other
-// city.
+// leaveFor begins a switch. Until it is there no key does anything but giving it up: it would have been meant for
+// the other city.
 func (m *model) leaveFor(t travel) []effect {
 	if m.departure.waits() {
 		m.complain("cannot switch city: " + m.departureText())
@@ -150,8 +155,8 @@ func (m *model) leaveFor(t travel) []effect {
 	return []effect{t}
 }
 
-// between reports whether a key is not for this room: it is being left, or has just been come to, and what is typed then
-// was meant for the one before.
+// between reports whether a key is not for this room: it is being left, or has just been come to, and what is typed
+// then was meant for the one before.
 func (m *model) between(key string) bool {
 	if m.going.id != 0 {
 		if key == "esc" || key == "ctrl+c" {
@@ -189,7 +194,8 @@ func (m *model) inherit(from *model, now time.Time) {
 	m.takePerson(from.person)
 	m.going, m.watched = journey{}, watch{}
 	m.dialogs.CloseIn(keymap.InFinder)
-	m.all, m.directory, m.registrar, m.homeAt = from.all, from.directory, from.registrar, from.homeAt
+	m.all, m.directory, m.registrar, m.homeAt = from.all, from.directory, from.registrar,
+		from.homeAt
 	if from.fleet != nil {
 		m.hearFleet(from.fleet)
 	}
@@ -288,7 +294,8 @@ func (m *model) askHosted() []effect {
 // needFleet is why there is no room of all cities.
 func needFleet(m *model) string {
 	if !m.directory {
-		return strings.TrimSuffix(m.noDirectory()[0], ".") + "; " + m.keys.KeyOf("city.switch") + " says more"
+		return strings.TrimSuffix(m.noDirectory()[0], ".") + "; " + m.keys.KeyOf("city.switch") +
+			" says more"
 	}
 	return ""
 }

@@ -16,9 +16,9 @@ const (
 	drainID   = "agent.drain"   // in Pools it is about all members
 )
 
-// agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the focus, but
-// Pools and Automations: there s, D and d are about the pool, d about the automation, and the others, about an agent that
-// nobody looks at, are refused.
+// agentActions are the verbs: they act on the marked agents, else on the selected one, whichever panel has the
+// focus, but Pools and Automations: there s, D and d are about the pool, d about the automation, and the others,
+// about an agent that nobody looks at, are refused.
 func agentActions() []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
@@ -37,14 +37,16 @@ func agentActions() []action {
 			Why: needRunning, Run: (*model).askSend},
 		{ID: releaseID,
 			Key: keymap.Bind(
-				"undo or release: the last verb for 10 s; else quarantine, backoff, drain; a watchdog's call", "u"),
+				"undo or release: the last verb for 10 s; else quarantine, backoff, drain; a "+
+					"watchdog's call", "u"),
 			Short: "release", In: global, Why: needUndoOrHeld, Run: (*model).undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent", "r"), Short: "restart",
 			In: global, Risk: keymap.Confirmed,
 			Why: needVerb, Run: (*model).askRestart},
 		{ID: drainID,
 			Key: keymap.Bind(
-				"drain the agent: tell it, or all of the pool, to finish; or take that back", "D"), Short: "drain", In: global,
+				"drain the agent: tell it, or all of the pool, to finish; or take that back", "D"),
+			Short: "drain", In: global,
 			Risk: keymap.Confirmed, Why: needDrain, Run: (*model).askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
 			Short: "suspend", In: global,
@@ -54,7 +56,8 @@ func agentActions() []action {
 			Why: needVerb, Run: (*model).askEnd},
 		{ID: "agent.details",
 			Key: keymap.Bind(
-				"show the agent, pool, automation or watchdog in detail: why, what next, last decisions or runs", "d"), Short: "details",
+				"show the agent, pool, automation or watchdog in detail: why, what next, last "+
+					"decisions or runs", "d"), Short: "details",
 			In: global, Why: needSubject, Run: (*model).showDetails},
 	}
 }
@@ -87,7 +90,8 @@ func (m *model) noneIn(p Panel) string {
 // amongPools is why an agent's verb is not done while Pools has the focus.
 func (m *model) amongPools() string {
 	k := m.keys
-	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s and %s act on pools", k.KeyOf("focus.agents"), k.KeyOf(suspendID), k.KeyOf(drainID), k.KeyOf("pool.scale"),
+	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s and %s act on pools",
+		k.KeyOf("focus.agents"), k.KeyOf(suspendID), k.KeyOf(drainID), k.KeyOf("pool.scale"),
 		k.KeyOf("pool.less"), k.KeyOf("pool.more"))
 }
 
@@ -136,7 +140,8 @@ func needHeld(m *model) string {
 		return m.isSurplus(rows[0])
 	}
 	if len(m.heldBack()) == 0 {
-		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
+		return "nothing is held back: only an agent in quarantine or backoff, or one that " +
+			"drains, is released"
 	}
 	return ""
 }
@@ -204,7 +209,8 @@ func whom(rows []*agentRow) string {
 }
 
 // do carries one command per target out.
-func (m *model) do(doing string, rows []*agentRow, command func(name string) city.Command) []effect {
+func (m *model) do(doing string, rows []*agentRow,
+	command func(name string) city.Command) []effect {
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
 		commands[i] = command(r.name)
@@ -250,35 +256,43 @@ func (m *model) attach() []effect {
 func (m *model) askRestart() []effect {
 	rows := m.targets()
 	do := func(m *model) []effect {
-		return m.do("restarting", rows, func(name string) city.Command { return city.Restart{Agent: name} })
+		return m.do("restarting", rows, func(name string) city.Command {
+			return city.Restart{Agent: name}
+		})
 	}
 	body := "The session ends and a new one begins. It is not counted as a crash."
 	if !slices.ContainsFunc(rows, func(r *agentRow) bool { return r.running }) {
 		body = "There is no session to end; a new one begins."
 	}
-	m.ask(question{title: "Restart " + whom(rows) + "?", whom: m.names(rows), verb: "restart", count: len(rows), do: do, body: []string{body}})
+	m.ask(question{title: "Restart " + whom(rows) + "?", whom: m.names(rows), verb: "restart",
+		count: len(rows), do: do, body: []string{body}})
 	return nil
 }
 
 func (m *model) release() []effect {
 	rows := m.heldBack()
-	return m.perhaps(question{title: "Release " + whom(rows) + "?", whom: m.names(rows), verb: "release", do: func(m *model) []effect {
-		return m.do("releasing", rows, func(name string) city.Command {
-			if r := m.agents.Find(name); r != nil && r.state == city.Draining {
-				return city.Undrain{Agent: name}
-			}
-			return city.Release{Agent: name}
-		})
-	}})
+	return m.perhaps(question{title: "Release " + whom(rows) + "?", whom: m.names(rows),
+		verb: "release", do: func(m *model) []effect {
+			return m.do("releasing", rows, func(name string) city.Command {
+				if r := m.agents.Find(name); r != nil && r.state == city.Draining {
+					return city.Undrain{Agent: name}
+				}
+				return city.Release{Agent: name}
+			})
+		}})
 }
 
 func (m *model) askEnd() []effect {
 	rows := m.targets()
 	kill := func(m *model) []effect {
-		return m.do("killing", rows, func(name string) city.Command { return city.Kill{Agent: name} })
+		return m.do("killing", rows, func(name string) city.Command {
+			return city.Kill{Agent: name}
+		})
 	}
 	stop := func(m *model) []effect {
-		return m.do("stopping", rows, func(name string) city.Command { return city.Stop{Agent: name} })
+		return m.do("stopping", rows, func(name string) city.Command {
+			return city.Stop{Agent: name}
+		})
 	}
 	m.dialogs.Open(&choice{
 		Title: "End " + whom(rows),
@@ -310,7 +324,8 @@ func (m *model) names(rows []*agentRow) []string {
 	}
 	lines, hidden := []string{listedRows(rows)}, 0
 	for _, r := range rows {
-		if m.agents.Marks[r.name] && len(m.aim) == 0 && !slices.Contains(m.agents.List.IDs, r.name) {
+		if m.agents.Marks[r.name] && len(m.aim) == 0 &&
+			!slices.Contains(m.agents.List.IDs, r.name) {
 			hidden++
 		}
 	}

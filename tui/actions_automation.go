@@ -15,7 +15,8 @@ func automationActions() []action {
 	return []action{
 		{ID: "automation.details",
 			Key: keymap.Bind(
-				"show the automation in detail: gate, action, last run and its output, the runs before", "enter"),
+				"show the automation in detail: gate, action, last run and its output, the "+
+					"runs before", "enter"),
 			Short: "details", In: here, Why: needAutomation, Run: (*model).showAutomation},
 		{ID: "automation.fire",
 			Key:   keymap.Bind("fire the automation now: shows what its gate says", "t"),
@@ -110,7 +111,8 @@ func (m *model) endRuns(rows []*automationRow) []effect {
 	}
 	what := strings.Join(names, ", ")
 	m.ask(question{title: "End the run of " + what + "?", verb: "end", count: len(rows),
-		body: []string{"It ends at once with all its processes, has failed then, and is not tried again."},
+		body: []string{"It ends at once with all its processes, has failed then, and is not " +
+			"tried again."},
 		do: func(m *model) []effect {
 			m.automations.Marks = map[string]bool{}
 			return m.carry("ending the run of", what, commands)
@@ -139,7 +141,8 @@ func (m *model) fire(rows []*automationRow) []effect {
 		if r.last != nil {
 			m.fired.before = r.last.ID
 		}
-		todo := m.carry("firing", r.shown+" ("+r.reason+")", []city.Command{city.Fire{Automation: r.name, By: "operator"}})
+		todo := m.carry("firing", r.shown+" ("+r.reason+")",
+			[]city.Command{city.Fire{Automation: r.name, By: "operator"}})
 		m.fired.id = m.status.id
 		return todo
 	}
@@ -167,14 +170,16 @@ func (m *model) fireMany(rows []*automationRow) []effect {
 		}
 	}
 	what := widget.Count(len(rows), "automation")
-	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")}, verb: "fire", count: len(rows),
+	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")},
+		verb: "fire", count: len(rows),
 		body: []string{"Each runs once, now."},
 		do: func(m *model) []effect {
 			m.automations.Marks = map[string]bool{}
 			return m.carry("firing", what, commands)
 		}}
 	if closed > 0 {
-		q.body = []string{fmt.Sprintf("Of %d the gate is closed, or something else speaks against it. Each runs once, now.", closed)}
+		q.body = []string{fmt.Sprintf("Of %d the gate is closed, or something else speaks "+
+			"against it. Each runs once, now.", closed)}
 	}
 	m.ask(q)
 	return nil
@@ -204,7 +209,8 @@ func (m *model) against(r *automationRow) []string {
 	case automationDue, automationManual:
 		return lines
 	case automationRunning:
-		return append(lines, "A run goes "+r.soon(m.now).Full+`. Another follows it where overlap = "queue" is written; else the city refuses.`)
+		return append(lines, "A run goes "+r.soon(m.now).Full+
+			`. Another follows it where overlap = "queue" is written; else the city refuses.`)
 	case automationOff:
 		if len(lines) == 0 {
 			lines = append(lines, "It is off: "+r.reason+".")

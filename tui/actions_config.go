@@ -57,10 +57,12 @@ func (m *model) askConfirm() []effect {
 	revision := h.Revision
 	do := func(m *model) []effect {
 		if now := m.held(); now == nil || now.Revision != revision {
-			m.complain("not confirmed: the configuration has changed meanwhile; look at the plan of the new one")
+			m.complain("not confirmed: the configuration has changed meanwhile; look at the plan " +
+				"of the new one")
 			return nil
 		}
-		return m.carry("confirming", "the configuration", []city.Command{city.Reload{Confirm: true, Revision: revision}})
+		return m.carry("confirming", "the configuration",
+			[]city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
 	m.ask(question{title: "Put configuration " + widget.Plain(revision) + " into force?",
 		body: m.heldLines(h, 24), verb: "put it into force",
@@ -72,9 +74,11 @@ func (m *model) askConfirm() []effect {
 func (m *model) heldLines(h *city.Held, most int) []string {
 	who := m.together(h.Removes)
 	if n := len(who) - most; n > 0 {
-		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n, m.keys.KeyOf("city.details")))
+		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n,
+			m.keys.KeyOf("city.details")))
 	}
-	lines := []string{"It " + removes(h) + ", which end: " + strings.Join(who, ", ") + ".", "", "Its plan:"}
+	lines := []string{"It " + removes(h) + ", which end: " + strings.Join(who, ", ") + ".", "",
+		"Its plan:"}
 	for _, p := range h.Plan {
 		lines = append(lines, "  "+widget.Plain(p))
 	}

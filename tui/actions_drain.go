@@ -75,7 +75,8 @@ func needDrain(m *model) string {
 	if rows[0].surplus() {
 		return m.isSurplus(rows[0])
 	}
-	return fmt.Sprintf("%s is %s: there is nothing to finish", rows[0].shown, inState(rows[0].state))
+	return fmt.Sprintf("%s is %s: there is nothing to finish", rows[0].shown,
+		inState(rows[0].state))
 }
 
 // isSurplus says how a member that its pool wants no longer is kept.
@@ -88,9 +89,12 @@ func (m *model) isSurplus(r *agentRow) string {
 func (m *model) askDrain() []effect {
 	drain, undrain := m.drainTargets()
 	if len(drain) == 0 {
-		return m.perhaps(question{title: "Take the drain of " + m.drained(undrain) + " back?", whom: m.names(undrain), verb: "take it back",
+		return m.perhaps(question{title: "Take the drain of " + m.drained(undrain) + " back?",
+			whom: m.names(undrain), verb: "take it back",
 			do: func(m *model) []effect {
-				return m.do("taking back the drain of", undrain, func(name string) city.Command { return city.Undrain{Agent: name} })
+				return m.do("taking back the drain of", undrain, func(name string) city.Command {
+					return city.Undrain{Agent: name}
+				})
 			}})
 	}
 	whole := m.ofWholePools()
@@ -98,9 +102,12 @@ func (m *model) askDrain() []effect {
 		if whole {
 			m.pools.Marks = map[string]bool{}
 		}
-		return m.do("draining", drain, func(name string) city.Command { return city.Drain{Agent: name} })
+		return m.do("draining", drain, func(name string) city.Command {
+			return city.Drain{Agent: name}
+		})
 	}
-	q := question{title: "Drain " + m.drained(drain) + "?", whom: m.names(drain), body: m.drainMeans(drain), verb: "drain", count: len(drain), do: do}
+	q := question{title: "Drain " + m.drained(drain) + "?", whom: m.names(drain),
+		body: m.drainMeans(drain), verb: "drain", count: len(drain), do: do}
 	if whole {
 		q.whom = []string{listedRows(drain)}
 	}
@@ -120,7 +127,8 @@ func (m *model) drainMeans(rows []*agentRow) []string {
 		", or after "+widget.Duration(most)+".",
 		"Then it is started anew, for it stays declared."
 	if len(rows) > 1 {
-		told, then = "They are told to finish, and end when they have", "Then they are started anew, for they stay declared."
+		told, then = "They are told to finish, and end when they have",
+			"Then they are started anew, for they stay declared."
 	}
 	switch {
 	case most == 0:

@@ -34,30 +34,40 @@ func (m *model) askQuit() []effect {
 	switch {
 	case m.lobby:
 		c.Title, c.Body = "Leave?", []string{"All cities go on as they are."}
-		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)}, {Key: "n", Title: "stay", Safe: true}}
+		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)},
+			{Key: "n", Title: "stay", Safe: true}}
 	case m.home != "" || m.all: // it is stopped where it is listed
-		c.Body = []string{fmt.Sprintf("%s running; this city and all others go on.", areRunning(running))}
-		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)}, {Key: "n", Title: "stay", Safe: true}}
+		c.Body = []string{fmt.Sprintf("%s running; this city and all others go on.",
+			areRunning(running))}
+		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)},
+			{Key: "n", Title: "stay", Safe: true}}
 	case m.mode == Hosting:
-		c.Body = []string{fmt.Sprintf("%s running, and the controller runs in this program.", areRunning(running))}
+		c.Body = []string{fmt.Sprintf("%s running, and the controller runs in this program.",
+			areRunning(running))}
 		c.Answers = []answer{
-			{Key: "h", Title: "hand over: everything goes on, without a screen", Do: leave(HandOver)},
-			{Key: "a", Title: "keep the agents, stop the controller: nobody looks after them", Do: leave(KeepAgents)},
-			{Key: "d", Title: "drain all, then leave: everybody finishes first", Do: (*model).askDrainAll},
+			{Key: "h", Title: "hand over: everything goes on, without a screen",
+				Do: leave(HandOver)},
+			{Key: "a", Title: "keep the agents, stop the controller: nobody looks after them",
+				Do: leave(KeepAgents)},
+			{Key: "d", Title: "drain all, then leave: everybody finishes first",
+				Do: (*model).askDrainAll},
 			{Key: "s", Title: "stop all agents, then leave", Do: (*model).askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
 		}
 		c.At = 4
 	case m.mode == Joined:
-		c.Body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.", areRunning(running))}
+		c.Body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.",
+			areRunning(running))}
 		c.Answers = []answer{
 			{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)},
-			{Key: "s", Title: "stop the city: all agents and the controller", Do: (*model).askStopCity},
+			{Key: "s", Title: "stop the city: all agents and the controller",
+				Do: (*model).askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
 		}
 	default:
 		c.Body = []string{"Everything keeps running."}
-		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)}, {Key: "n", Title: "stay", Safe: true}}
+		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)},
+			{Key: "n", Title: "stay", Safe: true}}
 	}
 	m.dialogs.Open(c)
 	return nil
@@ -72,7 +82,8 @@ func (m *model) askStopCity() []effect {
 	}
 	m.ask(question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
 		verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
-		body: []string{"The sessions end, whatever is done in them, and none begins until gcity is started again."}})
+		body: []string{"The sessions end, whatever is done in them, and none begins until gcity " +
+			"is started again."}})
 	if c := m.dialogs.choice(); c != nil {
 		c.Leaving = true
 	}
@@ -110,10 +121,12 @@ func areRunning(n int) string {
 }
 
 func (m *model) explainSuspend() []effect {
-	body := []string{"Suspending this program would freeze the controller in it: nobody would", "look after the agents until it goes on.", "",
+	body := []string{"Suspending this program would freeze the controller in it: nobody would",
+		"look after the agents until it goes on.", "",
 		m.keys.KeyOf("quit") + " leaves it and keeps the agents running; gcity comes back to them."}
 	if m.mode != Hosting {
-		body = []string{"Nothing is lost by leaving with " + m.keys.KeyOf("quit") + "; gcity comes back to this city."}
+		body = []string{"Nothing is lost by leaving with " + m.keys.KeyOf("quit") +
+			"; gcity comes back to this city."}
 	}
 	m.dialogs.Open(&choice{Title: "Not suspended", Body: body,
 		Answers: []answer{{Key: "n", Title: "go on", Safe: true}}, Since: m.now})

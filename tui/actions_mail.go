@@ -135,8 +135,8 @@ func (m *model) refreshMail() []effect {
 	return nil
 }
 
-// openMail shows a message over the list, which stays behind it. Reading marks it where it is for people: of an agent's mail
-// nothing is taken away from it.
+// openMail shows a message over the list, which stays behind it. Reading marks it where it is for people: of an
+// agent's mail nothing is taken away from it.
 func (m *model) openMail() []effect {
 	l := m.inbox.under()
 	if l == nil {
@@ -150,7 +150,8 @@ func (m *model) openMail() []effect {
 	}
 	m.inbox.mark(own.ID, true)
 	m.actions++
-	return []effect{dispatch{id: m.actions, title: "reading", errands: []errand{readMail{own.ID}}, quiet: true}}
+	return []effect{dispatch{id: m.actions, title: "reading", errands: []errand{readMail{own.ID}},
+		quiet: true}}
 }
 
 func (m *model) markUnread() []effect {
@@ -166,16 +167,17 @@ func (m *model) markUnread() []effect {
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
-// archive puts a message away; for a while it can be had again. What an agent has not read yet is taken from it, and asked
-// about.
+// archive puts a message away; for a while it can be had again. What an agent has not read yet is taken from it,
+// and asked about.
 func (m *model) archive(l mail.Message) []effect {
 	q := question{title: "Archive " + widget.Plain(l.ID) + "?",
 		body: []string{widget.Plain(l.Subject)}, verb: "archive it", do: func(m *model) []effect {
 			todo := m.send("archiving", widget.Plain(l.ID), archiveMail{l.ID})
 			open := beads.StatusOpen
 			m.undo = undo{id: m.status.id, what: "archiving " + widget.Plain(l.ID),
-				until:    m.now.Add(undoFor),
-				commands: []city.Command{city.UpdateBead{ID: l.ID, Patch: beads.Patch{Status: &open}}}}
+				until: m.now.Add(undoFor),
+				commands: []city.Command{city.UpdateBead{ID: l.ID,
+					Patch: beads.Patch{Status: &open}}}}
 			m.drop(l.ID)
 			return todo
 		}}

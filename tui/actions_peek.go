@@ -48,8 +48,12 @@ func peekActions() []action {
 			Run: func(m *model) []effect { m.peek.wrap, m.peek.x = !m.peek.wrap, 0; return nil }},
 		{ID: "peek.fit",
 			Key: keymap.Bind(
-				"fit: wrap lines, leave out empty rows and columns of a full-screen program", "z"), Short: "fit",
-			In: pane, Run: func(m *model) []effect { m.peek.fit, m.peek.x = !m.peek.fit, 0; return nil }},
+				"fit: wrap lines, leave out empty rows and columns of a full-screen program", "z"),
+			Short: "fit",
+			In:    pane, Run: func(m *model) []effect {
+				m.peek.fit, m.peek.x = !m.peek.fit, 0
+				return nil
+			}},
 		{ID: "peek.left", Key: keymap.Bind("columns further left", "left"), In: pane,
 			Run: sideways(-1)},
 		{ID: "peek.right", Key: keymap.Bind("columns further right", "right"), In: pane,
@@ -62,7 +66,8 @@ func peekActions() []action {
 	}
 }
 
-// meant is the agent whose output is wanted: the one an event is about where Events has the focus, else that of the pane.
+// meant is the agent whose output is wanted: the one an event is about where Events has the focus, else that of the
+// pane.
 func (m *model) meant() *agentRow {
 	if r := m.single(); r != nil {
 		return r
@@ -101,7 +106,8 @@ func needOutput(m *model) string {
 
 func needLines(m *model) string {
 	if m.peek.full() {
-		return "a full-screen program has no lines to wrap; " + m.keys.KeyOf("peek.fit") + " fits it"
+		return "a full-screen program has no lines to wrap; " + m.keys.KeyOf("peek.fit") +
+			" fits it"
 	}
 	return ""
 }
@@ -141,7 +147,8 @@ func (m *model) askSearch() []effect {
 	w, h := m.paneRoom()
 	p.seek = lookup{}
 	apply := func(text string) {
-		p.past, p.top, p.x, p.y, p.pinned, p.fedAt = began.past, began.top, began.x, began.y, began.pinned, began.fedAt
+		p.past, p.top, p.x, p.y, p.pinned, p.fedAt = began.past, began.top, began.x, began.y,
+			began.pinned, began.fedAt
 		p.seek = newLookup(text)
 		if p.seek.find(all.lines); len(p.seek.hits) == 0 {
 			return
@@ -159,7 +166,8 @@ func (m *model) askSearch() []effect {
 	}
 	m.dialogs.Open(&prompt{
 		Label: "search", Hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it",
-			m.keys.KeyOf("prompt.done"), m.keys.KeyOf("peek.search.next"), m.keys.KeyOf("peek.search.previous"), m.keys.KeyOf("prompt.cancel")),
+			m.keys.KeyOf("prompt.done"), m.keys.KeyOf("peek.search.next"),
+			m.keys.KeyOf("peek.search.previous"), m.keys.KeyOf("prompt.cancel")),
 		Edit: widget.NewEntry(""), Change: apply, About: paneSearch{},
 
 		Cancel: func() {
@@ -173,8 +181,8 @@ func (m *model) askSearch() []effect {
 // paneSearch marks a line in which something is searched for in the pane.
 type paneSearch struct{}
 
-// endSearch closes the line in which a search is typed: the pane is about another agent or run now, and what was found is
-// not there.
+// endSearch closes the line in which a search is typed: the pane is about another agent or run now, and what was
+// found is not there.
 func (m *model) endSearch() {
 	if p := m.dialogs.prompt(); p != nil && p.About == any(paneSearch{}) {
 		m.dialogs.Close(p)
@@ -255,7 +263,9 @@ func (m *model) bornRule() string {
 	return text
 }
 
-func (m *model) pageOutput() []effect { return []effect{page{text: outputText(m.peek.all(), true)}} }
+func (m *model) pageOutput() []effect {
+	return []effect{page{text: outputText(m.peek.all(), true)}}
+}
 
 // askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
 func (m *model) askSave() []effect {
@@ -276,7 +286,8 @@ func (m *model) askSave() []effect {
 		},
 		Done: func(path string) task {
 			return func(m *model) []effect {
-				return []effect{save{id: m.begin("saving " + path), path: path, text: text, lines: lines}}
+				return []effect{save{id: m.begin("saving " + path), path: path, text: text,
+					lines: lines}}
 			}
 		},
 	})

@@ -18,7 +18,8 @@ func poolActions() []action {
 	return []action{
 		{ID: "pool.details",
 			Key: keymap.Bind(
-				"show the pool in detail: members, check and its output, last decisions", "enter"), Short: "details", In: here,
+				"show the pool in detail: members, check and its output, last decisions", "enter"),
+			Short: "details", In: here,
 			Why: needPool, Run: (*model).showPool},
 		{ID: "pool.scale",
 			Key:   keymap.Bind("set the pool's size by hand, or give it back to its check", "S"),
@@ -108,7 +109,8 @@ func (m *model) askScale() []effect {
 			if now := m.pools.Find(p.name); now != nil {
 				known = now
 			}
-			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, known.bounds(), strings.TrimPrefix(known.checkSays(), "the "))
+			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, known.bounds(),
+				strings.TrimPrefix(known.checkSays(), "the "))
 		},
 		Hint:   m.keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
 		Edit:   widget.NewEntry(""),
@@ -155,7 +157,8 @@ func (r *poolRow) sizeOf(text string) (size int, auto bool, why string) {
 	size, err := strconv.Atoi(text)
 	switch {
 	case err != nil:
-		return 0, false, fmt.Sprintf("%q is no size: a number from %d to %d, or auto", text, r.min, r.max)
+		return 0, false, fmt.Sprintf("%q is no size: a number from %d to %d, or auto", text, r.min,
+			r.max)
 	case size < r.min:
 		return 0, false, fmt.Sprintf("at least %d (%s)", r.min, r.source)
 	case size > r.max:
@@ -173,7 +176,8 @@ func (m *model) scale(p *poolRow, size int) []effect {
 		m.scaled = scaling{pool: name, size: size, at: m.now}
 		return todo
 	}
-	return m.askLeaving(question{title: fmt.Sprintf("Scale %s to %d?", p.shown, size), verb: "scale", do: do}, m.beyond(p, size))
+	return m.askLeaving(question{title: fmt.Sprintf("Scale %s to %d?", p.shown, size),
+		verb: "scale", do: do}, m.beyond(p, size))
 }
 
 // auto gives a pool back to its check; where it is known that members have to go for it, it asks.
@@ -188,7 +192,8 @@ func (m *model) auto(p *poolRow) []effect {
 		m.scaled = scaling{}
 		return todo
 	}
-	return m.askLeaving(question{title: "Give " + p.shown + " back to its check?", verb: "give it back", do: do}, m.beyond(p, size))
+	return m.askLeaving(question{title: "Give " + p.shown + " back to its check?",
+		verb: "give it back", do: do}, m.beyond(p, size))
 }
 
 // askLeaving asks only where members leave for it; else it is done at once.
@@ -201,8 +206,8 @@ func (m *model) askLeaving(q question, leaving []*agentRow) []effect {
 	return nil
 }
 
-// beyond are the members that leave when a pool gets a size, as far as is known here: those that come last, and before any
-// that is at work those that are not.
+// beyond are the members that leave when a pool gets a size, as far as is known here: those that come last, and
+// before any that is at work those that are not.
 func (m *model) beyond(p *poolRow, size int) []*agentRow {
 	var idle, busy []*agentRow
 	for _, r := range m.members(p.name) {
@@ -245,7 +250,8 @@ func (m *model) needMember() string {
 		return why
 	}
 	if len(m.membersAt()) == 0 {
-		return "no member of the pool " + m.pools.Current().shown + " runs: there is no terminal to attach to"
+		return "no member of the pool " + m.pools.Current().shown + " runs: there is no terminal " +
+			"to attach to"
 	}
 	return ""
 }

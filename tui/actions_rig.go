@@ -81,7 +81,8 @@ func (m *model) askSuspendRig() []effect {
 	r := *m.rig()
 	shown := "rig " + widget.Plain(r.Name)
 	body := []string{
-		fmt.Sprintf("%s to it, %d running. The sessions end, and none begins", belong(r.Agents), r.Running),
+		fmt.Sprintf("%s to it, %d running. The sessions end, and none begins", belong(r.Agents),
+			r.Running),
 		"until the rig is resumed. This is written into the configuration.",
 	}
 	m.ask(question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,

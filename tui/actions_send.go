@@ -60,7 +60,8 @@ func needRunning(m *model) string {
 		return why
 	}
 	if hearing, deaf := m.hearing(); len(hearing) == 0 {
-		return fmt.Sprintf("%s is %s: nobody there to hear it", deaf[0].shown, inState(deaf[0].state))
+		return fmt.Sprintf("%s is %s: nobody there to hear it", deaf[0].shown,
+			inState(deaf[0].state))
 	}
 	return ""
 }
@@ -79,7 +80,8 @@ func (m *model) hearing() (hearing, deaf []*agentRow) {
 
 // hears reports whether a text for it would be typed, now or once it runs again by itself.
 func (r *agentRow) hears() bool {
-	return r.running || r.state == city.Starting || r.state == city.Backoff || r.state == city.Waiting
+	return r.running || r.state == city.Starting || r.state == city.Backoff ||
+		r.state == city.Waiting
 }
 
 // askSend opens what was being written to the same agents, or nothing.
@@ -118,7 +120,8 @@ func sendLabel(to []string) string {
 	if len(shown) == 1 {
 		return "send to " + shown[0]
 	}
-	return fmt.Sprintf("send to %s: %s", widget.Count(len(shown), "agent"), strings.Join(shown, ", "))
+	return fmt.Sprintf("send to %s: %s", widget.Count(len(shown), "agent"),
+		strings.Join(shown, ", "))
 }
 
 // sendComposed sends what is written, or says why not. Until somebody has said yes, where that is asked, it is kept.
@@ -154,11 +157,14 @@ func (m *model) sendComposed() []effect {
 // deliver sends a text, asking first where that is due; agreed is told when it goes.
 func (m *model) deliver(rows []*agentRow, text string, agreed func(*model)) []effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + whom(rows) + "?", whom: m.names(rows), verb: "send", count: len(rows), do: func(m *model) []effect {
-		agreed(m)
-		m.rememberSent(text)
-		return m.do("sending to", rows, func(name string) city.Command { return city.Nudge{Agent: name, Text: text} })
-	}}
+	q := question{title: "Send to " + whom(rows) + "?", whom: m.names(rows), verb: "send",
+		count: len(rows), do: func(m *model) []effect {
+			agreed(m)
+			m.rememberSent(text)
+			return m.do("sending to", rows, func(name string) city.Command {
+				return city.Nudge{Agent: name, Text: text}
+			})
+		}}
 	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.look.Glyphs.More)),
 		widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))}
 	if len(rows) >= many {
@@ -183,8 +189,8 @@ func (m *model) leaveComposer() []effect {
 	return nil
 }
 
-// waitingRows are the targets for which texts wait; if nothing waits for any, those for whom a text waits that this room has
-// sent: after sending to marks the cursor is somewhere else.
+// waitingRows are the targets for which texts wait; if nothing waits for any, those for whom a text waits that this
+// room has sent: after sending to marks the cursor is somewhere else.
 func (m *model) waitingRows() []*agentRow {
 	var rows []*agentRow
 	for _, r := range m.targets() {
@@ -198,7 +204,8 @@ func (m *model) waitingRows() []*agentRow {
 	for i := range m.letters {
 		l := &m.letters[i]
 		r := m.agents.Find(l.agent)
-		if r != nil && !slices.Contains(rows, r) && slices.ContainsFunc(r.waiting, func(s city.Send) bool { return s.ID == l.send.ID }) {
+		if r != nil && !slices.Contains(rows, r) &&
+			slices.ContainsFunc(r.waiting, func(s city.Send) bool { return s.ID == l.send.ID }) {
 			rows = append(rows, r)
 		}
 	}
@@ -222,7 +229,8 @@ func needKnownWaiting(m *model) string {
 	}
 	for _, r := range m.waitingRows() {
 		if _, ok := m.wholeOf(r.name, &r.waiting[0]); !ok {
-			return "somebody else has sent it, and only its beginning is known here; " + m.keys.KeyOf(unsendID) + " takes it back"
+			return "somebody else has sent it, and only its beginning is " +
+				"known here; " + m.keys.KeyOf(unsendID) + " takes it back"
 		}
 	}
 	return ""
@@ -262,7 +270,8 @@ func (m *model) askUnsend() []effect {
 		}
 	}
 	what := widget.Count(len(commands), "text") + " to " + whom(rows)
-	m.ask(question{title: "Take back " + what + "?", verb: "take back", count: len(rows), body: body,
+	m.ask(question{title: "Take back " + what + "?", verb: "take back", count: len(rows),
+		body: body,
 		do: func(m *model) []effect {
 			m.unmark(commands)
 			m.expectBack(commands)
@@ -287,10 +296,12 @@ func (m *model) askSendNow() []effect {
 			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
 	}
-	m.ask(question{title: "Send to " + whom(rows) + " now?", verb: "send now", count: len(rows), body: body,
+	m.ask(question{title: "Send to " + whom(rows) + " now?", verb: "send now", count: len(rows),
+		body: body,
 		do: func(m *model) []effect {
 			for _, c := range commands {
-				m.rememberSent(c.(city.Nudge).Text) // it is nowhere else, should the second step fail
+				// it is nowhere else, should the second step fail
+				m.rememberSent(c.(city.Nudge).Text)
 			}
 			m.unmark(commands)
 			todo := m.carry("sending to", whom(rows), commands)
@@ -350,12 +361,16 @@ func (m *model) draftOf(to []string) int {
 }
 
 func (m *model) forgetDraft(to []string) {
-	m.drafts = slices.DeleteFunc(slices.Clone(m.drafts), func(d draftTo) bool { return sameNames(d.to, to) })
+	m.drafts = slices.DeleteFunc(slices.Clone(m.drafts), func(d draftTo) bool {
+		return sameNames(d.to, to)
+	})
 }
 
 // sameNames compares two lists in which no name is twice, whatever their order.
 func sameNames(a, b []string) bool {
-	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool { return !slices.Contains(b, name) })
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(name string) bool {
+		return !slices.Contains(b, name)
+	})
 }
 
 // Bounds of what is kept of what was sent.

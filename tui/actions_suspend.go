@@ -139,17 +139,21 @@ func (m *model) askSuspend() []effect {
 		m.askAbove(all[0])
 		return nil
 	}
-	q := question{title: "Suspend " + called(on) + "?", verb: "suspend", count: max(len(on), m.ending(on)),
-		do: func(m *model) []effect { return m.flag("suspending", on, suspend) }}
+	q := question{title: "Suspend " + called(on) + "?", verb: "suspend",
+		count: max(len(on), m.ending(on)),
+		do:    func(m *model) []effect { return m.flag("suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
 		q.whom = []string{listed(on)}
 	case on[0].pool && len(rows) == 1:
-		q.whom = []string{rows[0].shown + " is one of several in its pool: they are suspended together."}
+		q.whom = []string{rows[0].shown + " is one of several in its pool: they are " +
+			"suspended together."}
 	case on[0].pool:
 		q.whom = []string{"The members of a pool are suspended together."}
 	}
-	q.body = append([]string{fmt.Sprintf("The sessions end, and none begins until it is resumed (%s).", m.keys.KeyOf(suspendID)), "This is written into the configuration."}, already(all, on)...)
+	q.body = append([]string{fmt.Sprintf("The sessions end, and none begins until it is "+
+		"resumed (%s).", m.keys.KeyOf(suspendID)), "This is written into the configuration."},
+		already(all, on)...)
 	m.ask(q)
 	return nil
 }
@@ -190,12 +194,14 @@ func (m *model) askSuspendPools(rows []*poolRow) []effect {
 		return nil
 	}
 	ending := m.ending(on)
-	body := []string{fmt.Sprintf("No member runs, and none begins until it is resumed (%s).", m.keys.KeyOf(suspendID)), "This is written into the configuration."}
+	body := []string{fmt.Sprintf("No member runs, and none begins until it is resumed (%s).",
+		m.keys.KeyOf(suspendID)), "This is written into the configuration."}
 	if ending > 0 {
 		body[0] = fmt.Sprintf("%s end, and none begins until it is resumed (%s).",
 			widget.Count(ending, "session"), m.keys.KeyOf(suspendID))
 	}
-	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...), verb: "suspend", count: max(len(on), ending),
+	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...),
+		verb: "suspend", count: max(len(on), ending),
 		do: func(m *model) []effect { return m.flag("suspending", on, suspend) }}
 	if len(on) > 1 {
 		q.whom = []string{listed(on)}
@@ -227,8 +233,11 @@ func (m *model) askAbove(s subject) {
 				[]city.Command{city.ResumeRig{Rig: s.rig}})
 		}}
 	if s.off == "by city" {
-		q.title, q.body = "Resume "+m.cityName()+"?", []string{shown + " is suspended with the whole city."}
-		q.do = func(m *model) []effect { return m.carry("resuming", "the city", []city.Command{city.Resume{}}) }
+		q.title, q.body = "Resume "+m.cityName()+"?",
+			[]string{shown + " is suspended with the whole city."}
+		q.do = func(m *model) []effect {
+			return m.carry("resuming", "the city", []city.Command{city.Resume{}})
+		}
 	}
 	m.ask(q)
 }

@@ -25,8 +25,9 @@ func focusActions(all []Panel) []action {
 	var to []action
 	for _, p := range all {
 		a := p.about()
-		to = append(to, action{ID: "focus." + string(a.id), Key: keymap.Bind("go to "+a.title, a.hotkey),
-			In: global, Run: focusOn(a.id)})
+		to = append(to, action{ID: "focus." + string(a.id),
+			Key: keymap.Bind("go to "+a.title, a.hotkey),
+			In:  global, Run: focusOn(a.id)})
 	}
 	return append(to, []action{
 		{ID: "focus.peek",
@@ -105,11 +106,15 @@ func needWritable(m *model) string {
 func (m *model) askSuspendCity() []effect {
 	if m.snap != nil && m.snap.Suspended {
 		return m.perhaps(question{title: "Resume " + m.cityName() + "?", verb: "resume",
-			do: func(m *model) []effect { return m.carry("resuming", "the city", []city.Command{city.Resume{}}) }})
+			do: func(m *model) []effect {
+				return m.carry("resuming", "the city", []city.Command{city.Resume{}})
+			}})
 	}
 	m.ask(question{title: "Suspend " + m.cityName() + "?", verb: "suspend", count: m.living(),
 		body: []string{"All sessions end, and none begins until the city is resumed."},
-		do:   func(m *model) []effect { return m.carry("suspending", "the city", []city.Command{city.Suspend{}}) }})
+		do: func(m *model) []effect {
+			return m.carry("suspending", "the city", []city.Command{city.Suspend{}})
+		}})
 	return nil
 }
 
@@ -174,7 +179,8 @@ func (m *model) askFilter() []effect {
 	if m.focus == panelEvents {
 		hint = "!not  ~fuzzy  type: subject: by: since:10m"
 	}
-	hint += "  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") + " clears"
+	hint += "  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") +
+		" clears"
 	m.dialogs.Open(&prompt{
 		Edit:  widget.NewReplacedEntry(f.Text),
 		Label: "filter", Hint: hint,

@@ -8,7 +8,8 @@ import (
 
 // answerable is the watchdog under the cursor if it calls and may be answered, else nil.
 func (m *model) answerable() *watchdogRow {
-	if r := m.watchdogs.Current(); m.focus == panelWatchdogs && m.mode != ReadOnly && r != nil && r.dog.Calls() {
+	if r := m.watchdogs.Current(); m.focus == panelWatchdogs && m.mode != ReadOnly && r != nil &&
+		r.dog.Calls() {
 		return r
 	}
 	return nil
@@ -16,7 +17,8 @@ func (m *model) answerable() *watchdogRow {
 
 // answer says that a person has seen a call.
 func (m *model) answer(r *watchdogRow) []effect {
-	return m.carry("answering", r.shown, []city.Command{city.Acknowledge{Watchdog: r.name, By: "operator"}})
+	return m.carry("answering", r.shown, []city.Command{city.Acknowledge{Watchdog: r.name,
+		By: "operator"}})
 }
 
 func (m *model) beatLine(args []string) ([]effect, string) {

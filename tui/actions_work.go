@@ -129,7 +129,8 @@ func (m *model) askClose() []effect {
 	}
 	m.ask(question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
 		do: func(m *model) []effect {
-			return m.carry("closing", shown, []city.Command{city.UpdateBead{ID: id, Patch: beads.Closing(), Force: parts > 0}})
+			return m.carry("closing", shown, []city.Command{
+				city.UpdateBead{ID: id, Patch: beads.Closing(), Force: parts > 0}})
 		}})
 	return nil
 }

@@ -45,8 +45,10 @@ func newAgentRow(a *city.Agent) agentRow {
 		name: a.Name, shown: widget.Plain(a.Name), state: city.State(widget.Plain(string(a.State))),
 		why:  widget.Plain(reason(a)),
 		task: widget.Plain(a.Task), pool: a.Pool, rig: a.Rig, provider: a.Provider, since: a.Since,
-		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session, usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, frozen: a.Frozen,
-		drifted: len(a.Drift) > 0, running: a.Running, waiting: waitingIn(a.Sends), mail: max(0, a.Mail), stuck: a.Stuck,
+		restarts: a.Restarts, crashes: a.Crashes, pid: a.PID, exit: a.Exit, session: a.Session,
+		usage: a.Usage, drain: a.Drain, next: a.Next, idle: a.IdleTimeout, frozen: a.Frozen,
+		drifted: len(a.Drift) > 0, running: a.Running, waiting: waitingIn(a.Sends),
+		mail: max(0, a.Mail), stuck: a.Stuck,
 	}
 	if a.Until != nil {
 		r.until = *a.Until
@@ -73,13 +75,14 @@ func newAgentRow(a *city.Agent) agentRow {
 	return r
 }
 
-// reason is why an agent is in its state; that it is declared somewhere, or was adopted and runs, goes without saying in a
-// list.
+// reason is why an agent is in its state; that it is declared somewhere, or was adopted and runs, goes without
+// saying in a list.
 func reason(a *city.Agent) string {
 	if a.Pool != "" && a.Reason == "member of pool "+a.Pool {
 		return ""
 	}
-	if a.State == city.Running && strings.HasPrefix(a.Reason, "adopted:") { // every agent that outlived a controller
+	// every agent that outlived a controller
+	if a.State == city.Running && strings.HasPrefix(a.Reason, "adopted:") {
 		return ""
 	}
 	place, ok := strings.CutPrefix(a.Reason, "declared at ")
@@ -111,7 +114,8 @@ func (r *agentRow) undrainable() bool { return r.state == city.Draining && !r.su
 // attached reports whether somebody works in its terminal.
 func (r *agentRow) attached() bool { return r.session != nil && r.session.Attached }
 
-// patient is how long an agent may wait for another one, or drain without a deadline, before somebody should look at it.
+// patient is how long an agent may wait for another one, or drain without a deadline, before somebody should look
+// at it.
 const patient = 10 * time.Minute
 
 // attention reports whether a person should look at it.
@@ -161,7 +165,9 @@ func agentWays() []widget.Way[agentRow] {
 		{Name: "age", Rank: func(a, b *agentRow) int { return b.since.Compare(a.since) }},
 		{Name: "cpu", Rank: use(func(u *city.Usage) float64 { return u.CPU })},
 		{Name: "mem", Rank: use(func(u *city.Usage) float64 { return float64(u.RSS) })},
-		{Name: "restarts", Rank: func(a, b *agentRow) int { return cmp.Compare(b.restarts, a.restarts) }},
+		{Name: "restarts", Rank: func(a, b *agentRow) int {
+			return cmp.Compare(b.restarts, a.restarts)
+		}},
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// agents is the panel of the city's agents in the order of the lists. The order is kept still while the user works in it;
-// agents keep their place, new ones come in where they belong.
+// agents is the panel of the city's agents in the order of the lists. The order is kept still while the user works
+// in it; agents keep their place, new ones come in where they belong.
 type agents struct {
 	table[agentRow, *agentRow]
 	measured bool // some agent's use is known
@@ -24,7 +24,8 @@ type agents struct {
 func newAgents() *agents {
 	a := &agents{}
 	a.table = newTable(definition[agentRow, *agentRow]{
-		about: about{id: panelAgents, title: "Agents", hotkey: "1", noun: "agent", zone: keymap.InLists, kind: KindAgent,
+		about: about{id: panelAgents, title: "Agents", hotkey: "1", noun: "agent",
+			zone: keymap.InLists, kind: KindAgent,
 			opens: "agent.zoom", nouns: []string{"agent", "rig"}, shared: true, exact: true},
 		rows:    a.made,
 		orders:  func(time.Time) []widget.Way[agentRow] { return agentWays() },
@@ -42,8 +43,10 @@ func newAgents() *agents {
 func newQuarantine(all *agents) *table[agentRow, *agentRow] {
 	q := &table[agentRow, *agentRow]{}
 	*q = newTable(definition[agentRow, *agentRow]{
-		about: about{id: panelQuarantine, title: "Quarantine", hotkey: "3", noun: "agent", zone: keymap.InLists, kind: KindAgent,
-			opens: "agent.zoom", nouns: []string{"agent", "rig"}, part: true, shared: true, plain: true, share: 5, least: 2},
+		about: about{id: panelQuarantine, title: "Quarantine", hotkey: "3", noun: "agent",
+			zone: keymap.InLists, kind: KindAgent,
+			opens: "agent.zoom", nouns: []string{"agent", "rig"}, part: true, shared: true,
+			plain: true, share: 5, least: 2},
 		orders:  all.def.orders,
 		belongs: func(r *agentRow) bool { return r.state == city.Quarantined },
 		columns: quarantineColumns,
@@ -140,15 +143,21 @@ func (a *agents) columns(e *env, rows []*agentRow, w int) []column[*agentRow] {
 			sign, token := conditionOf(e.look, r)
 			l.Add(token, widget.Fit(sign, c.state, more))
 		}},
-		{head: "name", w: c.name, gap: c.gap, cell: func(l *widget.Line, r *agentRow, s widget.RowState) {
-			l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
+		{head: "name", w: c.name, gap: c.gap,
+			cell: func(l *widget.Line, r *agentRow, s widget.RowState) {
+				l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
+			}},
+		{head: "why", w: c.why, gap: c.gap, cell: func(l *widget.Line, r *agentRow,
+			_ widget.RowState) {
+			r.whyCell(e, l, c.why)
 		}},
-		{head: "why", w: c.why, gap: c.gap, cell: func(l *widget.Line, r *agentRow, _ widget.RowState) { r.whyCell(e, l, c.why) }},
 	}, shown([]column[*agentRow]{
 		figure("for", c.age, func(r *agentRow) string { return widget.Age(e.now.Sub(r.since)) }),
 		figure("cpu", c.cpu, func(r *agentRow) string { return widget.CPU(r.usage) }),
 		figure("mem", c.mem, func(r *agentRow) string { return widget.Memory(r.usage) }),
-		figure("restarts", c.restarts, func(r *agentRow) string { return widget.Number(r.restarts) }),
+		figure("restarts", c.restarts, func(r *agentRow) string {
+			return widget.Number(r.restarts)
+		}),
 		figure("pid", c.pid, func(r *agentRow) string { return widget.Number(r.pid) }),
 	})...)
 }
@@ -206,11 +215,13 @@ func (a *agents) nobody(e *env, w int) []string {
 	case e.snap == nil:
 		return note("Waiting for the city.")
 	case n > 0 && e.attention && !a.Filter.Active():
-		return note("Nothing needs attention.", fmt.Sprintf("%s shows all %d agents again.", e.keyOf("view.attention"), n))
+		return note("Nothing needs attention.",
+			fmt.Sprintf("%s shows all %d agents again.", e.keyOf("view.attention"), n))
 	case n > 0:
 		return note(fmt.Sprintf("None of %d agents matches %q.", n, a.Filter.Text), e.clears())
 	}
-	return note("This city has no agents yet. Add one to "+widget.Plain(e.snap.Path)+"/city.toml:", "",
+	return note("This city has no agents yet. Add one to "+widget.Plain(e.snap.Path)+"/city.toml:",
+		"",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
 		"It starts as soon as the file is saved.")
 }
@@ -220,7 +231,8 @@ func (r *agentRow) passes(f *widget.Filter) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
 		case "state":
-			hit = strings.HasPrefix(string(r.state), t.Word) || r.stuck != nil && strings.HasPrefix("stuck", t.Word)
+			hit = strings.HasPrefix(string(r.state), t.Word) ||
+				r.stuck != nil && strings.HasPrefix("stuck", t.Word)
 		case "pool":
 			hit = r.pool != "" && widget.HasNamePrefix(r.pool, t.Word)
 		case "rig":
@@ -230,7 +242,9 @@ func (r *agentRow) passes(f *widget.Filter) bool {
 		case "name":
 			hit = strings.HasPrefix(strings.ToLower(r.name), t.Word)
 		default:
-			hit = t.In(r.shown) || !t.Fuzzy && (t.In(string(r.state)) || t.In(r.why) || r.stuck != nil && t.In("stuck") || r.attached() && t.In("attached"))
+			hit = t.In(r.shown) || !t.Fuzzy &&
+				(t.In(string(r.state)) || t.In(r.why) || r.stuck != nil && t.In("stuck") ||
+					r.attached() && t.In("attached"))
 		}
 		return hit
 	})

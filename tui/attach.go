@@ -48,11 +48,14 @@ type visit struct {
 func (r *runner) attachTo(ctx context.Context, o Options, agent string) (said string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &visit{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Person.Detach}, typed: make(chan []byte)}
+	v := &visit{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Person.Detach},
+		typed: make(chan []byte)}
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
-		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w", agent, err)
+		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
+			agent, err)
 	}
-	state, err := term.MakeRaw(o.In.Fd()) // before the dial, which takes a while: ctrl+c is a key from now on
+	// before the dial, which takes a while: ctrl+c is a key from now on
+	state, err := term.MakeRaw(o.In.Fd())
 	if err != nil {
 		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
@@ -117,10 +120,11 @@ type answered struct {
 	err  error
 }
 
-// dial fills in the terminal, or says why there is none. What is typed meanwhile is kept for the agent, but for the keys
-// that give up.
+// dial fills in the terminal, or says why there is none. What is typed meanwhile is kept for the agent, but for the
+// keys that give up.
 func (v *visit) dial(ctx context.Context, r *runner) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, dialDeadline) // of the opening only, as city.Control says
+	// of the opening only, as city.Control says
+	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
 	defer cancel()
 	answer := make(chan answered)
 	r.spawn("attach", func(context.Context) {
@@ -137,7 +141,8 @@ func (v *visit) dial(ctx context.Context, r *runner) (string, error) {
 		select {
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return "", fmt.Errorf("cannot attach to %s: no answer within %s", v.agent, dialDeadline)
+				return "", fmt.Errorf("cannot attach to %s: no answer within %s", v.agent,
+					dialDeadline)
 			}
 			return "", nil
 		case a := <-answer:
@@ -277,10 +282,12 @@ func (v *visit) announce(text string) {
 // whether the cursor blinks, and whether the wheel moves the cursor on the alternate screen.
 const keepModes = "\x1b[?12s\x1b[?1007s"
 
-// leaveModes undoes whatever a program may have done to the terminal: it ends an open string, a VT52, another coding than
-// UTF-8 and an open link, goes back to what keepModes kept and to the alternate screen (the Kitty keyboard has a stack for each), and resets keys, mouse, paste, margins, character sets,
-// origin, wrap, cursor and colours before it leaves it.
-const leaveModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" + "\x1b[?1049h" +
+// leaveModes undoes whatever a program may have done to the terminal: it ends an open string, a VT52, another
+// coding than UTF-8 and an open link, goes back to what keepModes kept and to the alternate screen (the Kitty
+// keyboard has a stack for each), and resets keys, mouse, paste, margins, character sets, origin, wrap, cursor and
+// colours before it leaves it.
+const leaveModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
+	"\x1b[?1049h" +
 	"\x1b[<9u" + "\x1b[>4;0m" +
 	"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
 	"\x1b[?2004l\x1b[?2026l\x1b[?2027l\x1b[?2031l\x1b[?2048l" +

@@ -50,7 +50,8 @@ func (m *model) showAutomation() []effect {
 // askRuns asks for the runs of an automation.
 func (m *model) askRuns(h *history) {
 	h.newest = m.newestRun(h.name)
-	h.asked = m.seek(beads.Query{Labels: []string{city.RunLabel + h.name}, Type: runType, Limit: runRows})
+	h.asked = m.seek(beads.Query{Labels: []string{city.RunLabel + h.name}, Type: runType,
+		Limit: runRows})
 }
 
 // newestRun tells one run, and how far it has come, from the one before.
@@ -173,7 +174,8 @@ func (m *model) lastRun(run *city.Run) []string {
 	lines = append(lines, m.look.Field("outcome", how), m.look.Field("because", becauseOf(run)),
 		m.look.Field("record", widget.Plain(run.ID)))
 	if run.Error != "" {
-		lines = append(lines, m.look.Field("problem", m.look.Paint(themes.Bad, widget.Plain(run.Error))))
+		lines = append(lines, m.look.Field("problem",
+			m.look.Paint(themes.Bad, widget.Plain(run.Error))))
 	}
 	if run.Made != "" {
 		lines = append(lines, m.look.Field("made", widget.Plain(run.Made)))

@@ -21,8 +21,9 @@ const (
 	automationRunning automationState = "running"
 	automationDue     automationState = "due"
 	automationIdle    automationState = "idle"
-	automationManual  automationState = city.AutomationManual // idle, and nothing but a hand starts it
-	automationOff     automationState = "off"
+	// idle, and nothing but a hand starts it
+	automationManual automationState = city.AutomationManual
+	automationOff    automationState = "off"
 )
 
 // automationRow is an automation made ready to be shown: every text cleaned, once.
@@ -64,7 +65,8 @@ func newAutomationRow(a *city.Automation) automationRow {
 
 // fails reports whether its newest finished run failed, also while the next one goes.
 func (r *automationRow) fails() bool {
-	return r.state == automationFailing || r.failures > 0 && r.state != automationOff && r.state != automationBroken
+	return r.state == automationFailing || r.failures > 0 && r.state != automationOff &&
+		r.state != automationBroken
 }
 
 // attention reports whether a person should look at it.
@@ -112,7 +114,8 @@ func (r *automationRow) why(dot string) string {
 	return strings.Join(parts, " "+dot+" ")
 }
 
-// fault is what is wrong with its file, which a row need not name in full: "automation.toml:4:1: both formula and exec".
+// fault is what is wrong with its file, which a row need not name in full: "automation.toml:4:1: both formula and
+// exec".
 func (r *automationRow) fault() string {
 	if at, ok := strings.CutPrefix(r.reason, r.source); ok && r.source != "" {
 		return path.Base(r.source) + at
@@ -154,7 +157,8 @@ func (r *automationRow) soon(now time.Time) widget.Phrase {
 	case r.state == automationDue && !r.since.IsZero():
 		return widget.Phrase{Full: "due for " + widget.Age(now.Sub(r.since)),
 			Brief: widget.Age(now.Sub(r.since))}
-	case r.next.IsZero() || r.state == automationOff || r.state == automationRunning || r.state == automationBroken:
+	case r.next.IsZero() || r.state == automationOff || r.state == automationRunning ||
+		r.state == automationBroken:
 		return widget.Phrase{}
 	case r.next.Before(now):
 		return widget.Same("now")
@@ -239,7 +243,8 @@ func (a *automations) problem(key string) string {
 		broken, key)
 }
 
-// automationWays are the orders of automations: what needs a person first; by name; what is due next, or ran last first.
+// automationWays are the orders of automations: what needs a person first; by name; what is due next, or ran last
+// first.
 func automationWays() []widget.Way[automationRow] {
 	next := func(a, b *automationRow) int {
 		if a.next.IsZero() != b.next.IsZero() { // what nobody knows comes last
@@ -254,15 +259,19 @@ func automationWays() []widget.Way[automationRow] {
 		return r.last.Opened
 	}
 	return []widget.Way[automationRow]{
-		{Name: "need", Rank: func(a, b *automationRow) int { return cmp.Compare(a.urgency(), b.urgency()) }},
-		{Name: "name", Rank: func(a, b *automationRow) int { return city.CompareNames(a.name, b.name) }},
+		{Name: "need", Rank: func(a, b *automationRow) int {
+			return cmp.Compare(a.urgency(), b.urgency())
+		}},
+		{Name: "name", Rank: func(a, b *automationRow) int {
+			return city.CompareNames(a.name, b.name)
+		}},
 		{Name: "next", Rank: next},
 		{Name: "last", Rank: func(a, b *automationRow) int { return last(b).Compare(last(a)) }},
 	}
 }
 
-// urgency orders automations: 0 needs a person most. What waits, runs and rests comes and goes all the time, and is one: a
-// list that people read stays as it is meanwhile.
+// urgency orders automations: 0 needs a person most. What waits, runs and rests comes and goes all the time, and is
+// one: a list that people read stays as it is meanwhile.
 func (r *automationRow) urgency() int {
 	switch {
 	case r.state == automationBroken:

@@ -18,8 +18,10 @@ type automations struct {
 func newAutomations() *automations {
 	a := &automations{}
 	a.table = newTable(definition[automationRow, *automationRow]{
-		about: about{id: panelAutomations, title: "Automations", hotkey: "4", noun: "automation", zone: keymap.InAutomations, kind: KindAutomation,
-			opens: "automation.details", details: "automation.details", nouns: []string{"automation", "rig"},
+		about: about{id: panelAutomations, title: "Automations", hotkey: "4", noun: "automation",
+			zone: keymap.InAutomations, kind: KindAutomation,
+			opens: "automation.details", details: "automation.details",
+			nouns:    []string{"automation", "rig"},
 			explains: true, share: 6, least: 3},
 		rows: func(e *env) []automationRow {
 			rows := make([]automationRow, len(e.snap.Automations))
@@ -118,14 +120,17 @@ func automationWidths(e *env, rows []*automationRow, w int) automationColumns {
 func automationColumnsOf(e *env, rows []*automationRow, w int) []column[*automationRow] {
 	c, more := automationWidths(e, rows, w), e.look.Glyphs.More
 	columns := []column[*automationRow]{
-		{head: "state", w: c.state, cell: func(l *widget.Line, r *automationRow, _ widget.RowState) {
+		{head: "state", w: c.state, cell: func(l *widget.Line, r *automationRow,
+			_ widget.RowState) {
 			sign, token := automationSign(e.look, r.state)
 			l.Add(token, widget.Fit(sign+" "+string(r.state), c.state, more))
 		}},
-		{head: "name", w: c.name, gap: c.gap, cell: func(l *widget.Line, r *automationRow, s widget.RowState) {
-			l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
-		}},
-		{head: "gate", w: c.why, gap: c.gap, cell: func(l *widget.Line, r *automationRow, _ widget.RowState) {
+		{head: "name", w: c.name, gap: c.gap,
+			cell: func(l *widget.Line, r *automationRow, s widget.RowState) {
+				l.Add(s.NameToken(), widget.FitName(r.shown, c.name, more))
+			}},
+		{head: "gate", w: c.why, gap: c.gap, cell: func(l *widget.Line, r *automationRow,
+			_ widget.RowState) {
 			b := r.because(e)
 			if r.state == automationRunning && c.last > 0 { // it stands there
 				b.Tail = widget.Phrase{}
@@ -148,7 +153,8 @@ func automationColumnsOf(e *env, rows []*automationRow, w int) []column[*automat
 
 // because is the gate and what it says, and when it opens.
 func (r *automationRow) because(e *env) widget.Reason {
-	b := widget.Reason{Text: r.why(e.look.Glyphs.Dot), Token: themes.Text, Tail: r.soon(e.now), TailToken: themes.Dim}
+	b := widget.Reason{Text: r.why(e.look.Glyphs.Dot), Token: themes.Text, Tail: r.soon(e.now),
+		TailToken: themes.Dim}
 	switch {
 	case r.attention():
 		b.Token = themes.Bad
@@ -160,9 +166,11 @@ func (r *automationRow) because(e *env) widget.Reason {
 
 // automationHelp says what would fill the list.
 func automationHelp(e *env, w int) []string {
-	return e.look.Notes(w, "No automations. Each is a file of its own, below "+widget.Plain(e.snap.Path)+":",
+	return e.look.Notes(w, "No automations. Each is a file of its "+
+		"own, below "+widget.Plain(e.snap.Path)+":",
 		".gc/formulas/automations/NAME/automation.toml, or below what [formulas] dir names.", "",
-		"    [automation]", `    gate = "cooldown"    # or cron, condition, event, manual`, `    interval = "5m"`,
+		"    [automation]", `    gate = "cooldown"    # or cron, condition, event, manual`,
+		`    interval = "5m"`,
 		`    exec = "df -h ."     # or formula = "NAME"`)
 }
 
@@ -229,7 +237,8 @@ func automationStrip(e *env, r *automationRow, w int) []string {
 func automationCopies(r *automationRow) []copied {
 	all := []copied{{"name", r.name}, {"file", r.source}, {"what its gate says", r.reason}}
 	if r.last != nil {
-		all = append(all, copied{"last run's id", r.last.ID}, copied{"what the last run printed", r.last.Output})
+		all = append(all, copied{"last run's id", r.last.ID},
+			copied{"what the last run printed", r.last.Output})
 	}
 	return all
 }

@@ -6,7 +6,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// breath is the longest pause between two letters of one text. Who is refused to write often types on before that is read.
+// breath is the longest pause between two letters of one text. Who is refused to write often types on before that
+// is read.
 const breath = 500 * time.Millisecond
 
 // writes reports whether a text is typed when the action is not refused.

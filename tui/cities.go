@@ -7,7 +7,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// switchCity is what @ does: it offers the cities, or goes back to the room of all of them where one has come from there.
+// switchCity is what @ does: it offers the cities, or goes back to the room of all of them where one has come from
+// there.
 func (m *model) switchCity() []effect {
 	switch {
 	case !m.directory:
@@ -15,7 +16,8 @@ func (m *model) switchCity() []effect {
 			Lines: func(w int) []string { return widget.WrapAll(m.noDirectory(), w) }})
 		return nil
 	case m.departure.waits():
-		m.complain("cannot switch city: " + m.departureText() + "; " + m.keys.KeyOf("view.back") + " stays")
+		m.complain("cannot switch city: " + m.departureText() + "; " + m.keys.KeyOf("view.back") +
+			" stays")
 		return nil
 	case m.all:
 		return m.leaveFor(travel{})
@@ -30,10 +32,13 @@ func (m *model) switchCity() []effect {
 // noDirectory says how other cities come into this room.
 func (m *model) noDirectory() []string {
 	if m.directory {
-		return []string{"A supervisor runs now: once this is closed, " + m.keys.KeyOf("city.switch") + " goes from city to city."}
+		return []string{"A supervisor runs now: once this " +
+			"is closed, " + m.keys.KeyOf("city.switch") + " goes from city to city."}
 	}
-	return []string{"This room knows of no city besides " + m.cityName() + ": no supervisor runs on this machine.", "",
-		"`gcity start` in a city's folder registers it and has the supervisor run it; `gcity register DIR` registers one, and `gcity cities` lists them.",
+	return []string{"This room knows of no city besides " + m.cityName() +
+		": no supervisor runs on this machine.", "",
+		"`gcity start` in a city's folder registers it and has the supervisor run it; `gcity " +
+			"register DIR` registers one, and `gcity cities` lists them.",
 		"As soon as one runs this key goes from city to city, and `gcity --all` shows all of them."}
 }
 

@@ -34,7 +34,8 @@ func (r *runner) clip(e clip) {
 		said, err := r.copyBy(ctx, e.text)
 		switch {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
-			res.failures = []string{fmt.Sprintf("the %s is perhaps not copied: the clipboard program did not end within %s", e.what, clipDeadline)}
+			res.failures = []string{fmt.Sprintf("the %s is perhaps not copied: the clipboard "+
+				"program did not end within %s", e.what, clipDeadline)}
 		case err != nil:
 			res.failures = []string{"cannot copy the " + e.what + ": " + err.Error()}
 		default:
@@ -56,7 +57,8 @@ func (r *runner) copyBy(ctx context.Context, text string) (string, error) {
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) { // it serves the clipboard from the background
+	// it serves the clipboard from the background
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
 		if why := strings.TrimSpace(complaint.String()); why != "" {
 			return "", fmt.Errorf("%s: %s", argv[0], why)
 		}

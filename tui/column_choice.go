@@ -11,10 +11,12 @@ import (
 type choosable struct {
 	name  string
 	head  string
-	right bool                                      // numbers stand at the right
-	least int                                       // it is dropped rather than narrower; 0 = as wide as wide says
-	wide  func(a *agents, rows []*agentRow) int     // what it takes, 0 = there is nothing to be shown
-	cell  func(e *env, r *agentRow) (string, token) // nil = the reasons, which fill what is left
+	right bool // numbers stand at the right
+	// it is dropped rather than narrower; 0 = as wide as wide says
+	least int
+	// what it takes, 0 = there is nothing to be shown
+	wide func(a *agents, rows []*agentRow) int
+	cell func(e *env, r *agentRow) (string, token) // nil = the reasons, which fill what is left
 }
 
 type token = themes.Token
@@ -54,10 +56,12 @@ func agentColumnKinds() []choosable {
 	pool := func(r *agentRow) string { return widget.Plain(r.pool) }
 	provider := func(r *agentRow) string { return widget.Plain(r.provider) }
 	return []choosable{
-		{name: "state", head: "state", wide: fixed(stateWidth + 2), cell: func(e *env, r *agentRow) (string, token) {
-			return conditionOf(e.look, r)
-		}},
-		{name: "name", head: "name", least: 8, wide: longest(40, func(r *agentRow) string { return r.shown }),
+		{name: "state", head: "state", wide: fixed(stateWidth + 2),
+			cell: func(e *env, r *agentRow) (string, token) {
+				return conditionOf(e.look, r)
+			}},
+		{name: "name", head: "name", least: 8,
+			wide: longest(40, func(r *agentRow) string { return r.shown }),
 			cell: func(e *env, r *agentRow) (string, token) { return r.shown, themes.Text }},
 		{name: "task", wide: fixed(0)},
 		{name: "why", head: "why", least: 12},
@@ -65,20 +69,23 @@ func agentColumnKinds() []choosable {
 			cell: dim(
 				func(e *env, r *agentRow) string { return widget.Age(e.now.Sub(r.since)) })},
 		{name: "context", wide: fixed(0)},
-		{name: "pool", head: "pool", wide: longest(16, pool), cell: dim(func(_ *env, r *agentRow) string { return pool(r) })},
+		{name: "pool", head: "pool", wide: longest(16, pool),
+			cell: dim(func(_ *env, r *agentRow) string { return pool(r) })},
 		{name: "cpu", head: "cpu", right: true, wide: measured(5),
 			cell: dim(func(_ *env, r *agentRow) string { return widget.CPU(r.usage) })},
 		{name: "mem", head: "mem", right: true, wide: measured(5),
 			cell: dim(func(_ *env, r *agentRow) string { return widget.Memory(r.usage) })},
 		{name: "restarts", head: "restarts", right: true, wide: fixed(8),
 			cell: dim(func(_ *env, r *agentRow) string { return widget.Number(r.restarts) })},
-		{name: "mail", head: "mail", right: true, wide: fixed(4), cell: func(_ *env, r *agentRow) (string, token) {
-			if r.mail == 0 {
-				return widget.Number(0), themes.Dim
-			}
-			return widget.Number(r.mail), themes.Accent
-		}},
-		{name: "provider", head: "provider", wide: longest(10, provider), cell: dim(func(_ *env, r *agentRow) string { return provider(r) })},
+		{name: "mail", head: "mail", right: true, wide: fixed(4),
+			cell: func(_ *env, r *agentRow) (string, token) {
+				if r.mail == 0 {
+					return widget.Number(0), themes.Dim
+				}
+				return widget.Number(r.mail), themes.Accent
+			}},
+		{name: "provider", head: "provider", wide: longest(10, provider),
+			cell: dim(func(_ *env, r *agentRow) string { return provider(r) })},
 		{name: "pid", head: "pid", right: true, wide: fixed(7),
 			cell: dim(func(_ *env, r *agentRow) string { return widget.Number(r.pid) })},
 	}
@@ -103,7 +110,8 @@ type fitted struct {
 	w int
 }
 
-// fitColumns gives the chosen columns their widths. Where there is no room the last of them goes first, but never the name.
+// fitColumns gives the chosen columns their widths. Where there is no room the last of them goes first, but never
+// the name.
 func (a *agents) fitColumns(rows []*agentRow, w int) []fitted {
 	const gap, lead = 2, 4
 	var all []fitted

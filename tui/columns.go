@@ -33,7 +33,9 @@ const lone = 24
 
 // agentColumns drops columns from the right until the reasons have room: the longest, or most of it.
 func agentColumns(w int, n needs) columns {
-	c := columns{state: stateWidth + 2, name: min(max(n.name, 6), max(8, min(28, w/4, max(n.names, lone)))), age: 4, cpu: 5, mem: 5, restarts: 8, pid: 7, gap: 2}
+	c := columns{state: stateWidth + 2, name: min(max(n.name, 6),
+		max(8, min(28, w/4, max(n.names, lone)))), age: 4, cpu: 5, mem: 5, restarts: 8, pid: 7,
+		gap: 2}
 	if w < 50 {
 		c.gap, c.name = 1, min(c.name, 9)
 	}

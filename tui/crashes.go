@@ -54,11 +54,13 @@ func (m *model) crashLines(d *dossier, w int) []string {
 	}
 	switch {
 	case d.problem != "":
-		lines = append(lines, "", m.look.Paint(themes.Bad, "Its crashes cannot be read: "+d.problem))
+		lines = append(lines, "", m.look.Paint(themes.Bad, "Its crashes cannot be read: "+
+			d.problem))
 	case d.about == nil:
 		lines = append(lines, "", m.look.Paint(themes.Dim, "asking "+m.look.Glyphs.More))
 	case len(d.about.Crashes) == 0:
-		lines = append(lines, "", m.look.Paint(themes.Dim, "The event log knows of no crash of it in the last seven days."))
+		lines = append(lines, "", m.look.Paint(themes.Dim, "The event log knows of no crash of "+
+			"it in the last seven days."))
 	}
 	if d.about == nil {
 		return lines
@@ -81,7 +83,8 @@ func (m *model) crashLines(d *dossier, w int) []string {
 			lines = append(lines, m.look.Paint(themes.Dim, "  it said nothing"))
 		}
 		if c.File != "" {
-			lines = append(lines, m.look.Paint(themes.Dim, "  all that is kept: "+m.keptIn(c.File, w-20)))
+			lines = append(lines, m.look.Paint(themes.Dim, "  all that is kept: "+
+				m.keptIn(c.File, w-20)))
 		}
 	}
 	return lines

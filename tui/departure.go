@@ -11,8 +11,9 @@ import (
 
 // departure is leaving once everybody has finished what they do. The zero value waits for nobody.
 type departure struct {
-	id    int               // of the action that told them to finish
-	told  []string          // whom it told and is not known to have failed to, in the order of its commands
+	id int // of the action that told them to finish
+	// whom it told and is not known to have failed to, in the order of its commands
+	told  []string
 	heard bool              // it is known how telling them ended
 	given bool              // the person stays; what is told is taken back once it is known who was
 	lives map[string]string // who is waited for, and the session that is to end
@@ -36,8 +37,10 @@ func (m *model) askDrainAll() []effect {
 	body := []string{m.drainMeans(rows)[0],
 		"The city is stopped when the last one has, or after " +
 			widget.Duration(m.longestDrain(rows)) + ".",
-		"Who has finished is not started anew; " + m.keys.KeyOf("view.back") + " stays, and starts them again."}
-	m.ask(question{title: "Drain " + whom(rows) + ", then leave?", whom: m.names(rows), body: body, verb: "drain, then leave", no: "stay", count: len(rows),
+		"Who has finished is not started anew; " + m.keys.KeyOf("view.back") +
+			" stays, and starts them again."}
+	m.ask(question{title: "Drain " + whom(rows) + ", then leave?", whom: m.names(rows), body: body,
+		verb: "drain, then leave", no: "stay", count: len(rows),
 		do: func(m *model) []effect { return m.depart(rows) }})
 	return nil
 }
@@ -57,7 +60,8 @@ func (m *model) longestDrain(rows []*agentRow) time.Duration {
 
 // depart tells agents to finish and waits for the ends of their sessions.
 func (m *model) depart(rows []*agentRow) []effect {
-	d := departure{lives: map[string]string{}, total: len(rows), until: m.now.Add(m.longestDrain(rows) + slack)}
+	d := departure{lives: map[string]string{}, total: len(rows),
+		until: m.now.Add(m.longestDrain(rows) + slack)}
 	var commands []city.Command
 	for _, r := range rows {
 		d.lives[r.name] = r.session.ID
@@ -101,7 +105,8 @@ func (m *model) unfinished() []*agentRow {
 	var rows []*agentRow
 	for i := range m.agents.Rows {
 		r := &m.agents.Rows[i]
-		if id, ok := m.departure.lives[r.name]; ok && r.running && r.session != nil && r.session.ID == id {
+		if id, ok := m.departure.lives[r.name]; ok && r.running && r.session != nil &&
+			r.session.ID == id {
 			rows = append(rows, r)
 		}
 	}
@@ -116,13 +121,15 @@ func (m *model) leaveWhenDone() {
 	}
 }
 
-// stayHere gives the departure up: of those whom it told to finish, who has not need not, and who has begins anew. Who was
-// told by somebody else goes on finishing. While the city has not said who was told at all, it is waited for.
+// stayHere gives the departure up: of those whom it told to finish, who has not need not, and who has begins anew.
+// Who was told by somebody else goes on finishing. While the city has not said who was told at all, it is waited
+// for.
 func (m *model) stayHere() []effect {
 	d := &m.departure
 	if len(d.told) > 0 && !d.heard {
 		d.given = true
-		m.say("staying; who has been told to finish is told to go on as soon as the city has answered")
+		m.say("staying; who has been told to finish is told to go on as soon as the city " +
+			"has answered")
 		return nil
 	}
 	var rows []*agentRow

@@ -15,7 +15,8 @@ func (a *agents) stripOf(e *env, r *agentRow, w int) []string {
 	if !ok {
 		return []string{e.look.Title(w, false, nil, "")}
 	}
-	lines := []string{e.look.Title(w, false, []widget.Tab{{Name: r.shown, Active: true}}, widget.Plain(known.Source))}
+	lines := []string{e.look.Title(w, false, []widget.Tab{{Name: r.shown, Active: true}},
+		widget.Plain(known.Source))}
 	more := e.look.Glyphs.More
 	dot := " " + e.look.Glyphs.Dot + " "
 	add := func(build func(l *widget.Line)) {
@@ -37,7 +38,8 @@ func (a *agents) stripOf(e *env, r *agentRow, w int) []string {
 			parts = append(parts, "crashed "+widget.Times(r.crashes)+" lately")
 		}
 		if r.exit != nil {
-			parts = append(parts, "last "+lastExit(r.exit)+", "+widget.Age(e.now.Sub(r.exit.At))+" ago")
+			parts = append(parts, "last "+lastExit(r.exit)+", "+widget.Age(e.now.Sub(r.exit.At))+
+				" ago")
 		}
 		drawn := a.pulses.Draw(r.name, e.now, &e.look.Glyphs)
 		text := widget.Cut(strings.Join(parts, dot), w-2, more)
@@ -54,7 +56,8 @@ func (a *agents) stripOf(e *env, r *agentRow, w int) []string {
 	if n := len(known.Decisions); n > 0 {
 		d := &known.Decisions[n-1]
 		add(func(l *widget.Line) {
-			l.Add(themes.Dim, widget.Cut("last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why), w-2, more))
+			l.Add(themes.Dim, widget.Cut("last decision: "+widget.Plain(d.What)+", "+
+				widget.Plain(d.Why), w-2, more))
 		})
 	}
 	return lines
@@ -105,7 +108,9 @@ func decisions(e *env, all []city.Decision) []string {
 	}
 	for i := len(all) - 1; i >= 0; i-- {
 		d := &all[i]
-		lines = append(lines, e.look.Paint(themes.Dim, widget.Fit(widget.Clock(d.At, e.now), room, ""))+"  "+widget.Fit(widget.Plain(d.What), 10, "")+"  "+widget.Plain(d.Why))
+		lines = append(lines, e.look.Paint(themes.Dim,
+			widget.Fit(widget.Clock(d.At, e.now), room, ""))+"  "+
+			widget.Fit(widget.Plain(d.What), 10, "")+"  "+widget.Plain(d.Why))
 	}
 	return lines
 }

@@ -21,23 +21,28 @@ func (m *model) details(name string, w int) []string {
 	dot := " " + m.look.Glyphs.Dot + " "
 	lines := m.stateFields(r, a)
 	if s := a.Stuck; s != nil {
-		lines = append(lines, m.look.Field("stuck", "its screen is as it was since "+widget.Clock(s.Since, m.now)+", with "+widget.Plain(s.Task)+"; "+m.keys.KeyOf("agent.attach")+" attaches"))
+		lines = append(lines, m.look.Field("stuck", "its screen is as it was since "+
+			widget.Clock(s.Since, m.now)+", with "+widget.Plain(s.Task)+"; "+
+			m.keys.KeyOf("agent.attach")+" attaches"))
 	}
 	if a.AwaitsGate != "" {
 		lines = append(lines, m.look.Field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
 	}
 	for _, d := range m.watchdogs.over(name) {
-		lines = append(lines, m.look.Field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+d.heart(m.now).Full))
+		lines = append(lines, m.look.Field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+
+			d.heart(m.now).Full))
 	}
 	lines = append(lines, m.sendFields(a.Sends)...)
 	if len(a.Drift) > 0 {
-		lines = append(lines, m.look.Field("drift", "a restart is held back: "+widget.Plain(strings.Join(a.Drift, ", "))))
+		lines = append(lines, m.look.Field("drift", "a restart is held back: "+
+			widget.Plain(strings.Join(a.Drift, ", "))))
 	}
 	if a.UnavailableReason != "" {
 		lines = append(lines, m.look.Field("problem", widget.Plain(a.UnavailableReason)))
 	}
 	if p := m.pools.Find(a.Pool); p != nil {
-		lines = append(lines, m.look.Field("pool", p.shown+", "+string(p.state(m.now))+", "+p.sizes()))
+		lines = append(lines, m.look.Field("pool", p.shown+", "+string(p.state(m.now))+", "+
+			p.sizes()))
 	}
 	if r.task != "" {
 		lines = append(lines, m.look.Field("works on", r.task))
@@ -62,17 +67,20 @@ func (m *model) details(name string, w int) []string {
 		m.look.Field("session", m.sessionText(a)),
 	)
 	if drawn := m.agents.pulses.Draw(a.Name, m.now, &m.look.Glyphs); drawn != "" {
-		lines = append(lines, m.look.Field("activity", m.look.Paint(themes.Accent, drawn)+m.look.Paint(themes.Dim, "  output of the last 10 minutes")))
+		lines = append(lines, m.look.Field("activity", m.look.Paint(themes.Accent, drawn)+
+			m.look.Paint(themes.Dim, "  output of the last 10 minutes")))
 	}
 	if u := a.Usage; u != nil {
-		lines = append(lines, m.look.Field("takes", widget.CPU(u)+" of a processor, "+widget.Memory(u)+" in "+process(u.Procs)))
+		lines = append(lines, m.look.Field("takes", widget.CPU(u)+" of a processor, "+
+			widget.Memory(u)+" in "+process(u.Procs)))
 	}
 	lines = append(lines,
 		m.look.Field("restarts", restartsText(a, dot)),
 		m.look.Field("last exit", m.exitText(a.Exit)),
 	)
 	if a.Exit != nil && a.Exit.File != "" {
-		lines = append(lines, m.look.Field("last words", m.keptIn(a.Exit.File, w-widget.FieldWidth)))
+		lines = append(lines, m.look.Field("last words",
+			m.keptIn(a.Exit.File, w-widget.FieldWidth)))
 	}
 	return append(lines, decisions(m.env(), a.Decisions)...)
 }
@@ -95,7 +103,8 @@ func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
 	dot := " " + m.look.Glyphs.Dot + " "
 	state := m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.since))
 	if r.stuck != nil {
-		state = m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.stuck.Since)) + dot + "running for " + widget.Age(m.now.Sub(r.since))
+		state = m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.stuck.Since)) + dot +
+			"running for " + widget.Age(m.now.Sub(r.since))
 	}
 	if e := r.ends(m.env()).Full; e != "" {
 		state += dot + e
@@ -103,8 +112,11 @@ func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
 			state += " (" + widget.Clock(r.until, m.now) + ")"
 		}
 	}
-	lines := []string{m.look.Field("state", state), m.look.Field("why", suspendedBy(widget.Plain(a.Reason)))}
-	told := r.ends(m.env()).Full != "" && a.Next != nil && a.Next.At != nil && a.Next.At.Equal(r.until) // in the line of the state
+	lines := []string{m.look.Field("state", state),
+		m.look.Field("why", suspendedBy(widget.Plain(a.Reason)))}
+	// in the line of the state
+	told := r.ends(m.env()).Full != "" && a.Next != nil && a.Next.At != nil &&
+		a.Next.At.Equal(r.until)
 	if next := nextText(a.Next, m.now); next != "" && !told {
 		if a.Next.At != nil {
 			next += " (" + widget.Clock(*a.Next.At, m.now) + ")"
@@ -117,9 +129,11 @@ func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
 	return lines
 }
 
-// drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told already.
+// drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told
+// already.
 func (m *model) drainText(d *city.DrainInfo, until time.Time) string {
-	text := "told to finish by " + widget.Plain(d.By) + " " + widget.Age(m.now.Sub(d.Since)) + " ago"
+	text := "told to finish by " + widget.Plain(d.By) + " " + widget.Age(m.now.Sub(d.Since)) +
+		" ago"
 	switch {
 	case d.Acked:
 		return text + "; it has answered"
@@ -233,7 +247,8 @@ func (m *model) sendFields(sends []city.Send) []string {
 		if s.Why != "" {
 			text += ": " + widget.Plain(s.Why)
 		}
-		lines = append(lines, m.look.Field(label, text), m.look.Field("", m.look.Paint(themes.Dim, quoted(s))))
+		lines = append(lines, m.look.Field(label, text),
+			m.look.Field("", m.look.Paint(themes.Dim, quoted(s))))
 		label = ""
 	}
 	return lines

@@ -182,8 +182,8 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	return "", nil, 0, -1, -1
 }
 
-// sheetWidth is the width of a sheet that would have want columns. Where it leaves only scraps of what is behind it, it takes
-// the whole width.
+// sheetWidth is the width of a sheet that would have want columns. Where it leaves only scraps of what is behind
+// it, it takes the whole width.
 func (m *model) sheetWidth(want int) int {
 	const scraps = 8 // columns at each side
 	if m.w < want+2*scraps {
@@ -192,7 +192,8 @@ func (m *model) sheetWidth(want int) int {
 	return want
 }
 
-// oldLine says below a sheet's text that the city is not heard: the sheet may cover the line that says it otherwise. "" = it is.
+// oldLine says below a sheet's text that the city is not heard: the sheet may cover the line that says it
+// otherwise. "" = it is.
 func (m *model) oldLine(w int) string {
 	text := ""
 	switch {

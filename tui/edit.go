@@ -18,16 +18,16 @@ import (
 	"gcity/tui/widget"
 )
 
-// ConfigFile is the city's configuration as the control room edits it: copies of its files, so that nobody applies what is half
-// written. A file goes by the name that places have, "teams/one.toml"; "" is the city.toml. Check, Plan and Replace are called
-// from one goroutine at a time, and may read files; the others read none.
+// ConfigFile is the city's configuration as the control room edits it: copies of its files, so that nobody applies
+// what is half written. A file goes by the name that places have, "teams/one.toml"; "" is the city.toml. Check,
+// Plan and Replace are called from one goroutine at a time, and may read files; the others read none.
 type ConfigFile interface {
 	// Path is where a file is, absolute.
 	Path(file string) string
 	// Fixed says why a file is not edited from here, and where to change what it says; "" = it may be edited.
 	Fixed(file string) string
-	// Check says what is wrong with a text in the place of a file, each with its place, and on which of its lines the first is:
-	// 0 = none of its own.
+	// Check says what is wrong with a text in the place of a file, each with its place, and on which of its lines
+	// the first is: 0 = none of its own.
 	Check(file string, data []byte) (problems []string, line int)
 	// Plan says what a text that Check accepts would change now.
 	Plan(ctx context.Context, file string, data []byte) (Plan, error)
@@ -75,7 +75,8 @@ func editActions() []action {
 	return []action{
 		{ID: "config.edit",
 			Key: keymap.Bind(
-				"edit the configuration: where the agent or the pool is written, in $EDITOR; then its plan, then in force", "e"),
+				"edit the configuration: where the agent or the pool is written, in $EDITOR; "+
+					"then its plan, then in force", "e"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: (*model).editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit the configuration where it is written",
@@ -131,8 +132,8 @@ func (m *model) tellOfEdit() {
 	m.editedConfig(e)
 }
 
-// editedConfig shows what came of an edit and asks what is to be done with it. A draft that nobody decides about stays for
-// the next time.
+// editedConfig shows what came of an edit and asks what is to be done with it. A draft that nobody decides about
+// stays for the next time.
 func (m *model) editedConfig(e edited) {
 	m.draft = e.draft
 	switch {
@@ -144,7 +145,9 @@ func (m *model) editedConfig(e edited) {
 		return
 	}
 	m.say("the edit waits; " + m.keys.KeyOf("config.edit") + " goes on with it")
-	again := answer{Key: "e", Title: "edit it again", Do: func(m *model) []effect { return []effect{edit{draft: e.draft}} }}
+	again := answer{Key: "e", Title: "edit it again", Do: func(m *model) []effect {
+		return []effect{edit{draft: e.draft}}
+	}}
 	drop := answer{Key: "n", Title: "no, throw the edit away", Safe: true, Do: (*model).dropDraft}
 	if e.err != nil {
 		m.dialogs.Open(&choice{Title: "The edit is not finished",
@@ -192,8 +195,8 @@ func (r *runner) discard(d discard) {
 // planDeadline bounds the look at what a draft would change.
 const planDeadline = 15 * time.Second
 
-// edit gives the terminal to an editor. What came of it is looked at when the room is back, which it tells of: a plan may
-// take long.
+// edit gives the terminal to an editor. What came of it is looked at when the room is back, which it tells of: a
+// plan may take long.
 func (r *runner) edit(ctx context.Context, o Options, m *model, what edit) {
 	defer r.guard("editor")
 	d, err := editDraft(ctx, o, what)
@@ -233,7 +236,8 @@ func judge(ctx context.Context, config ConfigFile, d *draft, failed error) edite
 	e := edited{draft: d, err: failed}
 	var err error
 	if e.data, err = disk.ReadFile(d.path); err != nil {
-		return edited{err: errors.Join(failed, fmt.Errorf("what was edited cannot be read: %w", err))}
+		return edited{err: errors.Join(failed,
+			fmt.Errorf("what was edited cannot be read: %w", err))}
 	}
 	if bytes.Equal(e.data, d.was) {
 		return edited{err: errors.Join(failed, disk.Remove(d.path))}
@@ -255,15 +259,16 @@ func judge(ctx context.Context, config ConfigFile, d *draft, failed error) edite
 // draftAge is how old a draft has to be that nobody came back to before it is removed.
 const draftAge = 7 * 24 * time.Hour
 
-// SweepDrafts removes the drafts of a city's configuration that nobody came back to. What is no plain file, or has a name that no
-// draft was given, stays.
+// SweepDrafts removes the drafts of a city's configuration that nobody came back to. What is no plain file, or has
+// a name that no draft was given, stays.
 func SweepDrafts(dir string) {
 	dir = filepath.Join(dir, ".gc")
 	entries, _ := disk.ReadDir(dir) // those that could be read
 	for _, e := range entries {
 		name := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
 		number := name[strings.LastIndexByte(name, '-')+1:]
-		if !strings.HasPrefix(name, "edit-") || number == "" || strings.Trim(number, "0123456789") != "" || !e.Type().IsRegular() {
+		if !strings.HasPrefix(name, "edit-") || number == "" ||
+			strings.Trim(number, "0123456789") != "" || !e.Type().IsRegular() {
 			continue
 		}
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > draftAge {
@@ -272,7 +277,8 @@ func SweepDrafts(dir string) {
 	}
 }
 
-// newDraft copies a file of the configuration into the city's runtime folder, with a name that tells editors and people what it is.
+// newDraft copies a file of the configuration into the city's runtime folder, with a name that tells editors and
+// people what it is.
 func newDraft(config ConfigFile, at fileLine) (*draft, error) {
 	path, own := config.Path(at.file), config.Path("")
 	was, err := os.ReadFile(path)
@@ -283,16 +289,19 @@ func newDraft(config ConfigFile, at fileLine) (*draft, error) {
 	name := "edit-*"
 	if at.file != "" {
 		base := filepath.Base(path)
-		name = "edit-" + strings.ReplaceAll(strings.TrimSuffix(base, filepath.Ext(base)), "*", "_") + "-*"
+		name = "edit-" + strings.ReplaceAll(strings.TrimSuffix(base, filepath.Ext(base)), "*",
+			"_") + "-*"
 	}
 	name = strings.Replace(name, "*", strconv.FormatUint(rand.Uint64(), 10), 1) + filepath.Ext(own)
-	f, err := disk.OpenFile(filepath.Join(filepath.Dir(own), ".gc", name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := disk.OpenFile(filepath.Join(filepath.Dir(own), ".gc", name),
+		os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a copy of the configuration to edit: %w", err)
 	}
 	_, err = f.Write(was)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot make a copy of the configuration to edit: %w", err), disk.Remove(f.Name()))
+		return nil, errors.Join(fmt.Errorf("cannot make a copy of the configuration to edit: %w",
+			err), disk.Remove(f.Name()))
 	}
 	return &draft{file: at.file, path: f.Name(), was: was, line: at.line}, nil
 }
@@ -302,7 +311,8 @@ func (r *runner) enforce(e enforce) {
 	r.spawn("configuration", func(ctx context.Context) {
 		res := result{id: e.id, title: "editing", total: 1}
 		if err := r.config.Replace(e.draft.file, e.draft.was, e.data); err != nil {
-			res.failures = []string{fmt.Sprintf("the configuration is not changed: %v; the edit is kept in %s", err, e.draft.path)}
+			res.failures = []string{fmt.Sprintf("the configuration is not changed: %v; the edit "+
+				"is kept in %s", err, e.draft.path)}
 			r.box.putResult(res)
 			return
 		}

@@ -101,8 +101,8 @@ func (m *model) writtenAt() (name string, all []written) {
 	return name, all
 }
 
-// editPlace begins an edit where what is worked with is written. Where that is not one place of city.toml it asks for the file;
-// a mistake in city.toml comes before all else.
+// editPlace begins an edit where what is worked with is written. Where that is not one place of city.toml it asks
+// for the file; a mistake in city.toml comes before all else.
 func (m *model) editPlace() []effect {
 	_, all := m.writtenAt()
 	_, refused := m.mistake()
@@ -126,7 +126,8 @@ func (m *model) askWhere(all []written) {
 	for _, w := range all {
 		why := m.files.Fixed(w.file)
 		if why == "" {
-			c.Answers = append(c.Answers, answer{Key: strconv.Itoa(len(c.Answers) + 1), Title: m.placeName(w.fileLine) + ": " + w.what, Safe: true,
+			c.Answers = append(c.Answers, answer{Key: strconv.Itoa(len(c.Answers) + 1),
+				Title: m.placeName(w.fileLine) + ": " + w.what, Safe: true,
 				Do: func(*model) []effect { return []effect{edit{at: w.fileLine}} }})
 			continue
 		}
@@ -140,7 +141,8 @@ func (m *model) askWhere(all []written) {
 	m.dialogs.Open(c)
 }
 
-// declaredText says where something is declared, where that is changed, and which of the files are not edited from here.
+// declaredText says where something is declared, where that is changed, and which of the files are not edited from
+// here.
 func (m *model) declaredText(source string, patched []string) string {
 	one := func(at string) string {
 		if m.files != nil && m.mode != ReadOnly {

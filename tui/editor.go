@@ -33,7 +33,8 @@ func (l *lent) failed(ran error) error {
 	switch {
 	case ws.Signaled():
 		sig = ws.Signal()
-	case status > 128 && unix.SignalName(syscall.Signal(status-128)) != "": // as a shell says it of what it has waited for
+	case status > 128 && unix.SignalName(syscall.Signal(status-128)) != "":
+		// as a shell says it of what it has waited for
 		sig = syscall.Signal(status - 128)
 	}
 	named := ""
@@ -53,8 +54,8 @@ func (l *lent) failed(ran error) error {
 	return fmt.Errorf("the %s %q failed with exit status %d", l.what, l.line, status)
 }
 
-// editor is the command of $VISUAL or $EDITOR, else one that is installed. Those that are known to take "+N" begin at the
-// draft's line.
+// editor is the command of $VISUAL or $EDITOR, else one that is installed. Those that are known to take "+N" begin
+// at the draft's line.
 func editor(ctx context.Context, environ []string, d *draft) (lent, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {
@@ -73,10 +74,12 @@ func editor(ctx context.Context, environ []string, d *draft) (lent, error) {
 		}
 	}
 	if line == "" {
-		return lent{}, errors.New("there is no editor: neither vim, vi nor nano is installed; set EDITOR to one")
+		return lent{}, errors.New("there is no editor: neither vim, vi nor nano is installed; " +
+			"set EDITOR to one")
 	}
 	args := []string{"-c", line + ` "$@"`, "editor"}
-	plus := []string{"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mg", "jed"}
+	plus := []string{"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "micro",
+		"kak", "joe", "ne", "mg", "jed"}
 	if d.line > 0 && slices.Contains(plus, filepath.Base(strings.Fields(line)[0])) {
 		args = append(args, fmt.Sprintf("+%d", d.line))
 	}

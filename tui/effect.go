@@ -21,8 +21,8 @@ type (
 		id    int
 		query beads.Query
 	}
-	// watch points the pane at an agent's session or at a run's output; without either at nothing. A session of another id
-	// is another terminal.
+	// watch points the pane at an agent's session or at a run's output; without either at nothing. A session of
+	// another id is another terminal.
 	watch struct {
 		agent, session string
 		run            string // the id of its record

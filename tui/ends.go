@@ -53,7 +53,8 @@ func (r *agentRow) drains(now time.Time) widget.Phrase {
 // idles says when an agent is restarted because nothing goes on in it, once that is near. What the city last saw of it
 // may be as old as a patrol: an agent that has been quiet for no longer than that may have spoken since.
 func (r *agentRow) idles(e *env) string {
-	if r.idle <= 0 || r.state != city.Running || r.attached() || r.session == nil || r.session.LastActivity == nil {
+	if r.idle <= 0 || r.state != city.Running || r.attached() || r.session == nil ||
+		r.session.LastActivity == nil {
 		return ""
 	}
 	quiet := e.now.Sub(*r.session.LastActivity)

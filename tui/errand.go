@@ -29,7 +29,9 @@ type (
 func (e sendMail) what() string    { return "mail to " + e.message.To }
 func (e archiveMail) what() string { return "archiving " + e.id }
 func (e readMail) what() string    { return "reading " + e.id }
-func (e sling) what() string       { return "handing " + e.request.Bead + " to " + e.request.Target }
+func (e sling) what() string {
+	return "handing " + e.request.Bead + " to " + e.request.Target
+}
 
 func (e sendMail) run(ctx context.Context, c city.Control) (city.Receipt, error) {
 	return city.SendMail(ctx, c, e.message)
@@ -81,7 +83,8 @@ func (r *runner) errand(ctx context.Context, e errand) (message, failed string) 
 	receipt, err := e.run(ctx, r.city)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Sprintf("%s: no answer within %s; it may still happen, see the events", e.what(), commandDeadline)
+		return "", fmt.Sprintf("%s: no answer within %s; it may still happen, see the events",
+			e.what(), commandDeadline)
 	case err != nil:
 		r.log.Warn("an errand failed", "what", e.what(), "error", err)
 		return "", err.Error()

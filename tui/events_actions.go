@@ -121,7 +121,9 @@ func (m *model) chooseRead() []effect {
 	return m.chooseNamed(name)
 }
 
-func (m *model) chooseOfEvent() []effect { return m.chooseNamed(m.agentOf(&m.events.selected().event)) }
+func (m *model) chooseOfEvent() []effect {
+	return m.chooseNamed(m.agentOf(&m.events.selected().event))
+}
 
 // chooseNamed selects an agent, and says so where its list does not show it.
 func (m *model) chooseNamed(name string) []effect {
@@ -166,7 +168,8 @@ func (m *model) sift() { m.events.Refill(m.env(), nil) }
 // digUp asks for older events once the cursor is at the oldest that is shown.
 func (m *model) digUp() {
 	t := m.events
-	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.asked != 0 || t.begins || len(t.Rows) >= digMost || t.Rows[0].event.Seq <= 1 {
+	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.asked != 0 || t.begins ||
+		len(t.Rows) >= digMost || t.Rows[0].event.Seq <= 1 {
 		return
 	}
 	m.seeks++
@@ -174,7 +177,8 @@ func (m *model) digUp() {
 	m.todo = append(m.todo, dig{id: t.asked, before: t.Rows[0].event.Seq})
 }
 
-// unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held at all.
+// unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held
+// at all.
 func (m *model) unearthed(d dug) {
 	t := m.events
 	if d.id != t.asked {

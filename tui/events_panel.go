@@ -30,7 +30,8 @@ type eventRow struct {
 }
 
 func newEventRow(e events.Event) eventRow {
-	r := eventRow{id: strconv.FormatUint(e.Seq, 10), event: e, kind: widget.Plain(e.Type), subject: widget.Plain(e.Subject), message: severally(e.Message)}
+	r := eventRow{id: strconv.FormatUint(e.Seq, 10), event: e, kind: widget.Plain(e.Type),
+		subject: widget.Plain(e.Subject), message: severally(e.Message)}
 	if e.Actor != "" && e.Actor != "controller" && e.Actor != e.Subject {
 		r.message = strings.TrimSpace(r.message + " (by " + widget.Plain(e.Actor) + ")")
 	}
@@ -59,12 +60,18 @@ type timeline struct {
 func newTimeline(all *agents) *timeline {
 	t := &timeline{agents: all}
 	t.table = newTable(definition[eventRow, *eventRow]{
-		about: about{id: panelEvents, title: "Events", hotkey: "5", noun: "event", zone: keymap.InEvents, kind: KindEvent,
-			opens: "view.event", nouns: []string{"event", "agent", "rig"}, plain: true, unmarked: true, always: true,
+		about: about{id: panelEvents, title: "Events", hotkey: "5", noun: "event",
+			zone: keymap.InEvents, kind: KindEvent,
+			opens: "view.event", nouns: []string{"event", "agent", "rig"}, plain: true,
+			unmarked: true, always: true,
 			proxy: "the event under the cursor is about no agent that is there"},
-		matches: func(f *widget.Filter, r *eventRow, now time.Time) bool { return r.passes(f, now) },
+		matches: func(f *widget.Filter, r *eventRow, now time.Time) bool {
+			return r.passes(f, now)
+		},
 		columns: t.columns,
-		cursor:  func(at int, _ *eventRow, focus bool) bool { return at == t.List.Cursor && (focus || t.frozen) },
+		cursor: func(at int, _ *eventRow, focus bool) bool {
+			return at == t.List.Cursor && (focus || t.frozen)
+		},
 		current: t.selected,
 		count:   t.countFresh,
 		empty:   t.nothing,
@@ -122,7 +129,8 @@ func (t *timeline) nothing(e *env, w int) []string {
 	case t.Filter.Active():
 		text = fmt.Sprintf("No event matches %q. %s", t.Filter.Text, e.clears())
 	case t.who != "":
-		text = "Nothing is known to have happened to " + widget.Plain(t.who) + ". " + e.keyOf("event.only") + " shows the events of all."
+		text = "Nothing is known to have happened to " + widget.Plain(t.who) + ". " +
+			e.keyOf("event.only") + " shows the events of all."
 	case e.snap == nil:
 		text = "Waiting for the city."
 	}
@@ -227,7 +235,8 @@ func (t *timeline) refill(seq uint64) {
 	at := 0
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who || t.Filter.Active() && !t.passes(&env{now: t.now}, r) {
+		if t.who != "" && r.event.Subject != t.who && r.event.Actor != t.who ||
+			t.Filter.Active() && !t.passes(&env{now: t.now}, r) {
 			continue
 		}
 		if r.event.Seq <= seq {
@@ -243,8 +252,8 @@ func (t *timeline) refill(seq uint64) {
 	t.List.Offset = max(0, t.List.Offset+at-before)
 }
 
-// eye is which event somebody has seen under a cursor that follows the newest: one that came in a moment ago is not what a
-// key means that was on its way then.
+// eye is which event somebody has seen under a cursor that follows the newest: one that came in a moment ago is not
+// what a key means that was on its way then.
 type eye struct {
 	seq   uint64 // under the cursor
 	since time.Time
@@ -264,8 +273,8 @@ func (e *eye) look(seq uint64, now time.Time) {
 // put puts the cursor on an event by hand: that is seen.
 func (e *eye) put(seq uint64) { e.seq, e.seen = seq, seq }
 
-// meant is where the event is that keys are about, an index into shown: the one under the cursor, or, while the newest come
-// in, the one that stood there when it could be seen last.
+// meant is where the event is that keys are about, an index into shown: the one under the cursor, or, while the
+// newest come in, the one that stood there when it could be seen last.
 func (t *timeline) meant() int {
 	if t.frozen || t.seen.seen == 0 {
 		return t.List.Cursor
@@ -303,16 +312,21 @@ func (t *timeline) selected() *eventRow {
 // tone is how much an event matters.
 func tone(kind string) themes.Token {
 	switch kind {
-	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed, events.ConfigRejected, events.PoolCheckFailed, events.AutomationFailed, events.CityCrashed, events.Gap:
+	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
+		events.ConfigRejected, events.PoolCheckFailed, events.AutomationFailed, events.CityCrashed,
+		events.Gap:
 		return themes.Bad
 	case events.ConfigHeld, events.PoolWorkReturned:
 		return themes.Warn
-	case events.AgentStarted, events.AgentReleased, events.AgentUndrained, events.AgentResumed, events.CityResumed, events.RigResumed, events.ControllerStarted,
+	case events.AgentStarted, events.AgentReleased, events.AgentUndrained, events.AgentResumed,
+		events.CityResumed, events.RigResumed, events.ControllerStarted,
 		events.AutomationCompleted, events.BeadClosed:
 		return themes.Good
-	case events.AgentStopped, events.AgentDraining, events.AgentIdleKilled, events.PoolScaled, events.AutomationFired, events.BeadCreated, events.Repaired:
+	case events.AgentStopped, events.AgentDraining, events.AgentIdleKilled, events.PoolScaled,
+		events.AutomationFired, events.BeadCreated, events.Repaired:
 		return themes.Busy
-	case events.AgentSuspended, events.CitySuspended, events.RigSuspended, events.AutomationSkipped, events.ControllerStopped:
+	case events.AgentSuspended, events.CitySuspended, events.RigSuspended, events.AutomationSkipped,
+		events.ControllerStopped:
 		return themes.Off
 	}
 	return themes.Text
@@ -348,14 +362,16 @@ func (t *timeline) columns(e *env, _ []*eventRow, w int) []column[*eventRow] {
 	}
 }
 
-// passes reports whether an event's row passes: "type:" and "subject:" by their beginning or that of a part behind a dot or
-// a slash, "by:" who caused it, "since:10m" how long ago at most; what is no duration yet leaves nothing out.
+// passes reports whether an event's row passes: "type:" and "subject:" by their beginning or that of a part behind
+// a dot or a slash, "by:" who caused it, "since:10m" how long ago at most; what is no duration yet leaves nothing
+// out.
 func (r *eventRow) passes(f *widget.Filter, now time.Time) bool {
 	return f.Matches(func(t *widget.Clause) (hit bool) {
 		switch t.Field {
 		case "type":
 			_, verb, _ := strings.Cut(strings.ToLower(r.kind), ".")
-			hit = strings.HasPrefix(strings.ToLower(r.kind), t.Word) || strings.HasPrefix(verb, t.Word)
+			hit = strings.HasPrefix(strings.ToLower(r.kind), t.Word) ||
+				strings.HasPrefix(verb, t.Word)
 		case "subject", "name":
 			hit = widget.HasNamePrefix(r.subject, t.Word)
 		case "by":
@@ -375,7 +391,8 @@ func (r *eventRow) passes(f *widget.Filter, now time.Time) bool {
 
 func eventCopies(r *eventRow) []copied {
 	all := []copied{{"message", r.event.Message}, {"who it is about", r.event.Subject}}
-	if raw, err := json.Marshal(r.event); err == nil { // a payload that is no JSON cannot be in an event's
+	// a payload that is no JSON cannot be in an event's
+	if raw, err := json.Marshal(r.event); err == nil {
 		all = append(all, copied{"event as JSON", string(raw)})
 	}
 	return append(all, copied{"type", r.event.Type})

@@ -47,10 +47,12 @@ func (m *model) openFinder(palette bool) {
 func (m *model) open(f *finder) { m.dialogs.Open(dialog.NewFinder(f)) }
 
 // unseen reports whether an action is not even shown: in a room that only looks, all that would change something.
-func (m *model) unseen(a *action) bool { return m.mode == ReadOnly && a.Refused(m) == needWritable(m) }
+func (m *model) unseen(a *action) bool {
+	return m.mode == ReadOnly && a.Refused(m) == needWritable(m)
+}
 
-// runFound closes the finder and runs what is under the cursor; in the palette a line that names nothing that is offered
-// is tried as it stands.
+// runFound closes the finder and runs what is under the cursor; in the palette a line that names nothing that is
+// offered is tried as it stands.
 func (m *model) runFound() []effect {
 	f := m.dialogs.finder()
 	if t := f.Current(); t != nil && (f.Pointed || !t.Near) {

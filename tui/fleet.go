@@ -25,9 +25,10 @@ type sister struct {
 	info  city.Info
 	shown string
 	brief brief
-	heard time.Time // of the newest answer, where there is none now; zero = it answers, or never has
-	known bool      // it has answered once
-	mute  string    // why it does not answer though it runs, "" = it does
+	// of the newest answer, where there is none now; zero = it answers, or never has
+	heard time.Time
+	known bool   // it has answered once
+	mute  string // why it does not answer though it runs, "" = it does
 }
 
 // brief is what of a city is worth knowing while one is not in it.
@@ -59,7 +60,8 @@ const maxNeeds = 50
 
 // briefOf reads a snapshot that was heard at a time.
 func briefOf(s *city.Snapshot, now time.Time) brief {
-	b := brief{agents: len(s.Agents), open: s.Work.Open, begun: s.Work.InProgress, unread: max(0, s.Mail.Unread), suspended: s.Suspended}
+	b := brief{agents: len(s.Agents), open: s.Work.Open, begun: s.Work.InProgress,
+		unread: max(0, s.Mail.Unread), suspended: s.Suspended}
 	if own, err := colour.Parse(s.Console.Colour); err == nil {
 		b.colour = own
 	}
@@ -80,8 +82,11 @@ func briefOf(s *city.Snapshot, now time.Time) brief {
 			}
 		}
 	}
-	slices.SortStableFunc(b.needs, func(x, y need) int { return x.state.Urgency() - y.state.Urgency() })
-	if turn := s.Patrol.Age(now); !s.Patrol.Last.IsZero() && turn > 3*s.Patrol.Interval+5*time.Second {
+	slices.SortStableFunc(b.needs, func(x, y need) int {
+		return x.state.Urgency() - y.state.Urgency()
+	})
+	if turn := s.Patrol.Age(now); !s.Patrol.Last.IsZero() &&
+		turn > 3*s.Patrol.Interval+5*time.Second {
 		b.late = turn.Truncate(time.Second)
 	}
 	b.problems = Troubles(s)
@@ -96,7 +101,8 @@ func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (need, bool) 
 			r.heed(w)
 		}
 	}
-	n := need{agent: r.name, shown: r.shown, state: r.state, why: r.why, stuck: r.stuck != nil, since: r.since, until: r.until}
+	n := need{agent: r.name, shown: r.shown, state: r.state, why: r.why, stuck: r.stuck != nil,
+		since: r.since, until: r.until}
 	switch {
 	case r.called:
 		return n, true
@@ -208,7 +214,8 @@ func (c *sister) why(now time.Time) string {
 	for _, n := range []struct {
 		n    int
 		what string
-	}{{b.failed, "failed"}, {b.held, "quarantined"}, {len(b.needs) - b.failed - b.held, "more to look at"}} {
+	}{{b.failed, "failed"}, {b.held, "quarantined"},
+		{len(b.needs) - b.failed - b.held, "more to look at"}} {
 		if n.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
 		}
@@ -275,7 +282,8 @@ func (f *fleet) elsewhere(name string) int {
 
 // ranked orders cities: what needs a person first, then by name.
 func (m *model) ranked(a, b *sister) int {
-	return cmp.Or(cityHealth(&m.look, a).rank-cityHealth(&m.look, b).rank, city.CompareNames(a.info.Name, b.info.Name))
+	return cmp.Or(cityHealth(&m.look, a).rank-cityHealth(&m.look, b).rank,
+		city.CompareNames(a.info.Name, b.info.Name))
 }
 
 // fleetNeed is an agent that waits for a person, with its city.
@@ -296,7 +304,9 @@ func (m *model) allNeeds() []fleetNeed {
 			all = append(all, fleetNeed{c, &c.brief.needs[k]})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b fleetNeed) int { return a.need.state.Urgency() - b.need.state.Urgency() })
+	slices.SortStableFunc(all, func(a, b fleetNeed) int {
+		return a.need.state.Urgency() - b.need.state.Urgency()
+	})
 	return all
 }
 

@@ -39,7 +39,8 @@ func fleetActions() []action {
 			"d"), Short: "details", In: f, Why: needCityRow, Run: (*model).showSister},
 		{ID: "fleet.register",
 			Key: keymap.Bind(
-				"register a city's folder and have it run; once more where it does not", "a"), Short: "add", In: f, Why: needRegistrar, Run: (*model).askRegister},
+				"register a city's folder and have it run; once more where it does not", "a"),
+			Short: "add", In: f, Why: needRegistrar, Run: (*model).askRegister},
 		{ID: "fleet.unregister",
 			Key: keymap.Bind("stop the city with all its agents, and forget it", "ctrl+k"), In: f,
 			Risk: keymap.Typed, Why: needRegistered, Run: (*model).askUnregister},
@@ -107,7 +108,9 @@ func needCityRow(m *model) string {
 // needCityItself is why a verb about a whole city is not for what is under the cursor.
 func needCityItself(m *model) string {
 	if m.onNeeds {
-		return "it is about a whole city, and the cursor is on an agent; " + m.keys.KeyOf("fleet.next") + " goes to the cities, " + m.keys.KeyOf("fleet.open") + " to the agent"
+		return "it is about a whole city, and the cursor is " +
+			"on an agent; " + m.keys.KeyOf("fleet.next") + " goes to the cities, " +
+			m.keys.KeyOf("fleet.open") + " to the agent"
 	}
 	return needCityRow(m)
 }
@@ -151,8 +154,8 @@ func (m *model) enterCity() []effect {
 	return m.visitCity(c.info.Name, c.info.Path, agent)
 }
 
-// steering is a command for a city of the list. It goes to the one that was looked at, or to none: another one may have got the
-// name meanwhile.
+// steering is a command for a city of the list. It goes to the one that was looked at, or to none: another one may
+// have got the name meanwhile.
 type steering struct {
 	name, path string
 	command    city.Command
@@ -181,7 +184,8 @@ func (dismiss) effect() {}
 
 // toCity sends a command to a city of the list.
 func (m *model) toCity(doing string, c *sister, command city.Command) []effect {
-	return []effect{steer{id: m.begin(doing + " " + c.shown + " " + m.look.Glyphs.More), title: doing,
+	return []effect{steer{id: m.begin(doing + " " + c.shown + " " + m.look.Glyphs.More),
+		title: doing,
 		order: steering{c.info.Name, c.info.Path, command}}}
 }
 
@@ -192,8 +196,9 @@ func (m *model) suspendCity() []effect {
 			do: func(m *model) []effect { return m.toCity("resuming", &c, city.Resume{}) }})
 	}
 	m.ask(question{title: "Suspend " + c.shown + "?", verb: "suspend", count: c.brief.running,
-		body: []string{fmt.Sprintf("%s there. All sessions end, and none begins until the city is resumed.", areRunning(c.brief.running))},
-		do:   func(m *model) []effect { return m.toCity("suspending", &c, city.Suspend{}) }})
+		body: []string{fmt.Sprintf("%s there. All sessions end, and none begins until the city "+
+			"is resumed.", areRunning(c.brief.running))},
+		do: func(m *model) []effect { return m.toCity("suspending", &c, city.Suspend{}) }})
 	return nil
 }
 
@@ -201,7 +206,8 @@ func (m *model) reloadCity() []effect {
 	return m.toCity("reading the configuration of", m.sister(), city.Reload{})
 }
 
-// askRegister asks for a folder; where a city is selected that does not run, it is that one's: registered anew it is run.
+// askRegister asks for a folder; where a city is selected that does not run, it is that one's: registered anew it
+// is run.
 func (m *model) askRegister() []effect {
 	text := widget.NewEntry("")
 	if c := m.sister(); c != nil && !c.info.Running {
@@ -217,7 +223,8 @@ func (m *model) askRegister() []effect {
 		},
 		Done: func(text string) task {
 			return func(m *model) []effect {
-				return []effect{enroll{id: m.begin("registering " + text + " " + m.look.Glyphs.More), path: filepath.Clean(text)}}
+				return []effect{enroll{id: m.begin("registering " + text + " " +
+					m.look.Glyphs.More), path: filepath.Clean(text)}}
 			}
 		}})
 	return nil
@@ -235,7 +242,8 @@ func (m *model) askUnregister() []effect {
 		Edit: widget.NewEntry(""), Since: m.now,
 		Answers: []answer{
 			{Title: "stop it and forget it", Do: func(m *model) []effect {
-				return []effect{dismiss{m.begin("stopping " + c.shown + " " + m.look.Glyphs.More), c.info.Name, c.info.Path}}
+				return []effect{dismiss{m.begin("stopping " + c.shown + " " + m.look.Glyphs.More),
+					c.info.Name, c.info.Path}}
 			}},
 			{Title: "cancel", Safe: true},
 		}})
@@ -250,7 +258,8 @@ func (m *model) filterCities() []effect {
 		m.listCities()
 	}
 	m.dialogs.Open(&prompt{Edit: widget.NewReplacedEntry(m.cityFilter.Text), Label: "filter",
-		Hint:   "!not  ~fuzzy  state: name:  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") + " clears",
+		Hint: "!not  ~fuzzy  state: name:  " + m.keys.KeyOf("prompt.done") + " keeps  " +
+			m.keys.KeyOf("prompt.cancel") + " clears",
 		Change: apply,
 		Done: func(text string) task {
 			return func(m *model) []effect { apply(text); return nil }
@@ -314,7 +323,8 @@ func (m *model) sisterLines(name string) []string {
 		lines = append(lines, m.look.Field("since", widget.Clock(c.info.Since, m.now)))
 	}
 	if c.info.Crashes > 0 {
-		lines = append(lines, m.look.Field("crashes", fmt.Sprintf("%d of its loop", c.info.Crashes)))
+		lines = append(lines, m.look.Field("crashes",
+			fmt.Sprintf("%d of its loop", c.info.Crashes)))
 	}
 	if c.info.Left > 0 {
 		lines = append(lines, m.look.Field("left",
@@ -326,8 +336,10 @@ func (m *model) sisterLines(name string) []string {
 		if !c.heard.IsZero() {
 			last = ", as of " + widget.Age(m.now.Sub(c.heard)) + " ago"
 		}
-		lines = append(lines, m.look.Field("agents", fmt.Sprintf("%d of %d run%s", b.running, b.agents, last)),
-			m.look.Field("work", fmt.Sprintf("%d open, %d in progress", b.open, b.begun)), m.look.Field("mail", fmt.Sprintf("%d unread", b.unread)))
+		lines = append(lines, m.look.Field("agents",
+			fmt.Sprintf("%d of %d run%s", b.running, b.agents, last)),
+			m.look.Field("work", fmt.Sprintf("%d open, %d in progress", b.open, b.begun)),
+			m.look.Field("mail", fmt.Sprintf("%d unread", b.unread)))
 	}
 	if len(b.problems)+len(b.needs) > 0 {
 		lines = append(lines, "", m.look.Paint(themes.Title, "What is wrong"))
@@ -401,7 +413,8 @@ func (r *runner) same(ctx context.Context, d city.Directory, name, path string) 
 }
 
 // toDirectory does something with the list of the cities, and puts how it ended into the mailbox.
-func (r *runner) toDirectory(id int, title string, do func(ctx context.Context, d city.Directory) (string, error)) {
+func (r *runner) toDirectory(id int, title string,
+	do func(ctx context.Context, d city.Directory) (string, error)) {
 	r.spawn("fleet", func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 		defer cancel()
@@ -409,7 +422,8 @@ func (r *runner) toDirectory(id int, title string, do func(ctx context.Context, 
 		said, err := do(ctx, r.top().tour.o.Cities)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			res.failures = []string{fmt.Sprintf("%s: no answer within %s; it may still happen", title, commandDeadline)}
+			res.failures = []string{fmt.Sprintf("%s: no answer within %s; it may still happen",
+				title, commandDeadline)}
 		case err != nil:
 			r.log.Warn("a command to the cities failed", "title", title, "error", err)
 			res.failures = []string{err.Error()}

@@ -24,12 +24,17 @@ func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
 	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, ""))
 	switch {
 	case m.fleet == nil:
-		return widget.FillRows(append(lines, widget.Spaces(w), m.look.Note("Waiting for the list of the cities.", w)), w, h)
+		return widget.FillRows(append(lines, widget.Spaces(w),
+			m.look.Note("Waiting for the list of the cities.", w)), w, h)
 	case len(t.Rows) == 0:
-		return widget.FillRows(append(append(lines, widget.Spaces(w)), m.look.Notes(w, "No city is registered yet. `gcity start` in a city's folder registers it and has it run; "+
-			"`gcity register DIR` does the same from elsewhere.")...), w, h)
+		return widget.FillRows(append(append(lines, widget.Spaces(w)),
+			m.look.Notes(w, "No city is registered yet. `gcity start` in a city's folder "+
+				"registers it and has it run; "+
+				"`gcity register DIR` does the same from elsewhere.")...), w, h)
 	case len(t.List.Shown) == 0:
-		return widget.FillRows(append(append(lines, widget.Spaces(w)), m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows), m.cityFilter.Text)+m.env().clears())...), w, h)
+		return widget.FillRows(append(append(lines, widget.Spaces(w)),
+			m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows),
+				m.cityFilter.Text)+m.env().clears())...), w, h)
 	}
 	c := m.fleetColumns(w)
 	if m.fleetHeaded(w, h) {
@@ -75,7 +80,8 @@ func (m *model) fleetColumns(w int) fleetColumns {
 
 func (m *model) cityHeads(c fleetColumns, w int) string {
 	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Dim, "   "+widget.Fit("health", c.health+2, "")+widget.Fit("city", c.name+2, "")+widget.FitRight("running", c.agents, ""))
+	l.Add(themes.Dim, "   "+widget.Fit("health", c.health+2, "")+widget.Fit("city", c.name+2, "")+
+		widget.FitRight("running", c.agents, ""))
 	for _, col := range []struct {
 		w    int
 		head string
@@ -102,7 +108,8 @@ func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string 
 	}
 	if own := c.brief.colour; own != "" && !m.around.noColor && !here {
 		l.Width += cols.name
-		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).Render(widget.FitName(c.shown, cols.name, more))...)
+		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
+			Render(widget.FitName(c.shown, cols.name, more))...)
 	} else {
 		l.Add(name, widget.FitName(c.shown, cols.name, more))
 	}

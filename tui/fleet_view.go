@@ -142,7 +142,8 @@ func (m *model) fleetCounts() []headPart {
 // fleetTabs are the titles of the lists.
 func (m *model) fleetTabs(needs, shared bool) []widget.Tab {
 	all := []widget.Tab{{Name: "Cities", Extra: fmt.Sprint(len(m.cities.Rows)), Active: !needs},
-		{Name: "Agents that need you", Extra: fmt.Sprint(len(m.allNeeds())), Active: needs, Alert: true}}
+		{Name: "Agents that need you", Extra: fmt.Sprint(len(m.allNeeds())), Active: needs,
+			Alert: true}}
 	if m.cityFilter.Active() {
 		all[0].Search, all[0].Extra = "/"+m.cityFilter.Text, m.cities.List.Found()
 	}
@@ -214,7 +215,8 @@ func (m *model) sisterStrip(w, h int) []string {
 		widget.Plain(c.info.Path))}
 	all := widget.WrapAll(m.sisterLines(c.info.Name), w-4)
 	if len(all) > h-1 {
-		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.KeyOf("fleet.details")+" shows all of it"))
+		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.KeyOf("fleet.details")+
+			" shows all of it"))
 	}
 	for _, text := range all {
 		l := widget.Line{Styles: &m.look}
@@ -235,7 +237,8 @@ func (m *model) fleetFooter(w int) string {
 		}
 	}
 	for _, a := range m.keys.In(keymap.InFleet) {
-		if a.Short == "" || len(a.Key.Keys()) == 0 || a.Refused(m) != "" || slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
+		if a.Short == "" || len(a.Key.Keys()) == 0 || a.Refused(m) != "" ||
+			slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
 		}
 		m.footKey(&l, a)

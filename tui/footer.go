@@ -23,7 +23,8 @@ func (m *model) foot(s screenful, p *plan) screenful {
 		s.lines = append(append(s.lines, status...), footer)
 		return s
 	}
-	if m.typing() || m.departure.waits() || m.status.failed || m.status.pending || m.status.text != "" && m.now.Sub(m.status.since) < fade/4 {
+	if m.typing() || m.departure.waits() || m.status.failed || m.status.pending ||
+		m.status.text != "" && m.now.Sub(m.status.since) < fade/4 {
 		s.lines = append(s.lines, status...)
 		return s
 	}
@@ -31,8 +32,8 @@ func (m *model) foot(s screenful, p *plan) screenful {
 	return s
 }
 
-// stays reports whether the footer has an action that is of use everywhere, at its end, before all else in w columns: what
-// help knows too, only where there is room for it.
+// stays reports whether the footer has an action that is of use everywhere, at its end, before all else in w
+// columns: what help knows too, only where there is room for it.
 func stays(a *action, w int) bool {
 	switch a.ID {
 	case "view.palette":
@@ -50,13 +51,15 @@ func (m *model) footer(w int) string {
 	}
 	l := widget.Line{Styles: &m.look}
 	l.Space(1)
-	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "view.help", "quit"}
+	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "view.help",
+		"quit"}
 	lost := m.lost()
 	var keys, tail []*action
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
 		switch {
-		case a.Short == "" || len(a.Key.Keys()) == 0 || !m.heard(a) || m.elsewhere(a) || a.Refused(m) != "" || lost && m.changes(a):
+		case a.Short == "" || len(a.Key.Keys()) == 0 || !m.heard(a) || m.elsewhere(a) ||
+			a.Refused(m) != "" || lost && m.changes(a):
 		case a.ID == "mail.show" && m.unread() == 0:
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
@@ -102,9 +105,11 @@ func (m *model) footer(w int) string {
 	return widget.Crop(l.Fill(w), w)
 }
 
-// footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is selected.
+// footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is
+// selected.
 func (m *model) footWhose(a *action) string {
-	if m.focused().about().proxy == "" || !strings.HasPrefix(a.ID, "agent.") || a.ID == "agent.details" ||
+	if m.focused().about().proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
+		a.ID == "agent.details" ||
 		a.ID == releaseID && (m.undoable() || m.answerable() != nil) {
 		return ""
 	}
@@ -134,7 +139,8 @@ func alsoOfPools(id string) bool {
 func (m *model) elsewhere(a *action) bool {
 	p := m.focused().about()
 	agents := p.kind == KindAgent || p.proxy != "" || m.focus == panelPeek
-	return !agents && strings.HasPrefix(a.ID, "agent.") && !(p.kind == KindPool && alsoOfPools(a.ID))
+	return !agents && strings.HasPrefix(a.ID, "agent.") &&
+		!(p.kind == KindPool && alsoOfPools(a.ID))
 }
 
 // rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.

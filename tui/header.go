@@ -57,7 +57,8 @@ func (m *model) header(w int) string {
 		gap = 1
 	}
 	counts := m.countParts(w - l.Width - widget.Width(end) - gap)
-	if m.snap != nil && w >= 50 && !m.stalled() { // how many are ill and run is worth more than that the loop turns
+	// how many are ill and run is worth more than that the loop turns
+	if m.snap != nil && w >= 50 && !m.stalled() {
 		short := m.now.Format("15:04")
 		if more := m.countParts(w - l.Width - widget.Width(short) - 3); len(
 			counts) <= m.headcounts() && len(more) > len(counts) {
@@ -124,7 +125,8 @@ func (m *model) byState() (urgent, rest []headPart) {
 		}
 	}
 	if n := len(m.snap.Agents) - known; n > 0 {
-		urgent = append(urgent, headPart{fmt.Sprintf("  %d in states unknown to this version", n), themes.Bad, n})
+		urgent = append(urgent, headPart{fmt.Sprintf("  %d in states unknown to this version", n),
+			themes.Bad, n})
 	}
 	return urgent, rest
 }
@@ -135,8 +137,8 @@ func (m *model) headcounts() int {
 	return len(urgent) + min(1, len(rest))
 }
 
-// countParts are the agents by state in at most w columns: those that need a person, then who runs. What does not fit is
-// counted together; who needs a person is counted however narrow it gets.
+// countParts are the agents by state in at most w columns: those that need a person, then who runs. What does not
+// fit is counted together; who needs a person is counted however narrow it gets.
 func (m *model) countParts(w int) []headPart {
 	if m.snap == nil {
 		return nil
@@ -227,7 +229,8 @@ func (m *model) problems() []string {
 		p = append(p, "the loop has not turned for "+widget.Age(s.Patrol.Age(m.now)))
 	}
 	if s.Config.Rejected != "" {
-		p = append(p, "config refused, the earlier one stays in force: "+severally(s.Config.Rejected))
+		p = append(p, "config refused, the earlier one stays in force: "+
+			severally(s.Config.Rejected))
 	}
 	if h := s.Config.Held; h != nil {
 		how := ""
@@ -274,7 +277,8 @@ func (m *model) problemLines(w, n int) []string {
 		l := widget.Line{Styles: &m.look}
 		more := ""
 		if i == n-1 && len(all) > n {
-			more = fmt.Sprintf("  and %d more  %s shows all", len(all)-n, m.keys.KeyOf("city.details"))
+			more = fmt.Sprintf("  and %d more  %s shows all", len(all)-n,
+				m.keys.KeyOf("city.details"))
 		} else if strings.Contains(all[i], "\n") || widget.Width(all[i]) > w-4 {
 			more = "  " + m.keys.KeyOf("city.details") + " shows all"
 		}
@@ -288,7 +292,8 @@ func (m *model) problemLines(w, n int) []string {
 	return lines
 }
 
-// summary is the city in one line of w columns: its name, what is wrong, and as many of the counts as there is room for.
+// summary is the city in one line of w columns: its name, what is wrong, and as many of the counts as there is room
+// for.
 func (m *model) summary(w int) string {
 	dot := " " + m.look.Glyphs.Dot + " "
 	lead := widget.Cut(m.cityName(), max(12, w/2), m.look.Glyphs.More)
@@ -303,7 +308,8 @@ func (m *model) summary(w int) string {
 		for _, p := range parts {
 			text += dot + strings.TrimSpace(p.text)
 		}
-		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 { // there is no room for all of them
+		// there is no room for all of them
+		if len(parts) == 0 && m.snap != nil && len(m.snap.Agents) > 0 {
 			text += dot + widget.Number(m.snap.Count()[city.Running]) + " running" +
 				m.look.Glyphs.More
 		}

@@ -147,8 +147,8 @@ func (k *inbox) under() *mail.Message {
 	return nil
 }
 
-// columns are how wide senders and addresses stand in a list of w columns. 0 = all of it is for the one person whom nobody
-// has to name, or there is no room.
+// columns are how wide senders and addresses stand in a list of w columns. 0 = all of it is for the one person whom
+// nobody has to name, or there is no room.
 func (k *inbox) columns(w int) (from, to int) {
 	most := min(max(8, w/6), 24)
 	named := false
@@ -190,8 +190,11 @@ func (m *model) drop(id string) {
 // inboxSheet draws the list.
 func (m *model) inboxSheet(w int) []string {
 	k := m.inbox
-	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: m.noMail(), rows: len(k.rows), at: k.at, offset: &k.offset,
-		row: func(i, w int) string { return m.mailLine(&k.rows[i], i == k.at, w) }, keys: m.inboxKeys()})
+	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: m.noMail(),
+		rows: len(k.rows), at: k.at, offset: &k.offset,
+		row: func(i, w int) string {
+			return m.mailLine(&k.rows[i], i == k.at, w)
+		}, keys: m.inboxKeys()})
 }
 
 // noMail says why the list is empty and what would fill it.
@@ -223,7 +226,8 @@ func (m *model) inboxKeys() []string {
 	case k.under() == nil:
 		return m.keys.Hints("mail.write", "write", "mail.others", others, "mail.close", "closes")
 	}
-	return m.keys.Hints("mail.read", "read", "mail.reply", "reply", "mail.archive", "archive", "mail.write", "write", "mail.others", others, "mail.unread", "unread",
+	return m.keys.Hints("mail.read", "read", "mail.reply", "reply", "mail.archive", "archive",
+		"mail.write", "write", "mail.others", others, "mail.unread", "unread",
 		"mail.yank", "copy", "mail.close", "closes")
 }
 

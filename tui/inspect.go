@@ -93,7 +93,8 @@ func needHeldDossier(m *model) string {
 		return "this control room is read-only"
 	}
 	if r := m.agents.Find(m.dialogs.dossier().name); r == nil || !r.heldBack() {
-		return "nothing is held back: only an agent in quarantine or backoff, or one that drains, is released"
+		return "nothing is held back: only an agent in quarantine or backoff, or one that " +
+			"drains, is released"
 	}
 	return ""
 }
@@ -149,7 +150,8 @@ func (m *model) signOf(name string) string {
 	if a.Exit != nil {
 		file = a.Exit.File + a.Exit.At.String()
 	}
-	return strings.Join(append(a.Drift, string(a.State), life, file, m.snap.Config.Revision), "\x00")
+	return strings.Join(append(a.Drift, string(a.State), life, file, m.snap.Config.Revision),
+		"\x00")
 }
 
 // dossierChanged asks anew when the agent that is looked at is no longer as it was.

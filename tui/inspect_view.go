@@ -18,7 +18,8 @@ func (m *model) dossierLines(d *dossier, w int) []string {
 	}
 	if d.about == nil {
 		if d.problem == "" {
-			lines = append(lines, "", m.look.Paint(themes.Dim, "asking for the rest "+m.look.Glyphs.More))
+			lines = append(lines, "", m.look.Paint(themes.Dim,
+				"asking for the rest "+m.look.Glyphs.More))
 		}
 		return lines
 	}
@@ -50,7 +51,8 @@ func (m *model) driftLines(all []city.Difference) []string {
 			lines = append(lines, m.look.Field("", m.look.Paint(themes.Dim, "a secret: not shown")))
 			continue
 		case d.RunsUnknown:
-			lines = append(lines, m.look.Field("  runs", m.look.Paint(themes.Dim, "not known: of it only a fingerprint is kept")))
+			lines = append(lines, m.look.Field("  runs",
+				m.look.Paint(themes.Dim, "not known: of it only a fingerprint is kept")))
 		case d.What != "added":
 			lines = append(lines, m.fieldLines("  runs", d.Runs)...)
 		}
@@ -108,7 +110,8 @@ func crashText(c *city.Crash) string {
 func (m *model) specLines(in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
-		return append(m.heading("Start"), m.look.Paint(themes.Dim, "The configuration in force declares no such agent."))
+		return append(m.heading("Start"), m.look.Paint(themes.Dim,
+			"The configuration in force declares no such agent."))
 	}
 	lines := append(m.heading("Start"),
 		m.look.Field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows,
@@ -122,7 +125,8 @@ func (m *model) specLines(in *city.Inspection) []string {
 	}
 	lines = append(lines, m.look.Field("prompt", m.givenText(in)))
 	if s.Overlay != "" {
-		lines = append(lines, m.look.Field("overlay", "the files of "+m.inCity(s.Overlay)+", put into its folder"))
+		lines = append(lines, m.look.Field("overlay", "the files of "+m.inCity(s.Overlay)+
+			", put into its folder"))
 	}
 	if len(s.Hooks) > 0 {
 		lines = append(lines, m.look.Field("hooks",
@@ -234,7 +238,9 @@ func (m *model) envLines(env []city.Variable) []string {
 	for _, group := range []struct {
 		from  city.Origin
 		title string
-	}{{city.FromConfig, "Environment from the configuration"}, {city.FromCity, "Environment from the city"}, {city.FromInherited, "Environment as the controller's own"}} {
+	}{{city.FromConfig, "Environment from the configuration"},
+		{city.FromCity, "Environment from the city"},
+		{city.FromInherited, "Environment as the controller's own"}} {
 		head := m.heading(group.title)
 		for _, v := range env {
 			if v.From != group.from {

@@ -157,8 +157,8 @@ func (m *model) planWide(p *plan, body int) {
 	p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip}}
 }
 
-// roomFor is how many rows a panel takes of a stack: all its rows, up to its share. Without any it has a row to say so, and
-// more while it has the focus.
+// roomFor is how many rows a panel takes of a stack: all its rows, up to its share. Without any it has a row to say
+// so, and more while it has the focus.
 func (m *model) roomFor(p Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)

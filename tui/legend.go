@@ -19,7 +19,8 @@ func (m *model) legend() []item {
 		{Keys: []string{g.Leaving},
 			Title: "draining or stopping: it was told to finish, or is being ended"},
 		{Keys: []string{g.Failed},
-			Title: "failed or quarantined: it does not start, or ended too often; it needs somebody"},
+			Title: "failed or quarantined: it does not start, or ended too often; it " +
+				"needs somebody"},
 		{Keys: []string{g.Exited}, Title: "exited: it ended as it should"},
 		{Keys: []string{g.Suspended},
 			Title: "suspended: somebody wants it ended; it does not start before it is resumed"},
@@ -46,7 +47,8 @@ func (m *model) legend() []item {
 	for _, about := range []struct{ what, words string }{
 		{"columns = [\"name\", \"state\", \"why\"]: which columns Agents has", "column"},
 		{"[keys]: which key does what", "key rebind binding"},
-		{"theme, confirm, detach, ascii: how the room looks and what it asks", "theme colours colors confirm"},
+		{"theme, confirm, detach, ascii: how the room looks and what it asks",
+			"theme colours colors confirm"},
 	} {
 		all = append(all, item{Title: fmt.Sprintf("%s, in %s", about.what, widget.Plain(file)),
 			Words: about.words + " prefs preferences settings options config", Tail: "file"})

@@ -63,7 +63,8 @@ func (m *model) wholeOf(agent string, s *city.Send) (string, bool) {
 func (m *model) expectBack(commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.letters {
-			if u, ok := c.(city.Unsend); ok && u.Agent == m.letters[i].agent && u.ID == m.letters[i].send.ID {
+			if u, ok := c.(city.Unsend); ok && u.Agent == m.letters[i].agent &&
+				u.ID == m.letters[i].send.ID {
 				m.letters[i].back = true
 			}
 		}
@@ -120,7 +121,8 @@ func (l *letter) said() string {
 	return widget.Plain(string(l.send.Stage))
 }
 
-// tellStages puts into the status line how far the letters have come that it follows, unless it tells of something newer.
+// tellStages puts into the status line how far the letters have come that it follows, unless it tells of something
+// newer.
 func (m *model) tellStages() {
 	var all []*letter
 	var each []string
@@ -157,7 +159,8 @@ func stagesText(all []*letter) string {
 		return widget.Plain(all[0].agent) + ": " + all[0].said()
 	}
 	var parts []string
-	for _, stage := range []city.Stage{city.Acknowledged, city.Submitted, city.Typing, city.Queued, city.GivenUp} {
+	for _, stage := range []city.Stage{city.Acknowledged, city.Submitted, city.Typing, city.Queued,
+		city.GivenUp} {
 		n, why := 0, ""
 		for _, l := range all {
 			if l.send.Stage != stage || l.gone && !stage.Over() {

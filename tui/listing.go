@@ -44,7 +44,8 @@ func (m *model) listSheet(w int, l listing) []string {
 	}
 	lines = append(lines, m.oldLine(inner),
 		m.look.Paint(themes.Dim, widget.Hints(inner, l.keys...)))
-	if (m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade) && m.status.text != "" {
+	if (m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade) &&
+		m.status.text != "" {
 		lines = append(lines, m.statusLine(inner))
 	}
 	return lines

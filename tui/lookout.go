@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// lookGap is the least time between two snapshots of a city that is not on the screen, and between two lists of them.
+	// lookGap is the least time between two snapshots of a city that is not on the screen, and between two lists of
+	// them.
 	lookGap = time.Second
 	// lookPulse is how often a city is asked whether it answers: streams of a city where nothing happens are silent.
 	lookPulse = 5 * time.Second
@@ -21,8 +22,8 @@ const (
 	lookDeadline = 2 * time.Second
 )
 
-// lookout keeps the list of the cities, with what is known of each. A city has goroutines of its own there, and a stream of
-// its own: one that hangs slows nobody.
+// lookout keeps the list of the cities, with what is known of each. A city has goroutines of its own there, and a
+// stream of its own: one that hangs slows nobody.
 type lookout struct {
 	r   *runner
 	dir city.Directory
@@ -109,7 +110,8 @@ func (l *lookout) change(edit func()) {
 func (l *lookout) enlist(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
-		if in := &infos[i]; l.own != nil && in.Path == l.ownAt { // nobody else can run it, and says so
+		// nobody else can run it, and says so
+		if in := &infos[i]; l.own != nil && in.Path == l.ownAt {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}
 	}
@@ -223,7 +225,8 @@ func (l *lookout) feel(ctx context.Context, name string, b *beat) {
 	}
 }
 
-// take takes a snapshot in. How old the loop is one learns only from an answer: what a stream brings may be old, and true.
+// take takes a snapshot in. How old the loop is one learns only from an answer: what a stream brings may be old,
+// and true.
 func (l *lookout) take(ctx context.Context, b *beat, s *city.Snapshot, answer bool) {
 	now := l.r.now()
 	fresh := briefOf(s, now)

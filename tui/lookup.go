@@ -118,7 +118,8 @@ func (p *peek) painted(lines []paneLine, first int) []paneLine {
 		var all []widget.Stretch
 		for _, h := range s.in(l.text) {
 			on := inverse
-			if p.past != nil && s.at < len(s.hits) && s.hits[s.at] == (hit{first + i, h.from, h.to}) {
+			if p.past != nil && s.at < len(s.hits) && s.hits[s.at] ==
+				(hit{first + i, h.from, h.to}) {
 				on = here
 			}
 			all = append(all, widget.Stretch{From: h.from, To: h.to, On: on})
@@ -170,7 +171,8 @@ func (p *peek) reveal(w, h int) {
 	}
 	lines := p.past.lines
 	bottom := p.moved(lines, p.top, h-1, w)
-	if at.line < p.top.line || at.line > bottom.line || at.line == bottom.line && p.height(lines[at.line], w) > bottom.row+1 {
+	if at.line < p.top.line || at.line > bottom.line || at.line == bottom.line &&
+		p.height(lines[at.line], w) > bottom.row+1 {
 		p.top = p.moved(lines, spot{line: at.line}, -h/3, w)
 	}
 	if end := p.lastTop(lines, w, h); end.before(p.top) {

@@ -168,7 +168,8 @@ func (m *model) mailComposed() []effect {
 // askRecipient offers whom one may write to.
 func (m *model) askRecipient() []effect {
 	f := &finder{Title: "Mail to",
-		None: "Nobody is called that; in the palette `mail NAME` writes to any name.", Verb: "takes it"}
+		None: "Nobody is called that; in the palette `mail NAME` writes to any name.",
+		Verb: "takes it"}
 	for _, w := range m.mailNames(nil) {
 		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
 			Tail: widget.Plain(w.note), Run: func(m *model) []effect {
@@ -179,7 +180,8 @@ func (m *model) askRecipient() []effect {
 	return nil
 }
 
-// mailNames are the addresses that are known: those of agents and pools, and of people who have written or were written to.
+// mailNames are the addresses that are known: those of agents and pools, and of people who have written or were
+// written to.
 func (m *model) mailNames([]string) []word {
 	all := m.agentNames(nil)
 	for _, w := range m.poolNames() {

@@ -10,8 +10,9 @@ import (
 
 // news is everything that came in since the model last heard, in one message.
 type news struct {
-	snap    *city.Snapshot // nil = nothing new
-	gone    *string        // why the city cannot be heard, "" = it is heard again; nil = nothing new
+	snap *city.Snapshot // nil = nothing new
+	// why the city cannot be heard, "" = it is heard again; nil = nothing new
+	gone    *string
 	events  []events.Event // oldest first
 	results []result
 	found   []found
@@ -26,7 +27,9 @@ type news struct {
 }
 
 func (n *news) empty() bool {
-	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 && len(n.found) == 0 && n.pane == nil && n.person == nil && len(n.inspected) == 0 && len(n.dug) == 0 && n.edited == nil && n.fleet == nil && n.arrival == nil
+	return n.snap == nil && n.gone == nil && len(n.events) == 0 && len(n.results) == 0 &&
+		len(n.found) == 0 && n.pane == nil && n.person == nil && len(n.inspected) == 0 &&
+		len(n.dug) == 0 && n.edited == nil && n.fleet == nil && n.arrival == nil
 }
 
 // maxPending bounds the events kept while the model does not listen (up to twice as many for a moment). Older ones are
@@ -61,7 +64,8 @@ func (b *mailbox) putSnapshot(s *city.Snapshot) {
 		ok := ""
 		n.gone = &ok
 		if n.snap == nil || s.Rev > n.snap.Rev || !s.Started.Equal(n.snap.Started) ||
-			s.Rev == n.snap.Rev && !s.Patrol.Last.Before(n.snap.Patrol.Last) { // what a stream brings may be older than an answer
+			// what a stream brings may be older than an answer
+			s.Rev == n.snap.Rev && !s.Patrol.Last.Before(n.snap.Patrol.Last) {
 			n.snap = s
 		}
 	})

@@ -17,16 +17,18 @@ import (
 // memory is what a room remembers of how it was left: one file for each city. Fields may be added; what an older file
 // lacks is as usual, and of what a newer one has besides nothing is known.
 type memory struct {
-	Version   int               `json:"version"`
-	Focus     string            `json:"focus,omitempty"`
-	Zoomed    bool              `json:"zoomed,omitempty"`
-	Hidden    bool              `json:"pane_hidden,omitempty"`
-	Moved     bool              `json:"pane_moved,omitempty"` // it is not where it usually is: beside, over SSH below
+	Version int    `json:"version"`
+	Focus   string `json:"focus,omitempty"`
+	Zoomed  bool   `json:"zoomed,omitempty"`
+	Hidden  bool   `json:"pane_hidden,omitempty"`
+	// it is not where it usually is: beside, over SSH below
+	Moved     bool              `json:"pane_moved,omitempty"`
 	Attention bool              `json:"attention,omitempty"`
 	Filters   map[string]string `json:"filters,omitempty"` // by the names of panels
 	Orders    map[string]string `json:"orders,omitempty"`  // by the names of panels
 	History   []string          `json:"history,omitempty"` // of the palette, oldest first
-	Sent      []string          `json:"sent,omitempty"`    // texts that went to agents, oldest first
+	// texts that went to agents, oldest first
+	Sent []string `json:"sent,omitempty"`
 }
 
 // memoryVersion grows when a file means something else than before; one of a later version is not read.
@@ -56,8 +58,10 @@ func (m *model) filters() map[string]*widget.Filter {
 
 // memory is how the room stands now.
 func (m *model) memory() memory {
-	out := memory{Version: memoryVersion, Focus: string(m.focus), Zoomed: m.zoomed, Hidden: m.hidden,
-		Moved: m.below != m.around.below, Attention: m.attention, Filters: map[string]string{}, Orders: m.orders(), History: m.history, Sent: m.sent}
+	out := memory{Version: memoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
+		Hidden: m.hidden,
+		Moved:  m.below != m.around.below, Attention: m.attention, Filters: map[string]string{},
+		Orders: m.orders(), History: m.history, Sent: m.sent}
 	for name, f := range m.filters() {
 		if f.Active() {
 			out.Filters[name] = f.Text
@@ -100,9 +104,11 @@ func (m *model) tellKept() {
 	if text == "" {
 		return
 	}
-	m.show("as you left it: "+text+" hides the others; "+m.keys.KeyOf("view.back")+" clears it", false)
+	m.show("as you left it: "+text+" hides the others; "+m.keys.KeyOf("view.back")+" clears it",
+		false)
 	if !m.filter().Active() {
-		m.show("as you left it: only what needs attention; "+m.keys.KeyOf("view.attention")+" shows all", false)
+		m.show("as you left it: only what needs attention; "+m.keys.KeyOf("view.attention")+
+			" shows all", false)
 	}
 }
 
@@ -148,7 +154,8 @@ func readMemory(path string) (memory, error) {
 		return memory{}, fmt.Errorf("%s is damaged: %w", path, err)
 	}
 	if m.Version != memoryVersion {
-		return memory{}, fmt.Errorf("%s has the version %d, this gcity knows %d", path, m.Version, memoryVersion)
+		return memory{}, fmt.Errorf("%s has the version %d, this gcity knows %d", path, m.Version,
+			memoryVersion)
 	}
 	return m, nil
 }

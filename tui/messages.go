@@ -53,13 +53,16 @@ func messageActions() []action {
 
 // showMessages shows what was said, the newest at the end, where reading begins.
 func (m *model) showMessages() []effect {
-	m.read(&reader{Title: "Messages", Offset: far, Lines: func(w int) []string { return m.messageLines(w) }})
+	m.read(&reader{Title: "Messages", Offset: far, Lines: func(w int) []string {
+		return m.messageLines(w)
+	}})
 	return nil
 }
 
 func (m *model) messageLines(w int) []string {
 	if len(m.messages) == 0 {
-		return []string{m.look.Paint(themes.Dim, "Nothing has been said yet. What verbs come to is kept here.")}
+		return []string{m.look.Paint(themes.Dim, "Nothing has been said yet. What verbs come to "+
+			"is kept here.")}
 	}
 	room := 0
 	for i := range m.messages {

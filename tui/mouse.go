@@ -40,7 +40,8 @@ func (m *model) toggleMouse() []effect {
 		m.say("the mouse is the terminal's again")
 		return nil
 	}
-	m.say("the mouse clicks and scrolls here; shift held down selects text as before, " + m.keys.KeyNow("view.mouse") + " gives it back")
+	m.say("the mouse clicks and scrolls here; shift held down selects text " +
+		"as before, " + m.keys.KeyNow("view.mouse") + " gives it back")
 	return nil
 }
 
@@ -101,7 +102,8 @@ func (m *model) hand(msg any) (todo []effect) {
 	return nil
 }
 
-// click goes where it points: a tab, a panel, a row; twice at the same place it opens what is there, or zooms the panel.
+// click goes where it points: a tab, a panel, a row; twice at the same place it opens what is there, or zooms the
+// panel.
 func (m *model) click(c tea.MouseClickMsg) []effect {
 	last := m.pressed
 	m.pressed = press{at: m.now, x: c.X, y: c.Y}

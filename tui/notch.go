@@ -11,9 +11,10 @@ import (
 type notch struct {
 	agent, session string
 	rule           string
-	screen         terminal // in which it has its place; another one of the same session is searched for it
-	line           uint64   // the number of the line behind it, counted as a shot counts
-	above          []string // the lines before it, plain, by which it is found again
+	// in which it has its place; another one of the same session is searched for it
+	screen terminal
+	line   uint64   // the number of the line behind it, counted as a shot counts
+	above  []string // the lines before it, plain, by which it is found again
 }
 
 const (
@@ -48,7 +49,8 @@ func (p *peek) notch(rule string) string {
 	for i := range above {
 		above[i] = ansi.Strip(above[i])
 	}
-	p.notches = tail(append(slices.Clone(p.notches), notch{n.agent, n.session, rule, n.screen, at, above}), maxNotches)
+	p.notches = tail(append(slices.Clone(p.notches),
+		notch{n.agent, n.session, rule, n.screen, at, above}), maxNotches)
 	return ""
 }
 
@@ -62,7 +64,8 @@ func (p *peek) place() {
 	var first uint64
 	for i := range p.notches {
 		m := &p.notches[i]
-		if m.agent != n.agent || m.session != n.session || m.screen == n.screen || len(m.above) == 0 {
+		if m.agent != n.agent || m.session != n.session || m.screen == n.screen ||
+			len(m.above) == 0 {
 			continue
 		}
 		if lines == nil {

@@ -65,7 +65,8 @@ func lend(ctx context.Context, o Options, p lent) error {
 	}
 	signal.Ignore(syscall.SIGTTOU) // we are in the background
 	defer signal.Reset(syscall.SIGTTOU)
-	err = errors.Join(unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, group), unix.IoctlSetTermios(fd, unix.TCSETS, before))
+	err = errors.Join(unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, group),
+		unix.IoctlSetTermios(fd, unix.TCSETS, before))
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("cannot take the terminal back: %w", err)
 	}
@@ -76,8 +77,8 @@ func lend(ctx context.Context, o Options, p lent) error {
 	return err
 }
 
-// keepAwake wakes a process group whenever its leader, a child of ours, stops. It returns when the leader has ended, and
-// leaves it to be waited for.
+// keepAwake wakes a process group whenever its leader, a child of ours, stops. It returns when the leader has
+// ended, and leaves it to be waited for.
 func keepAwake(leader int) {
 	for {
 		var info unix.Siginfo
@@ -120,10 +121,12 @@ func pager(ctx context.Context, environ []string) (lent, error) {
 		}
 	}
 	if line == "" {
-		return lent{}, errors.New("there is no pager: neither less nor more is installed; set PAGER to one")
+		return lent{}, errors.New("there is no pager: neither less nor more is installed; set " +
+			"PAGER to one")
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
-	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F") // colours, and short texts stay
+	// colours, and short texts stay
+	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
 	return lent{cmd: cmd, what: "pager", line: line, by: by}, nil

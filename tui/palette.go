@@ -17,7 +17,9 @@ func (m *model) remember(line string) {
 	if line == "" {
 		return
 	}
-	m.history = slices.DeleteFunc(slices.Clone(m.history), func(old string) bool { return old == line })
+	m.history = slices.DeleteFunc(slices.Clone(m.history), func(old string) bool {
+		return old == line
+	})
 	m.history = append(m.history, line)
 	m.history = m.history[max(0, len(m.history)-maxHistory):]
 }
@@ -40,12 +42,14 @@ func (m *model) palettes(text string) ([]item, bool) {
 		return []item{m.textItem(c, strings.TrimSpace(text))}, true
 	}
 	words, far := matching(c.args(m, args), part)
-	if part == "" && len(args) > 0 && (len(words) == 0 || strings.HasSuffix(c.usage, "…")) { // what stands there may be all
+	// what stands there may be all
+	if part == "" && len(args) > 0 && (len(words) == 0 || strings.HasSuffix(c.usage, "…")) {
 		words = slices.Insert(words, 0, word{note: "as it stands"})
 	}
 	var found []item
 	for _, a := range words {
-		line := strings.TrimSpace(strings.Join(append(append([]string{c.name}, args...), a.word), " "))
+		line := strings.TrimSpace(strings.Join(append(append([]string{c.name}, args...), a.word),
+			" "))
 		goesOn := m.takesMore(line) && !strings.HasSuffix(c.usage, "…")
 		near := a.word != part && !goesOn && (far || !c.looks)
 		found = append(found, item{Keys: m.keys.KeysOf(c.id), Title: line, Line: line, Tail: a.note,
@@ -86,8 +90,8 @@ func (m *model) openPaletteAt(text string) []effect {
 	return nil
 }
 
-// parse reads a line of the palette: the verb, the words behind it, and the part of a word that is being typed; the verb
-// is nil unless something follows it.
+// parse reads a line of the palette: the verb, the words behind it, and the part of a word that is being typed; the
+// verb is nil unless something follows it.
 func (m *model) parse(text string) (c *verb, args []string, part string) {
 	words := strings.Fields(text)
 	if len(words) == 0 || len(words) == 1 && !strings.HasSuffix(text, " ") {
@@ -109,8 +113,8 @@ func (m *model) takesMore(text string) bool {
 	return c != nil && len(c.args(m, args)) > 0
 }
 
-// matching are the words that fit a part: that very word, those that begin with it, then those that have it, else, far from
-// it, by its letters.
+// matching are the words that fit a part: that very word, those that begin with it, then those that have it, else,
+// far from it, by its letters.
 func matching(all []word, part string) (found []word, far bool) {
 	var begin, within []word
 	low := strings.ToLower(part)

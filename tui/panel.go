@@ -107,17 +107,20 @@ type about struct {
 	details  string   // the id of the action that shows the thing in detail
 	nouns    []string // the first words of the ids of the actions that are about the thing
 	optional bool     // it is not shown while it is empty and has no focus
-	part     bool     // it shows some rows of another panel, with the filter, order and marks of that one
-	shared   bool     // another panel shows the same rows: the room chooses among them
-	plain    bool     // no heads above its columns
-	exact    bool     // its columns are never wider than it
-	unmarked bool     // its rows cannot be marked
-	always   bool     // the attention filter does not apply
-	follows  bool     // the selected agent is the one that the row stands for
-	proxy    string   // why there is no agent that the row stands for, "" = rows do not stand for agents
-	share    int      // the part of a column of panels that it gets on a wide screen: 1/share, 0 = what is left
-	least    int      // the rows that it gets there at least
-	explains bool     // while it is empty it takes the rows that its help needs
+	// it shows some rows of another panel, with the filter, order and marks of that one
+	part     bool
+	shared   bool // another panel shows the same rows: the room chooses among them
+	plain    bool // no heads above its columns
+	exact    bool // its columns are never wider than it
+	unmarked bool // its rows cannot be marked
+	always   bool // the attention filter does not apply
+	follows  bool // the selected agent is the one that the row stands for
+	// why there is no agent that the row stands for, "" = rows do not stand for agents
+	proxy string
+	// the part of a column of panels that it gets on a wide screen: 1/share, 0 = what is left
+	share    int
+	least    int  // the rows that it gets there at least
+	explains bool // while it is empty it takes the rows that its help needs
 }
 
 // env is what panels know about the room around them.

@@ -31,17 +31,18 @@ type definition[R any, P named[R]] struct {
 	current func() P                                        // the row that keys are about
 	count   func(e *env) string                             // what the title counts, nil = all rows
 	ills    func(e *env) (note string, alert bool)          // what the title says besides
-	help    func(e *env, w int) []string                    // what fills the list, while there is nothing
-	brief   func(e *env) string                             // the same in a line
-	empty   func(e *env, w int) []string                    // says all of why the list is empty
-	search  func(e *env) string                             // what the filter leaves, nil = the usual text
-	note    func(e *env, tabs []widget.Tab) string          // the end of the rule, nil = the usual text
-	agent   func(r P) string                                // the agent that the row stands for
-	rig     func(r P) string                                // the rig that it belongs to
-	called  func(r P) string                                // how a title names it, nil = its key
-	copies  func(r P) []copied                              // what may be copied from it
-	strip   func(e *env, r P, w int) []string               // it in a few lines
-	actions func() []panelAction                            // what only this panel can do
+	// what fills the list, while there is nothing
+	help    func(e *env, w int) []string
+	brief   func(e *env) string                    // the same in a line
+	empty   func(e *env, w int) []string           // says all of why the list is empty
+	search  func(e *env) string                    // what the filter leaves, nil = the usual text
+	note    func(e *env, tabs []widget.Tab) string // the end of the rule, nil = the usual text
+	agent   func(r P) string                       // the agent that the row stands for
+	rig     func(r P) string                       // the rig that it belongs to
+	called  func(r P) string                       // how a title names it, nil = its key
+	copies  func(r P) []copied                     // what may be copied from it
+	strip   func(e *env, r P, w int) []string      // it in a few lines
+	actions func() []panelAction                   // what only this panel can do
 }
 
 // table is a panel: records, the list that shows a part of them, and the definition that says how. The

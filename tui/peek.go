@@ -10,7 +10,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// peek is the pane: an agent's terminal, or what a run prints, as it is now, or, once scrolled, as it was when scrolling began.
+// peek is the pane: an agent's terminal, or what a run prints, as it is now, or, once scrolled, as it was when
+// scrolling began.
 type peek struct {
 	news    paneNews
 	version uint64
@@ -138,12 +139,13 @@ func (p *peek) recent(n int, cursor bool) picture {
 	return picture{lines: tail(lines, n), cursor: at}
 }
 
-// whole reports whether a screen is a program's that puts text wherever it likes: the alternate one; one where the cursor
-// stands high above most of what there is, while where lines come one after the other it stands below them; and one without
-// a cursor that is full though no line ever left it.
+// whole reports whether a screen is a program's that puts text wherever it likes: the alternate one; one where the
+// cursor stands high above most of what there is, while where lines come one after the other it stands below them;
+// and one without a cursor that is full though no line ever left it.
 func whole(s *screen.Shot) bool {
 	n := used(s.Lines, s.Y)
-	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 && n == len(s.Lines)
+	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 &&
+		n == len(s.Lines)
 }
 
 // inverse paints the cursor and what was found.
@@ -268,7 +270,8 @@ func (p *peek) window(w, h int) []paneLine {
 	at := spot{}
 	if p.past != nil {
 		at = p.top
-		if end := p.lastTop(s.lines, w, h); end.before(at) { // the pane has grown, or lines are wrapped otherwise
+		// the pane has grown, or lines are wrapped otherwise
+		if end := p.lastTop(s.lines, w, h); end.before(at) {
 			at = end
 		}
 	}

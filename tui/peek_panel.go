@@ -216,7 +216,8 @@ func (m *model) watching() watch {
 	if row == nil || !m.peekVisible() {
 		return watch{}
 	}
-	w := watch{agent: row.name, running: row.running, focused: m.focus == panelPeek, deep: m.peek.logs}
+	w := watch{agent: row.name, running: row.running, focused: m.focus == panelPeek,
+		deep: m.peek.logs}
 	switch {
 	case row.session != nil:
 		w.session = row.session.ID

@@ -17,7 +17,8 @@ import (
 // Person is what belongs to whoever sits in front of the screen. It may change while the room is open; nothing in it is
 // changed by the room. The zero value asks for nothing.
 type Person struct {
-	Theme         string           // one of Themes by name, AutoTheme, or "" = the city's, else that of the Options
+	// one of Themes by name, AutoTheme, or "" = the city's, else that of the Options
+	Theme         string
 	Themes        []themes.Theme   // that can be chosen; nil = those that come with gcity
 	ASCII         *bool            // nil = as the Options say
 	ReducedMotion bool             // besides what the Options say
@@ -43,7 +44,8 @@ type surroundings struct {
 }
 
 func newSurroundings(o Options) surroundings {
-	return surroundings{theme: o.Theme, ascii: o.ASCII, calm: o.ReducedMotion, noColor: o.NoColor, below: o.OverSSH, ground: groundOf(o.Environ)}
+	return surroundings{theme: o.Theme, ascii: o.ASCII, calm: o.ReducedMotion, noColor: o.NoColor,
+		below: o.OverSSH, ground: groundOf(o.Environ)}
 }
 
 // ground says whether the terminal is dark or light.
@@ -87,7 +89,8 @@ func (m *model) takePerson(p Person) {
 	m.unbound = m.keys.Rebind(p.Keys)
 	for _, id := range []string{"agent.attach"} { // what it does names the key
 		a := m.keys.ByID(id)
-		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Usual, p.Detach.String()))
+		a.Key.SetHelp(a.Key.Help().Key, strings.ReplaceAll(a.Title(), detach.Usual,
+			p.Detach.String()))
 	}
 	m.theme, m.preview = themes.Theme{}, ""
 	m.relook()
@@ -111,7 +114,8 @@ func (m *model) reread(p Person) {
 // mistakes are what is wrong with the preferences, for the problems of the header.
 func (m *model) mistakes() []string {
 	var all []string
-	for _, p := range append(m.person.Problems[:len(m.person.Problems):len(m.person.Problems)], m.unbound...) {
+	for _, p := range append(m.person.Problems[:len(m.person.Problems):len(m.person.Problems)],
+		m.unbound...) {
 		all = append(all, "preferences: "+severally(p))
 	}
 	if name := m.cityTheme(); name != "" && m.themeCalled(name) == nil && name != AutoTheme {
@@ -151,8 +155,8 @@ type glance struct{}
 
 func (glance) effect() {}
 
-// themeNames are the themes that somebody wants, who counts most first, "" = none: what the palette shows just now, what
-// was chosen there, the person's own, the city's.
+// themeNames are the themes that somebody wants, who counts most first, "" = none: what the palette shows just now,
+// what was chosen there, the person's own, the city's.
 func (m *model) themeNames() [4]string {
 	return [4]string{m.preview, m.tried, m.person.Theme, m.cityTheme()}
 }

@@ -23,7 +23,8 @@ type pinned struct {
 }
 
 // pin is the city of a name, as long as it is the one in a folder.
-func (r *runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control, error) {
+func (r *runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
+	error) {
 	ctx, cancel := context.WithTimeout(ctx, listAnswers)
 	defer cancel()
 	err := r.same(ctx, d, name, path)

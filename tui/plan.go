@@ -13,15 +13,17 @@ import (
 // Plan is what a configuration would change, were it in force now.
 type Plan struct {
 	Changes []Change // an agent each, those that stay as they are too, in any order
-	Notes   []string // what else somebody should know before: that it would be held, what is doubtful in it
+	// what else somebody should know before: that it would be held, what is doubtful in it
+	Notes []string
 }
 
 // Change is what would become of one agent.
 type Change struct {
 	Agent string
 	Pool  string // whose member it is, "" = of none
-	What  string // "stop", "fail", "drain", "restart", "start", "wait", "none"; others are shown as they are
-	Why   string // for a person; of a restart the fields that differ
+	// "stop", "fail", "drain", "restart", "start", "wait", "none"; others are shown as they are
+	What string
+	Why  string // for a person; of a restart the fields that differ
 }
 
 // changeOrder is how urgent it is to have seen a change: whoever ends comes first.
@@ -46,7 +48,8 @@ func changeToken(what string) themes.Token {
 func (p *Plan) sorted() []Change {
 	all := slices.Clone(p.Changes)
 	slices.SortStableFunc(all, func(a, b Change) int {
-		if d := slices.Index(changeOrder[:], a.What) - slices.Index(changeOrder[:], b.What); d != 0 {
+		if d := slices.Index(changeOrder[:], a.What) - slices.Index(changeOrder[:], b.What); d !=
+			0 {
 			return d
 		}
 		return city.CompareNames(a.Agent, b.Agent)
@@ -83,8 +86,8 @@ func (p *Plan) rows() []planRow {
 	return rows
 }
 
-// planLines is a plan for whoever has to say yes to it: what it changes, and how many it leaves alone; with all of it, each
-// agent by itself.
+// planLines is a plan for whoever has to say yes to it: what it changes, and how many it leaves alone; with all of
+// it, each agent by itself.
 func (m *model) planLines(p *Plan, all bool) []string {
 	rows, still := p.rows(), 0
 	if all {
@@ -145,18 +148,20 @@ func (m *model) planLine(r *planRow, room int) string {
 func (m *model) askEnforce(e edited, again, drop answer) {
 	yes := answer{Key: "y", Title: "yes, put it into force", Do: func(m *model) []effect {
 		m.draft = nil
-		return []effect{enforce{id: m.begin("putting the configuration into force " + m.look.Glyphs.More), draft: e.draft, data: e.data}}
+		return []effect{enforce{id: m.begin("putting the configuration into force " +
+			m.look.Glyphs.More), draft: e.draft, data: e.data}}
 	}}
 	answers := []answer{yes, again, drop}
 	if len(e.plan.Changes) > 0 {
-		read := answer{Key: "d", Title: "read what becomes of each agent", Safe: true, Do: func(m *model) []effect {
-			m.judged = &e // it is asked again behind the text
-			m.read(&reader{Title: "What the edited configuration changes",
-				Lines: func(w int) []string {
-					return widget.WrapAll(m.planLines(&e.plan, true), w)
-				}})
-			return nil
-		}}
+		read := answer{Key: "d", Title: "read what becomes of each agent", Safe: true,
+			Do: func(m *model) []effect {
+				m.judged = &e // it is asked again behind the text
+				m.read(&reader{Title: "What the edited configuration changes",
+					Lines: func(w int) []string {
+						return widget.WrapAll(m.planLines(&e.plan, true), w)
+					}})
+				return nil
+			}}
 		answers = []answer{yes, read, again, drop}
 	}
 	m.dialogs.Open(&choice{Title: "Put the edited " + m.draftName(e.draft) + " into force?",

@@ -26,7 +26,9 @@ func (m *model) poolDetails(name string) []string {
 		m.look.Field("why", r.reason+", since "+widget.Clock(r.since, m.now)),
 	}
 	if r.override != nil {
-		lines = append(lines, m.look.Field("by hand", fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check", *r.override, m.keys.KeyOf("pool.scale"))))
+		lines = append(lines, m.look.Field("by hand",
+			fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check",
+				*r.override, m.keys.KeyOf("pool.scale"))))
 	}
 	if next := nextText(p.Next, m.now); next != "" {
 		lines = append(lines, m.look.Field("next", next))
@@ -43,7 +45,8 @@ func (m *model) poolDetails(name string) []string {
 	if r.rig != "" {
 		lines = append(lines, m.look.Field("rig", m.rigText(r.rig)))
 	}
-	lines = append(lines, m.look.Field("declared", m.declaredText(p.Source, p.Patched)), "", m.look.Paint(themes.Title, "Members"))
+	lines = append(lines, m.look.Field("declared", m.declaredText(p.Source, p.Patched)), "",
+		m.look.Paint(themes.Title, "Members"))
 	lines = append(lines, m.memberLines(name)...)
 	return append(lines, decisions(m.env(), p.Decisions)...)
 }

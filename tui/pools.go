@@ -81,8 +81,8 @@ func (r *poolRow) state(now time.Time) poolState {
 	return poolSteady
 }
 
-// attention reports whether a person should look at it: its check fails, it has had too few members for long, or somebody
-// has set its size and may have forgotten.
+// attention reports whether a person should look at it: its check fails, it has had too few members for long, or
+// somebody has set its size and may have forgotten.
 func (r *poolRow) attention(now time.Time) bool {
 	switch r.state(now) {
 	case poolFailing, poolShort:
@@ -120,7 +120,9 @@ func (p *pools) ills(now time.Time) string {
 func poolWays(now time.Time) []widget.Way[poolRow] {
 	return []widget.Way[poolRow]{
 		{Name: "name", Rank: func(a, b *poolRow) int { return city.CompareNames(a.name, b.name) }},
-		{Name: "need", Rank: func(a, b *poolRow) int { return cmp.Compare(a.state(now).urgency(), b.state(now).urgency()) }},
+		{Name: "need", Rank: func(a, b *poolRow) int {
+			return cmp.Compare(a.state(now).urgency(), b.state(now).urgency())
+		}},
 		{Name: "size", Rank: func(a, b *poolRow) int { return cmp.Compare(b.size, a.size) }},
 		{Name: "age", Rank: func(a, b *poolRow) int { return b.since.Compare(a.since) }},
 	}
@@ -128,5 +130,6 @@ func poolWays(now time.Time) []widget.Way[poolRow] {
 
 // urgency orders the states of pools: 0 needs a person most.
 func (s poolState) urgency() int {
-	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolShrinking, poolSteady, poolSuspended}, s)
+	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolShrinking, poolSteady,
+		poolSuspended}, s)
 }

@@ -252,7 +252,8 @@ func poolHelp(e *env, w int) []string {
 		"A check says how many members run. In "+
 			widget.Plain(e.snap.Path)+"/city.toml:", "",
 		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
-		"    [agents.pool]", "    min = 1", "    max = 3", `    check = "cat wanted"    # prints how many are needed`)
+		"    [agents.pool]", "    min = 1", "    max = 3",
+		`    check = "cat wanted"    # prints how many are needed`)
 }
 
 // passes reports whether a pool's row passes.

@@ -36,8 +36,8 @@ func (p *postman) missed() []*delivery {
 	return slices.DeleteFunc(p.recent, func(d *delivery) bool { return d.heard.Load() })
 }
 
-// posts are the postmen of one stretch, one for each room that is shown in it. They belong to the goroutine that turns the
-// model, and to whoever waits for that one.
+// posts are the postmen of one stretch, one for each room that is shown in it. They belong to the goroutine that
+// turns the model, and to whoever waits for that one.
 type posts struct {
 	ctx  context.Context
 	gap  time.Duration

@@ -111,7 +111,8 @@ func pretty(raw []byte) string {
 func (m *model) eventDetail(r *eventRow) []string {
 	e := &r.event
 	lines := []string{
-		m.look.Field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+widget.Age(m.now.Sub(e.TS))+" ago"),
+		m.look.Field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+
+			widget.Age(m.now.Sub(e.TS))+" ago"),
 		m.look.Field("about", r.subject),
 		m.look.Field("by", widget.Plain(e.Actor)),
 	}

@@ -23,7 +23,8 @@ func newRegistry(all []Panel) *registry {
 	r := &registry{}
 	r.Include(slices.Concat(
 		agentActions(), sendActions(), poolActions(), automationActions(), panelActions(all),
-		workActions(), mailActions(), rigActions(), configActions(), focusActions(all), viewActions(all),
+		workActions(), mailActions(), rigActions(), configActions(), focusActions(all),
+		viewActions(all),
 		peekActions(), editActions(), inspectActions(), eventActions(), moveActions(all),
 		sortActions(all), markActions(all), messageActions(), menuActions(), mouseActions(),
 		leaveActions(), dialogActions(), fleetActions(),

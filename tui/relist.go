@@ -28,8 +28,8 @@ func (m *model) refill() { m.fill(func(Panel) func(string) bool { return nil }) 
 // keepUp applies the filters to what is heard: what is worked with stays until the cursor leaves it.
 func (m *model) keepUp() { m.fill(m.holding) }
 
-// holding says which rows of a list stay that its filter leaves out by now: the one under the cursor, and, while the user
-// works in the lists, all. A list that shows a part of another one holds them only while it has the focus.
+// holding says which rows of a list stay that its filter leaves out by now: the one under the cursor, and, while
+// the user works in the lists, all. A list that shows a part of another one holds them only while it has the focus.
 func (m *model) holding(p Panel) func(id string) bool {
 	here, chosen := !p.about().part || m.focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.handsOn()) }

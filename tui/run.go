@@ -18,15 +18,16 @@ import (
 
 // Run shows the control room until the person leaves, ctx ends or the terminal is gone. Options.In and Out must be a
 // terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and leaves the terminal as it
-// found it; where that takes no bytes any more, only its modes, and a goroutine is left behind that waits for it. With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller
-// handles it.
+// found it; where that takes no bytes any more, only its modes, and a goroutine is left behind that waits for it.
+// With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller handles it.
 func Run(ctx context.Context, o Options) (Exit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
 		return Ended, err
 	}
 	if !term.IsTerminal(o.In.Fd()) || !term.IsTerminal(o.Out.Fd()) {
-		return Ended, errors.New("the control room needs a terminal for input and output; gcity --headless runs the city without one")
+		return Ended, errors.New("the control room needs a terminal for input and output; gcity " +
+			"--headless runs the city without one")
 	}
 	return run(ctx, o, newScreen)
 }
@@ -35,7 +36,8 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	box := newMailbox()
-	r := &runner{ctx: ctx, city: o.City, box: box, log: o.Logger, config: o.Config, fail: cancel, clock: o.Clock, getenv: environment(o.Environ)}
+	r := &runner{ctx: ctx, city: o.City, box: box, log: o.Logger, config: o.Config, fail: cancel,
+		clock: o.Clock, getenv: environment(o.Environ)}
 	r.tmux = r.getenv("TMUX") != ""
 	defer r.wait()
 	defer cancel()
@@ -55,7 +57,8 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 		err  error
 	}
 	left := make(chan outcome, 1)
-	var room sync.WaitGroup // whoever writes to the terminal; it is left behind if that takes nothing any more
+	// whoever writes to the terminal; it is left behind if that takes nothing any more
+	var room sync.WaitGroup
 	room.Go(func() {
 		var end outcome
 		defer func() {
@@ -84,8 +87,8 @@ func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
 	return r.whatEnded()
 }
 
-// frozenGrace is how long a terminal may take to show the last of a room that ends: longer than quitGrace, after which the
-// screen's program is killed, and than programs have that the terminal was given to.
+// frozenGrace is how long a terminal may take to show the last of a room that ends: longer than quitGrace, after
+// which the screen's program is killed, and than programs have that the terminal was given to.
 const frozenGrace = quitGrace + 2*time.Second
 
 // stretches runs the program, and between two runs of it whoever is given the terminal, until the room ends.
@@ -142,7 +145,8 @@ func (r *runner) stretch(ctx context.Context, t *tour) (effect, error) {
 	o := t.o
 	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, tour: t}
 	opts := []tea.ProgramOption{
-		tea.WithInput(&watchedInput{o.In, r.lineDropped}), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ),
+		tea.WithInput(&watchedInput{o.In, r.lineDropped}), tea.WithOutput(o.Out),
+		tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS),
 	}
 	if o.NoColor {
@@ -232,7 +236,8 @@ func (r *runner) signals(ctx context.Context, interrupts <-chan os.Signal) {
 			r.fail()
 		case <-interrupts:
 			if r.handed.Load() {
-				continue // ctrl+c between the room and whom the terminal was given to: it was not meant for the city
+				// ctrl+c between the room and whom the terminal was given to: it was not meant for the city
+				continue
 			}
 			r.log.Info("interrupted")
 			r.broken.Store(true)

@@ -11,8 +11,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// showsRun reports whether the pane is about the automation under the cursor, not about the selected agent: from the time
-// Automations gets the focus until a panel gets it that is neither Automations nor the pane.
+// showsRun reports whether the pane is about the automation under the cursor, not about the selected agent: from
+// the time Automations gets the focus until a panel gets it that is neither Automations nor the pane.
 func (m *model) showsRun() bool { return m.onRuns && m.automations.Current() != nil }
 
 // turnPane notes what the pane is about after a message.
@@ -22,7 +22,8 @@ func (m *model) turnPane() {
 	}
 }
 
-// watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if agents are.
+// watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if
+// agents are.
 func (m *model) watchingRun() (w watch, ok bool) {
 	r := m.automations.Current()
 	switch {
@@ -126,7 +127,8 @@ func (m *model) amongRuns() string {
 	if m.focus == panelAutomations {
 		return "press " + m.keys.KeyOf("focus.agents") + " for the agents"
 	}
-	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " + m.keys.KeyOf("focus.automations") + " for the automations"
+	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " +
+		m.keys.KeyOf("focus.automations") + " for the automations"
 }
 
 // limitText says how long a run may take, and what becomes of one that failed and of an opening while one goes.

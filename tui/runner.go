@@ -86,10 +86,12 @@ func (r *runner) guard(where string) {
 
 func (r *runner) crashed(where string, p any) {
 	r = r.top()
-	r.log.Error("the control room panicked", "where", where, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	r.log.Error("the control room panicked", "where", where, "panic", fmt.Sprint(p), "stack",
+		string(debug.Stack()))
 	r.mu.Lock()
 	if r.panic == nil {
-		r.panic = fmt.Errorf("the control room failed in its %s: %v; the city is not touched by it, the log has the details", where, p)
+		r.panic = fmt.Errorf("the control room failed in its %s: %v; the city is not touched by "+
+			"it, the log has the details", where, p)
 	}
 	r.mu.Unlock()
 	r.fail()
@@ -134,7 +136,8 @@ func (r *runner) perform(p perform) {
 			}
 			res.receipts = append(res.receipts, receipts[i].Message)
 			if n, ok := c.(city.Nudge); ok && receipts[i].Send != nil {
-				res.letters = append(res.letters, letter{agent: n.Agent, text: n.Text, send: *receipts[i].Send})
+				res.letters = append(res.letters,
+					letter{agent: n.Agent, text: n.Text, send: *receipts[i].Send})
 			}
 		}
 		r.box.putResult(res)
@@ -148,7 +151,8 @@ func (r *runner) do(ctx context.Context, c city.Command) (receipt city.Receipt, 
 	receipt, err := r.city.Do(ctx, c)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return receipt, fmt.Sprintf("%s %s: no answer within %s; it may still happen, see the events", c.Verb(), c.Target(), commandDeadline)
+		return receipt, fmt.Sprintf("%s %s: no answer within %s; it may still happen, "+
+			"see the events", c.Verb(), c.Target(), commandDeadline)
 	case err != nil:
 		r.log.Warn("command failed", "verb", c.Verb(), "target", c.Target(), "error", err)
 		return receipt, err.Error()

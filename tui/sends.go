@@ -45,7 +45,8 @@ func (r *agentRow) waits() string {
 func quoted(s *city.Send) string {
 	text := fmt.Sprintf("%q", widget.Plain(s.Text))
 	if s.Lines > 1 || s.Bytes > len(s.Text) {
-		text += fmt.Sprintf(" (%s, %s)", widget.Count(max(1, s.Lines), "line"), widget.Bytes(s.Bytes))
+		text += fmt.Sprintf(" (%s, %s)", widget.Count(max(1, s.Lines), "line"),
+			widget.Bytes(s.Bytes))
 	}
 	return text
 }

@@ -6,12 +6,14 @@ import (
 	"gcity/tui/widget"
 )
 
-// signboard begins the header with the city's name, on the city's own colour if it has one, so that nobody takes one city
-// for another. Where colours are not wanted, or the city has none, the name stands as the theme has titles.
+// signboard begins the header with the city's name, on the city's own colour if it has one, so that nobody takes
+// one city for another. Where colours are not wanted, or the city has none, the name stands as the theme has
+// titles.
 func (m *model) signboard(l *widget.Line, name string) {
 	own := ""
 	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
-		own, _ = colour.Parse(m.snap.Console.Colour) // the controller has checked it; another version's may know more
+		// the controller has checked it; another version's may know more
+		own, _ = colour.Parse(m.snap.Console.Colour)
 	}
 	if own == "" {
 		l.Add(themes.Title, " "+name)

@@ -31,7 +31,8 @@ func (m *model) askSling() []effect {
 	f := &finder{Title: "Work for " + widget.Plain(to), None: "asking " + m.look.Glyphs.More,
 		Verb: "hands it over"}
 	m.open(f)
-	f.About = &readyList{takes: to, asked: m.seek(beads.Query{Ready: true, NotType: city.NotWork(), Limit: workLimit})}
+	f.About = &readyList{takes: to, asked: m.seek(beads.Query{Ready: true, NotType: city.NotWork(),
+		Limit: workLimit})}
 	return nil
 }
 
@@ -43,7 +44,8 @@ type readyList struct {
 
 // takeReady takes in what work there is to hand out.
 func (m *model) takeReady(f *finder, ready *readyList, a found) {
-	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("work.show")+" shows all of it, and adds some."
+	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("work.show")+
+		" shows all of it, and adds some."
 	if a.problem != "" {
 		f.None = "The work cannot be read: " + widget.Plain(a.problem)
 	}
@@ -57,7 +59,8 @@ func (m *model) takeReady(f *finder, ready *readyList, a found) {
 	f.Search()
 }
 
-// readyWork puts work into the order in which it should be handed out: what nobody has first, the most urgent of it before.
+// readyWork puts work into the order in which it should be handed out: what nobody has first, the most urgent of it
+// before.
 func readyWork(all []beads.Bead) []beads.Bead {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b beads.Bead) int {

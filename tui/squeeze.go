@@ -32,8 +32,8 @@ func (p *peek) fitted(s picture, w, h int) picture {
 	return s
 }
 
-// squeezeRows leaves out blank rows until h are left, from the bottom: first those beside other blank ones, then any. The
-// cursor's stays.
+// squeezeRows leaves out blank rows until h are left, from the bottom: first those beside other blank ones, then
+// any. The cursor's stays.
 func squeezeRows(s picture, h int) picture {
 	for _, any := range []bool{false, true} {
 		excess := len(s.lines) - h

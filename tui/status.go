@@ -100,7 +100,8 @@ func (r *result) text() string {
 	case r.total == 1:
 		return r.failures[0]
 	}
-	return fmt.Sprintf("%s: %d ok, %d failed: %s", strings.TrimSuffix(r.title, ":"), r.total-len(r.failures), len(r.failures),
+	return fmt.Sprintf("%s: %d ok, %d failed: %s", strings.TrimSuffix(r.title, ":"),
+		r.total-len(r.failures), len(r.failures),
 		strings.Join(r.failures, "; "))
 }
 

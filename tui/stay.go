@@ -37,7 +37,8 @@ func (m *model) left(now time.Time, s stay) {
 // discount takes a visit that is over out of the list of agents.
 func (m *model) discount() {
 	r := m.agents.Find(m.stayed.agent)
-	if r == nil || r.session == nil || r.session.ID != m.stayed.session || r.session.Viewers <= m.stayed.others {
+	if r == nil || r.session == nil || r.session.ID != m.stayed.session ||
+		r.session.Viewers <= m.stayed.others {
 		return
 	}
 	own := *r.session

@@ -11,8 +11,9 @@ import (
 	"gcity/city"
 )
 
-// tour keeps the rooms of the cities that were looked at, one of which is shown. Of the others nothing is read: their streams
-// have ended, and only commands that were given there run to their end. It belongs to the goroutine that turns the model.
+// tour keeps the rooms of the cities that were looked at, one of which is shown. Of the others nothing is read:
+// their streams have ended, and only commands that were given there run to their end. It belongs to the goroutine
+// that turns the model.
 type tour struct {
 	o       Options
 	root    *runner
@@ -157,7 +158,8 @@ func (r *runner) travel(e travel) {
 	})
 }
 
-// cityIn is a city of the list. The one that this program runs is reached without the supervisor, who cannot run it as well.
+// cityIn is a city of the list. The one that this program runs is reached without the supervisor, who cannot run it
+// as well.
 func (t *tour) cityIn(name, path string) (city.Control, error) {
 	if t.home != nil && t.home.m.mode == Hosting && path == t.o.Folder {
 		return t.o.City, nil
@@ -195,7 +197,8 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 	cmd := r.carryOut(old.m.keepMemory(true))
 	s.m.inherit(old.m, now)
 	if s.m.lobby && !old.m.lobby {
-		s.m.from = travel{name: cmp.Or(old.m.under, old.m.cityName()), path: old.m.folder, home: old == t.home}
+		s.m.from = travel{name: cmp.Or(old.m.under, old.m.cityName()), path: old.m.folder,
+			home: old == t.home}
 	}
 	s.m.home = ""
 	if t.home != nil && s != t.home {
@@ -242,7 +245,9 @@ func (m *model) welcome(a *arrival, from *model) []effect {
 			if from.lobby {
 				where = "What you looked at"
 			}
-			c.Body = append([]string{"This is about " + m.cityName() + ", the city that this program runs. " + where + ", goes on as it is.", ""}, c.Body...)
+			c.Body = append([]string{"This is about " + m.cityName() +
+				", the city that this program runs. " + where + ", goes on as it is.", ""},
+				c.Body...)
 		}
 		return todo
 	}
@@ -280,13 +285,14 @@ func (t *tour) build(a *arrival, now time.Time) *station {
 	return s
 }
 
-// forget gives up the room that was left first where there are too many; those of the city that the tour began in, and of
-// all cities, stay.
+// forget gives up the room that was left first where there are too many; those of the city that the tour began in,
+// and of all cities, stay.
 func (t *tour) forget() {
 	for len(t.rooms) > maxRooms {
 		oldest := ""
 		for path, s := range t.rooms {
-			if s != t.here && s != t.home && !s.m.lobby && (oldest == "" || s.visit < t.rooms[oldest].visit) {
+			if s != t.here && s != t.home && !s.m.lobby &&
+				(oldest == "" || s.visit < t.rooms[oldest].visit) {
 				oldest = path
 			}
 		}
@@ -300,7 +306,8 @@ func (t *tour) forget() {
 // beside is a runner for another city in the same room.
 func (r *runner) beside(c city.Control, config ConfigFile) *runner {
 	root := r.top()
-	return &runner{ctx: root.ctx, root: root, city: c, box: newMailbox(), log: root.log, getenv: root.getenv, clock: root.clock, tmux: root.tmux,
+	return &runner{ctx: root.ctx, root: root, city: c, box: newMailbox(), log: root.log,
+		getenv: root.getenv, clock: root.clock, tmux: root.tmux,
 		config: config, fail: root.fail}
 }
 
@@ -336,7 +343,8 @@ func (b *mailbox) drop(newer *city.Snapshot) {
 	}
 }
 
-// behind reports whether more has happened than is shown of the past anyway since the room was left; then it is forgotten.
+// behind reports whether more has happened than is shown of the past anyway since the room was left; then it is
+// forgotten.
 func (b *mailbox) behind(seq uint64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

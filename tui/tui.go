@@ -25,28 +25,35 @@ func (m Mode) String() string { return [...]string{"hosting", "joined", "read-on
 type Options struct {
 	City   city.Control
 	Mode   Mode
-	Folder string       // of the city, absolute, no links in it; "" = not known
-	Config ConfigFile   // nil = it cannot be edited from here
-	Theme  themes.Theme // where neither the person nor the city asks for another; the zero value is themes.Default
+	Folder string     // of the city, absolute, no links in it; "" = not known
+	Config ConfigFile // nil = it cannot be edited from here
+	// where neither the person nor the city asks for another; the zero value is themes.Default
+	Theme themes.Theme
 
-	NoColor       bool          // weight only, whatever the theme
-	ASCII         bool          // no sign beyond ASCII of our own
-	ReducedMotion bool          // nothing moves that does not have to: clocks by the minute where they can
+	NoColor bool // weight only, whatever the theme
+	ASCII   bool // no sign beyond ASCII of our own
+	// nothing moves that does not have to: clocks by the minute where they can
+	ReducedMotion bool
 	OverSSH       bool          // fewer frames, the pane below, full width
 	Person        Person        // who sits in front of it
 	Changes       <-chan Person // the same anew, when it has changed; nil = it never does
-	Memory        string        // file that keeps how the room was left, "" = nothing is kept; its folder is made
+	// file that keeps how the room was left, "" = nothing is kept; its folder is made
+	Memory string
 
-	// Cities lists the cities that can be looked at from here, nil = there is no list. With a list and no City the room shows
-	// all of them first; the Mode is then that of each.
-	Cities   city.Directory
-	ConfigOf func(folder string, c city.Control) ConfigFile // of a city of the list, nil = cannot be edited
-	MemoryOf func(folder string) string                     // the same as Memory, of a city of the list; nil = nothing is kept
+	// Cities lists the cities that can be looked at from here, nil = there is no list. With a list and no City the
+	// room shows all of them first; the Mode is then that of each.
+	Cities city.Directory
+	// of a city of the list, nil = cannot be edited
+	ConfigOf func(folder string, c city.Control) ConfigFile
+	// the same as Memory, of a city of the list; nil = nothing is kept
+	MemoryOf func(folder string) string
 
-	FPS int // most frames a second, which is how soon a key is answered; 0 = 60, over SSH 30. What comes in is paced apart from it
+	// most frames a second, which is how soon a key is answered; 0 = 60, over SSH 30. What comes in is paced apart
+	// from it
+	FPS int
 
-	// Interrupts brings SIGINT to a room whose process means something else by it; nil = the room listens itself. One that was
-	// typed while the terminal was somebody else's is swallowed, any other ends the room.
+	// Interrupts brings SIGINT to a room whose process means something else by it; nil = the room listens itself.
+	// One that was typed while the terminal was somebody else's is swallowed, any other ends the room.
 	Interrupts <-chan os.Signal
 
 	In      *os.File     // the terminal; nil = os.Stdin
@@ -54,8 +61,8 @@ type Options struct {
 	Environ []string     // nil = os.Environ()
 	Logger  *slog.Logger // a file, never the screen; nil = nothing is logged
 
-	// Clock gives what the room takes for the time; nil = time.Now. Called from several goroutines. How often it draws and
-	// asks does not follow it.
+	// Clock gives what the room takes for the time; nil = time.Now. Called from several goroutines. How often it
+	// draws and asks does not follow it.
 	Clock func() time.Time
 }
 
@@ -83,7 +90,8 @@ const (
 
 // String names the exit for logs.
 func (e Exit) String() string {
-	return [...]string{"ended", "leave", "hand over", "keep agents", "stop city", "hangup", "terminated", "interrupted"}[e]
+	return [...]string{"ended", "leave", "hand over", "keep agents", "stop city", "hangup",
+		"terminated", "interrupted"}[e]
 }
 
 // withDefaults fills in what the zero value leaves out.

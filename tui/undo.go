@@ -104,7 +104,8 @@ func (u *undo) possible(m *model) []city.Command {
 
 // undoable reports whether u takes the last verb back. In Quarantine it releases who is there, as the rows say.
 func (m *model) undoable() bool {
-	if m.undo.restore == nil && len(m.undo.possible(m)) == 0 || !m.now.Before(m.undo.until) || m.mode == ReadOnly {
+	if m.undo.restore == nil && len(m.undo.possible(m)) == 0 || !m.now.Before(m.undo.until) ||
+		m.mode == ReadOnly {
 		return false
 	}
 	return m.focus != panelQuarantine || len(m.heldBack()) == 0

@@ -19,9 +19,10 @@ type verb struct {
 	does  string
 	id    string // of the action that does it by hand, for its keys
 	looks bool   // it changes nothing
-	text  int    // which word is a text that goes on to the end of the line, counted from 1; 0 = none
-	args  func(m *model, before []string) []word
-	run   func(m *model, args []string) (todo []effect, why string)
+	// which word is a text that goes on to the end of the line, counted from 1; 0 = none
+	text int
+	args func(m *model, before []string) []word
+	run  func(m *model, args []string) (todo []effect, why string)
 }
 
 // word is something that may be typed next.
@@ -30,28 +31,50 @@ type word struct{ word, note string }
 // verbs are the palette's commands. Without a name, where that can be, they are about what is selected.
 func verbs() []verb {
 	return []verb{
-		{name: "goto", usage: "NAME", does: "go to an agent, a pool, an automation or a watchdog", looks: true, args: (*model).anyNames, run: (*model).goTo},
-		{name: "attach", usage: "AGENT", does: "work in an agent's terminal", id: "agent.attach", args: one((*model).agentNames), run: there("agent.attach")},
-		{name: "details", usage: "NAME", does: "show one in detail", id: "agent.details", looks: true, args: one((*model).anyNames), run: there("agent.details")},
-		{name: "restart", usage: "AGENT…", does: "restart agents", id: "agent.restart", args: (*model).agentNames, run: onAgents("agent.restart", nil)},
-		{name: "drain", usage: "AGENT…", does: "tell agents to finish", id: "agent.drain", args: (*model).agentNames, run: onAgents("agent.drain", cannotDrain)},
-		{name: "undrain", usage: "AGENT…", does: "take a drain back", id: "agent.drain", args: (*model).agentNames, run: onAgents("agent.drain", cannotUndrain)},
-		{name: "release", usage: "AGENT…", does: "release from quarantine or backoff", id: releaseID, args: (*model).agentNames, run: onAgents("", cannotRelease)},
-		{name: "kill", usage: "AGENT…", does: "end agents at once; they start again", id: "agent.end", args: (*model).agentNames, run: onAgents("agent.end", nil)},
-		{name: "suspend", usage: "AGENT|POOL", does: "keep an agent or a pool ended", id: suspendID, args: one((*model).flaggedNames), run: flagging(true)},
-		{name: "resume", usage: "AGENT|POOL", does: "let an agent or a pool run again", id: suspendID, args: one((*model).flaggedNames), run: flagging(false)},
-		{name: "scale", usage: "POOL SIZE|auto", does: "set a pool's size, or give it back to its check", id: "pool.scale", args: (*model).scaleWords, run: (*model).scaleLine},
-		{name: "fire", usage: "AUTOMATION", does: "fire an automation now", id: "automation.fire", args: one((*model).automationNames), run: (*model).fireLine},
-		{name: "stop", usage: "AUTOMATION", does: "end an automation's run under way", id: "automation.stop", args: one((*model).automationNames), run: (*model).stopLine},
-		{name: "beat", usage: "WATCHDOG", does: "have a watchdog look now", id: "watchdog.beat", args: one((*model).watchdogNames), run: (*model).beatLine},
-		{name: "acknowledge", usage: "WATCHDOG", does: "answer a watchdog that calls", id: releaseID, args: one((*model).watchdogNames), run: (*model).heardLine},
-		{name: "send", usage: "TEXT…", does: "send a text to the selected or marked agents", id: "agent.send", text: 1, args: noWords, run: (*model).sendLine},
-		{name: "nudge", usage: "AGENT TEXT…", does: "send a text to an agent", id: "agent.send", text: 2, args: one((*model).agentNames), run: (*model).nudgeLine},
-		{name: "mail", usage: "WHO SUBJECT…", does: "write mail to an agent, a pool or a person", id: mailID, text: 2, args: one((*model).mailNames), run: (*model).writeLine},
-		{name: "sling", usage: "AGENT|POOL ID", does: "hand work to an agent or a pool, and tell it", id: slingID, args: one((*model).flaggedNames), run: (*model).slingLine},
-		{name: "unsend", usage: "AGENT…", does: "take back the texts that wait for agents", id: unsendID, args: (*model).agentNames, run: onAgents(unsendID, cannotUnsend)},
-		{name: "city", usage: "NAME", does: "go to another city", id: "city.switch", looks: true, args: one((*model).cityNames), run: (*model).cityLine},
-		{name: "messages", does: "what the status line has said", id: "view.messages", looks: true, run: byHand("view.messages")},
+		{name: "goto", usage: "NAME", does: "go to an agent, a pool, an automation or a watchdog",
+			looks: true, args: (*model).anyNames, run: (*model).goTo},
+		{name: "attach", usage: "AGENT", does: "work in an agent's terminal", id: "agent.attach",
+			args: one((*model).agentNames), run: there("agent.attach")},
+		{name: "details", usage: "NAME", does: "show one in detail", id: "agent.details",
+			looks: true, args: one((*model).anyNames), run: there("agent.details")},
+		{name: "restart", usage: "AGENT…", does: "restart agents", id: "agent.restart",
+			args: (*model).agentNames, run: onAgents("agent.restart", nil)},
+		{name: "drain", usage: "AGENT…", does: "tell agents to finish", id: "agent.drain",
+			args: (*model).agentNames, run: onAgents("agent.drain", cannotDrain)},
+		{name: "undrain", usage: "AGENT…", does: "take a drain back", id: "agent.drain",
+			args: (*model).agentNames, run: onAgents("agent.drain", cannotUndrain)},
+		{name: "release", usage: "AGENT…", does: "release from quarantine or backoff",
+			id: releaseID, args: (*model).agentNames, run: onAgents("", cannotRelease)},
+		{name: "kill", usage: "AGENT…", does: "end agents at once; they start again",
+			id: "agent.end", args: (*model).agentNames, run: onAgents("agent.end", nil)},
+		{name: "suspend", usage: "AGENT|POOL", does: "keep an agent or a pool ended", id: suspendID,
+			args: one((*model).flaggedNames), run: flagging(true)},
+		{name: "resume", usage: "AGENT|POOL", does: "let an agent or a pool run again",
+			id: suspendID, args: one((*model).flaggedNames), run: flagging(false)},
+		{name: "scale", usage: "POOL SIZE|auto", does: "set a pool's size, or give it back " +
+			"to its check", id: "pool.scale", args: (*model).scaleWords, run: (*model).scaleLine},
+		{name: "fire", usage: "AUTOMATION", does: "fire an automation now", id: "automation.fire",
+			args: one((*model).automationNames), run: (*model).fireLine},
+		{name: "stop", usage: "AUTOMATION", does: "end an automation's run under way",
+			id: "automation.stop", args: one((*model).automationNames), run: (*model).stopLine},
+		{name: "beat", usage: "WATCHDOG", does: "have a watchdog look now", id: "watchdog.beat",
+			args: one((*model).watchdogNames), run: (*model).beatLine},
+		{name: "acknowledge", usage: "WATCHDOG", does: "answer a watchdog that calls",
+			id: releaseID, args: one((*model).watchdogNames), run: (*model).heardLine},
+		{name: "send", usage: "TEXT…", does: "send a text to the selected or marked agents",
+			id: "agent.send", text: 1, args: noWords, run: (*model).sendLine},
+		{name: "nudge", usage: "AGENT TEXT…", does: "send a text to an agent", id: "agent.send",
+			text: 2, args: one((*model).agentNames), run: (*model).nudgeLine},
+		{name: "mail", usage: "WHO SUBJECT…", does: "write mail to an agent, a pool or a person",
+			id: mailID, text: 2, args: one((*model).mailNames), run: (*model).writeLine},
+		{name: "sling", usage: "AGENT|POOL ID", does: "hand work to an agent or a pool, " +
+			"and tell it", id: slingID, args: one((*model).flaggedNames), run: (*model).slingLine},
+		{name: "unsend", usage: "AGENT…", does: "take back the texts that wait for agents",
+			id: unsendID, args: (*model).agentNames, run: onAgents(unsendID, cannotUnsend)},
+		{name: "city", usage: "NAME", does: "go to another city", id: "city.switch", looks: true,
+			args: one((*model).cityNames), run: (*model).cityLine},
+		{name: "messages", does: "what the status line has said", id: "view.messages", looks: true,
+			run: byHand("view.messages")},
 		{name: "undo", does: "take the last verb back", id: releaseID, run: byHand("verb.undo")},
 	}
 }
@@ -225,7 +248,8 @@ func (m *model) aimed(names []string, do func() ([]effect, string)) ([]effect, s
 }
 
 // onAgents runs an action on the agents that are named, unless against says why not. Without an id they are released.
-func onAgents(id string, against func(r *agentRow) string) func(*model, []string) ([]effect, string) {
+func onAgents(id string, against func(r *agentRow) string) func(*model, []string) ([]effect,
+	string) {
 	return func(m *model, names []string) ([]effect, string) {
 		return m.aimed(names, func() ([]effect, string) {
 			for _, r := range m.targets() {

@@ -120,12 +120,14 @@ func (m *model) closingRule(p *plan) string {
 	if len(p.right) == 0 || len(p.across) > 0 {
 		return strings.Repeat(thin, m.w)
 	}
-	return strings.Repeat(thin, p.leftWidth) + m.look.Glyphs.Foot[1] + strings.Repeat(thin, m.w-p.leftWidth-1)
+	return strings.Repeat(thin, p.leftWidth) + m.look.Glyphs.Foot[1] +
+		strings.Repeat(thin, m.w-p.leftWidth-1)
 }
 
 // footed is a rule that a bar above it meets at column x, unless a title is there.
 func (m *model) footed(rule string, x, kind int) string {
-	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != m.look.Glyphs.Thin && sign != m.look.Glyphs.Heavy {
+	if sign := ansi.Strip(ansi.Cut(rule, x, x+1)); sign != m.look.Glyphs.Thin &&
+		sign != m.look.Glyphs.Heavy {
 		return rule
 	}
 	foot := m.look.Paint(themes.Rule, m.look.Glyphs.Foot[kind])
@@ -160,7 +162,8 @@ func (m *model) panel(at place, w int, focus bool) []string {
 	case panelPeek:
 		return m.peekPanel(w, at.h, focus, m.tabsFor(at, w))
 	}
-	return m.panelOf(at.panel).Draw(m.env(), box{w: w, h: at.h, focus: focus, tabs: m.tabsFor(at, w)})
+	return m.panelOf(at.panel).Draw(m.env(), box{w: w, h: at.h, focus: focus,
+		tabs: m.tabsFor(at, w)})
 }
 
 // detailStrip is what verbs act on in a few lines, else the selected agent.
@@ -243,9 +246,9 @@ func (m *model) roomy() int {
 	return w
 }
 
-// shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the right, the
-// names of panels that are not seen, for which their keys stand alone; then what is searched for is cut, and at last the
-// keys go. What is said of hidden rows takes the place of a name, but of nothing else.
+// shortTabs are the titles where panels share one place, brought into w columns: notes go first, then, from the
+// right, the names of panels that are not seen, for which their keys stand alone; then what is searched for is cut,
+// and at last the keys go. What is said of hidden rows takes the place of a name, but of nothing else.
 func (m *model) shortTabs(all []widget.Tab, w int) []widget.Tab {
 	all = slices.Clone(all)
 	over := func() int { return widget.TabsWidth(all) - w }

@@ -62,7 +62,8 @@ type viewer struct {
 	wake   chan struct{}
 }
 
-func newViewer(c city.Control, b *mailbox, fresh func(cols, rows, scrollback int) terminal) *viewer {
+func newViewer(c city.Control, b *mailbox, fresh func(cols, rows,
+	scrollback int) terminal) *viewer {
 	return &viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
@@ -71,7 +72,8 @@ func newViewer(c city.Control, b *mailbox, fresh func(cols, rows, scrollback int
 func (v *viewer) look(t watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	same := v.target.agent == t.agent && v.target.session == t.session && v.target.run == t.run && v.target.deep == t.deep
+	same := v.target.agent == t.agent && v.target.session == t.session && v.target.run == t.run &&
+		v.target.deep == t.deep
 	v.target = t
 	if same {
 		return
@@ -182,8 +184,8 @@ func (v *viewer) stream(ctx context.Context, p *paneNews, tries *int) error {
 	return nil
 }
 
-// A flood is looked at a third of the time at most: a reader that is slow gets the newest of it, and nothing else of the
-// room becomes slow.
+// A flood is looked at a third of the time at most: a reader that is slow gets the newest of it, and nothing else
+// of the room becomes slow.
 const (
 	costly  = 5 * time.Millisecond
 	longest = 250 * time.Millisecond

@@ -36,7 +36,8 @@ func (d *watchdogs) details(e *env, name string) []string {
 		lines = append(lines, e.look.Field("degraded",
 			e.look.Paint(themes.Warn, widget.Plain(w.Degraded))))
 	}
-	lines = append(lines, e.look.Field("watches", d.watchedText(e, w)), e.look.Field("heartbeat", heartText(e, r)))
+	lines = append(lines, e.look.Field("watches", d.watchedText(e, w)),
+		e.look.Field("heartbeat", heartText(e, r)))
 	if says := w.Reports(); says != "" {
 		lines = append(lines, e.look.Field("reports", says))
 	}
@@ -125,7 +126,8 @@ func judgedBy(j *city.Judgement) string {
 func judgements(e *env, w *city.Watchdog) []string {
 	all := make([]city.Decision, 0, len(w.Recent))
 	for i := range w.Recent {
-		all = append(all, city.Decision{At: w.Recent[i].At, What: string(w.Recent[i].Decision), Why: judgedBy(&w.Recent[i])})
+		all = append(all, city.Decision{At: w.Recent[i].At, What: string(w.Recent[i].Decision),
+			Why: judgedBy(&w.Recent[i])})
 	}
 	lines := decisions(e, all)
 	if len(all) == 0 && w.Last != nil {

@@ -205,8 +205,10 @@ func (r *watchdogRow) because(now time.Time) widget.Reason {
 
 // help says what would fill the list.
 func (d *watchdogs) help(e *env, w int) []string {
-	return e.look.Notes(w, "No watchdogs: nobody looks whether an agent is at work. Add one to "+widget.Plain(e.snap.Path)+"/city.toml:", "",
-		"    [[watchdogs]]", `    name = "chain"`, `    watches = "AGENT"      # which says so with: gc heartbeat`)
+	return e.look.Notes(w, "No watchdogs: nobody looks whether an agent is at work. "+
+		"Add one to "+widget.Plain(e.snap.Path)+"/city.toml:", "",
+		"    [[watchdogs]]", `    name = "chain"`,
+		`    watches = "AGENT"      # which says so with: gc heartbeat`)
 }
 
 // strip is a watchdog in a few lines, beside the lists.
@@ -232,7 +234,8 @@ func (r *watchdogRow) passes(f *widget.Filter) bool {
 		case "name":
 			hit = widget.HasNamePrefix(r.name, t.Word) || widget.HasNamePrefix(r.watches, t.Word)
 		case "":
-			hit = t.In(r.shown) || !t.Fuzzy && (t.In(r.word) || t.In(r.watches) || t.In(r.whoJudges()) || t.In(r.told))
+			hit = t.In(r.shown) || !t.Fuzzy &&
+				(t.In(r.word) || t.In(r.watches) || t.In(r.whoJudges()) || t.In(r.told))
 		}
 		return hit
 	})

@@ -53,8 +53,11 @@ func (k *work) title() string {
 func (m *model) askWork() {
 	k := m.work
 	k.stale, k.counts = false, m.workCounts()
-	none := slices.DeleteFunc(city.NotWork(), func(kind string) bool { return kind == city.GateType })
-	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: none, Limit: workLimit})
+	none := slices.DeleteFunc(city.NotWork(), func(kind string) bool {
+		return kind == city.GateType
+	})
+	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
+		NotType: none, Limit: workLimit})
 }
 
 func (m *model) workCounts() [2]int {
@@ -78,7 +81,9 @@ func (k *work) take(f found) {
 		return // what was known stays
 	}
 	gates := city.GatesIn(f.beads)
-	all := slices.DeleteFunc(slices.Clone(f.beads), func(b beads.Bead) bool { return b.Type == city.GateType })
+	all := slices.DeleteFunc(slices.Clone(f.beads), func(b beads.Bead) bool {
+		return b.Type == city.GateType
+	})
 	k.beads = len(all)
 	k.rows = grouped(all)
 	for i := range k.rows {
@@ -121,8 +126,8 @@ func grouped(all []beads.Bead) []workRow {
 	return rows
 }
 
-// isPart reports whether a bead stands below another one: that is there, is for the same pool, and is, however many parts
-// of parts there are between, at last a part of nothing.
+// isPart reports whether a bead stands below another one: that is there, is for the same pool, and is, however many
+// parts of parts there are between, at last a part of nothing.
 func isPart(b *beads.Bead, byID map[string]*beads.Bead) bool {
 	const deepest = 8
 	part := false
@@ -137,7 +142,8 @@ func isPart(b *beads.Bead, byID map[string]*beads.Bead) bool {
 }
 
 // inOrder appends beads, each with its parts.
-func inOrder(rows []workRow, group []beads.Bead, parts map[string][]beads.Bead, depth int) []workRow {
+func inOrder(rows []workRow, group []beads.Bead, parts map[string][]beads.Bead,
+	depth int) []workRow {
 	slices.SortStableFunc(group, func(a, b beads.Bead) int {
 		if (a.Assignee == "") != (b.Assignee == "") {
 			return cmp.Compare(b.Assignee, a.Assignee)
@@ -193,7 +199,8 @@ func groupHead(pool string, group []beads.Bead, parts int) string {
 // partsBelow is how much stands below the bead under the cursor.
 func (k *work) partsBelow() int {
 	n := 0
-	for i := k.at + 1; i < len(k.rows) && k.rows[i].head == "" && k.rows[i].depth > k.rows[k.at].depth; i++ {
+	for i := k.at + 1; i < len(k.rows) && k.rows[i].head == "" &&
+		k.rows[i].depth > k.rows[k.at].depth; i++ {
 		n++
 	}
 	return n
@@ -235,10 +242,14 @@ func (m *model) workSheet(w int) []string {
 	k := m.work
 	none := "No open work. Automations that cook a formula and agents add theirs."
 	if m.mode != ReadOnly {
-		none = "No open work. " + m.keys.KeyOf("work.create") + " adds some; automations that cook a formula and agents add theirs."
+		none = "No open work. " + m.keys.KeyOf("work.create") + " adds some; automations that " +
+			"cook a formula and agents add theirs."
 	}
-	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: none, rows: len(k.rows), at: k.at, offset: &k.offset, titled: true,
-		row: func(i, w int) string { return m.workLine(&k.rows[i], i == k.at, w) }, keys: m.workKeys()})
+	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: none, rows: len(k.rows),
+		at: k.at, offset: &k.offset, titled: true,
+		row: func(i, w int) string {
+			return m.workLine(&k.rows[i], i == k.at, w)
+		}, keys: m.workKeys()})
 }
 
 // workKeys say what the keys do here, now.
@@ -247,11 +258,14 @@ func (m *model) workKeys() []string {
 	case m.mode == ReadOnly && m.work.under() == nil:
 		return m.keys.Hints("work.refresh", "look anew", "work.close", "closes")
 	case m.mode == ReadOnly:
-		return m.keys.Hints("work.details", "all of it", "work.refresh", "look anew", "work.close", "closes")
+		return m.keys.Hints("work.details", "all of it", "work.refresh", "look anew", "work.close",
+			"closes")
 	case m.work.under() == nil:
 		return m.keys.Hints("work.create", "add", "work.close", "closes")
 	}
-	return m.keys.Hints("work.create", "add", "work.finish", "close it", "work.sling", "hand over", "work.verbs", "verbs", "work.yank", "copy", "work.details", "all of it", "work.close", "closes")
+	return m.keys.Hints("work.create", "add", "work.finish", "close it", "work.sling", "hand over",
+		"work.verbs", "verbs", "work.yank", "copy", "work.details", "all of it", "work.close",
+		"closes")
 }
 
 func (m *model) workLine(r *workRow, here bool, w int) string {
@@ -303,7 +317,8 @@ func (m *model) beadDetails(b *beads.Bead, gate string) []string {
 		m.look.Field("changed", widget.Clock(b.UpdatedAt, m.now)),
 	}
 	for _, f := range []struct{ name, text string }{
-		{"awaits", gate}, {"part of", b.ParentID}, {"made from", b.Ref}, {"needs", strings.Join(b.Needs, ", ")}, {"labels", strings.Join(b.Labels, ", ")},
+		{"awaits", gate}, {"part of", b.ParentID}, {"made from", b.Ref},
+		{"needs", strings.Join(b.Needs, ", ")}, {"labels", strings.Join(b.Labels, ", ")},
 	} {
 		if f.text != "" {
 			lines = append(lines, m.look.Field(f.name, widget.Plain(f.text)))

@@ -50,7 +50,8 @@ func (m *model) copies() []copied {
 	return known
 }
 
-// clean leaves escape sequences and what may not be typed out of a text: what is pasted is read by a terminal too (L12).
+// clean leaves escape sequences and what may not be typed out of a text: what is pasted is read by a terminal too
+// (L12).
 func clean(text string) string {
 	return strings.TrimRight(strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || widget.Printable(r) {
@@ -84,19 +85,23 @@ func (m *model) agentCopies() []copied {
 	if !ok {
 		return all
 	}
-	all = append(all, copied{"attach command", fmt.Sprintf("gcity attach %s --city %s", shell.Quote(r.name), shell.Quote(m.snap.Path))},
-		copied{"folder", a.Dir}, copied{"command", a.Command}, copied{"state and why", string(a.State) + ": " + a.Reason})
+	all = append(all, copied{"attach command",
+		fmt.Sprintf("gcity attach %s --city %s", shell.Quote(r.name), shell.Quote(m.snap.Path))},
+		copied{"folder", a.Dir}, copied{"command", a.Command},
+		copied{"state and why", string(a.State) + ": " + a.Reason})
 	if a.Exit != nil {
 		all = append(all, copied{"last exit", m.exitText(a.Exit)})
 		if a.Exit.File != "" {
-			all = append(all, copied{"file with its last words", filepath.Join(m.snap.Path, a.Exit.File)})
+			all = append(all, copied{"file with its last words",
+				filepath.Join(m.snap.Path, a.Exit.File)})
 		}
 	}
 	return append(all, copied{"where it is declared", a.Source})
 }
 
 func beadCopies(b *beads.Bead) []copied {
-	all := []copied{{"id", b.ID}, {"title", b.Title}, {"description", b.Description}, {"who has it", b.Assignee}}
+	all := []copied{{"id", b.ID}, {"title", b.Title}, {"description", b.Description},
+		{"who has it", b.Assignee}}
 	if raw, err := json.Marshal(b); err == nil {
 		all = append(all, copied{"bead as JSON", string(raw)})
 	}
@@ -136,7 +141,8 @@ func (m *model) copy(c copied, program bool) []effect {
 		return []effect{clip{id: id, what: c.what, text: c.text, program: true}}
 	}
 	if len(c.text) > maxClip {
-		m.complain(fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB of at most %d", c.what, len(c.text)>>10, maxClip>>10))
+		m.complain(fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB of at most %d",
+			c.what, len(c.text)>>10, maxClip>>10))
 		return nil
 	}
 	m.show("gave the "+c.what+" to the terminal's clipboard: "+widget.Lead(c.text), false)

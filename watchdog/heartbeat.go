@@ -24,8 +24,8 @@ type Heartbeat struct {
 // Agents is how many agents a watched agent reports as healthy and as unhealthy. nil = it does not report that.
 type Agents struct{ Healthy, Unhealthy *int }
 
-// Parse reads a heartbeat: a JSON object with a timestamp, in RFC 3339 or as seconds since 1970, whatever else it has. Counts
-// of agents that are not counts are ignored. The error follows "its heartbeat".
+// Parse reads a heartbeat: a JSON object with a timestamp, in RFC 3339 or as seconds since 1970, whatever else it
+// has. Counts of agents that are not counts are ignored. The error follows "its heartbeat".
 func Parse(data []byte) (Heartbeat, error) {
 	if len(data) > MaxHeartbeat {
 		return Heartbeat{}, fmt.Errorf("is larger than %d KiB", MaxHeartbeat>>10)
@@ -40,7 +40,8 @@ func Parse(data []byte) (Heartbeat, error) {
 		Unhealthy json.RawMessage `json:"unhealthy_agents"`
 	}
 	if err := json.Unmarshal(data, &beat); err != nil {
-		return Heartbeat{}, errors.New(`is no JSON object like {"timestamp": "2026-01-02T18:30:00Z"}`)
+		return Heartbeat{},
+			errors.New(`is no JSON object like {"timestamp": "2026-01-02T18:30:00Z"}`)
 	}
 	stamp := bytes.TrimSpace(beat.Timestamp)
 	if len(stamp) == 0 || bytes.Equal(stamp, []byte("null")) {
@@ -48,7 +49,9 @@ func Parse(data []byte) (Heartbeat, error) {
 	}
 	t, ok := moment(stamp)
 	if !ok || t.Year() < 1971 || t.Year() > 9999 {
-		return Heartbeat{}, fmt.Errorf(`has a "timestamp" that is no time: %.40s; write "2026-01-02T18:30:00Z"`, strconv.QuoteToASCII(string(stamp)))
+		return Heartbeat{},
+			fmt.Errorf(`has a "timestamp" that is no time: %.40s; write "2026-01-02T18:30:00Z"`,
+				strconv.QuoteToASCII(string(stamp)))
 	}
 	return Heartbeat{t, Agents{count(beat.Healthy), count(beat.Unhealthy)}}, nil
 }
@@ -68,7 +71,8 @@ func count(raw []byte) *int {
 func moment(raw []byte) (time.Time, bool) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
-		for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z07:00"} {
+		for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05Z0700",
+			"2006-01-02 15:04:05Z07:00"} {
 			if t, err := time.Parse(layout, text); err == nil {
 				return t.UTC(), true
 			}
@@ -86,7 +90,8 @@ func moment(raw []byte) (time.Time, bool) {
 // Ahead says that a heartbeat is dated in the future, "" if it is not.
 func Ahead(stamp, now time.Time) string {
 	if d := stamp.Sub(now); d > ahead {
-		return fmt.Sprintf("its heartbeat is dated %s ahead of this clock, and counts from when it was seen", text(d))
+		return fmt.Sprintf("its heartbeat is dated %s ahead of this clock, and counts from when "+
+			"it was seen", text(d))
 	}
 	return ""
 }

@@ -2,10 +2,10 @@ package watchdog
 
 import "time"
 
-// Sight is how old something is that somebody else has dated. What it was dated is believed once, when it is first seen;
-// from then on its age grows with our own clock alone. So a clock that is set does not make anybody old, or young again:
-// what has changed between two looks is no older than the first of them, and what is dated in the future is as old as the
-// sight of it. The zero value has seen nothing.
+// Sight is how old something is that somebody else has dated. What it was dated is believed once, when it is first
+// seen; from then on its age grows with our own clock alone. So a clock that is set does not make anybody old, or
+// young again: what has changed between two looks is no older than the first of them, and what is dated in the
+// future is as old as the sight of it. The zero value has seen nothing.
 type Sight struct {
 	Stamp time.Time // as it was dated; zero = nothing was seen
 
@@ -45,8 +45,8 @@ func (s Sight) Time() time.Time {
 // SeenAfter reports whether it was first seen after a time.
 func (s Sight) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
-// After reports whether it may be from after a time: it was not seen before, and is not known to be older. What somebody dates is
-// often cut to the second.
+// After reports whether it may be from after a time: it was not seen before, and is not known to be older. What
+// somebody dates is often cut to the second.
 func (s Sight) After(t time.Time) bool {
 	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
 }

@@ -46,12 +46,14 @@ func Document(all []Operation, names Names) []byte {
 		"openapi": "3.1.0",
 		"info": schema{"title": "gcity", "version": "v0",
 			"description": "A city of agents. Names with a slash are escaped: rig%2Fworker. " +
-				"Over TCP, POST and PATCH need the header " + RequestHeader + ", and everything needs the token where the city has one."},
+				"Over TCP, POST and PATCH need the header " + RequestHeader + ", and everything " +
+				"needs the token where the city has one."},
 		"paths": paths,
 		"components": schema{
 			"schemas":         s.named,
 			"securitySchemes": schema{"token": schema{"type": "http", "scheme": "bearer"}},
-			"responses":       schema{"Refused": schema{"description": "Why it is not answered or not done, and the next step.", "content": inJSON(refusal)}},
+			"responses": schema{"Refused": schema{"description": "Why it is not answered " +
+				"or not done, and the next step.", "content": inJSON(refusal)}},
 		},
 		"security": []schema{{}, {"token": []string{}}},
 	}
@@ -97,7 +99,8 @@ func (o Operation) describe(s *shapes, path string) schema {
 
 // answered is what an operation answers with when it is done.
 func (o Operation) answered(s *shapes) schema {
-	headers := schema{"X-GC-Index": schema{"description": "number of the newest event behind the answer", "schema": schema{"type": "integer"}}}
+	headers := schema{"X-GC-Index": schema{"description": "number of the newest event " +
+		"behind the answer", "schema": schema{"type": "integer"}}}
 	switch {
 	case o.Text != "":
 		return schema{"description": o.Summary,
@@ -148,7 +151,11 @@ func parameters() map[string]string {
 		"assigned": "boolean assigned to anybody",
 		"actor":    "string caused by", "subject": "string about",
 		"since": "string not older than a time, or than so long: 1h30m",
-		"after": "string after this cursor: an event's number, or over cities cityA:5,cityB:12", "after_cursor": "string the same as after", "order": "string \"asc\": the oldest first, the default with since; or \"desc\"", "after_seq": "string after this event, or the same as after", "before_seq": "integer before this event",
+		"after": "string after this cursor: an event's number, or over cities " +
+			"cityA:5,cityB:12",
+		"after_cursor": "string the same as after", "order": "string \"asc\": the oldest first, " +
+			"the default with since; or \"desc\"", "after_seq": "string after this event, or the " +
+			"same as after", "before_seq": "integer before this event",
 		"forward": "boolean the oldest first",
 		"to":      "string addressed to; empty: to people; without it, to anybody",
 		"agent":   "string the same as to", "all": "boolean also what was read",

@@ -1,10 +1,10 @@
-// Package bd is a store of work that the tool bd keeps (Beads). The tool is called once for each operation, with arguments
-// and without a shell, and answers in JSON. A call takes it half a second or more, so nothing here is done bead by bead that
-// can be done for all at once.
+// Package bd is a store of work that the tool bd keeps (Beads). The tool is called once for each operation, with
+// arguments and without a shell, and answers in JSON. A call takes it half a second or more, so nothing here is
+// done bead by bead that can be done for all at once.
 //
-// bd has no revisions: a bead's is a print of its content, and a change that is for one revision looks first whether the
-// content is still that. Between this look and the change everybody is kept away who writes through gcity, and nobody else.
-// The times are bd's own.
+// bd has no revisions: a bead's is a print of its content, and a change that is for one revision looks first
+// whether the content is still that. Between this look and the change everybody is kept away who writes through
+// gcity, and nobody else. The times are bd's own.
 package bd
 
 import (
@@ -55,14 +55,15 @@ type Options struct {
 // Store is a store that bd keeps.
 type Store struct{ *foreign.Store }
 
-// Open gives the store of a folder. Nothing is called or made before it is asked for something; a folder in which bd has no
-// work yet is empty, and the first write has bd make it.
+// Open gives the store of a folder. Nothing is called or made before it is asked for something; a folder in which
+// bd has no work yet is empty, and the first write has bd make it.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
 	}
 	at := filepath.Join(o.Dir, ".beads")
-	return &Store{foreign.New(&keeper{o: o, at: at, env: environment(o, at)}, filepath.Join(at, "gcity.lock"))}, nil
+	return &Store{foreign.New(&keeper{o: o, at: at, env: environment(o, at)},
+		filepath.Join(at, "gcity.lock"))}, nil
 }
 
 // Close lets go of the store. There is nothing to wait for.
@@ -80,11 +81,13 @@ type keeper struct {
 
 // environment is what the tool gets: little enough that nothing of the caller's changes what it does.
 func environment(o Options, at string) []string {
-	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
+	names := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE",
+		"SSL_CERT_DIR", "BEADS_DOLT_PASSWORD"}
 	env := []string{"BEADS_DIR=" + at, "BD_JSON_ENVELOPE=1", "BD_NON_INTERACTIVE=1"}
 	for _, kv := range o.Environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains(names, name) || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") {
+		if slices.Contains(names, name) || strings.HasPrefix(name, "LC_") ||
+			strings.HasPrefix(name, "XDG_") {
 			env = append(env, kv)
 		}
 	}
@@ -137,7 +140,8 @@ func (k *keeper) begin(ctx context.Context) error {
 func (k *keeper) call(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	own, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
-	got, err := shell.Call(own, shell.Program{Path: Program, Args: args, Dir: k.o.Dir, Env: k.env, Stdin: stdin})
+	got, err := shell.Call(own, shell.Program{Path: Program, Args: args, Dir: k.o.Dir, Env: k.env,
+		Stdin: stdin})
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, fmt.Errorf("%w: %s", ErrAbsent, remedy)
@@ -157,7 +161,9 @@ func named(args []string) (about, links []string) {
 	case "show", "update", "close":
 		about = args[1:2]
 	case "delete":
-		about = slices.DeleteFunc(slices.Clone(args[1:]), func(arg string) bool { return strings.HasPrefix(arg, "--") })
+		about = slices.DeleteFunc(slices.Clone(args[1:]), func(arg string) bool {
+			return strings.HasPrefix(arg, "--")
+		})
 	case "dep":
 		about, links = args[2:3], args[3:4]
 	}
@@ -171,8 +177,8 @@ func named(args []string) (about, links []string) {
 	return about, links
 }
 
-// missing is the error for a call that names a bead that there is not, nil if that is not what bd complains of. What it says
-// may name the id or not.
+// missing is the error for a call that names a bead that there is not, nil if that is not what bd complains of.
+// What it says may name the id or not.
 func missing(args []string, why string) error {
 	about, links := named(args)
 	unknown := func(id string) bool { return foreign.Missing(why, id) }
@@ -184,8 +190,10 @@ func missing(args []string, why string) error {
 		of = about[0]
 	}
 	for _, is := range []func(string) bool{given, unknown} {
-		if i := slices.IndexFunc(links, is); i >= 0 && !(slices.ContainsFunc(about, is) && !given(links[i])) {
-			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why), beads.UnknownLink(of, links[i]))
+		if i := slices.IndexFunc(links, is); i >= 0 &&
+			!(slices.ContainsFunc(about, is) && !given(links[i])) {
+			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why),
+				beads.UnknownLink(of, links[i]))
 		}
 		if slices.ContainsFunc(about, is) {
 			return fmt.Errorf("bd %s: %s: %w", args[0], foreign.First(why), beads.ErrNotFound)
@@ -204,7 +212,8 @@ func failure(args []string, got shell.Answer) error {
 				Error string `json:"error"`
 			} `json:"data"`
 		}
-		if text, ok := payload(out); ok && json.Unmarshal(text, &said) == nil && said.Error+said.Data.Error != "" {
+		if text, ok := payload(out); ok && json.Unmarshal(text, &said) == nil &&
+			said.Error+said.Data.Error != "" {
 			why = said.Error + said.Data.Error
 			break
 		}
@@ -266,7 +275,8 @@ func (k *keeper) issues(ctx context.Context, stdin []byte, args ...string) ([]be
 	}
 	text, ok := payload(out)
 	if !ok {
-		return nil, fmt.Errorf("bd %s is to print JSON, and printed %q", args[0], foreign.First(string(out)))
+		return nil, fmt.Errorf("bd %s is to print JSON, and printed %q", args[0],
+			foreign.First(string(out)))
 	}
 	var raw []json.RawMessage
 	if text[0] == '{' {
@@ -316,7 +326,8 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 		return nil, errors.Join(err, ctx.Err())
 	}
 	args := []string{"list", "--json", "--limit", "0", "--include-infra", "--include-gates"}
-	if closed := len(q.Status) == 0 || slices.Contains(q.Status, beads.StatusClosed); closed && !q.Ready {
+	if closed := len(q.Status) == 0 || slices.Contains(q.Status, beads.StatusClosed); closed &&
+		!q.Ready {
 		args = append(args, "--all")
 	}
 	if q.Ready { // what stands in the way must be seen too

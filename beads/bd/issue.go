@@ -12,7 +12,8 @@ import (
 	"gcity/beads/foreign"
 )
 
-// What a bead has and an issue has not is kept in the issue's metadata. What an issue has in other words is shown in the bead's.
+// What a bead has and an issue has not is kept in the issue's metadata. What an issue has in other words is shown
+// in the bead's.
 const (
 	refKey    = "gc.ref"
 	bornKey   = "gc.created_at" // bd keeps whole seconds, in which many beads may be made
@@ -54,11 +55,14 @@ type link struct {
 func read(text []byte) (beads.Bead, error) {
 	var in issue
 	if err := json.Unmarshal(text, &in); err != nil {
-		return beads.Bead{ID: in.ID}, fmt.Errorf("%w: it is no issue as bd writes one: %w", beads.ErrAside, err)
+		return beads.Bead{ID: in.ID}, fmt.Errorf("%w: it is no issue as bd writes one: %w",
+			beads.ErrAside, err)
 	}
 	b := beads.Bead{
-		ID: in.ID, Title: in.Title, Type: in.Type, Assignee: in.Assignee, Description: in.Description, ParentID: in.Parent,
-		Labels: slices.Sorted(slices.Values(in.Labels)), Metadata: map[string]string{}, CreatedAt: in.CreatedAt.Round(time.Second), UpdatedAt: in.UpdatedAt, ClosedAt: in.ClosedAt,
+		ID: in.ID, Title: in.Title, Type: in.Type, Assignee: in.Assignee,
+		Description: in.Description, ParentID: in.Parent,
+		Labels: slices.Sorted(slices.Values(in.Labels)), Metadata: map[string]string{},
+		CreatedAt: in.CreatedAt.Round(time.Second), UpdatedAt: in.UpdatedAt, ClosedAt: in.ClosedAt,
 	}
 	var err error
 	if b.Priority, err = beads.PriorityOf(in.Priority); err != nil {
@@ -84,7 +88,8 @@ func read(text []byte) (beads.Bead, error) {
 		if at == nil {
 			continue
 		}
-		if *at = at.Round(time.Second); at.Before(b.CreatedAt) { // an answer to create has more than is kept
+		// an answer to create has more than is kept
+		if *at = at.Round(time.Second); at.Before(b.CreatedAt) {
 			*at = b.CreatedAt
 		}
 	}
@@ -92,7 +97,8 @@ func read(text []byte) (beads.Bead, error) {
 	if b.Status, known = beads.StatusOf(in.Status); !known {
 		b.Metadata[statusKey] = in.Status
 	}
-	if _, told := b.Metadata[beads.CloseReason]; !told && in.Reason != plainReason && b.Status == beads.StatusClosed {
+	if _, told := b.Metadata[beads.CloseReason]; !told && in.Reason != plainReason &&
+		b.Status == beads.StatusClosed {
 		b.Metadata[beads.CloseReason] = in.Reason
 	}
 	for _, l := range in.Links {

@@ -35,8 +35,9 @@ const (
 // Server is a Dolt SQL server that gcity starts and stops for bd. It has the databases of a city and of its
 // rigs. It outlives the process that started it; the next Server with the same State takes it over.
 type Server struct {
-	Data    string // folder of the databases
-	State   string // folder of the server's configuration, of its log, and of the file that names its process
+	Data string // folder of the databases
+	// folder of the server's configuration, of its log, and of the file that names its process
+	State   string
 	Host    string
 	Port    int
 	Environ []string // the environment is taken from here
@@ -60,7 +61,8 @@ func LocalServer(dir string) (host string, port int, ok bool) {
 		Port int    `json:"dolt_server_port"`
 	}
 	data, err := disk.ReadFile(filepath.Join(dir, ".beads", "metadata.json"))
-	if err != nil || json.Unmarshal(data, &m) != nil || m.Mode != "server" || m.Port == 0 || !IsLocal(m.Host) {
+	if err != nil || json.Unmarshal(data, &m) != nil || m.Mode != "server" || m.Port == 0 ||
+		!IsLocal(m.Host) {
 		return "", 0, false
 	}
 	return cmp.Or(m.Host, "127.0.0.1"), m.Port, true
@@ -142,14 +144,16 @@ func (s *Server) read() (p process, err error) {
 func (s *Server) start() (died <-chan error, err error) {
 	exe, err := exec.LookPath(doltProgram)
 	if err != nil {
-		return nil, fmt.Errorf("the program %s, which [dolt] has gcity run, is not on the PATH; install it, "+
+		return nil, fmt.Errorf("the program %s, which [dolt] has gcity run, is not on the PATH; "+
+			"install it, "+
 			"or set managed = false and run a server yourself", doltProgram)
 	}
 	if err := errors.Join(disk.MkdirAll(s.State, 0o700), disk.MkdirAll(s.Data, 0o700)); err != nil {
 		return nil, fmt.Errorf("cannot make the folders of the Dolt server: %w", err)
 	}
 	text, err := json.Marshal(map[string]any{ // YAML is a superset of JSON
-		"log_level": "warning", "data_dir": s.Data, "listener": map[string]any{"host": s.Host, "port": s.Port},
+		"log_level": "warning", "data_dir": s.Data,
+		"listener": map[string]any{"host": s.Host, "port": s.Port},
 	})
 	if err == nil {
 		err = disk.Replace(s.file("server.yaml"), text, 0o600)
@@ -215,7 +219,8 @@ func (s *Server) awaitAnswer(ctx context.Context, died <-chan error) error {
 		case why := <-died:
 			return fmt.Errorf("the Dolt server ended at once (%w): %s", endOf(why), s.lastLine())
 		case <-ctx.Done():
-			return fmt.Errorf("the Dolt server was started and does not answer: %w; see %s", err, s.file("server.log"))
+			return fmt.Errorf("the Dolt server was started and does not answer: %w; see %s", err,
+				s.file("server.log"))
 		case <-tick.C:
 		}
 	}

@@ -15,11 +15,12 @@ import (
 	"gcity/beads/foreign"
 )
 
-// mostArgument is how long one argument of a process may be, in bytes. A longer description goes in by stdin; metadata cannot.
+// mostArgument is how long one argument of a process may be, in bytes. A longer description goes in by stdin;
+// metadata cannot.
 const mostArgument = 100 << 10
 
-// Make implements foreign.Keeper. bd makes open issues, and gives children the labels of their parent: where the new one is not
-// what it was to be, a second call sets it right. One that cannot be set right is closed.
+// Make implements foreign.Keeper. bd makes open issues, and gives children the labels of their parent: where the
+// new one is not what it was to be, a second call sets it right. One that cannot be set right is closed.
 func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	if err := k.begin(ctx); err != nil {
 		return beads.Bead{}, err
@@ -58,8 +59,8 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 	return k.halfMade(ctx, got, err)
 }
 
-// linked is what has become of a bead that was just made with links: the answer to create tells of none. What else of it is
-// not as it was to be is set right with the same look.
+// linked is what has become of a bead that was just made with links: the answer to create tells of none. What else
+// of it is not as it was to be is set right with the same look.
 func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
 	guess.ParentID, guess.Needs = want.ParentID, want.Needs
@@ -80,7 +81,8 @@ func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, 
 
 // halfMade closes a bead that is not as it was to be.
 func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads.Bead, error) {
-	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=made in part only", "--json"); own == nil {
+	if _, own := k.call(ctx, nil, "close", got.ID, "--force", "--reason=made in part only",
+		"--json"); own == nil {
 		got.Status = beads.StatusClosed
 	}
 	return got, fmt.Errorf("bead %s was made, but not as it was to be: %w", got.ID, err)
@@ -88,7 +90,8 @@ func (k *keeper) halfMade(ctx context.Context, got beads.Bead, err error) (beads
 
 // creation is the call that makes a bead.
 func creation(b beads.Bead) (args []string, stdin []byte, err error) {
-	args = []string{"create", "--title=" + b.Title, "-t", b.Type, "-p", strconv.Itoa(b.Priority.Level()), "--json"}
+	args = []string{"create", "--title=" + b.Title, "-t", b.Type, "-p",
+		strconv.Itoa(b.Priority.Level()), "--json"}
 	if b.ID != "" {
 		args = append(args, "--id="+b.ID, "--force")
 	}
@@ -129,7 +132,8 @@ func short(args []string) error {
 	for _, arg := range args {
 		if len(arg) > mostArgument+1<<10 {
 			name, _, _ := strings.Cut(arg, "=")
-			return fmt.Errorf("bd takes at most %d bytes as its %s: %w", mostArgument, name, errors.ErrUnsupported)
+			return fmt.Errorf("bd takes at most %d bytes as its %s: %w", mostArgument, name,
+				errors.ErrUnsupported)
 		}
 	}
 	return nil
@@ -190,7 +194,8 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 		return was, err
 	}
 	if len(args) > 0 {
-		if _, err := k.call(ctx, stdin, append([]string{"update", now.ID, "--json"}, args...)...); err != nil {
+		if _, err := k.call(ctx, stdin, append([]string{"update", now.ID, "--json"},
+			args...)...); err != nil {
 			return was, err
 		}
 	}
@@ -200,12 +205,14 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 		}
 	}
 	for _, id := range foreign.Without(now.Needs, was.Needs) {
-		if _, err := k.call(ctx, nil, "dep", "add", now.ID, id, "--type", "blocks", "--json"); err != nil {
+		if _, err := k.call(ctx, nil, "dep", "add", now.ID, id, "--type", "blocks",
+			"--json"); err != nil {
 			return was, err
 		}
 	}
 	if closing {
-		args := []string{"close", now.ID, "--json", "--force"} // also where it needs something: that is gcity's to say
+		// also where it needs something: that is gcity's to say
+		args := []string{"close", now.ID, "--json", "--force"}
 		if why := now.Metadata[beads.CloseReason]; why != "" {
 			args = append(args, "--reason="+why)
 		}
@@ -218,7 +225,8 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 		return was, err
 	}
 	if lost := foreign.Both(foreign.Changed(was, now), foreign.Lost(now, got)); len(lost) > 0 {
-		return got, fmt.Errorf("bd took the change of bead %s without its %s: %w", now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
+		return got, fmt.Errorf("bd took the change of bead %s without its %s: %w", now.ID,
+			strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
 	return got, nil
 }
@@ -272,7 +280,8 @@ func update(was, now beads.Bead, closing bool) (args []string, stdin []byte, err
 // removeAtOnce is how many ids one call takes, which have to fit into its arguments.
 const removeAtOnce = 500
 
-// Remove implements foreign.Remover. Where bd takes offence at one that is gone already, those that are there are removed.
+// Remove implements foreign.Remover. Where bd takes offence at one that is gone already, those that are there are
+// removed.
 func (k *keeper) Remove(ctx context.Context, ids []string) error {
 	for some := range slices.Chunk(ids, removeAtOnce) {
 		err := k.remove(ctx, some)

@@ -170,7 +170,8 @@ func newIsEmpty(t *testing.T, h Harness) {
 	if _, err := s.Get(t.Context(), "gc-1"); !errors.Is(err, beads.ErrNotFound) {
 		t.Errorf("get: %v", err)
 	}
-	if _, err := s.Update(t.Context(), "gc-1", beads.Closing()); !errors.Is(err, beads.ErrNotFound) {
+	if _, err := s.Update(t.Context(), "gc-1", beads.Closing()); !errors.Is(err,
+		beads.ErrNotFound) {
 		t.Errorf("update: %v", err)
 	}
 	if c, ok := s.(beads.Counter); ok {
@@ -183,8 +184,11 @@ func newIsEmpty(t *testing.T, h Harness) {
 // full is a bead with everything.
 func full() beads.Bead {
 	return beads.Bead{
-		Title: "paint the fence", Status: beads.StatusInProgress, Type: "chore", Priority: beads.High, Assignee: "yard/painter-2", Ref: "fence/paint",
-		Description: "all of it,\n\tboth sides", Labels: []string{"pool:yard/painter", "colour:green"}, Metadata: map[string]string{"cans": "3", "a.b/c": "{}"},
+		Title: "paint the fence", Status: beads.StatusInProgress, Type: "chore",
+		Priority: beads.High, Assignee: "yard/painter-2", Ref: "fence/paint",
+		Description: "all of it,\n\tboth sides",
+		Labels:      []string{"pool:yard/painter", "colour:green"},
+		Metadata:    map[string]string{"cans": "3", "a.b/c": "{}"},
 	}
 }
 
@@ -195,10 +199,12 @@ func createIsKept(t *testing.T, h Harness) {
 	want.ParentID, want.Needs = root.ID, []string{first.ID, root.ID}
 	before := time.Now().Add(-time.Second)
 	got := create(t, s, want)
-	if got.ID == "" || got.Rev != 1 || got.CreatedAt.Before(before) || got.CreatedAt.After(time.Now().Add(time.Second)) || !got.UpdatedAt.Equal(got.CreatedAt) {
+	if got.ID == "" || got.Rev != 1 || got.CreatedAt.Before(before) ||
+		got.CreatedAt.After(time.Now().Add(time.Second)) || !got.UpdatedAt.Equal(got.CreatedAt) {
 		t.Errorf("%+v", got)
 	}
-	want.ID, want.Rev, want.CreatedAt, want.UpdatedAt = got.ID, got.Rev, got.CreatedAt, got.UpdatedAt
+	want.ID, want.Rev, want.CreatedAt, want.UpdatedAt = got.ID, got.Rev, got.CreatedAt,
+		got.UpdatedAt
 	same(t, "created", got, want)
 	same(t, "read", get(t, s, got.ID), want)
 	same(t, "listed", list(t, s, beads.Query{Limit: 1}), []beads.Bead{want})
@@ -206,15 +212,18 @@ func createIsKept(t *testing.T, h Harness) {
 
 func defaults(t *testing.T, h Harness) {
 	s := h.New(t)
-	b := create(t, s, beads.Bead{Title: "  x ", Labels: []string{"a", "", " a", "b"}, Metadata: map[string]string{"k": ""}, Rev: 9, CreatedAt: time.Unix(1, 0)})
-	if b.Title != "x" || b.Status != beads.StatusOpen || b.Type != beads.DefaultType || b.Priority != beads.Normal || b.Rev != 1 || b.CreatedAt.Unix() == 1 {
+	b := create(t, s, beads.Bead{Title: "  x ", Labels: []string{"a", "", " a", "b"},
+		Metadata: map[string]string{"k": ""}, Rev: 9, CreatedAt: time.Unix(1, 0)})
+	if b.Title != "x" || b.Status != beads.StatusOpen || b.Type != beads.DefaultType ||
+		b.Priority != beads.Normal || b.Rev != 1 || b.CreatedAt.Unix() == 1 {
 		t.Errorf("%+v", b)
 	}
 	same(t, "labels", b.Labels, []string{"a", "b"})
 	if b.Metadata != nil || b.Needs != nil || b.ClosedAt != nil {
 		t.Errorf("%+v", b)
 	}
-	if b = create(t, s, beads.Bead{Title: "x", Status: beads.StatusClosed}); b.ClosedAt == nil || !b.ClosedAt.Equal(b.CreatedAt) {
+	if b = create(t, s, beads.Bead{Title: "x", Status: beads.StatusClosed}); b.ClosedAt == nil ||
+		!b.ClosedAt.Equal(b.CreatedAt) {
 		t.Errorf("created closed: %+v", b)
 	}
 }
@@ -233,7 +242,8 @@ func ownID(t *testing.T, h Harness) {
 	if b := create(t, s, beads.Bead{ID: "other-40", Title: "a"}); b.ID != "other-40" {
 		t.Errorf("%s", b.ID)
 	}
-	if _, err := s.Create(t.Context(), beads.Bead{ID: "other-40", Title: "b"}); !errors.Is(err, beads.ErrConflict) {
+	if _, err := s.Create(t.Context(), beads.Bead{ID: "other-40", Title: "b"}); !errors.Is(err,
+		beads.ErrConflict) {
 		t.Errorf("taken: %v", err)
 	}
 	if b := titled(t, s, "c"); !strings.HasSuffix(b.ID, "-41") {
@@ -249,7 +259,8 @@ func unknownIDs(t *testing.T, h Harness) {
 		if _, err := s.Get(t.Context(), id); !errors.Is(err, beads.ErrNotFound) {
 			t.Errorf("get %q: %v", id, err)
 		}
-		if _, err := s.Update(t.Context(), id, beads.Closing()); !errors.Is(err, beads.ErrNotFound) {
+		if _, err := s.Update(t.Context(), id, beads.Closing()); !errors.Is(err,
+			beads.ErrNotFound) {
 			t.Errorf("update %q: %v", id, err)
 		}
 	}
@@ -293,9 +304,11 @@ func wrongIsRefused(t *testing.T, h Harness) {
 		refused(t, what, err)
 	}
 	for what, p := range map[string]beads.Patch{
-		"no title": {Title: new(" ")}, "status": {Status: new(beads.Status("x"))}, "empty status": {Status: new(beads.Status(""))},
-		"label": {AddLabels: []string{"\u200b"}}, "itself": {Needs: &[]string{a.ID}}, "its own parent": {ParentID: &a.ID},
-		"half good": {Title: new("b"), Priority: new(beads.Priority(9))},
+		"no title": {Title: new(" ")}, "status": {Status: new(beads.Status("x"))},
+		"empty status": {Status: new(beads.Status(""))},
+		"label":        {AddLabels: []string{"\u200b"}}, "itself": {Needs: &[]string{a.ID}},
+		"its own parent": {ParentID: &a.ID},
+		"half good":      {Title: new("b"), Priority: new(beads.Priority(9))},
 	} {
 		_, err := s.Update(t.Context(), a.ID, p)
 		refused(t, "patch: "+what, err)
@@ -309,16 +322,20 @@ func wrongIsRefused(t *testing.T, h Harness) {
 func anyText(t *testing.T, h Harness) {
 	s := h.New(t)
 	for _, text := range []string{
-		`it's "quoted" \n %s ? ?1 $a :b @c -- /* */`, "日本語 — ünïcode", "👩‍👩‍👧 family", "नमस्ते", "x'); DELETE FROM beads; --", "{}", "null",
+		`it's "quoted" \n %s ? ?1 $a :b @c -- /* */`, "日本語 — ünïcode", "👩‍👩‍👧 family", "नमस्ते",
+		"x'); DELETE FROM beads; --", "{}", "null",
 		strings.Repeat("é", beads.MaxTitle/2),
 	} {
-		b := create(t, s, beads.Bead{Title: text, Ref: text[:min(len(text), 40)], Description: text + "\n\n\t" + text + "\n", Metadata: map[string]string{"k": text}})
-		if got := get(t, s, b.ID); got.Title != text || got.Description != text+"\n\n\t"+text+"\n" || got.Metadata["k"] != text {
+		b := create(t, s, beads.Bead{Title: text, Ref: text[:min(len(text), 40)],
+			Description: text + "\n\n\t" + text + "\n", Metadata: map[string]string{"k": text}})
+		if got := get(t, s, b.ID); got.Title != text || got.Description !=
+			text+"\n\n\t"+text+"\n" || got.Metadata["k"] != text {
 			t.Errorf("%q came back as %+v", text, got)
 		}
 	}
 	long := strings.Repeat("0123456789abcde\n", beads.MaxText/16)
-	if got := get(t, s, create(t, s, beads.Bead{Title: "long", Description: long}).ID); got.Description != long {
+	if got := get(t, s, create(t, s, beads.Bead{Title: "long", Description: long}).
+		ID); got.Description != long {
 		t.Errorf("%d bytes came back as %d", len(long), len(got.Description))
 	}
 }
@@ -343,7 +360,8 @@ func failedRead(t *testing.T, h Harness) {
 	if all, err := s.List(gone, beads.Query{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("list: %v, %v", all, err)
 	}
-	if _, err := s.Get(gone, "gc-99"); !errors.Is(err, context.Canceled) || errors.Is(err, beads.ErrNotFound) {
+	if _, err := s.Get(gone, "gc-99"); !errors.Is(err, context.Canceled) ||
+		errors.Is(err, beads.ErrNotFound) {
 		t.Errorf("get: %v", err)
 	}
 	if _, err := s.Create(gone, beads.Bead{Title: "b"}); !errors.Is(err, context.Canceled) {

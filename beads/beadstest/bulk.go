@@ -32,7 +32,8 @@ func batchWhole(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	root, brush, sand, dry := made[0], made[1], made[2], made[3]
-	if root.Title != "paint" || brush.ParentID != root.ID || sand.ParentID != root.ID || dry.ParentID != root.ID {
+	if root.Title != "paint" || brush.ParentID != root.ID || sand.ParentID != root.ID ||
+		dry.ParentID != root.ID {
 		t.Errorf("%+v", made)
 	}
 	same(t, "needs of brush", brush.Needs, []string{sand.ID})
@@ -41,7 +42,8 @@ func batchWhole(t *testing.T, h Harness) {
 	for i, m := range made {
 		same(t, m.Title, get(t, s, m.ID), m)
 		if i > 0 && !m.CreatedAt.After(made[i-1].CreatedAt) {
-			t.Errorf("%s was created at %v, the one before at %v", m.Title, m.CreatedAt, made[i-1].CreatedAt)
+			t.Errorf("%s was created at %v, the one before at %v", m.Title, m.CreatedAt,
+				made[i-1].CreatedAt)
 		}
 		if strings.Contains(m.ID, "$") {
 			t.Errorf("a name was kept: %s", m.ID)
@@ -108,9 +110,11 @@ func molecule(t *testing.T, h Harness) {
 // old makes a closed tree of a root and two levels below it.
 func old(t *testing.T, s beads.Store, label string) (root, child, grandchild beads.Bead) {
 	t.Helper()
-	root = create(t, s, beads.Bead{Title: "root", Type: beads.TypeMolecule, Labels: []string{label}, Status: beads.StatusClosed})
+	root = create(t, s, beads.Bead{Title: "root", Type: beads.TypeMolecule, Labels: []string{label},
+		Status: beads.StatusClosed})
 	child = create(t, s, beads.Bead{Title: "child", ParentID: root.ID, Status: beads.StatusClosed})
-	grandchild = create(t, s, beads.Bead{Title: "grandchild", ParentID: child.ID, Status: beads.StatusClosed})
+	grandchild = create(t, s, beads.Bead{Title: "grandchild", ParentID: child.ID,
+		Status: beads.StatusClosed})
 	return root, child, grandchild
 }
 
@@ -130,7 +134,8 @@ func purge(t *testing.T, h Harness) {
 	later := time.Now().Add(time.Hour)
 	purged(t, s, beads.Query{Labels: []string{"wisp"}, Limit: 1}, root.CreatedAt, 0)
 	purged(t, s, beads.Query{Labels: []string{"none"}}, later, 0)
-	purged(t, s, beads.Query{Labels: []string{"wisp"}, Type: beads.TypeMolecule, Status: []beads.Status{beads.StatusOpen}, Limit: 1}, later, 3)
+	purged(t, s, beads.Query{Labels: []string{"wisp"}, Type: beads.TypeMolecule,
+		Status: []beads.Status{beads.StatusOpen}, Limit: 1}, later, 3)
 	titles(t, s, beads.Query{}, "waiting other")
 	titles(t, s, beads.Query{Labels: []string{"wisp"}}, "")
 	if _, err := s.Get(t.Context(), root.ID); !errors.Is(err, beads.ErrNotFound) {
@@ -138,7 +143,8 @@ func purge(t *testing.T, h Harness) {
 	}
 	update(t, s, other.ID, beads.Closing())
 	titles(t, s, beads.Query{Ready: true}, "waiting")
-	update(t, s, waiting.ID, beads.Patch{Priority: new(beads.Urgent)}) // what it needed does not stand in the way
+	// what it needed does not stand in the way
+	update(t, s, waiting.ID, beads.Patch{Priority: new(beads.Urgent)})
 	if b := titled(t, s, "new"); b.ID == root.ID {
 		t.Errorf("the id %s was given out again", b.ID)
 	}
@@ -157,10 +163,12 @@ func purgeKeeps(t *testing.T, h Harness) {
 		update(t, s, b.ID, beads.Closing())
 	}
 	newest := get(t, s, grandchild.ID)
-	purged(t, s, beads.Query{Labels: []string{"wisp"}}, *newest.ClosedAt, 0) // one below was closed later
+	// one below was closed later
+	purged(t, s, beads.Query{Labels: []string{"wisp"}}, *newest.ClosedAt, 0)
 	many := h.many(450, 9)
 	for i := range many {
-		create(t, s, beads.Bead{Title: fmt.Sprint(i), Labels: []string{"wisp"}, Status: beads.StatusClosed})
+		create(t, s, beads.Bead{Title: fmt.Sprint(i), Labels: []string{"wisp"},
+			Status: beads.StatusClosed})
 	}
 	purged(t, s, beads.Query{Labels: []string{"wisp"}}, later, 3+many)
 }
@@ -170,8 +178,10 @@ func foreign() []beads.Bead {
 	at := time.Date(2024, 2, 29, 23, 59, 59, 123456789, time.UTC)
 	done := at.Add(48 * time.Hour)
 	return []beads.Bead{
-		{ID: "old-7", Title: "seven", Status: beads.StatusClosed, Type: "bug", CreatedAt: at, UpdatedAt: done, ClosedAt: &done, Rev: 4, Labels: []string{"x"}},
-		{ID: "old-a3f.1", Title: "part", Status: beads.StatusOpen, Type: "task", ParentID: "old-7", Needs: []string{"old-20", "old-7"}, CreatedAt: at.Add(time.Hour),
+		{ID: "old-7", Title: "seven", Status: beads.StatusClosed, Type: "bug", CreatedAt: at,
+			UpdatedAt: done, ClosedAt: &done, Rev: 4, Labels: []string{"x"}},
+		{ID: "old-a3f.1", Title: "part", Status: beads.StatusOpen, Type: "task", ParentID: "old-7",
+			Needs: []string{"old-20", "old-7"}, CreatedAt: at.Add(time.Hour),
 			UpdatedAt: at.Add(time.Hour), Rev: 1, Metadata: map[string]string{"bd.notes": "n"}},
 	}
 }
@@ -232,8 +242,10 @@ func restoreInCircle(t *testing.T, h Harness) {
 	s := h.New(t)
 	at := time.Unix(1_700_000_000, 0)
 	_, err := optional[beads.Restorer](t, s).Restore(t.Context(), []beads.Bead{
-		{ID: "x-1", Title: "well", CreatedAt: at}, {ID: "x-2", Title: "leads there", Needs: []string{"x-3"}, CreatedAt: at},
-		{ID: "x-3", Title: "in it", Needs: []string{"x-4"}, CreatedAt: at}, {ID: "x-4", Title: "too", Needs: []string{"x-3"}, CreatedAt: at},
+		{ID: "x-1", Title: "well", CreatedAt: at},
+		{ID: "x-2", Title: "leads there", Needs: []string{"x-3"}, CreatedAt: at},
+		{ID: "x-3", Title: "in it", Needs: []string{"x-4"}, CreatedAt: at},
+		{ID: "x-4", Title: "too", Needs: []string{"x-3"}, CreatedAt: at},
 	})
 	refused(t, "a circle", err)
 	if err != nil && err.Error() != "bead x-3: its needs would go in a circle: x-3 → x-4 → x-3" {
@@ -245,7 +257,8 @@ func restoreLater(t *testing.T, h Harness) {
 	s := h.New(t)
 	restored(t, s, foreign(), beads.Restored{Created: 2})
 	newer, older := foreign()[0], foreign()[1]
-	newer.Title, newer.Labels, newer.UpdatedAt = "new seven", []string{"y"}, newer.UpdatedAt.Add(time.Second)
+	newer.Title, newer.Labels, newer.UpdatedAt = "new seven", []string{"y"},
+		newer.UpdatedAt.Add(time.Second)
 	older.Title, older.UpdatedAt = "old part", older.UpdatedAt.Add(-time.Second)
 	restored(t, s, []beads.Bead{newer, older}, beads.Restored{Updated: 1, Kept: 1})
 	newer.Rev = 5

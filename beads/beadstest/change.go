@@ -15,8 +15,10 @@ func patchChanges(t *testing.T, h Harness) {
 	root, a := titled(t, s, "root"), titled(t, s, "a")
 	want := full()
 	got := update(t, s, a.ID, beads.Patch{
-		Title: &want.Title, Status: &want.Status, Type: &want.Type, Priority: &want.Priority, Assignee: &want.Assignee, ParentID: &root.ID,
-		Ref: &want.Ref, Needs: &[]string{root.ID}, Description: &want.Description, AddLabels: want.Labels, SetMetadata: want.Metadata,
+		Title: &want.Title, Status: &want.Status, Type: &want.Type, Priority: &want.Priority,
+		Assignee: &want.Assignee, ParentID: &root.ID,
+		Ref: &want.Ref, Needs: &[]string{root.ID}, Description: &want.Description,
+		AddLabels: want.Labels, SetMetadata: want.Metadata,
 	})
 	want.ID, want.ParentID, want.Needs = a.ID, root.ID, []string{root.ID}
 	want.CreatedAt, want.UpdatedAt, want.Rev = a.CreatedAt, got.UpdatedAt, 2
@@ -25,9 +27,11 @@ func patchChanges(t *testing.T, h Harness) {
 	}
 	same(t, "updated", got, want)
 	same(t, "read", get(t, s, a.ID), want)
-	bare := update(t, s, a.ID, beads.Patch{Assignee: new(""), ParentID: new(""), Ref: new(""), Needs: &[]string{}, Description: new(""),
+	bare := update(t, s, a.ID, beads.Patch{Assignee: new(""), ParentID: new(""), Ref: new(""),
+		Needs: &[]string{}, Description: new(""),
 		RemoveLabels: want.Labels, SetMetadata: map[string]string{"cans": "", "a.b/c": ""}})
-	want.Assignee, want.ParentID, want.Ref, want.Needs, want.Description, want.Labels, want.Metadata = "", "", "", nil, "", nil, nil
+	want.Assignee, want.ParentID, want.Ref, want.Needs, want.Description, want.Labels,
+		want.Metadata = "", "", "", nil, "", nil, nil
 	want.UpdatedAt, want.Rev = bare.UpdatedAt, 3
 	same(t, "emptied", get(t, s, a.ID), want)
 	titles(t, s, beads.Query{Parent: root.ID}, "")
@@ -38,7 +42,8 @@ func patchOfNothing(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := create(t, s, full())
 	for _, p := range []beads.Patch{
-		{}, {Title: &a.Title}, {AddLabels: a.Labels[:1]}, {RemoveLabels: []string{"not there"}}, {SetMetadata: map[string]string{"not-there": ""}},
+		{}, {Title: &a.Title}, {AddLabels: a.Labels[:1]}, {RemoveLabels: []string{"not there"}},
+		{SetMetadata: map[string]string{"not-there": ""}},
 		{Status: &a.Status, Priority: &a.Priority, IfRev: &a.Rev},
 	} {
 		same(t, fmt.Sprintf("after %+v", p), update(t, s, a.ID, p), a)
@@ -52,7 +57,8 @@ func labelsAppend(t *testing.T, h Harness) {
 	update(t, s, a.ID, beads.Patch{AddLabels: []string{"two", "one", "three"}})
 	same(t, "added", get(t, s, a.ID).Labels, []string{"one", "two", "three"})
 	titles(t, s, beads.Query{Labels: []string{"two"}}, "a")
-	update(t, s, a.ID, beads.Patch{AddLabels: []string{"four"}, RemoveLabels: []string{"two", "never"}})
+	update(t, s, a.ID, beads.Patch{AddLabels: []string{"four"},
+		RemoveLabels: []string{"two", "never"}})
 	same(t, "removed", get(t, s, a.ID).Labels, []string{"one", "three", "four"})
 	titles(t, s, beads.Query{Labels: []string{"two"}}, "")
 	titles(t, s, beads.Query{Labels: []string{"four"}}, "a")
@@ -69,7 +75,8 @@ func closingTwice(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
 	once := update(t, s, a.ID, beads.Closing())
-	if once.Status != beads.StatusClosed || once.ClosedAt == nil || !once.ClosedAt.Equal(once.UpdatedAt) || once.Rev != 2 {
+	if once.Status != beads.StatusClosed || once.ClosedAt == nil ||
+		!once.ClosedAt.Equal(once.UpdatedAt) || once.Rev != 2 {
 		t.Errorf("%+v", once)
 	}
 	same(t, "twice", update(t, s, a.ID, beads.Closing()), once)
@@ -110,9 +117,11 @@ func closeReasons(t *testing.T, h Harness) {
 	closing := beads.Closing()
 	closing.SetMetadata = map[string]string{beads.CloseReason: "done", "x": "1"}
 	update(t, s, a.ID, closing)
-	same(t, "opened again", update(t, s, a.ID, beads.Patch{Status: new(beads.StatusOpen)}).Metadata, map[string]string{"x": "1"})
+	same(t, "opened again", update(t, s, a.ID, beads.Patch{Status: new(beads.StatusOpen)}).Metadata,
+		map[string]string{"x": "1"})
 	update(t, s, a.ID, closing)
-	b := update(t, s, a.ID, beads.Patch{Status: new(beads.StatusInProgress), SetMetadata: map[string]string{beads.CloseReason: "kept"}})
+	b := update(t, s, a.ID, beads.Patch{Status: new(beads.StatusInProgress),
+		SetMetadata: map[string]string{beads.CloseReason: "kept"}})
 	same(t, "said anew", b.Metadata[beads.CloseReason], "kept")
 }
 
@@ -148,7 +157,8 @@ func thirtyEdits(t *testing.T, h Harness) {
 					return
 				}
 				_, err = s.Update(t.Context(), a.ID, beads.Patch{
-					SetMetadata: map[string]string{"n": fmt.Sprint(n + 1)}, AddLabels: []string{fmt.Sprint("editor:", e)}, IfRev: &have.Rev,
+					SetMetadata: map[string]string{"n": fmt.Sprint(n + 1)},
+					AddLabels:   []string{fmt.Sprint("editor:", e)}, IfRev: &have.Rev,
 				})
 				if errors.Is(err, beads.ErrConflict) {
 					continue
@@ -162,7 +172,9 @@ func thirtyEdits(t *testing.T, h Harness) {
 	}
 	all.Wait()
 	got := get(t, s, a.ID)
-	if got.Metadata["n"] != fmt.Sprint(editors) || len(got.Labels) != editors || a.Rev == 1 && got.Rev != uint64(editors)+1 { // not every store counts
+	// not every store counts
+	if got.Metadata["n"] != fmt.Sprint(editors) || len(got.Labels) != editors ||
+		a.Rev == 1 && got.Rev != uint64(editors)+1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -174,7 +186,9 @@ func manyCreates(t *testing.T, h Harness) {
 	for w := range workers {
 		all.Go(func() {
 			for i := range each {
-				if _, err := s.Create(t.Context(), beads.Bead{Title: fmt.Sprint(w, "-", i), Labels: []string{fmt.Sprint("w:", w)}}); err != nil {
+				if _, err := s.Create(t.Context(),
+					beads.Bead{Title: fmt.Sprint(w, "-", i),
+						Labels: []string{fmt.Sprint("w:", w)}}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -190,7 +204,8 @@ func manyCreates(t *testing.T, h Harness) {
 		t.Errorf("%d ids for %d beads", len(ids), workers*each)
 	}
 	for w := range workers {
-		if n := len(list(t, s, beads.Query{Labels: []string{fmt.Sprint("w:", w)}, Limit: -1})); n != each {
+		if n := len(list(t, s, beads.Query{Labels: []string{fmt.Sprint("w:", w)}, Limit: -1})); n !=
+			each {
 			t.Errorf("%d of worker %d", n, w)
 		}
 	}

@@ -22,7 +22,8 @@ func pages(t *testing.T, h Harness) {
 	s := h.New(t)
 	n := h.many(beads.DefaultLimit+20, 16)
 	for i := range n {
-		create(t, s, beads.Bead{Title: fmt.Sprint(i), Labels: []string{"all", fmt.Sprint("mod:", i%3)}, Assignee: fmt.Sprint("a", i%2)})
+		create(t, s, beads.Bead{Title: fmt.Sprint(i),
+			Labels: []string{"all", fmt.Sprint("mod:", i%3)}, Assignee: fmt.Sprint("a", i%2)})
 	}
 	if got := len(list(t, s, beads.Query{})); got != min(n, beads.DefaultLimit) {
 		t.Errorf("without a limit: %d", got)
@@ -31,7 +32,9 @@ func pages(t *testing.T, h Harness) {
 		t.Errorf("all: %d", got)
 	}
 	titles(t, s, beads.Query{Limit: 3}, fmt.Sprint(n-1, " ", n-2, " ", n-3))
-	for _, q := range []beads.Query{{}, {Labels: []string{"mod:1"}}, {Labels: []string{"all", "mod:2"}}, {Assignee: "a1"}, {Status: []beads.Status{beads.StatusOpen}}, {Type: "task"}} {
+	for _, q := range []beads.Query{{}, {Labels: []string{"mod:1"}},
+		{Labels: []string{"all", "mod:2"}}, {Assignee: "a1"},
+		{Status: []beads.Status{beads.StatusOpen}}, {Type: "task"}} {
 		q.Limit = -1
 		want := list(t, s, q)
 		var got []beads.Bead
@@ -52,12 +55,17 @@ func yard(t *testing.T, s beads.Store) map[string]beads.Bead {
 	t.Helper()
 	made := map[string]beads.Bead{}
 	put := func(b beads.Bead) { made[b.Title] = create(t, s, b) }
-	put(beads.Bead{Title: "r", Type: beads.TypeMolecule, Ref: "paint", Labels: []string{"pool:yard"}})
-	put(beads.Bead{Title: "a", ParentID: made["r"].ID, Ref: "sand", Assignee: "x", Labels: []string{"pool:yard", "dirty"}})
-	put(beads.Bead{Title: "b", ParentID: made["r"].ID, Ref: "brush", Needs: []string{made["a"].ID}, Assignee: "y", Status: beads.StatusInProgress})
-	put(beads.Bead{Title: "c", ParentID: made["r"].ID, Ref: "dry", Needs: []string{made["a"].ID, made["b"].ID}, Assignee: "x", Status: beads.StatusClosed})
+	put(beads.Bead{Title: "r", Type: beads.TypeMolecule, Ref: "paint",
+		Labels: []string{"pool:yard"}})
+	put(beads.Bead{Title: "a", ParentID: made["r"].ID, Ref: "sand", Assignee: "x",
+		Labels: []string{"pool:yard", "dirty"}})
+	put(beads.Bead{Title: "b", ParentID: made["r"].ID, Ref: "brush", Needs: []string{made["a"].ID},
+		Assignee: "y", Status: beads.StatusInProgress})
+	put(beads.Bead{Title: "c", ParentID: made["r"].ID, Ref: "dry",
+		Needs: []string{made["a"].ID, made["b"].ID}, Assignee: "x", Status: beads.StatusClosed})
 	put(beads.Bead{Title: "d", Type: "message", Assignee: "x", Labels: []string{"dirty"}})
-	put(beads.Bead{Title: "e", Ref: "sand", Labels: []string{"dirty", "pool:yard"}, Status: beads.StatusClosed})
+	put(beads.Bead{Title: "e", Ref: "sand", Labels: []string{"dirty", "pool:yard"},
+		Status: beads.StatusClosed})
 	return made
 }
 
@@ -89,7 +97,8 @@ func filters(t *testing.T, h Harness) {
 		{beads.Query{Assignee: "nobody"}, ""},
 		{beads.Query{Assigned: true}, "d c b a"},
 		{beads.Query{Assigned: true, Assignee: "y"}, "b"},
-		{beads.Query{Assigned: true, Status: []beads.Status{open, working}, NotType: []string{"message"}}, "b a"},
+		{beads.Query{Assigned: true, Status: []beads.Status{open, working},
+			NotType: []string{"message"}}, "b a"},
 		{beads.Query{Assigned: true, Parent: root, Limit: 1}, "c"},
 		{beads.Query{Assigned: true, Ref: "nothing"}, ""},
 		{beads.Query{Parent: root}, "c b a"},
@@ -97,7 +106,8 @@ func filters(t *testing.T, h Harness) {
 		{beads.Query{Parent: root, Ref: "sand"}, "a"},
 		{beads.Query{Ref: "sand"}, "e a"},
 		{beads.Query{Ref: "sand", Labels: []string{"dirty"}, Status: []beads.Status{closed}}, "e"},
-		{beads.Query{Parent: root, Labels: []string{"dirty"}, Ref: "sand", Assignee: "x", Type: "task", Status: []beads.Status{open}, Ready: true}, "a"},
+		{beads.Query{Parent: root, Labels: []string{"dirty"}, Ref: "sand", Assignee: "x",
+			Type: "task", Status: []beads.Status{open}, Ready: true}, "a"},
 		{beads.Query{Type: "task", Limit: 2}, "e c"},
 		{beads.Query{Labels: []string{"dirty"}, Limit: 1, Before: made["e"].ID}, "d"},
 		{beads.Query{Parent: root, Before: made["e"].ID, Limit: 2}, "c b"},
@@ -132,7 +142,8 @@ func tally(t *testing.T, h Harness) {
 	made := yard(t, s)
 	create(t, s, beads.Bead{Title: "f", Assignee: "x", Labels: []string{"pool:yard", "dirty"}})
 	for _, q := range []beads.Query{
-		{}, {Limit: 2}, {Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}}, {Labels: []string{"dirty"}}, {Type: "message"},
+		{}, {Limit: 2}, {Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}},
+		{Labels: []string{"dirty"}}, {Type: "message"},
 		{Assignee: "x"}, {Assignee: "nobody"}, {Parent: made["r"].ID}, {Before: made["b"].ID},
 	} {
 		all := q
@@ -159,8 +170,10 @@ func count(t *testing.T, h Harness) {
 	c := optional[beads.Counter](t, s)
 	made := yard(t, s)
 	for _, q := range []beads.Query{
-		{}, {Limit: 2}, {Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}}, {Labels: []string{"dirty"}}, {Labels: []string{"dirty", "pool:yard"}},
-		{Ready: true}, {Parent: made["r"].ID}, {Type: "task", Limit: 1}, {Assignee: "nobody"}, {Before: made["b"].ID}, {Assigned: true, Status: []beads.Status{beads.StatusOpen}},
+		{}, {Limit: 2}, {Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}},
+		{Labels: []string{"dirty"}}, {Labels: []string{"dirty", "pool:yard"}},
+		{Ready: true}, {Parent: made["r"].ID}, {Type: "task", Limit: 1}, {Assignee: "nobody"},
+		{Before: made["b"].ID}, {Assigned: true, Status: []beads.Status{beads.StatusOpen}},
 	} {
 		n, err := c.Count(t.Context(), q)
 		if err != nil {

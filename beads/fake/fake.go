@@ -146,7 +146,9 @@ func (s *Store) match(q beads.Query) ([]beads.Bead, error) {
 	}
 	all = slices.DeleteFunc(all, func(b beads.Bead) bool { return !q.Match(b) })
 	slices.Reverse(all)
-	slices.SortStableFunc(all, func(a, b beads.Bead) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	slices.SortStableFunc(all, func(a, b beads.Bead) int {
+		return b.CreatedAt.Compare(a.CreatedAt)
+	})
 	return all, nil
 }
 

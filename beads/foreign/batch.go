@@ -21,8 +21,8 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. The other program makes one bead after the other: where it fails on the way, those
-// that were made are closed, so that nobody works on half of something, and the error names them.
+// CreateAll implements beads.Batcher. The other program makes one bead after the other: where it fails on the way,
+// those that were made are closed, so that nobody works on half of something, and the error names them.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil || batch.Len() == 0 {
@@ -54,7 +54,8 @@ func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, 
 	return m.made, nil
 }
 
-// admit refuses a batch that names what is not there, or brings ids that are. To ask for one bead takes a call; so do all.
+// admit refuses a batch that names what is not there, or brings ids that are. To ask for one bead takes a call; so
+// do all.
 func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 	strangers, given := batch.Strangers(), batch.Given()
 	if len(strangers)+len(given) == 0 {
@@ -139,7 +140,8 @@ func (m *making) run(ctx context.Context) error {
 func (m *making) next(whole bool) int {
 	for i := range m.want {
 		parent, needs := m.links(m.want[i])
-		if m.made[i].ID == "" && (!whole || (parent != "") == (m.want[i].ParentID != "") && len(needs) == len(m.want[i].Needs)) {
+		if m.made[i].ID == "" && (!whole || (parent != "") == (m.want[i].ParentID != "") &&
+			len(needs) == len(m.want[i].Needs)) {
 			return i
 		}
 	}
@@ -187,8 +189,10 @@ func (m *making) undo(ctx context.Context, why error) error {
 		}
 	}
 	if len(left) > 0 {
-		lastwords.GiveUp(ctx, "closing what was made of a batch that broke, which is left open: %s", strings.Join(left, ", "))
-		return fmt.Errorf("%w; what was made before that is left open: %s", why, strings.Join(left, ", "))
+		lastwords.GiveUp(ctx, "closing what was made of a batch that broke, which is left open: %s",
+			strings.Join(left, ", "))
+		return fmt.Errorf("%w; what was made before that is left open: %s", why,
+			strings.Join(left, ", "))
 	}
 	return why
 }

@@ -23,8 +23,8 @@ func Tidy(b beads.Bead) (beads.Bead, error) {
 	return b, nil
 }
 
-// Print is a revision for a bead of a program that counts none: another one for each content, the same for the same. It is
-// a whole number that every reader of JSON can hold.
+// Print is a revision for a bead of a program that counts none: another one for each content, the same for the
+// same. It is a whole number that every reader of JSON can hold.
 func Print(b beads.Bead) uint64 {
 	b.Rev = 0
 	text, err := json.Marshal(b)
@@ -36,17 +36,20 @@ func Print(b beads.Bead) uint64 {
 	return h.Sum64()>>11 | 1
 }
 
-// Lost names the fields of a bead that came back otherwise than they were to be; times and revisions are the other program's
-// own. Labels may come in another order.
+// Lost names the fields of a bead that came back otherwise than they were to be; times and revisions are the other
+// program's own. Labels may come in another order.
 func Lost(want, got beads.Bead) []string {
 	var out []string
 	for _, f := range []struct {
 		name string
 		same bool
 	}{
-		{"title", want.Title == got.Title}, {"status", want.Status == got.Status}, {"type", want.Type == got.Type},
-		{"priority", want.Priority == got.Priority}, {"assignee", want.Assignee == got.Assignee}, {"parent_id", want.ParentID == got.ParentID},
-		{"ref", want.Ref == got.Ref}, {"needs", equal(want.Needs, got.Needs)}, {"description", want.Description == got.Description},
+		{"title", want.Title == got.Title}, {"status", want.Status == got.Status},
+		{"type", want.Type == got.Type},
+		{"priority", want.Priority == got.Priority}, {"assignee", want.Assignee == got.Assignee},
+		{"parent_id", want.ParentID == got.ParentID},
+		{"ref", want.Ref == got.Ref}, {"needs", equal(want.Needs, got.Needs)},
+		{"description", want.Description == got.Description},
 		{"labels", equal(want.Labels, got.Labels)}, {"metadata", equal(pairs(want), pairs(got))},
 	} {
 		if !f.same {
@@ -88,14 +91,17 @@ func Without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) })
 }
 
-// Missing reports whether a tool's words say that there is no bead of this id. "not found" alone may be said of a program or
-// a database as well: it counts where it names the id, or nothing.
+// Missing reports whether a tool's words say that there is no bead of this id. "not found" alone may be said of a
+// program or a database as well: it counts where it names the id, or nothing.
 func Missing(why, id string) bool {
 	low := strings.ToLower(why)
-	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") || strings.Contains(low, "no issues found") {
+	if strings.Contains(low, "no such bead") || strings.Contains(low, "no issue found") ||
+		strings.Contains(low, "no issues found") {
 		return true
 	}
-	words := strings.FieldsFunc(low, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(":,;!()\"'`", r) })
+	words := strings.FieldsFunc(low, func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(":,;!()\"'`", r)
+	})
 	for i, word := range words {
 		words[i] = strings.TrimRight(word, ".")
 	}

@@ -1,12 +1,14 @@
-// Package foreign makes a beads.Store of work that another program keeps. What that program does by itself differs from one to
-// the next, so little is asked of it: to give out beads, to find them, to make and to change one. The promises of beads.Store
-// that need more are kept here: what may be written at all, links that exist and go in no circle, pages, what is ready,
-// whole batches, and that of several who edit what they have read none overwrites another.
+// Package foreign makes a beads.Store of work that another program keeps. What that program does by itself differs
+// from one to the next, so little is asked of it: to give out beads, to find them, to make and to change one. The
+// promises of beads.Store that need more are kept here: what may be written at all, links that exist and go in no
+// circle, pages, what is ready, whole batches, and that of several who edit what they have read none overwrites
+// another.
 //
 // # Concurrency
 //
-// A write reads, decides and writes, and holds a lock meanwhile that all processes of gcity on this machine share. Whoever
-// writes past gcity is not held up by it: what such a one writes between a write's read and its end may be overwritten.
+// A write reads, decides and writes, and holds a lock meanwhile that all processes of gcity on this machine share.
+// Whoever writes past gcity is not held up by it: what such a one writes between a write's read and its end may be
+// overwritten.
 package foreign
 
 import (
@@ -25,15 +27,15 @@ import (
 	"gcity/internal/disk"
 )
 
-// Keeper is the other program. Its methods may be called from several goroutines; those that write are called one at a time.
-// The beads that it gives are tidy, see Tidy.
+// Keeper is the other program. Its methods may be called from several goroutines; those that write are called one
+// at a time. The beads that it gives are tidy, see Tidy.
 type Keeper interface {
 	// Ready is called before anything else until it has succeeded once. Then the folder of the lock exists.
 	Ready(ctx context.Context) error
 	// Get fails with ErrNotFound for an unknown id. The id is a valid one.
 	Get(ctx context.Context, id string) (beads.Bead, error)
-	// Find gives, in any order, all beads that the query means; it may give others too. Of what is ready it gives just that,
-	// or besides all that is not closed. Before and Limit are not for it.
+	// Find gives, in any order, all beads that the query means; it may give others too. Of what is ready it gives
+	// just that, or besides all that is not closed. Before and Limit are not for it.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	// Make keeps a new bead, whose links exist, and gives it as it is kept. ID may be empty.
 	Make(ctx context.Context, b beads.Bead) (beads.Bead, error)
@@ -41,8 +43,8 @@ type Keeper interface {
 	Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
-// Cooker is a Keeper that can make several beads at once, whose ids may be names ("$1") that others of them use. It gives them
-// in the same order; with errors.ErrUnsupported they are made one by one.
+// Cooker is a Keeper that can make several beads at once, whose ids may be names ("$1") that others of them use. It
+// gives them in the same order; with errors.ErrUnsupported they are made one by one.
 type Cooker interface {
 	Cook(ctx context.Context, all []beads.Bead) ([]beads.Bead, error)
 }
@@ -70,7 +72,8 @@ var (
 
 // New gives the store of what a keeper keeps. lock is the path of a file that all who write there through gcity lock.
 func New(k Keeper, lock string) *Store {
-	return &Store{keeper: k, lock: lock, turn: make(chan struct{}, 1), readies: make(chan struct{}, 1)}
+	return &Store{keeper: k, lock: lock, turn: make(chan struct{}, 1),
+		readies: make(chan struct{}, 1)}
 }
 
 // begin makes sure that the keeper is ready. Of several one asks it; the others wait, each as long as it has time.
@@ -82,7 +85,8 @@ func (s *Store) begin(ctx context.Context) error {
 	case s.readies <- struct{}{}:
 		defer func() { <-s.readies }()
 	case <-ctx.Done():
-		return fmt.Errorf("whether the work can be used is still being found out: %w", context.Cause(ctx))
+		return fmt.Errorf("whether the work can be used is still being found out: %w",
+			context.Cause(ctx))
 	}
 	if s.ready.Load() {
 		return nil
@@ -194,7 +198,8 @@ func (s *Store) find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 
 // newer orders beads, the newest first, so that no two have the same place.
 func newer(a, b beads.Bead) int {
-	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(number(b.ID), number(a.ID)), strings.Compare(b.ID, a.ID))
+	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(number(b.ID), number(a.ID)),
+		strings.Compare(b.ID, a.ID))
 }
 
 // number is the one at the end of an id, 0 if there is none.
@@ -305,7 +310,9 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 		for i := 0; q.Match(b) && i < len(tree) && len(tree) <= len(all); i++ {
 			tree = append(tree, children[tree[i].ID]...)
 		}
-		if q.Match(b) && !slices.ContainsFunc(tree, func(b beads.Bead) bool { return b.ClosedAt == nil || !b.ClosedAt.Before(before) }) {
+		if q.Match(b) && !slices.ContainsFunc(tree, func(b beads.Bead) bool {
+			return b.ClosedAt == nil || !b.ClosedAt.Before(before)
+		}) {
 			for _, b := range tree {
 				gone[b.ID] = true
 			}

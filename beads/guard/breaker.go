@@ -10,8 +10,8 @@ const (
 	maxBroken = time.Minute
 )
 
-// Breaker decides whether something that fails is asked again. It has no clock: whoever asks it says what time it is. The
-// zero breaker lets everything through.
+// Breaker decides whether something that fails is asked again. It has no clock: whoever asks it says what time it
+// is. The zero breaker lets everything through.
 type Breaker struct {
 	fails  int       // in a row
 	since  time.Time // of the first of them

@@ -1,5 +1,5 @@
-// Package guard stands between callers and the stores of work. It gives every call a deadline, and keeps callers away from
-// a store that fails repeatedly until a probe succeeds.
+// Package guard stands between callers and the stores of work. It gives every call a deadline, and keeps callers
+// away from a store that fails repeatedly until a probe succeeds.
 package guard
 
 import (
@@ -26,8 +26,9 @@ const (
 	fair = 2 * time.Second
 )
 
-// Guards stand before the stores, one for each scope: they give every call a deadline, and keep callers away from a store
-// that fails again and again. Reading and writing are apart, since who holds a file's lock stops the one and not the other.
+// Guards stand before the stores, one for each scope: they give every call a deadline, and keep callers away from a
+// store that fails again and again. Reading and writing are apart, since who holds a file's lock stops the one and
+// not the other.
 type Guards struct {
 	tell func(Report)                                     // of every change; from any goroutine
 	Took func(scope string, writes bool, d time.Duration) // receives the duration of each call
@@ -37,7 +38,8 @@ type Guards struct {
 	rev uint64
 }
 
-// Store is a beads.Store with a guard before it. It returns errors.ErrUnsupported for what the store behind it cannot do.
+// Store is a beads.Store with a guard before it. It returns errors.ErrUnsupported for what the store behind it
+// cannot do.
 type Store struct {
 	of            *Guards
 	scope         string
@@ -90,7 +92,9 @@ func (gs *Guards) Of(scope string, store beads.Store) *Store {
 func (gs *Guards) Keep(scopes []string) {
 	gs.mu.Lock()
 	before := len(gs.by)
-	maps.DeleteFunc(gs.by, func(scope string, _ *Store) bool { return !slices.Contains(scopes, scope) })
+	maps.DeleteFunc(gs.by, func(scope string, _ *Store) bool {
+		return !slices.Contains(scopes, scope)
+	})
 	gone := len(gs.by) < before
 	var told Report
 	if gone {
@@ -178,8 +182,8 @@ func (g *Store) limit() time.Duration {
 	return callLimit
 }
 
-// probe is how long it may take to find out whether the store is well again: one that is slow when it is well is not judged
-// by how fast others are.
+// probe is how long it may take to find out whether the store is well again: one that is slow when it is well is
+// not judged by how fast others are.
 func (g *Store) probe() time.Duration {
 	if _, ok := g.store.(beads.Patient); ok {
 		return max(probeLimit, g.limit())
@@ -188,7 +192,8 @@ func (g *Store) probe() time.Duration {
 }
 
 // guarded makes one call of a store.
-func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Duration, call func(context.Context) (T, error)) (T, error) {
+func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Duration,
+	call func(context.Context) (T, error)) (T, error) {
 	var none T
 	began := time.Now()
 	gs := g.of
@@ -231,7 +236,8 @@ func Answered(err error) bool { return judged(err) == AnsweredCall }
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {
-	case err == nil, errors.Is(err, beads.ErrNotFound), errors.Is(err, beads.ErrConflict), errors.Is(err, beads.ErrAside),
+	case err == nil, errors.Is(err, beads.ErrNotFound), errors.Is(err, beads.ErrConflict),
+		errors.Is(err, beads.ErrAside),
 		errors.Is(err, errors.ErrUnsupported), errors.As(err, &invalid):
 		return AnsweredCall
 	}

@@ -19,28 +19,39 @@ var (
 )
 
 func (g *Store) Get(ctx context.Context, id string) (beads.Bead, error) {
-	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (beads.Bead, error) { return g.store.Get(ctx, id) })
+	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (beads.Bead, error) {
+		return g.store.Get(ctx, id)
+	})
 }
 
 func (g *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
-	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) ([]beads.Bead, error) { return g.store.List(ctx, q) })
+	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) ([]beads.Bead, error) {
+		return g.store.List(ctx, q)
+	})
 }
 
 func (g *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
-	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (beads.Bead, error) { return g.store.Create(ctx, b) })
+	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (beads.Bead, error) {
+		return g.store.Create(ctx, b)
+	})
 }
 
 func (g *Store) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
-	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (beads.Bead, error) { return g.store.Update(ctx, id, p) })
+	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (beads.Bead, error) {
+		return g.store.Update(ctx, id, p)
+	})
 }
 
 func (g *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	s, ok := g.store.(beads.Batcher)
 	if !ok {
-		return nil, fmt.Errorf("this store cannot take several beads at once: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("this store cannot take several beads at once: %w",
+			errors.ErrUnsupported)
 	}
 	limit := g.limit() + time.Duration(len(all))*beadLimit
-	return guarded(ctx, g, &g.writes, limit, func(ctx context.Context) ([]beads.Bead, error) { return s.CreateAll(ctx, all) })
+	return guarded(ctx, g, &g.writes, limit, func(ctx context.Context) ([]beads.Bead, error) {
+		return s.CreateAll(ctx, all)
+	})
 }
 
 func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {
@@ -48,7 +59,9 @@ func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("this store cannot count: %w", errors.ErrUnsupported)
 	}
-	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (int, error) { return s.Count(ctx, q) })
+	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) (int, error) {
+		return s.Count(ctx, q)
+	})
 }
 
 func (g *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error) {
@@ -56,7 +69,9 @@ func (g *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error)
 	if !ok {
 		return nil, fmt.Errorf("this store cannot count by who has what: %w", errors.ErrUnsupported)
 	}
-	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) ([]beads.Share, error) { return s.Tally(ctx, q) })
+	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) ([]beads.Share, error) {
+		return s.Tally(ctx, q)
+	})
 }
 
 func (g *Store) Version(ctx context.Context) (uint64, error) {
@@ -72,12 +87,15 @@ func (g *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	if !ok {
 		return 0, errors.ErrUnsupported
 	}
-	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (int, error) { return s.Purge(ctx, q, before) })
+	return guarded(ctx, g, &g.writes, g.limit(), func(ctx context.Context) (int, error) {
+		return s.Purge(ctx, q, before)
+	})
 }
 
 // TryRead finds out whether the store can be read again.
 func (g *Store) TryRead(ctx context.Context) {
-	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (uint64, error) { // the breaker has heard it
+	// the breaker has heard it
+	_, _ = guarded(ctx, g, &g.reads, g.probe(), func(ctx context.Context) (uint64, error) {
 		if s, ok := g.store.(beads.Versioner); ok {
 			return s.Version(ctx)
 		}
@@ -92,7 +110,8 @@ func (g *Store) TryWrite(ctx context.Context) {
 	if !ok {
 		return
 	}
-	_, _ = guarded(ctx, g, &g.writes, g.probe(), func(ctx context.Context) (struct{}, error) { // the breaker has heard it
+	// the breaker has heard it
+	_, _ = guarded(ctx, g, &g.writes, g.probe(), func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, s.Probe(ctx)
 	})
 }

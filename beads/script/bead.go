@@ -39,10 +39,12 @@ const statusKey = "script.status"
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
-		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: it is no bead as a script is to write one: %w", beads.ErrAside, err)
+		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: it is no bead as a script is to write one: %w",
+			beads.ErrAside, err)
 	}
 	b := beads.Bead{
-		ID: w.ID, Title: w.Title, Type: w.Type, Assignee: w.Assignee, ParentID: w.ParentID, Ref: w.Ref, Needs: w.Needs,
+		ID: w.ID, Title: w.Title, Type: w.Type, Assignee: w.Assignee, ParentID: w.ParentID,
+		Ref: w.Ref, Needs: w.Needs,
 		Description: w.Description, Labels: w.Labels, Metadata: map[string]string{}, Rev: w.Rev,
 	}
 	if w.Priority != nil {
@@ -117,14 +119,15 @@ func shown(out []byte) string {
 	return "nothing"
 }
 
-// whole is a bead as a script is given it to be made. Rev, updated_at and closed_at are for a script that keeps what it is given:
-// they count then.
+// whole is a bead as a script is given it to be made. Rev, updated_at and closed_at are for a script that keeps
+// what it is given: they count then.
 func whole(b beads.Bead) map[string]any {
 	out := map[string]any{
 		"title": b.Title, "type": b.Type, "status": b.Status, "priority": b.Priority,
 		"created_at": b.CreatedAt, "updated_at": b.UpdatedAt, "rev": b.Rev,
 	}
-	for name, text := range map[string]string{"id": b.ID, "assignee": b.Assignee, "parent_id": b.ParentID, "ref": b.Ref, "description": b.Description} {
+	for name, text := range map[string]string{"id": b.ID, "assignee": b.Assignee,
+		"parent_id": b.ParentID, "ref": b.Ref, "description": b.Description} {
 		if text != "" {
 			out[name] = text
 		}

@@ -1,10 +1,11 @@
-// Package script is a store of work that a script of the city's keeps: `exec:<script>`. The script is called once for each
-// operation, as `<script> OPERATION [ARGUMENT…]`, without a shell; it reads JSON from its stdin and writes JSON to its
-// stdout. Exit 0 is done, 2 means that it does not know the operation, anything else is a failure that its stderr explains.
+// Package script is a store of work that a script of the city's keeps: `exec:<script>`. The script is called once
+// for each operation, as `<script> OPERATION [ARGUMENT…]`, without a shell; it reads JSON from its stdin and writes
+// JSON to its stdout. Exit 0 is done, 2 means that it does not know the operation, anything else is a failure that
+// its stderr explains.
 //
-// Of all operations create, get, update and list must be known; the others are made of these where the script answers 2. What a
-// script keeps of a bead is its own business, but what it does not keep is no secret: a write that cannot be found again
-// is an error that names what is missing.
+// Of all operations create, get, update and list must be known; the others are made of these where the script
+// answers 2. What a script keeps of a bead is its own business, but what it does not keep is no secret: a write
+// that cannot be found again is an error that names what is missing.
 package script
 
 import (
@@ -51,8 +52,8 @@ type Store struct {
 	k *keeper
 }
 
-// Open gives the store of a script. Nothing is called before the store is asked for something; the first call is preceded by
-// ensure-ready and, the first time ever in this folder, by init and config-set.
+// Open gives the store of a script. Nothing is called before the store is asked for something; the first call is
+// preceded by ensure-ready and, the first time ever in this folder, by init and config-set.
 func Open(o Options) (*Store, error) {
 	if err := beads.CheckPrefix(o.Prefix); err != nil {
 		return nil, err
@@ -115,7 +116,8 @@ func (k *keeper) begun() bool {
 }
 
 // call makes one call. An operation that is not known is errors.ErrUnsupported.
-func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte, error) {
+func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...string) ([]byte,
+	error) {
 	k.mu.Lock()
 	stranger := k.foreign[op]
 	k.started = true
@@ -125,14 +127,17 @@ func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...stri
 	}
 	ctx, cancel := context.WithTimeout(ctx, CallLimit)
 	defer cancel()
-	got, err := shell.Call(ctx, shell.Program{Path: k.path(), Args: append([]string{op}, args...), Dir: k.o.Dir, Env: k.o.Env, Stdin: stdin})
+	got, err := shell.Call(ctx, shell.Program{Path: k.path(), Args: append([]string{op}, args...),
+		Dir: k.o.Dir, Env: k.o.Env, Stdin: stdin})
 	switch {
 	case errors.Is(err, shell.ErrTooMuch):
-		return nil, fmt.Errorf("the store script %s: %s: its answer has more than %d bytes, so it was ended", k.o.Script, op, shell.MaxAnswer)
+		return nil, fmt.Errorf("the store script %s: %s: its answer has more than %d bytes, so "+
+			"it was ended", k.o.Script, op, shell.MaxAnswer)
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("the store script did not answer: %s: %w", op, err)
 	case err != nil:
-		return nil, fmt.Errorf("the store script cannot be used: %w; put it there and make it executable, or choose another [beads] provider", err)
+		return nil, fmt.Errorf("the store script cannot be used: %w; put it there and make it "+
+			"executable, or choose another [beads] provider", err)
 	case got.Code == unknown:
 		k.mu.Lock()
 		k.foreign[op] = true
@@ -144,7 +149,8 @@ func (k *keeper) call(ctx context.Context, stdin []byte, op string, args ...stri
 	return got.Stdout, nil
 }
 
-// path is the script as a program is looked for: one with a slash is a file, of the store's folder where it is not absolute.
+// path is the script as a program is looked for: one with a slash is a file, of the store's folder where it is not
+// absolute.
 func (k *keeper) path() string {
 	if strings.Contains(k.o.Script, "/") && !filepath.IsAbs(k.o.Script) {
 		return filepath.Join(k.o.Dir, k.o.Script)
@@ -153,7 +159,8 @@ func (k *keeper) path() string {
 }
 
 func (k *keeper) lacks(op string) error {
-	return fmt.Errorf("the store script %s does not know the operation %s: %w", k.o.Script, op, errors.ErrUnsupported)
+	return fmt.Errorf("the store script %s does not know the operation %s: %w", k.o.Script, op,
+		errors.ErrUnsupported)
 }
 
 // ofOne reports whether the first argument of an operation is the id of a bead.
@@ -174,9 +181,11 @@ func (k *keeper) failure(op string, args []string, got shell.Answer) error {
 		why = "and said nothing"
 	}
 	if got.Code < 0 {
-		return fmt.Errorf("the store script %s was ended by a signal at %s: %s", k.o.Script, op, why)
+		return fmt.Errorf("the store script %s was ended by a signal at %s: %s", k.o.Script, op,
+			why)
 	}
-	return fmt.Errorf("the store script %s failed at %s (exit %d): %s", k.o.Script, op, got.Code, why)
+	return fmt.Errorf("the store script %s failed at %s (exit %d): %s", k.o.Script, op, got.Code,
+		why)
 }
 
 // Ready implements foreign.Keeper.
@@ -185,15 +194,18 @@ func (k *keeper) Ready(ctx context.Context) error {
 	if err := disk.MkdirAll(filepath.Dir(mark), 0o700); err != nil {
 		return fmt.Errorf("cannot make the folder of the work: %w", err)
 	}
-	if _, err := k.call(ctx, nil, "ensure-ready"); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := k.call(ctx, nil, "ensure-ready"); err != nil &&
+		!errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
 	want := k.o.Script + "\n" + k.o.Prefix + "\n"
 	if have, err := disk.ReadFile(mark); err == nil && string(have) == want {
 		return nil
 	}
-	for _, op := range [][]string{{"init", k.o.Dir, k.o.Prefix}, {"config-set", "issue_prefix", k.o.Prefix}} {
-		if _, err := k.call(ctx, nil, op[0], op[1:]...); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	for _, op := range [][]string{{"init", k.o.Dir, k.o.Prefix},
+		{"config-set", "issue_prefix", k.o.Prefix}} {
+		if _, err := k.call(ctx, nil, op[0], op[1:]...); err != nil &&
+			!errors.Is(err, errors.ErrUnsupported) {
 			return err
 		}
 	}
@@ -238,14 +250,16 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 }
 
 // beads makes a call that answers with beads. aside are those that cannot be understood.
-func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, aside []beads.Aside, err error) {
+func (k *keeper) beads(ctx context.Context, op ...string) (all []beads.Bead, aside []beads.Aside,
+	err error) {
 	out, err := k.call(ctx, nil, op[0], op[1:]...)
 	if err != nil {
 		return nil, nil, err
 	}
 	var raw []json.RawMessage
 	if err := json.Unmarshal(out, &raw); err != nil || raw == nil {
-		return nil, nil, fmt.Errorf("the store script %s: %s: it is to print a JSON array, [] if there is nothing, and printed %s", k.o.Script, op[0], shown(out))
+		return nil, nil, fmt.Errorf("the store script %s: %s: it is to print a JSON array, [] if "+
+			"there is nothing, and printed %s", k.o.Script, op[0], shown(out))
 	}
 	for _, text := range raw {
 		b, err := read(text)

@@ -13,8 +13,9 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Make implements foreign.Keeper. What a script does not keep of a new bead is given to it once more, as a change. What it does
-// not keep even then would be missing without anybody's knowing: such a bead is closed, and the error says what is missing.
+// Make implements foreign.Keeper. What a script does not keep of a new bead is given to it once more, as a change.
+// What it does not keep even then would be missing without anybody's knowing: such a bead is closed, and the error
+// says what is missing.
 func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	in, err := encode(whole(want))
 	if err != nil {
@@ -59,7 +60,8 @@ func (k *keeper) made(ctx context.Context, out []byte) (beads.Bead, error) {
 	}
 	got, there, err := one(out)
 	if err != nil || !there {
-		return got, fmt.Errorf("the store script %s: create: it is to print the new bead, and printed %s", k.o.Script, shown(out))
+		return got, fmt.Errorf("the store script %s: create: it is to print the new bead, "+
+			"and printed %s", k.o.Script, shown(out))
 	}
 	return got, nil
 }
@@ -72,7 +74,8 @@ func (k *keeper) give(ctx context.Context, got beads.Bead, lost ...string) (bead
 	} else {
 		got.Status = beads.StatusClosed
 	}
-	return got, fmt.Errorf("the store script %s made bead %s without its %s, %s: %w", k.o.Script, got.ID, strings.Join(lost, ", "), what, errors.ErrUnsupported)
+	return got, fmt.Errorf("the store script %s made bead %s without its %s, %s: %w", k.o.Script,
+		got.ID, strings.Join(lost, ", "), what, errors.ErrUnsupported)
 }
 
 // Change implements foreign.Keeper.
@@ -82,13 +85,14 @@ func (k *keeper) Change(ctx context.Context, was, now beads.Bead) (beads.Bead, e
 		return got, err
 	}
 	if lost := foreign.Both(foreign.Changed(was, now), foreign.Lost(now, got)); len(lost) > 0 {
-		return got, fmt.Errorf("the store script %s took the change of bead %s without its %s: %w", k.o.Script, now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
+		return got, fmt.Errorf("the store script %s took the change of bead %s without its %s: %w",
+			k.o.Script, now.ID, strings.Join(lost, ", "), errors.ErrUnsupported)
 	}
 	return got, nil
 }
 
-// change has the script make one bead of another: by an update, unless there is nothing but a close; then by close, for a
-// status that update does not know, and by set-metadata, where update leaves metadata out.
+// change has the script make one bead of another: by an update, unless there is nothing but a close; then by close,
+// for a status that update does not know, and by set-metadata, where update leaves metadata out.
 func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bead, err error) {
 	diff := difference(was, now)
 	closing := now.Status == beads.StatusClosed && was.Status != beads.StatusClosed
@@ -108,7 +112,8 @@ func (k *keeper) change(ctx context.Context, was, now beads.Bead) (got beads.Bea
 	if !closing {
 		return got, nil
 	}
-	return k.put(ctx, map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt, "closed_at": now.ClosedAt}, "close", now.ID)
+	return k.put(ctx, map[string]any{"rev": now.Rev, "updated_at": now.UpdatedAt,
+		"closed_at": now.ClosedAt}, "close", now.ID)
 }
 
 // put makes a call that changes a bead, and gives the bead afterwards.
@@ -127,8 +132,8 @@ func (k *keeper) put(ctx context.Context, in map[string]any, op, id string) (bea
 	return k.Get(ctx, id)
 }
 
-// annotate sets what an update has left out of the metadata. A script that shows no metadata at all is believed that it has
-// it: it has no way to show it.
+// annotate sets what an update has left out of the metadata. A script that shows no metadata at all is believed
+// that it has it: it has no way to show it.
 func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.Bead, error) {
 	set := setting(was, now)
 	maps.DeleteFunc(set, func(key, value string) bool { return got.Metadata[key] == value })
@@ -147,8 +152,8 @@ func (k *keeper) annotate(ctx context.Context, was, now, got beads.Bead) (beads.
 	return after, err
 }
 
-// Cook implements foreign.Cooker: mol-cook gets a molecule as a formula makes it, {formula, title, beads}, where ids are names
-// ("$1") that the others use. It prints the beads in the same order, or the id of the root alone.
+// Cook implements foreign.Cooker: mol-cook gets a molecule as a formula makes it, {formula, title, beads}, where
+// ids are names ("$1") that the others use. It prints the beads in the same order, or the id of the root alone.
 func (k *keeper) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, error) {
 	root := want[0]
 	if root.Type != beads.TypeMolecule {
@@ -191,9 +196,12 @@ func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]be
 	}
 	made := []beads.Bead{root}
 	for _, w := range want[1:] {
-		i := slices.IndexFunc(steps, func(b beads.Bead) bool { return b.ParentID == root.ID && b.Ref == w.Ref && b.Title == w.Title })
+		i := slices.IndexFunc(steps, func(b beads.Bead) bool {
+			return b.ParentID == root.ID && b.Ref == w.Ref && b.Title == w.Title
+		})
 		if i < 0 {
-			return nil, fmt.Errorf("the store script %s: mol-cook made %s, which has no step %q (%s)", k.o.Script, root.ID, w.Title, w.Ref)
+			return nil, fmt.Errorf("the store script %s: mol-cook made %s, which has no "+
+				"step %q (%s)", k.o.Script, root.ID, w.Title, w.Ref)
 		}
 		made = append(made, steps[i])
 		steps = slices.Delete(steps, i, i+1)

@@ -136,7 +136,8 @@ func inspect(ctx context.Context, path string) (c Copy, err error) {
 			return errors.New("it is another program's file")
 		}
 		if version > newest {
-			return fmt.Errorf("a newer gcity wrote it (its schema is %d, this gcity knows %d)", version, newest)
+			return fmt.Errorf("a newer gcity wrote it (its schema is %d, this gcity knows %d)",
+				version, newest)
 		}
 		var state string
 		if err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&state); err != nil {
@@ -169,5 +170,6 @@ func aside(path string) (string, error) {
 
 // isOwn reports whether a file in the store's folder is the store's, or was kept by a restore.
 func isOwn(name string) bool {
-	return name == File || strings.HasPrefix(name, File+"-") || strings.HasPrefix(name, File+".old-")
+	return name == File || strings.HasPrefix(name, File+"-") ||
+		strings.HasPrefix(name, File+".old-")
 }

@@ -41,7 +41,8 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 }
 
 // old finds the beads that match and were closed long enough ago.
-func (f *file) old(ctx context.Context, s *Store, q beads.Query, before time.Time) (ids []string, err error) {
+func (f *file) old(ctx context.Context, s *Store, q beads.Query, before time.Time) (ids []string,
+	err error) {
 	x := find(q)
 	x.and(`b.closed < ?`, before.UnixNano())
 	text, args := x.list(-1)
@@ -55,7 +56,9 @@ func (f *file) old(ctx context.Context, s *Store, q beads.Query, before time.Tim
 			return err
 		}
 		ids = nil
-		return scan(rows, func(_ *row, b beads.Bead) { ids = append(ids, b.ID) }, func(*row, error) {})
+		return scan(rows, func(_ *row, b beads.Bead) {
+			ids = append(ids, b.ID)
+		}, func(*row, error) {})
 	})
 	return ids, err
 }
@@ -153,7 +156,8 @@ func (t *txn) restore(all []beads.Bead) (done beads.Restored, err error) {
 		if what == beads.Created || what == beads.Updated {
 			written = append(written, b.ID)
 			last = max(last, number(b.ID))
-			for _, id := range beads.NewLinks(beads.Bead{}, b) { // nor may a new bead become what an old one was waiting for
+			// nor may a new bead become what an old one was waiting for
+			for _, id := range beads.NewLinks(beads.Bead{}, b) {
 				last = max(last, number(id))
 			}
 		}

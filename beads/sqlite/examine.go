@@ -26,8 +26,8 @@ const LargeLog = 64 << 20
 // damages is how many damages are told.
 const damages = 5
 
-// Examine reads all of the store and looks for damage. It makes nothing; what belongs to another program is an error, and left
-// as it is. With an error the condition has what was seen before.
+// Examine reads all of the store and looks for damage. It makes nothing; what belongs to another program is an
+// error, and left as it is. With an error the condition has what was seen before.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition
@@ -94,7 +94,8 @@ func (s *Store) look() (c Condition, err error) {
 	}
 	for _, e := range entries {
 		name := e.Name()
-		if name == ".gitignore" || name == "formulas" { // where formulas are linked for tools that look there
+		// where formulas are linked for tools that look there
+		if name == ".gitignore" || name == "formulas" {
 			continue
 		}
 		if !isOwn(name) {
@@ -106,7 +107,8 @@ func (s *Store) look() (c Condition, err error) {
 			continue // it went meanwhile
 		}
 		if info.Mode().Perm()&0o077 != 0 {
-			c.Exposed = append(c.Exposed, fmt.Sprintf("%s (%v)", filepath.Join(s.folder, name), info.Mode().Perm()))
+			c.Exposed = append(c.Exposed, fmt.Sprintf("%s (%v)", filepath.Join(s.folder, name),
+				info.Mode().Perm()))
 		}
 		switch name {
 		case File:

@@ -32,7 +32,8 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	case <-s.gate:
 		defer func() { s.gate <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, &overdue{fmt.Sprintf("the store of beads %s does not open in time", s.path), ctx.Err()}
+		return nil, &overdue{fmt.Sprintf("the store of beads %s does not open in time", s.path),
+			ctx.Err()}
 	}
 	is, err := disk.CheckFile(s.path)
 	if _, unsafe := errors.AsType[*disk.UnsafeError](err); unsafe {
@@ -44,7 +45,8 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is)) {
 		// It was removed or replaced. Writing on would be writing into nothing.
 		if err := s.file.close(ctx); err != nil {
-			return nil, fmt.Errorf("cannot let go of the store of beads %s, which was removed or replaced: %w", s.path, err)
+			return nil, fmt.Errorf("cannot let go of the store of beads %s, which was removed or "+
+				"replaced: %w", s.path, err)
 		}
 		s.file = nil
 	}
@@ -62,7 +64,8 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 			return nil, nil
 		}
 		if err := s.makeFile(); err != nil {
-			return nil, fmt.Errorf("cannot make the store of beads: %w; %s", err, remedy(filepath.Dir(s.folder), err))
+			return nil, fmt.Errorf("cannot make the store of beads: %w; %s", err,
+				remedy(filepath.Dir(s.folder), err))
 		}
 		if is, err = disk.StatFile(s.path); err != nil {
 			return nil, fmt.Errorf("cannot make the store of beads: %w", err)

@@ -19,17 +19,22 @@ func mknod(path string) error {
 func remedy(folder string, err error) string {
 	wrong := syscall.Access(folder, 2|1) // W_OK, X_OK
 	var st syscall.Statfs_t
-	full := syscall.Statfs(folder, &st) == nil && st.Blocks > 0 && st.Bavail*uint64(st.Bsize) < 1<<20 // SQLite's word is "I/O error"
+	// SQLite's word is "I/O error"
+	full := syscall.Statfs(folder, &st) == nil && st.Blocks > 0 &&
+		st.Bavail*uint64(st.Bsize) < 1<<20
 	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), full && code(err) == codeIOErr:
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT),
+		full && code(err) == codeIOErr:
 		return "the disk is full: make room and try again"
 	case errors.Is(wrong, syscall.EROFS):
 		return "its file system is read-only: mount it for writing, `mount -o remount,rw`"
 	case errors.Is(wrong, syscall.EACCES):
-		return fmt.Sprintf("user %d may not write into %s: give it to that user, `chown`", os.Geteuid(), folder)
+		return fmt.Sprintf("user %d may not write into %s: give it to that user, `chown`",
+			os.Geteuid(), folder)
 	}
 	if code(err) == codeIOErr {
-		return "the disk or its file system may be broken: `dmesg` says more; save what can still be read, `gcity bead export FILE`"
+		return "the disk or its file system may be broken: `dmesg` says more; save what can " +
+			"still be read, `gcity bead export FILE`"
 	}
 	return "look at the permissions of " + folder + " and of what is in it"
 }

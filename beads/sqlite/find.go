@@ -16,8 +16,9 @@ type selection struct {
 	order string
 }
 
-// find translates a query. Which index is walked is said here and not left to SQLite's guess: the beads of one parent or
-// formula are few, those of a label fewer than those of an assignee; all of them are walked from the newest.
+// find translates a query. Which index is walked is said here and not left to SQLite's guess: the beads of one
+// parent or formula are few, those of a label fewer than those of an assignee; all of them are walked from the
+// newest.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels
@@ -97,12 +98,14 @@ func (x *selection) after(created, seq int64) {
 }
 
 func (x *selection) list(most int) (string, []any) {
-	return `SELECT ` + columns + ` FROM ` + x.from + ` WHERE ` + strings.Join(x.where, ` AND `) + ` ORDER BY ` + x.order + ` LIMIT ?`,
+	return `SELECT ` + columns + ` FROM ` + x.from + ` WHERE ` + strings.Join(x.where, ` AND `) +
+			` ORDER BY ` + x.order + ` LIMIT ?`,
 		append(x.args, most)
 }
 
 func (x *selection) tally() (string, []any) {
-	return `SELECT coalesce(b.assignee, ''), b.labels, count(*) FROM ` + x.from + ` WHERE ` + strings.Join(x.where, ` AND `) + ` GROUP BY 1, 2`, x.args
+	return `SELECT coalesce(b.assignee, ''), b.labels, count(*) FROM ` + x.from + ` WHERE ` +
+		strings.Join(x.where, ` AND `) + ` GROUP BY 1, 2`, x.args
 }
 
 func (x *selection) count() (string, []any) {

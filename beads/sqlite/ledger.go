@@ -77,7 +77,8 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 		err = errors.New("it names no store")
 	}
 	if err != nil {
-		return Identity{}, false, fmt.Errorf("cannot read %s, which names the store of beads: %w", l.File, err)
+		return Identity{}, false, fmt.Errorf("cannot read %s, which names the store of beads: %w",
+			l.File, err)
 	}
 	return e.Identity, e.Folder == l.Folder, nil
 }

@@ -11,7 +11,8 @@ import (
 
 // reading runs work with the open file, again if other processes were in the way. Where there is no file, it gives
 // nothing, and absent.
-func reading[T any](ctx context.Context, s *Store, absent error, work func(context.Context, *file) (T, error)) (T, error) {
+func reading[T any](ctx context.Context, s *Store, absent error,
+	work func(context.Context, *file) (T, error)) (T, error) {
 	return call(ctx, s, func(ctx context.Context) (got T, err error) {
 		f, err := s.open(ctx, false)
 		if err != nil {
@@ -97,7 +98,9 @@ func (s *Store) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	})
 }
 
-func noPage(id string) error { return fmt.Errorf("the page after bead %q: %w", id, beads.ErrNotFound) }
+func noPage(id string) error {
+	return fmt.Errorf("the page after bead %q: %w", id, beads.ErrNotFound)
+}
 
 // place is where a bead stands among all.
 func (f *file) place(ctx context.Context, id string) (created, seq int64, err error) {

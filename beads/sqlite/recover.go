@@ -69,7 +69,8 @@ func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) 
 
 // raise gives a copy an identity if it has none, and keeps it from using numbers up to last again.
 func raise(ctx context.Context, db *sql.DB, last int64) error {
-	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), version = %d"
+	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), " +
+		"version = %d"
 	_, err := db.ExecContext(ctx, fmt.Sprintf(text, last, time.Now().UnixNano()))
 	return err
 }
@@ -107,7 +108,8 @@ func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovere
 		return done, err
 	}
 	if err := s.ledger.write(Identity{fresh.ID, fresh.Last + reserve}); err != nil {
-		return done, fmt.Errorf("cannot write the identity of the store to %s: %w", s.ledger.File, err)
+		return done, fmt.Errorf("cannot write the identity of the store to %s: %w", s.ledger.File,
+			err)
 	}
 	done = Recovered{Copy: fresh}
 	done.Path = s.path

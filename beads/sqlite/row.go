@@ -36,7 +36,8 @@ type row struct {
 }
 
 func (r *row) into() []any {
-	return []any{&r.seq, &r.ID, &r.record, &r.rev, &r.Title, &r.Status, &r.Type, &r.priority, &r.Assignee, &r.ParentID, &r.Ref,
+	return []any{&r.seq, &r.ID, &r.record, &r.rev, &r.Title, &r.Status, &r.Type, &r.priority,
+		&r.Assignee, &r.ParentID, &r.Ref,
 		&r.needs, &r.Description, &r.labels, &r.metadata, &r.created, &r.updated, &r.closed}
 }
 
@@ -108,7 +109,8 @@ func written(b beads.Bead) ([]any, error) {
 	if b.ClosedAt != nil {
 		closed = b.ClosedAt.UnixNano()
 	}
-	return []any{b.ID, record, int64(b.Rev), b.Title, string(b.Status), b.Type, b.Priority.Level(), null(b.Assignee), null(b.ParentID), null(b.Ref),
+	return []any{b.ID, record, int64(b.Rev), b.Title, string(b.Status), b.Type, b.Priority.Level(),
+		null(b.Assignee), null(b.ParentID), null(b.Ref),
 		strings.Join(b.Needs, "\n"), b.Description, strings.Join(b.Labels, "\n"), metadata,
 		b.CreatedAt.UnixNano(), b.UpdatedAt.UnixNano(), closed}, nil
 }

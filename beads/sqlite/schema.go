@@ -12,8 +12,8 @@ const (
 )
 
 // Lists (labels, needs) are kept twice: in the bead, one a line, to be read with it, and in a table of their own, to be
-// found by. Times are nanoseconds since 1970. What is empty and may be searched for is NULL, so that it takes no room in
-// an index.
+// found by. Times are nanoseconds since 1970. What is empty and may be searched for is NULL, so that it takes no
+// room in an index.
 const schema = `
 CREATE TABLE store (
 	one     INTEGER PRIMARY KEY CHECK (one = 1),
@@ -60,8 +60,8 @@ CREATE TABLE needs (
 ) WITHOUT ROWID;
 `
 
-// ready sees to it that the file is ours, of a version that we know, and in the right journal mode. It uses one connection
-// only: the mode cannot be changed while there are others.
+// ready sees to it that the file is ours, of a version that we know, and in the right journal mode. It uses one
+// connection only: the mode cannot be changed while there are others.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id a, pragma_user_version v`
@@ -70,9 +70,11 @@ func (s *Store) ready(t *txn) error {
 	}
 	switch {
 	case app != application && (tables > 0 || app != 0 || version != 0):
-		return fmt.Errorf("%s belongs to another program, an older bd perhaps: move it away, or let gcity use that program for beads", s.path)
+		return fmt.Errorf("%s belongs to another program, an older bd perhaps: move it away, or "+
+			"let gcity use that program for beads", s.path)
 	case version > newest:
-		return fmt.Errorf("the store of beads %s was written by a newer gcity (its schema is %d, this gcity knows %d): use that one", s.path, version, newest)
+		return fmt.Errorf("the store of beads %s was written by a newer gcity (its schema is %d, "+
+			"this gcity knows %d): use that one", s.path, version, newest)
 	}
 	if version == 0 {
 		if err := s.missing("is empty"); err != nil {
@@ -93,7 +95,8 @@ func (s *Store) ready(t *txn) error {
 		}
 	}
 	if !strings.EqualFold(have, want) {
-		return fmt.Errorf("the store of beads %s stays in journal mode %s, where %s is needed", s.path, have, want)
+		return fmt.Errorf("the store of beads %s stays in journal mode %s, where %s is needed",
+			s.path, have, want)
 	}
 	if version != newest {
 		if err := t.atomic(initialize); err != nil {

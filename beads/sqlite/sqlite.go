@@ -1,5 +1,6 @@
-// Package sqlite is the embedded store of beads: one SQLite file in a folder ".beads", used by any number of processes at
-// once. It needs no server, and nothing is done before the first call: that opens the file, and only a write makes it.
+// Package sqlite is the embedded store of beads: one SQLite file in a folder ".beads", used by any number of
+// processes at once. It needs no server, and nothing is done before the first call: that opens the file, and only a
+// write makes it.
 //
 // # Concurrency
 //
@@ -81,7 +82,8 @@ func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 		return nil, fmt.Errorf("cannot find the folder of the beads: %w", err)
 	}
 	folder := filepath.Join(dir, Folder)
-	s := &Store{folder: folder, path: filepath.Join(folder, File), prefix: prefix, ledger: ledger, journal: journalMode, gate: make(chan struct{}, 1), idle: make(chan struct{})}
+	s := &Store{folder: folder, path: filepath.Join(folder, File), prefix: prefix, ledger: ledger,
+		journal: journalMode, gate: make(chan struct{}, 1), idle: make(chan struct{})}
 	s.gate <- struct{}{}
 	return s, nil
 }
@@ -161,7 +163,8 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	case r := <-done:
 		return r.get()
 	case <-time.After(grace):
-		return none, &overdue{fmt.Sprintf("the store of beads %s does not answer; what was to be written may be written yet", s.path), ctx.Err()}
+		return none, &overdue{fmt.Sprintf("the store of beads %s does not answer; what was to be "+
+			"written may be written yet", s.path), ctx.Err()}
 	}
 }
 
@@ -197,7 +200,8 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 		}
 		waited = true
 		if time.Now().After(end) {
-			return &overdue{fmt.Sprintf("the store of beads %s is locked by another process, for %v now", s.path, queue), err}
+			return &overdue{fmt.Sprintf("the store of beads %s is locked by another "+
+				"process, for %v now", s.path, queue), err}
 		}
 		select {
 		case <-ctx.Done():
@@ -229,18 +233,23 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	}
 	over := ctx.Err()
 	switch code := code(err); {
-	case code == 0 && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled):
+	case code == 0 && !errors.Is(err, context.DeadlineExceeded) &&
+		!errors.Is(err, context.Canceled):
 		return err
 	case over != nil:
 		return &overdue{fmt.Sprintf("the store of beads %s did not answer in time", s.path), over}
 	case code == codeCorrupt || code == codeNotADB:
-		return fmt.Errorf("the store of beads %s is damaged (%w): `%s` restores the newest backup", s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))
+		return fmt.Errorf("the store of beads %s is damaged (%w): `%s` restores the newest backup",
+			s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))
 	case code == codeFull:
-		return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): make room and try again", s.path, err)
+		return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): make room "+
+			"and try again", s.path, err)
 	case code == codeIOErr:
-		return fmt.Errorf("the store of beads %s failed (%w): %s", s.path, err, remedy(s.folder, err))
+		return fmt.Errorf("the store of beads %s failed (%w): %s", s.path, err,
+			remedy(s.folder, err))
 	case code == codeReadOnly || code == codeCantOpen || code == codePerm:
-		return fmt.Errorf("the store of beads %s cannot be written (%w): %s", s.path, err, remedy(s.folder, err))
+		return fmt.Errorf("the store of beads %s cannot be written (%w): %s", s.path, err,
+			remedy(s.folder, err))
 	}
 	return fmt.Errorf("the store of beads %s failed: %w", s.path, err)
 }

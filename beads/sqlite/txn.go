@@ -46,8 +46,8 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 // errMoved means that another file has taken the place of the open one. Nothing was written.
 var errMoved = errors.New("the store of beads was replaced")
 
-// within runs work in a transaction, if the file that it would be written to still is the store. Restore replaces the file
-// while it holds the lock, so the answer holds until the commit.
+// within runs work in a transaction, if the file that it would be written to still is the store. Restore replaces
+// the file while it holds the lock, so the answer holds until the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved
@@ -74,7 +74,8 @@ func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 		w.conn, w.stmts = conn, map[string]*sql.Stmt{}
 	}
 	err := work(&txn{ctx: ctx, w: w, now: time.Now()})
-	if code(err) == codeIOErr || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) {
+	if code(err) == codeIOErr || errors.Is(err, driver.ErrBadConn) ||
+		errors.Is(err, sql.ErrConnDone) {
 		err = errors.Join(err, w.drop()) // what it believes of the disk is not to be built upon
 	}
 	return err
@@ -114,7 +115,8 @@ func (t *txn) atomic(work func(*txn) error) error {
 			return err
 		}
 	}
-	return errors.Join(err, t.w.drop()) // SQLite has rolled back by itself, or the connection is of no use
+	// SQLite has rolled back by itself, or the connection is of no use
+	return errors.Join(err, t.w.drop())
 }
 
 // stmt prepares a statement once. Statements are short and not interrupted: their context is looked at between them.

@@ -101,7 +101,8 @@ func (t *txn) insert(b beads.Bead) error {
 	if err != nil {
 		return err
 	}
-	st, err := t.stmt(`INSERT INTO beads (id, record, rev, title, status, type, priority, assignee, parent, ref, needs, description,
+	st, err := t.stmt(
+		`INSERT INTO beads (id, record, rev, title, status, type, priority, assignee, parent, ref, needs, description,
 		labels, metadata, created, updated, closed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
@@ -120,7 +121,8 @@ func (t *txn) insert(b beads.Bead) error {
 // index makes a bead be found by its labels and needs.
 func (t *txn) index(seq int64, b beads.Bead) error {
 	for _, l := range b.Labels {
-		if err := t.exec(`INSERT INTO labels (label, created, seq) VALUES (?, ?, ?)`, l, b.CreatedAt.UnixNano(), seq); err != nil {
+		if err := t.exec(`INSERT INTO labels (label, created, seq) VALUES (?, ?, ?)`, l,
+			b.CreatedAt.UnixNano(), seq); err != nil {
 			return err
 		}
 	}
@@ -139,12 +141,14 @@ func (t *txn) replace(have, b beads.Bead) error {
 		return err
 	}
 	var seq int64
-	if _, err := t.one(`UPDATE beads SET id = ?, record = ?, rev = ?, title = ?, status = ?, type = ?, priority = ?, assignee = ?, parent = ?,
+	if _, err :=
+		t.one(`UPDATE beads SET id = ?, record = ?, rev = ?, title = ?, status = ?, type = ?, priority = ?, assignee = ?, parent = ?,
 		ref = ?, needs = ?, description = ?, labels = ?, metadata = ?, created = ?, updated = ?, closed = ? WHERE id = ? RETURNING seq`,
-		append(values, b.ID), &seq); err != nil {
+			append(values, b.ID), &seq); err != nil {
 		return err
 	}
-	if slices.Equal(have.Labels, b.Labels) && slices.Equal(have.Needs, b.Needs) && have.CreatedAt.Equal(b.CreatedAt) {
+	if slices.Equal(have.Labels, b.Labels) && slices.Equal(have.Needs, b.Needs) &&
+		have.CreatedAt.Equal(b.CreatedAt) {
 		return nil
 	}
 	if err := t.exec(`DELETE FROM labels WHERE seq = ?`, seq); err != nil {
@@ -240,7 +244,9 @@ func (t *txn) update(id string, p beads.Patch) (beads.Bead, error) {
 // Probe implements beads.Prober.
 func (s *Store) Probe(ctx context.Context) error {
 	_, err := call(ctx, s, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, s.change(ctx, func(t *txn) error { return t.exec(`UPDATE store SET version = version`) })
+		return struct{}{}, s.change(ctx, func(t *txn) error {
+			return t.exec(`UPDATE store SET version = version`)
+		})
 	})
 	return err
 }

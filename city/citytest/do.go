@@ -93,7 +93,8 @@ func (f *Fake) doCity(c city.Command) (city.Receipt, error) {
 func (f *Fake) reload(c city.Reload) (city.Receipt, error) {
 	held := f.snap.Config.Held
 	if held != nil && !c.Confirm {
-		return city.Receipt{}, refuse(city.Conflict, "the configuration would remove %d of %d running agents (%s); `gcity reload --confirm` lets it",
+		return city.Receipt{}, refuse(city.Conflict, "the configuration would remove %d of %d "+
+			"running agents (%s); `gcity reload --confirm` lets it",
 			len(held.Removes), held.Running, strings.Join(held.Removes, ", "))
 	}
 	return f.prove(c, func(s *city.Snapshot) {
@@ -115,7 +116,8 @@ func (f *Fake) doAgent(c city.Command) (city.Receipt, error) {
 		return city.Receipt{}, err
 	}
 	if p, ok := f.snap.Pool(a.Pool); ok && isFlag(c) {
-		return city.Receipt{}, refuse(city.Conflict, "%s is a member of the pool %s: %s that", name, p.Name, c.Verb())
+		return city.Receipt{}, refuse(city.Conflict, "%s is a member of the pool %s: %s that", name,
+			p.Name, c.Verb())
 	}
 	switch c := c.(type) {
 	case city.Nudge:
@@ -184,7 +186,8 @@ func (f *Fake) typing(c city.Command, text string) (city.Receipt, error) {
 
 // prove records the event of a command and publishes what it changed.
 func (f *Fake) prove(c city.Command, change func(*city.Snapshot)) city.Receipt {
-	seq := f.record(events.Event{Type: "command." + c.Verb(), Actor: "operator", Subject: c.Target()})
+	seq := f.record(events.Event{Type: "command." + c.Verb(), Actor: "operator",
+		Subject: c.Target()})
 	f.edit(change)
 	return city.Receipt{Seq: seq, Message: strings.TrimSpace(c.Verb() + " " + c.Target())}
 }

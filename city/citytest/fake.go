@@ -56,13 +56,18 @@ func newScreen() *screen { return &screen{cols: 80, rows: 24} }
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{
-		changed: make(chan struct{}), screens: map[string]*screen{}, store: fake.New(prefix), ends: map[string]end{}, recipes: map[string][]beads.Bead{},
+		changed: make(chan struct{}), screens: map[string]*screen{}, store: fake.New(prefix),
+		ends: map[string]end{}, recipes: map[string][]beads.Bead{},
 		snap: &city.Snapshot{
-			Name: name, Path: "/" + name, Host: "host", Version: "test", Rev: 1, At: now, Started: now, PID: 1,
-			Mode: "headless", Patrol: city.Patrol{Interval: time.Second, Last: now}, Agents: slices.Clone(agents),
+			Name: name, Path: "/" + name, Host: "host", Version: "test", Rev: 1, At: now,
+			Started: now, PID: 1,
+			Mode: "headless", Patrol: city.Patrol{Interval: time.Second, Last: now},
+			Agents: slices.Clone(agents),
 		},
 	}
-	slices.SortFunc(f.snap.Agents, func(a, b city.Agent) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(f.snap.Agents, func(a, b city.Agent) int {
+		return strings.Compare(a.Name, b.Name)
+	})
 	for i := range f.snap.Agents {
 		a := &f.snap.Agents[i]
 		f.screens[a.Name] = newScreen()
@@ -83,17 +88,20 @@ func (f *Fake) start(a *city.Agent) {
 	s := f.screens[a.Name]
 	s.life++
 	s.out, s.typed, s.draft, s.queue, a.Sends = nil, nil, 0, nil, nil
-	a.State, a.Reason, a.Since, a.Running, a.Suspended, a.Available = city.Running, "as configured", time.Now(), true, false, true
+	a.State, a.Reason, a.Since, a.Running, a.Suspended, a.Available = city.Running, "as configured",
+		time.Now(), true, false, true
 	a.Drain, a.Until, a.Next = nil, nil, nil
 	a.PID = 1000*s.life + len(a.Name)
-	a.Session = &city.Session{Name: strings.ReplaceAll(a.Name, "/", "_s"), ID: fmt.Sprintf("%s-%d", a.Name, s.life), Started: a.Since}
+	a.Session = &city.Session{Name: strings.ReplaceAll(a.Name, "/", "_s"),
+		ID: fmt.Sprintf("%s-%d", a.Name, s.life), Started: a.Since}
 }
 
 func (f *Fake) stop(a *city.Agent, state city.State, reason string) {
 	s := f.screens[a.Name]
 	s.life++
 	s.draft, s.queue, a.Sends = 0, nil, nil
-	a.State, a.Reason, a.Since, a.Running, a.PID, a.Session = state, reason, time.Now(), false, 0, nil
+	a.State, a.Reason, a.Since, a.Running, a.PID, a.Session = state, reason, time.Now(), false, 0,
+		nil
 	a.Suspended = state == city.Suspended
 	a.Drain, a.Until, a.Next = nil, nil, nil
 }
@@ -101,7 +109,8 @@ func (f *Fake) stop(a *city.Agent, state city.State, reason string) {
 // edit changes a copy of the snapshot and publishes it.
 func (f *Fake) edit(change func(*city.Snapshot)) {
 	s := *f.snap
-	s.Agents, s.Pools, s.Rigs, s.Automations = slices.Clone(s.Agents), slices.Clone(s.Pools), slices.Clone(s.Rigs), slices.Clone(s.Automations)
+	s.Agents, s.Pools, s.Rigs, s.Automations = slices.Clone(s.Agents), slices.Clone(s.Pools),
+		slices.Clone(s.Rigs), slices.Clone(s.Automations)
 	s.Watchdogs = slices.Clone(s.Watchdogs)
 	change(&s)
 	for i := range s.Agents {
@@ -213,9 +222,11 @@ func (f *Fake) running(agent string) (*screen, error) {
 	a, ok := f.snap.Agent(agent)
 	switch {
 	case !ok:
-		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no agent is called %q", agent)}
+		return nil, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no agent is called %q", agent)}
 	case !a.Running:
-		return nil, &city.Error{Code: city.Conflict, Message: agent + " has no session: it is " + string(a.State)}
+		return nil, &city.Error{Code: city.Conflict, Message: agent + " has no session: it is " +
+			string(a.State)}
 	}
 	return f.screens[agent], nil
 }

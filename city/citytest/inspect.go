@@ -25,13 +25,16 @@ func (f *Fake) Inspect(_ context.Context, agent string) (*city.Inspection, error
 	defer f.mu.Unlock()
 	a, ok := f.snap.Agent(agent)
 	if !ok {
-		return nil, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no agent is called %q", agent)}
+		return nil, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no agent is called %q", agent)}
 	}
 	about, known := f.inspects[agent]
 	if !known {
 		about.Agent = agent
-		about.Spec = &city.Spec{Source: a.Source, Command: a.Command, Dir: a.Dir, Provider: a.Provider, Cols: 80, Rows: 24,
-			IdleTimeout: a.IdleTimeout, DependsOn: a.DependsOn, Restart: city.RestartPolicy{Mode: "always"}}
+		about.Spec = &city.Spec{Source: a.Source, Command: a.Command, Dir: a.Dir,
+			Provider: a.Provider, Cols: 80, Rows: 24,
+			IdleTimeout: a.IdleTimeout, DependsOn: a.DependsOn,
+			Restart: city.RestartPolicy{Mode: "always"}}
 		about.Env = []city.Variable{{Name: "GC_AGENT", Value: agent, From: city.FromCity}}
 	}
 	about.At = time.Now()
@@ -44,7 +47,8 @@ func (f *Fake) Inspect(_ context.Context, agent string) (*city.Inspection, error
 	about.Crashes = []city.Crash{}
 	for i := range slices.Backward(f.log) {
 		e := &f.log[i]
-		if c, ok := city.CrashOf(e); ok && e.Subject == agent && len(about.Crashes) < city.MaxCrashes {
+		if c, ok := city.CrashOf(e); ok && e.Subject == agent &&
+			len(about.Crashes) < city.MaxCrashes {
 			about.Crashes = append(about.Crashes, c)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"gcity/events"
 )
 
-// Machine is the cities of a machine that exists only in memory. They come and go, crash and hang as a test says. Its methods,
-// and those of its cities, may be called from several goroutines.
+// Machine is the cities of a machine that exists only in memory. They come and go, crash and hang as a test says.
+// Its methods, and those of its cities, may be called from several goroutines.
 type Machine struct {
 	mu      sync.Mutex
 	cities  map[string]*resident
@@ -41,7 +41,8 @@ type resident struct {
 
 // NewMachine makes a directory of cities that run, by the names and paths of their snapshots.
 func NewMachine(cities ...*Fake) *Machine {
-	m := &Machine{cities: map[string]*resident{}, folders: map[string]*Fake{}, streams: map[string]int{}, changed: make(chan struct{})}
+	m := &Machine{cities: map[string]*resident{}, folders: map[string]*Fake{},
+		streams: map[string]int{}, changed: make(chan struct{})}
 	for _, f := range cities {
 		s := f.now()
 		m.Put(s.Name, s.Path, f)
@@ -64,7 +65,9 @@ func (m *Machine) change(edit func()) {
 }
 
 // Put adds a city that runs, or puts another one in the place of that name, as a restart does.
-func (m *Machine) Put(name, path string, c city.Control) { m.change(func() { m.put(name, path, c) }) }
+func (m *Machine) Put(name, path string, c city.Control) {
+	m.change(func() { m.put(name, path, c) })
+}
 
 func (m *Machine) put(name, path string, c city.Control) {
 	b := m.cities[name]
@@ -96,7 +99,9 @@ func (m *Machine) Be(name string, c city.Condition, why string) {
 }
 
 // Hang has a city answer nobody, or everybody again.
-func (m *Machine) Hang(name string, hangs bool) { m.change(func() { m.cities[name].hangs = hangs }) }
+func (m *Machine) Hang(name string, hangs bool) {
+	m.change(func() { m.cities[name].hangs = hangs })
+}
 
 // Remove takes a city away.
 func (m *Machine) Remove(name string) { m.change(func() { m.remove(name) }) }
@@ -217,7 +222,8 @@ func (b *resident) end() {
 	if b.stop != nil {
 		b.stop()
 	}
-	b.info.Running, b.info.Status, b.info.Since, b.info.Until = false, city.CityStopped, time.Now(), nil
+	b.info.Running, b.info.Status, b.info.Since, b.info.Until = false, city.CityStopped, time.Now(),
+		nil
 }
 
 // guest is a city as its directory gives it out: it is found anew with every call.
@@ -242,7 +248,8 @@ func (g *guest) find(ctx context.Context) (city.Control, context.Context, error)
 		case b == nil:
 			return nil, nil, refuse(city.Unavailable, "%s is not registered any more", g.name)
 		case !now.hangs && !now.info.Running:
-			return nil, nil, refuse(city.Unavailable, "%s does not run: %s %s", g.name, now.info.Status, now.info.Error)
+			return nil, nil, refuse(city.Unavailable, "%s does not run: %s %s", g.name,
+				now.info.Status, now.info.Error)
 		case !now.hangs:
 			return now.city, now.life, nil
 		}
@@ -274,7 +281,8 @@ func (g *guest) count(kind string, n int) {
 }
 
 // streamed is a stream of the city that runs now: it ends with it, and stands still while it hangs.
-func streamed[T any](ctx context.Context, g *guest, kind string, of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
+func streamed[T any](ctx context.Context, g *guest, kind string,
+	of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		g.count(kind, 1)
 		defer g.count(kind, -1)
@@ -317,11 +325,15 @@ func (g *guest) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 }
 
 func (g *guest) Inspect(ctx context.Context, agent string) (*city.Inspection, error) {
-	return asked(ctx, g, func(c city.Control) (*city.Inspection, error) { return c.Inspect(ctx, agent) })
+	return asked(ctx, g, func(c city.Control) (*city.Inspection, error) {
+		return c.Inspect(ctx, agent)
+	})
 }
 
 func (g *guest) Output(ctx context.Context, agent string, lines int) (string, error) {
-	return asked(ctx, g, func(c city.Control) (string, error) { return c.Output(ctx, agent, lines) })
+	return asked(ctx, g, func(c city.Control) (string, error) {
+		return c.Output(ctx, agent, lines)
+	})
 }
 
 func (g *guest) History(ctx context.Context, q events.Query) ([]events.Event, error) {
@@ -333,11 +345,15 @@ func (g *guest) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 }
 
 func (g *guest) Bead(ctx context.Context, id string) (beads.Bead, error) {
-	return asked(ctx, g, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
+	return asked(ctx, g, func(c city.Control) (beads.Bead, error) {
+		return city.GetBead(ctx, c, id)
+	})
 }
 
 func (g *guest) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
-	return asked(ctx, g, func(c city.Control) (city.Terminal, error) { return c.Attach(ctx, agent, v) })
+	return asked(ctx, g, func(c city.Control) (city.Terminal, error) {
+		return c.Attach(ctx, agent, v)
+	})
 }
 
 func (g *guest) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
@@ -349,13 +365,22 @@ func (g *guest) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] 
 }
 
 func (g *guest) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
-	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[events.Event, error] { return c.Events(ctx, after) })
+	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[events.Event,
+		error] {
+		return c.Events(ctx, after)
+	})
 }
 
 func (g *guest) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
-	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Frame, error] { return c.Watch(ctx, agent) })
+	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Frame,
+		error] {
+		return c.Watch(ctx, agent)
+	})
 }
 
 func (g *guest) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
-	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Piece, error] { return c.RunOutput(ctx, run) })
+	return streamed(ctx, g, "", func(c city.Control, ctx context.Context) iter.Seq2[city.Piece,
+		error] {
+		return c.RunOutput(ctx, run)
+	})
 }

@@ -58,13 +58,15 @@ func (f *Fake) scale(c city.Scale) (city.Receipt, error) {
 	case !ok:
 		return city.Receipt{}, refuse(city.NotFound, "no pool is called %q", c.Pool)
 	case !c.Auto && (c.Size < p.Min || c.Size > p.Max):
-		return city.Receipt{}, refuse(city.Invalid, "the pool %s cannot have %d members: %s allows %d to %d", p.Name, c.Size, p.Source, p.Min, p.Max)
+		return city.Receipt{}, refuse(city.Invalid, "the pool %s cannot have %d members: %s "+
+			"allows %d to %d", p.Name, c.Size, p.Source, p.Min, p.Max)
 	}
 	return f.prove(c, func(s *city.Snapshot) {
 		p, _ := s.Pool(c.Pool)
 		was := p.Desired
 		if c.Auto {
-			p.Override, p.Desired, p.Reason = nil, min(max(p.Check.Value, p.Min), p.Max), fmt.Sprintf("check said %d", p.Check.Value)
+			p.Override, p.Desired, p.Reason = nil, min(max(p.Check.Value, p.Min), p.Max),
+				fmt.Sprintf("check said %d", p.Check.Value)
 		} else {
 			p.Override, p.Desired, p.Reason = &c.Size, c.Size, "override by operator"
 		}
@@ -87,7 +89,8 @@ func (f *Fake) follow(s *city.Snapshot, p *city.Pool) {
 			f.leave(s, name)
 		case i > p.Desired || p.Suspended:
 		case !ok:
-			f.join(s, city.Agent{Name: name, Pool: p.Name, Rig: p.Rig, Description: p.Description, Source: p.Source})
+			f.join(s, city.Agent{Name: name, Pool: p.Name, Rig: p.Rig, Description: p.Description,
+				Source: p.Source})
 		case a.State == city.Suspended:
 			f.start(a)
 		case a.Drain != nil && a.Drain.By == "pool":
@@ -103,7 +106,9 @@ func (f *Fake) join(s *city.Snapshot, a city.Agent) {
 		f.screens[a.Name] = newScreen()
 	}
 	f.start(&a)
-	at, _ := slices.BinarySearchFunc(s.Agents, a.Name, func(a city.Agent, name string) int { return strings.Compare(a.Name, name) })
+	at, _ := slices.BinarySearchFunc(s.Agents, a.Name, func(a city.Agent, name string) int {
+		return strings.Compare(a.Name, name)
+	})
 	s.Agents = slices.Insert(s.Agents, at, a)
 }
 
@@ -170,11 +175,13 @@ func (f *Fake) doDrain(c city.Command, a *city.Agent) (city.Receipt, error) {
 	switch {
 	case undo && a.State == city.Exited: // after a final one
 	case !a.Running:
-		return city.Receipt{}, refuse(city.Conflict, "%s has no session to drain: it is %s", a.Name, a.State)
+		return city.Receipt{}, refuse(city.Conflict, "%s has no session to drain: it is %s", a.Name,
+			a.State)
 	case ack && a.Drain == nil:
 		return city.Receipt{}, refuse(city.Conflict, "%s has not been told to finish", a.Name)
 	case undo && surplus(f.snap, a):
-		return city.Receipt{}, refuse(city.Conflict, "%s is one more than its pool wants: scale the pool %s", a.Name, a.Pool)
+		return city.Receipt{}, refuse(city.Conflict, "%s is one more than its pool wants: scale "+
+			"the pool %s", a.Name, a.Pool)
 	}
 	pool, in := a.Pool, a.Rig
 	return f.prove(c, func(s *city.Snapshot) {
@@ -209,7 +216,8 @@ func drain(a *city.Agent, p *city.Pool, by string) {
 		timeout = p.Timeout
 	}
 	a.Drain = &city.DrainInfo{Since: now, By: by}
-	a.State, a.Reason, a.Since, a.Next = city.Draining, "drained by "+by, now, &city.Next{What: "ended when it says that it has finished"}
+	a.State, a.Reason, a.Since, a.Next = city.Draining, "drained by "+by, now,
+		&city.Next{What: "ended when it says that it has finished"}
 	if timeout > 0 {
 		deadline := now.Add(timeout)
 		a.Drain.Deadline, a.Until = &deadline, &deadline

@@ -33,7 +33,8 @@ func (f *Fake) typedBy(s *screen, p []byte) {
 	})
 }
 
-// nudge types a text, or keeps it while a viewer's draft is on the line. Of texts only those that wait are in the snapshot.
+// nudge types a text, or keeps it while a viewer's draft is on the line. Of texts only those that wait are in the
+// snapshot.
 func (f *Fake) nudge(c city.Nudge) (city.Receipt, error) {
 	s, err := f.running(c.Agent)
 	if err != nil {
@@ -42,12 +43,14 @@ func (f *Fake) nudge(c city.Nudge) (city.Receipt, error) {
 	f.texts++
 	first, _, _ := strings.Cut(c.Text, "\n")
 	send := city.Send{
-		ID: f.texts, Text: first[:min(len(first), city.MaxSendShown)], Lines: 1 + strings.Count(c.Text, "\n"), Bytes: len(c.Text),
+		ID: f.texts, Text: first[:min(len(first), city.MaxSendShown)],
+		Lines: 1 + strings.Count(c.Text, "\n"), Bytes: len(c.Text),
 		Stage: city.Submitted, Since: time.Now(),
 	}
 	if s.draft > 0 && !c.Now {
 		if len(s.queue) >= city.MaxSends {
-			return city.Receipt{}, refuse(city.Unavailable, "%d texts wait to be sent to agent %s already", len(s.queue), c.Agent)
+			return city.Receipt{}, refuse(city.Unavailable, "%d texts wait to be sent to "+
+				"agent %s already", len(s.queue), c.Agent)
 		}
 		send.Stage, send.Why = city.Queued, draft
 		s.queue = append(s.queue, c)
@@ -75,7 +78,8 @@ func (f *Fake) unsend(c city.Unsend) (city.Receipt, error) {
 		}
 	}
 	if len(left) == len(a.Sends) {
-		return city.Receipt{}, refuse(city.Conflict, "nothing waits to be sent to agent %s", c.Agent)
+		return city.Receipt{}, refuse(city.Conflict, "nothing waits to be sent to agent %s",
+			c.Agent)
 	}
 	s.queue = queue
 	return f.prove(c, func(snap *city.Snapshot) {

@@ -53,7 +53,8 @@ func (f *Fake) sling(ctx context.Context, c city.SlingWork) (city.Receipt, error
 		return city.Receipt{}, refuse(city.Conflict, "%s is assigned to %s", id, was.Assignee)
 	}
 	for _, l := range was.Labels {
-		if strings.HasPrefix(l, city.PoolLabel) && l != city.PoolLabel+strings.TrimPrefix(to, mail.PoolPrefix) {
+		if strings.HasPrefix(l, city.PoolLabel) && l != city.PoolLabel+
+			strings.TrimPrefix(to, mail.PoolPrefix) {
 			p.RemoveLabels = append(p.RemoveLabels, l)
 		}
 	}

@@ -14,8 +14,9 @@ import (
 
 // The agents of a city that Suite is run on.
 const (
-	Worker = "worker" // runs; prints Ready and then echoes what is typed, as "echo ready; exec cat" does
-	Lazy   = "lazy"   // suspended
+	// runs; prints Ready and then echoes what is typed, as "echo ready; exec cat" does
+	Worker = "worker"
+	Lazy   = "lazy" // suspended
 	Ready  = "ready"
 )
 
@@ -29,11 +30,13 @@ type Harness struct {
 	Open func(t *testing.T) city.Control
 
 	Drains bool // agents can be told to finish
-	Pools  bool // the pool Crew is there, CrewMin to CrewMax members, its check says CrewMin, its drains have no deadline
-	Rigs   bool // the rig Rig is there, with RigWorker and RigLazy
+	// the pool Crew is there, CrewMin to CrewMax members, its check says CrewMin, its drains have no deadline
+	Pools bool
+	Rigs  bool // the rig Rig is there, with RigWorker and RigLazy
 
-	Work        bool // there is a store of beads, empty at first
-	Automations bool // Chore, Brew, Wreck and Torn are there, as WriteAutomations writes them; needs Work
+	Work bool // there is a store of beads, empty at first
+	// Chore, Brew, Wreck and Torn are there, as WriteAutomations writes them; needs Work
+	Automations bool
 
 	Live bool // Drip is there too, and takes its time
 
@@ -105,7 +108,10 @@ func Suite(t *testing.T, h Harness) {
 		{"RunOutputLive", h.Automations && h.Live, testRunOutputLive},
 		{"EndRun", h.Automations && h.Live, testEndRun},
 		{"EndRunRefused", h.Automations, testEndRunRefused},
-		{"HeldConfiguration", h.Hold != nil, func(t *testing.T, ctx context.Context, ctl city.Control) { testHeld(t, ctx, ctl, h.Hold) }},
+		{"HeldConfiguration", h.Hold != nil, func(t *testing.T, ctx context.Context,
+			ctl city.Control) {
+			testHeld(t, ctx, ctl, h.Hold)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !c.can {
@@ -114,14 +120,17 @@ func Suite(t *testing.T, h Harness) {
 			ctl := h.Open(t)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
-			awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return a.State == city.Running })
+			awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
+				return a.State == city.Running
+			})
 			c.test(t, ctx, ctl)
 		})
 	}
 }
 
 // until waits for a snapshot.
-func until(t *testing.T, ctx context.Context, ctl city.Control, ok func(*city.Snapshot) bool) *city.Snapshot {
+func until(t *testing.T, ctx context.Context, ctl city.Control,
+	ok func(*city.Snapshot) bool) *city.Snapshot {
 	t.Helper()
 	for s, err := range ctl.Snapshots(ctx) {
 		if err != nil {
@@ -190,10 +199,12 @@ func testSnapshot(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	worker, _ := s.Agent(Worker)
-	if worker == nil || !worker.Running || worker.Session == nil || worker.Session.ID == "" || worker.PID == 0 {
+	if worker == nil || !worker.Running || worker.Session == nil || worker.Session.ID == "" ||
+		worker.PID == 0 {
 		t.Errorf("the worker: %+v", worker)
 	}
-	if lazy, _ := s.Agent(Lazy); lazy == nil || lazy.State != city.Suspended || lazy.Running || lazy.Session != nil {
+	if lazy, _ := s.Agent(Lazy); lazy == nil || lazy.State != city.Suspended || lazy.Running ||
+		lazy.Session != nil {
 		t.Errorf("the lazy one: %+v", lazy)
 	}
 }
@@ -238,10 +249,13 @@ func testUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 		_, err = ctl.Attach(ctx, name, city.Viewer{Cols: 80, Rows: 24})
 		wantCode(t, "Attach to "+name, err, city.NotFound)
 		for _, c := range []city.Command{
-			city.Restart{Agent: name}, city.Kill{Agent: name}, city.Stop{Agent: name}, city.Suspend{Agent: name},
-			city.Release{Agent: name}, city.Nudge{Agent: name, Text: "x"}, city.SendKeys{Agent: name, Keys: []string{"x"}},
+			city.Restart{Agent: name}, city.Kill{Agent: name}, city.Stop{Agent: name},
+			city.Suspend{Agent: name},
+			city.Release{Agent: name}, city.Nudge{Agent: name, Text: "x"},
+			city.SendKeys{Agent: name, Keys: []string{"x"}},
 			city.Drain{Agent: name}, city.Undrain{Agent: name}, city.DrainAck{Agent: name},
-			city.Scale{Pool: name, Size: 1}, city.Scale{Pool: name, Auto: true}, city.SuspendRig{Rig: name}, city.ResumeRig{Rig: name},
+			city.Scale{Pool: name, Size: 1}, city.Scale{Pool: name, Auto: true},
+			city.SuspendRig{Rig: name}, city.ResumeRig{Rig: name},
 		} {
 			_, err = ctl.Do(ctx, c)
 			wantCode(t, c.Verb()+" of "+name, err, city.NotFound)
@@ -273,7 +287,8 @@ func testOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	seen(t, ctx, ctl, "größer 世界")
 	for _, lines := range []int{0, 100} {
 		text, err := ctl.Output(ctx, Worker, lines)
-		if err != nil || !bytes.Contains([]byte(text), []byte(Ready)) || !bytes.Contains([]byte(text), []byte("größer 世界")) {
+		if err != nil || !bytes.Contains([]byte(text), []byte(Ready)) ||
+			!bytes.Contains([]byte(text), []byte("größer 世界")) {
 			t.Errorf("%d lines: %q, %v", lines, text, err)
 		}
 	}

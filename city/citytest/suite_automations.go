@@ -23,7 +23,9 @@ const (
 	Brew  = "brew"  // cooks the formula of this name for the pool Crew
 	Wreck = "wreck" // prints "oops" and ends with 3, always; it is not tried again
 	Torn  = "torn"  // its file is broken
-	Drip  = "drip"  // prints a line, "dröp", in two parts, waits for the file "go" in the city's folder, prints "drop" in red; where a Harness says Live
+	// prints a line, "dröp", in two parts, waits for the file "go" in the city's folder, prints "drop" in red;
+	// where a Harness says Live
+	Drip = "drip"
 
 	choreExec = "echo swept"
 	wreckExec = "echo oops; exit 3"
@@ -34,12 +36,17 @@ const (
 func WriteAutomations(t *testing.T, folder string) {
 	t.Helper()
 	for path, text := range map[string]string{
-		"brew.formula.toml":                 "formula = \"brew\"\n[[steps]]\nid = \"boil\"\ntitle = \"Boil\"\n[[steps]]\nid = \"pour\"\ntitle = \"Pour\"\nneeds = [\"boil\"]\n",
-		"automations/brew/automation.toml":  "[automation]\ngate = \"manual\"\nformula = \"" + Brew + "\"\npool = \"" + Crew + "\"\n",
-		"automations/chore/automation.toml": "[automation]\ngate = \"manual\"\nexec = \"" + choreExec + "\"\n",
-		"automations/drip/automation.toml":  "[automation]\ngate = \"manual\"\nexec = '''\n" + dripExec + "\n'''\n",
-		"automations/torn/automation.toml":  "[automation]\ngaet = \"manual\"\nexec = \"true\"\n",
-		"automations/wreck/automation.toml": "[automation]\ngate = \"manual\"\nexec = \"" + wreckExec + "\"\n",
+		"brew.formula.toml": "formula = \"brew\"\n[[steps]]\nid = \"boil\"\n" +
+			"title = \"Boil\"\n[[steps]]\nid = \"pour\"\ntitle = \"Pour\"\nneeds = [\"boil\"]\n",
+		"automations/brew/automation.toml": "[automation]\ngate = \"manual\"\n" +
+			"formula = \"" + Brew + "\"\npool = \"" + Crew + "\"\n",
+		"automations/chore/automation.toml": "[automation]\ngate = " +
+			"\"manual\"\nexec = \"" + choreExec + "\"\n",
+		"automations/drip/automation.toml": "[automation]\ngate = \"manual\"\n" +
+			"exec = '''\n" + dripExec + "\n'''\n",
+		"automations/torn/automation.toml": "[automation]\ngaet = \"manual\"\nexec = \"true\"\n",
+		"automations/wreck/automation.toml": "[automation]\ngate = " +
+			"\"manual\"\nexec = \"" + wreckExec + "\"\n",
 	} {
 		path = filepath.Join(folder, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -52,7 +59,8 @@ func WriteAutomations(t *testing.T, folder string) {
 }
 
 // awaitAutomation waits until an automation is as described.
-func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name string, ok func(*city.Automation) bool) city.Automation {
+func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name string,
+	ok func(*city.Automation) bool) city.Automation {
 	t.Helper()
 	s := until(t, ctx, ctl, func(s *city.Snapshot) bool {
 		a, found := s.Automation(name)
@@ -65,12 +73,15 @@ func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name s
 // idle waits until an automation can be told to run.
 func idle(t *testing.T, ctx context.Context, ctl city.Control, name string) city.Automation {
 	t.Helper()
-	return awaitAutomation(t, ctx, ctl, name, func(a *city.Automation) bool { return a.State == city.AutomationIdle })
+	return awaitAutomation(t, ctx, ctl, name, func(a *city.Automation) bool {
+		return a.State == city.AutomationIdle
+	})
 }
 
 func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, name := range []string{Chore, Wreck} {
-		if a := idle(t, ctx, ctl, name); a.Gate != "manual" || a.Exec == "" || a.Formula != "" || a.Reason == "" || a.Source == "" || a.Last != nil || a.Next != nil || a.Failures != 0 {
+		if a := idle(t, ctx, ctl, name); a.Gate != "manual" || a.Exec == "" || a.Formula != "" ||
+			a.Reason == "" || a.Source == "" || a.Last != nil || a.Next != nil || a.Failures != 0 {
 			t.Errorf("%s: %+v", name, a)
 		}
 	}
@@ -83,26 +94,33 @@ func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	} else {
 		wantMention(t, "a broken file", &city.Error{Message: a.Reason}, "gaet", "gate")
 	}
-	if !slices.IsSortedFunc(s.Automations, func(a, b city.Automation) int { return cmp.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(s.Automations, func(a, b city.Automation) int {
+		return cmp.Compare(a.Name, b.Name)
+	}) {
 		t.Errorf("out of order: %+v", s.Automations)
 	}
 }
 
 // fire runs an automation and gives its run as it was opened and as it ended.
-func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (opened, ended city.Run) {
+func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (opened,
+	ended city.Run) {
 	t.Helper()
 	idle(t, ctx, ctl, c.Automation)
 	r := do(t, ctx, ctl, c)
 	b := beadOf(t, r)
 	opened = city.RunOf(b)
-	if b.Type != city.RunType || b.Status != beads.StatusInProgress || opened.Automation != c.Automation || opened.Ended != nil || opened.Outcome != "" || opened.Reason == "" || opened.By != c.By {
+	if b.Type != city.RunType || b.Status != beads.StatusInProgress ||
+		opened.Automation != c.Automation || opened.Ended != nil || opened.Outcome != "" ||
+		opened.Reason == "" || opened.By != c.By {
 		t.Errorf("opened: %+v, %+v", b, opened)
 	}
 	a := awaitAutomation(t, ctx, ctl, c.Automation, func(a *city.Automation) bool {
-		return a.Last != nil && a.Last.ID == opened.ID && a.Last.Ended != nil && a.State != city.AutomationRunning
+		return a.Last != nil && a.Last.ID == opened.ID && a.Last.Ended != nil &&
+			a.State != city.AutomationRunning
 	})
 	for kind, want := range map[string]bool{
-		events.AutomationFired: true, events.AutomationCompleted: a.Last.Outcome == "ok", events.AutomationFailed: a.Last.Outcome != "ok",
+		events.AutomationFired: true, events.AutomationCompleted: a.Last.Outcome == "ok",
+		events.AutomationFailed: a.Last.Outcome != "ok",
 	} {
 		if n := tellings(t, ctx, ctl, kind, opened); (n == 1) != want || n > 1 {
 			t.Errorf("%s of %+v was told %d times", kind, a.Last, n)
@@ -112,7 +130,8 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 }
 
 // tellings counts the events of a type about a run.
-func tellings(t *testing.T, ctx context.Context, ctl city.Control, kind string, r city.Run) (n int) {
+func tellings(t *testing.T, ctx context.Context, ctl city.Control, kind string,
+	r city.Run) (n int) {
 	t.Helper()
 	found, err := ctl.History(ctx, events.Query{Types: []string{kind}, Subject: r.Automation})
 	if err != nil {
@@ -154,19 +173,23 @@ func testFire(t *testing.T, ctx context.Context, ctl city.Control) {
 	var ids []string
 	for range 2 {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: Chore, By: "tester"})
-		if r.Outcome != "ok" || r.Code == nil || *r.Code != 0 || r.Output != "swept" || r.By != "tester" || r.Error != "" || r.Ended.Before(r.Opened) {
+		if r.Outcome != "ok" || r.Code == nil || *r.Code != 0 || r.Output != "swept" ||
+			r.By != "tester" || r.Error != "" || r.Ended.Before(r.Opened) {
 			t.Errorf("%+v", r)
 		}
 		b := record(t, ctx, ctl, r.ID)
-		if !slices.Contains(b.Labels, "exec") || !slices.Contains(b.Labels, city.RunLabel+Chore) || slices.Contains(b.Labels, "exec-failed") {
+		if !slices.Contains(b.Labels, "exec") || !slices.Contains(b.Labels, city.RunLabel+Chore) ||
+			slices.Contains(b.Labels, "exec-failed") {
 			t.Errorf("%+v", b)
 		}
-		if kept := city.RunOf(b); kept.Outcome != "ok" || kept.Output != "swept" || kept.Code == nil || *kept.Code != 0 || kept.By != "tester" {
+		if kept := city.RunOf(b); kept.Outcome != "ok" || kept.Output != "swept" ||
+			kept.Code == nil || *kept.Code != 0 || kept.By != "tester" {
 			t.Errorf("kept: %+v", kept)
 		}
 		ids = append([]string{r.ID}, ids...)
 	}
-	if got := listed(t, ctx, ctl, beads.Query{Labels: []string{city.RunLabel + Chore}, Type: city.RunType}); !slices.Equal(got, ids) {
+	if got := listed(t, ctx, ctl, beads.Query{Labels: []string{city.RunLabel + Chore},
+		Type: city.RunType}); !slices.Equal(got, ids) {
 		t.Errorf("its history is %q, want %q", got, ids)
 	}
 	if s, err := ctl.Snapshot(ctx); err != nil || s.Work.Open+s.Work.InProgress > 0 {
@@ -193,7 +216,8 @@ func testFireFormula(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Fatalf("%+v", r)
 	}
 	root := get(t, ctx, ctl, r.Made)
-	if root.Type != beads.TypeMolecule || root.Ref != Brew || root.Status != beads.StatusOpen || !slices.Contains(root.Labels, city.PoolLabel+Crew) ||
+	if root.Type != beads.TypeMolecule || root.Ref != Brew || root.Status != beads.StatusOpen ||
+		!slices.Contains(root.Labels, city.PoolLabel+Crew) ||
 		!slices.Contains(root.Labels, city.RunLabel+Brew) {
 		t.Errorf("%+v", root)
 	}
@@ -208,7 +232,8 @@ func testFireFormula(t *testing.T, ctx context.Context, ctl city.Control) {
 
 func testFireRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	until(t, ctx, ctl, func(s *city.Snapshot) bool { _, ok := s.Automation(Torn); return ok })
-	for _, name := range []string{"nothing", Chore + ":rig:nowhere", "..", "no name", Chore + ":" + Chore} {
+	for _, name := range []string{"nothing", Chore + ":rig:nowhere", "..", "no name",
+		Chore + ":" + Chore} {
 		_, err := ctl.Do(ctx, city.Fire{Automation: name})
 		wantCode(t, "Fire of "+name, err, city.NotFound)
 	}

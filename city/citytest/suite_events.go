@@ -13,13 +13,15 @@ import (
 
 // L9: the receipt's event is in the log.
 func testEmit(t *testing.T, ctx context.Context, ctl city.Control) {
-	e := events.Event{Type: "deploy.done", Actor: "operator", Subject: "site", Message: "größer", Payload: []byte(`{"n":1}`)}
+	e := events.Event{Type: "deploy.done", Actor: "operator", Subject: "site", Message: "größer",
+		Payload: []byte(`{"n":1}`)}
 	r := do(t, ctx, ctl, city.Emit{Event: e})
 	found, err := ctl.History(ctx, events.Query{After: r.Seq - 1, Limit: 1})
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%v, %v", found, err)
 	}
-	if f := found[0]; f.Seq != r.Seq || f.Type != e.Type || f.Actor != e.Actor || f.Subject != e.Subject ||
+	if f := found[0]; f.Seq != r.Seq || f.Type != e.Type || f.Actor != e.Actor ||
+		f.Subject != e.Subject ||
 		f.Message != e.Message || string(f.Payload) != string(e.Payload) || f.TS.IsZero() {
 		t.Errorf("%+v", f)
 	}
@@ -30,7 +32,8 @@ func testEmit(t *testing.T, ctx context.Context, ctl city.Control) {
 func emit(t *testing.T, ctx context.Context, ctl city.Control, n int) (last uint64) {
 	t.Helper()
 	for i := range n {
-		last = do(t, ctx, ctl, city.Emit{Event: events.Event{Type: "test.tick", Subject: fmt.Sprint(i)}}).Seq
+		last = do(t, ctx, ctl, city.Emit{Event: events.Event{Type: "test.tick",
+			Subject: fmt.Sprint(i)}}).Seq
 	}
 	return last
 }
@@ -76,7 +79,8 @@ func testEventsResume(t *testing.T, ctx context.Context, ctl city.Control) {
 func testHistory(t *testing.T, ctx context.Context, ctl city.Control) {
 	var seq []uint64 // the city may write events of its own between them
 	for i := range 10 {
-		seq = append(seq, do(t, ctx, ctl, city.Emit{Event: events.Event{Type: "test.tick", Subject: fmt.Sprint(i)}}).Seq)
+		seq = append(seq, do(t, ctx, ctl, city.Emit{Event: events.Event{Type: "test.tick",
+			Subject: fmt.Sprint(i)}}).Seq)
 	}
 	last := seq[9]
 	tick := []string{"test.*"}
@@ -92,7 +96,8 @@ func testHistory(t *testing.T, ctx context.Context, ctl city.Control) {
 		{"forward", events.Query{Types: tick, Forward: true, Limit: 2}, 2, seq[0]},
 		{"before a seq", events.Query{Types: tick, Before: last, Limit: 1}, 1, seq[8]},
 		{"by actor", events.Query{Actor: "operator", Limit: 100}, 10, last},
-		{"by subject", events.Query{Types: []string{"no.such", "test.tick"}, Subject: "4"}, 1, seq[4]},
+		{"by subject", events.Query{Types: []string{"no.such", "test.tick"}, Subject: "4"}, 1,
+			seq[4]},
 		{"nothing", events.Query{Types: []string{"no.such"}}, 0, 0},
 		{"too new", events.Query{Types: tick, Since: time.Now().Add(time.Hour)}, 0, 0},
 	} {
@@ -111,7 +116,8 @@ func testConcurrent(t *testing.T, ctx context.Context, ctl city.Control) {
 				if _, err := ctl.Snapshot(ctx); err != nil {
 					t.Error(err)
 				}
-				if _, err := ctl.Do(ctx, city.Emit{Event: events.Event{Type: "test.storm", Subject: fmt.Sprint(i)}}); err != nil {
+				if _, err := ctl.Do(ctx, city.Emit{Event: events.Event{Type: "test.storm",
+					Subject: fmt.Sprint(i)}}); err != nil {
 					t.Error(err)
 				}
 				if _, err := ctl.Output(ctx, Worker, 0); err != nil {

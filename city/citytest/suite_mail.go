@@ -35,7 +35,8 @@ func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all 
 	return ids
 }
 
-func wantMail(t *testing.T, ctx context.Context, ctl city.Control, who string, all bool, want ...string) {
+func wantMail(t *testing.T, ctx context.Context, ctl city.Control, who string, all bool,
+	want ...string) {
 	t.Helper()
 	if got := inbox(t, ctx, ctl, who, all); !slices.Equal(got, append([]string{}, want...)) {
 		t.Errorf("%q has %q, want %q (all: %v)", who, got, want, all)
@@ -43,7 +44,8 @@ func wantMail(t *testing.T, ctx context.Context, ctl city.Control, who string, a
 }
 
 // awaitMail waits until a snapshot counts so much unread mail for an agent, and for people.
-func awaitMail(t *testing.T, ctx context.Context, ctl city.Control, agent string, unread int, people city.MailCount) {
+func awaitMail(t *testing.T, ctx context.Context, ctl city.Control, agent string, unread int,
+	people city.MailCount) {
 	t.Helper()
 	for s, err := range ctl.Snapshots(ctx) {
 		if err != nil {
@@ -54,12 +56,14 @@ func awaitMail(t *testing.T, ctx context.Context, ctl city.Control, agent string
 		}
 	}
 	s, err := ctl.Snapshot(context.WithoutCancel(ctx))
-	t.Fatalf("%d for %s and %+v for people was never counted: %+v, %v", unread, agent, people, s, err)
+	t.Fatalf("%d for %s and %+v for people was never counted: %+v, %v", unread, agent, people, s,
+		err)
 }
 
 // Mail finds whom it is for, is counted while it is unread, and is gone from the lists once it is archived.
 func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
-	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one", Text: "for hand"})
+	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one",
+		Text: "for hand"})
 	two := mailed(t, ctx, ctl, mail.Message{To: RigWorker, Text: "two\nlines"})
 	people := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "human", Subject: "help"})
 	named := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "grace", Subject: "hello"})
@@ -70,7 +74,8 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantMail(t, ctx, ctl, "", false, named, people)
 
 	m, err := city.ReadMail(ctx, ctl, one)
-	if err != nil || !m.Read || m.From != Worker || m.To != RigWorker || m.Subject != "one" || m.Text != "for hand" {
+	if err != nil || !m.Read || m.From != Worker || m.To != RigWorker || m.Subject != "one" ||
+		m.Text != "for hand" {
 		t.Errorf("read %+v, %v", m, err)
 	}
 	if m, err = city.ReadMail(ctx, ctl, one); err != nil || !m.Read {
@@ -94,8 +99,10 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		what beads.Patch
 		want string
 	}{
-		{beads.Patch{Status: &open}, two + " is in the inbox of " + RigWorker + " again"}, {mail.ReadPatch(), two + " is marked as read"},
-		{mail.UnreadPatch(), two + " is marked as not read"}, {mail.ArchivePatch(), "archived " + two},
+		{beads.Patch{Status: &open}, two + " is in the inbox of " + RigWorker + " again"},
+		{mail.ReadPatch(), two + " is marked as read"},
+		{mail.UnreadPatch(), two + " is marked as not read"},
+		{mail.ArchivePatch(), "archived " + two},
 	} {
 		if r := do(t, ctx, ctl, city.UpdateBead{ID: two, Patch: c.what}); r.Message != c.want {
 			t.Errorf("%+v: %q, want %q", c.what, r.Message, c.want)
@@ -140,7 +147,8 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 
 func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, m := range []mail.Message{
-		{To: "", Text: "x"}, {To: Worker}, {To: "a\nb", Text: "x"}, {To: Worker, Text: string(make([]byte, mail.MaxText+1))},
+		{To: "", Text: "x"}, {To: Worker}, {To: "a\nb", Text: "x"},
+		{To: Worker, Text: string(make([]byte, mail.MaxText+1))},
 	} {
 		_, err := city.SendMail(ctx, ctl, m)
 		wantCode(t, "a message to "+m.To, err, city.Invalid)
@@ -156,7 +164,8 @@ func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Work goes to an agent as assignee and to a pool by its label, never to both, and not away from somebody without force.
+// Work goes to an agent as assignee and to a pool by its label, never to both, and not away from somebody without
+// force.
 func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "polish"})
 	sling := func(s city.SlingRequest) beads.Bead {
@@ -167,7 +176,8 @@ func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 		return beadOf(t, r)
 	}
-	if got := sling(city.SlingRequest{Target: Crew, Bead: b.ID}); got.Assignee != "" || !slices.Contains(got.Labels, city.PoolLabel+Crew) {
+	if got := sling(city.SlingRequest{Target: Crew, Bead: b.ID}); got.Assignee != "" ||
+		!slices.Contains(got.Labels, city.PoolLabel+Crew) {
 		t.Errorf("to the pool: %+v", got)
 	}
 	got := sling(city.SlingRequest{Target: "hand", Bead: b.ID, By: Worker})
@@ -179,13 +189,18 @@ func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	_, err := city.Sling(ctx, ctl, city.SlingRequest{Target: Worker, Bead: b.ID})
 	wantCode(t, "what another has", err, city.Conflict)
-	if got := sling(city.SlingRequest{Target: Worker, Bead: b.ID, Force: true}); got.Assignee != Worker {
+	if got := sling(city.SlingRequest{Target: Worker, Bead: b.ID, Force: true}); got.Assignee !=
+		Worker {
 		t.Errorf("by force: %+v", got)
 	}
-	if got := sling(city.SlingRequest{Target: Worker, Title: "write", Description: "a README", Nudge: true}); got.Assignee != Worker || got.Title != "write" || got.Description != "a README" {
+	if got := sling(city.SlingRequest{Target: Worker, Title: "write", Description: "a README",
+		Nudge: true}); got.Assignee != Worker || got.Title != "write" ||
+		got.Description != "a README" {
 		t.Errorf("new: %+v", got)
 	}
-	if got := sling(city.SlingRequest{Target: Crew, Formula: Brew, Title: "tea"}); got.Type != beads.TypeMolecule || got.Title != "tea" || !slices.Contains(got.Labels, city.PoolLabel+Crew) {
+	if got := sling(city.SlingRequest{Target: Crew, Formula: Brew, Title: "tea"}); got.Type !=
+		beads.TypeMolecule || got.Title != "tea" ||
+		!slices.Contains(got.Labels, city.PoolLabel+Crew) {
 		t.Errorf("cooked: %+v", got)
 	}
 	do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()})
@@ -195,7 +210,9 @@ func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "what is not there", err, city.NotFound)
 	_, err = city.Sling(ctx, ctl, city.SlingRequest{Target: "nobody", Title: "x"})
 	wantCode(t, "to nobody", err, city.NotFound)
-	for _, bad := range []city.SlingRequest{{}, {Target: Worker}, {Bead: "tw-1", Title: "x", Target: Worker}, {Title: "x"}, {Target: Worker, Title: "x", By: "\x1b"}} {
+	for _, bad := range []city.SlingRequest{{}, {Target: Worker},
+		{Bead: "tw-1", Title: "x", Target: Worker}, {Title: "x"},
+		{Target: Worker, Title: "x", By: "\x1b"}} {
 		_, err = city.Sling(ctx, ctl, bad)
 		wantCode(t, "a request that says too little or too much", err, city.Invalid)
 	}

@@ -14,7 +14,8 @@ import (
 
 // The pool and the rig of a city that Suite is run on, where its Harness has them.
 const (
-	Crew    = "crew" // a pool that wants its minimum; its members print Ready and echo, their drains have no deadline
+	// a pool that wants its minimum; its members print Ready and echo, their drains have no deadline
+	Crew    = "crew"
 	CrewMin = 1
 	CrewMax = 3
 
@@ -50,7 +51,8 @@ func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 // same fails unless an agent is in the same life as before.
 func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
-	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID || before.PID != after.PID {
+	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
+		before.PID != after.PID {
 		t.Errorf("%s is in another life: %+v, then %+v", before.Name, before.Session, after.Session)
 	}
 }
@@ -74,15 +76,20 @@ func wantMention(t *testing.T, what string, err error, words ...string) {
 func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker})
-	s := awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return a.State == city.Draining })
+	s := awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
+		return a.State == city.Draining
+	})
 	do(t, ctx, ctl, city.Drain{Agent: Worker})
 	a, _ := s.Agent(Worker)
 	same(t, before, *a)
-	if !a.Running || a.Reason == "" || a.Drain == nil || a.Drain.By != "operator" || a.Drain.Acked || a.Drain.Deadline == nil || a.Until == nil {
+	if !a.Running || a.Reason == "" || a.Drain == nil || a.Drain.By != "operator" ||
+		a.Drain.Acked || a.Drain.Deadline == nil || a.Until == nil {
 		t.Fatalf("draining: %+v, %+v", a, a.Drain)
 	}
-	if d := a.Drain.Deadline.Sub(a.Drain.Since).Round(2 * time.Second); d != drainTimeout || !a.Until.Equal(*a.Drain.Deadline) {
-		t.Errorf("told at %v, it has until %v, and is shown until %v", a.Drain.Since, a.Drain.Deadline, a.Until)
+	if d := a.Drain.Deadline.Sub(a.Drain.Since).Round(2 * time.Second); d != drainTimeout ||
+		!a.Until.Equal(*a.Drain.Deadline) {
+		t.Errorf("told at %v, it has until %v, and is shown until %v", a.Drain.Since,
+			a.Drain.Deadline, a.Until)
 	}
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "still here"})
 	seen(t, ctx, ctl, "still here")
@@ -112,7 +119,9 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker, Final: true})
-	s := awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return a.State == city.Draining })
+	s := awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
+		return a.State == city.Draining
+	})
 	if a, _ := s.Agent(Worker); a.Drain == nil || !a.Drain.Final {
 		t.Errorf("%+v", a.Drain)
 	}
@@ -123,7 +132,8 @@ func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	do(t, ctx, ctl, city.Undrain{Agent: Worker})
 	awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
-		return a.State == city.Running && a.Drain == nil && a.Session != nil && a.Session.ID != before.Session.ID
+		return a.State == city.Running && a.Drain == nil && a.Session != nil &&
+			a.Session.ID != before.Session.ID
 	})
 }
 
@@ -140,7 +150,8 @@ func testDrainRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 // awaitAgent waits until an agent is as described.
-func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string, ok func(*city.Agent) bool) *city.Snapshot {
+func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string,
+	ok func(*city.Agent) bool) *city.Snapshot {
 	t.Helper()
 	return until(t, ctx, ctl, func(s *city.Snapshot) bool {
 		a, found := s.Agent(name)
@@ -159,7 +170,8 @@ func awaitCrew(t *testing.T, ctx context.Context, ctl city.Control, members ...i
 		}
 		for i := 1; i <= CrewMax; i++ {
 			a, ok := s.Agent(crew(i))
-			if up := ok && a.State == city.Running && a.Drain == nil; up != slices.Contains(members, i) {
+			if up := ok && a.State == city.Running && a.Drain == nil; up !=
+				slices.Contains(members, i) {
 				return false
 			}
 		}
@@ -182,7 +194,8 @@ func lives(t *testing.T, s *city.Snapshot, members ...int) (out []city.Agent) {
 func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitCrew(t, ctx, ctl, 1)
 	p, _ := s.Pool(Crew)
-	if p.Min != CrewMin || p.Max != CrewMax || p.Reason == "" || p.Since.IsZero() || p.Override != nil || len(p.Draining) > 0 || p.Suspended || p.Timeout != 0 {
+	if p.Min != CrewMin || p.Max != CrewMax || p.Reason == "" || p.Since.IsZero() ||
+		p.Override != nil || len(p.Draining) > 0 || p.Suspended || p.Timeout != 0 {
 		t.Errorf("%+v", p)
 	}
 	if a, _ := s.Agent(crew(1)); a.Pool != Crew || a.Session == nil {
@@ -211,12 +224,14 @@ func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 1})
 	s = awaitCrew(t, ctx, ctl, 1)
 	p, _ := s.Pool(Crew)
-	if told := slices.Sorted(slices.Values(p.Draining)); !slices.Equal(told, []string{crew(2), crew(3)}) {
+	if told := slices.Sorted(slices.Values(p.Draining)); !slices.Equal(told,
+		[]string{crew(2), crew(3)}) {
 		t.Errorf("draining: %q", told)
 	}
 	for i, a := range lives(t, s, 1, 2, 3) {
 		same(t, full[i], a)
-		if i > 0 && (a.State != city.Draining || a.Drain == nil || a.Drain.By != "pool" || a.Drain.Deadline != nil || a.Until != nil) {
+		if i > 0 && (a.State != city.Draining || a.Drain == nil || a.Drain.By != "pool" ||
+			a.Drain.Deadline != nil || a.Until != nil) {
 			t.Errorf("%s: %+v, %+v", a.Name, a, a.Drain)
 		}
 	}
@@ -261,8 +276,11 @@ func testScaleRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	do(t, ctx, ctl, city.Drain{Agent: crew(1)})
-	s := awaitAgent(t, ctx, ctl, crew(1), func(a *city.Agent) bool { return a.State == city.Draining })
-	if a, _ := s.Agent(crew(1)); a.Drain == nil || a.Drain.By != "operator" || a.Drain.Deadline != nil {
+	s := awaitAgent(t, ctx, ctl, crew(1), func(a *city.Agent) bool {
+		return a.State == city.Draining
+	})
+	if a, _ := s.Agent(crew(1)); a.Drain == nil || a.Drain.By != "operator" ||
+		a.Drain.Deadline != nil {
 		t.Errorf("%+v, %+v", a, a.Drain)
 	}
 	do(t, ctx, ctl, city.DrainAck{Agent: crew(1)})
@@ -281,7 +299,8 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 			t.Errorf("%s of a member: the pool is not named: %v", c.Verb(), err)
 		}
 	}
-	for _, c := range []city.Command{city.Restart{Agent: Crew}, city.Kill{Agent: Crew}, city.Drain{Agent: Crew}, city.Nudge{Agent: Crew, Text: "x"}} {
+	for _, c := range []city.Command{city.Restart{Agent: Crew}, city.Kill{Agent: Crew},
+		city.Drain{Agent: Crew}, city.Nudge{Agent: Crew, Text: "x"}} {
 		if _, err := ctl.Do(ctx, c); err == nil {
 			t.Errorf("%s of a pool was carried out", c.Verb())
 		} else {
@@ -294,7 +313,10 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 		do(t, ctx, ctl, c)
 		s := until(t, ctx, ctl, func(s *city.Snapshot) bool {
 			p, _ := s.Pool(Crew)
-			return p.Suspended && p.Size == 0 && !slices.ContainsFunc(s.Agents, func(a city.Agent) bool { return a.Pool == Crew && a.Running })
+			return p.Suspended && p.Size == 0 &&
+				!slices.ContainsFunc(s.Agents, func(a city.Agent) bool {
+					return a.Pool == Crew && a.Running
+				})
 		})
 		if p, _ := s.Pool(Crew); p.SuspendedReason != byAgent {
 			t.Errorf("suspended: %+v", p)
@@ -311,7 +333,8 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitRig(t, ctx, ctl, city.Running, "")
 	r := rig(s, Rig)
-	if r == nil || !filepath.IsAbs(r.Path) || r.Suspended || r.Agents != 2 || r.Running != 1 || r.Problem != "" {
+	if r == nil || !filepath.IsAbs(r.Path) || r.Suspended || r.Agents != 2 || r.Running != 1 ||
+		r.Problem != "" {
 		t.Fatalf("%+v", r)
 	}
 	if a, _ := s.Agent(RigWorker); a.Rig != Rig {
@@ -343,18 +366,21 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 }
 
 // awaitRig waits until RigWorker is in a state, for a reason unless that is "".
-func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.State, reason string) *city.Snapshot {
+func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.State,
+	reason string) *city.Snapshot {
 	t.Helper()
 	return until(t, ctx, ctl, func(s *city.Snapshot) bool {
 		a, ok := s.Agent(RigWorker)
 		r := rig(s, Rig)
-		return ok && a.State == state && (reason == "" || a.Reason == reason) && r != nil && r.Suspended == (state == city.Suspended) &&
+		return ok && a.State == state && (reason == "" || a.Reason == reason) && r != nil &&
+			r.Suspended == (state == city.Suspended) &&
 			a.Running == (state == city.Running)
 	})
 }
 
 // F3: what would remove most of those that run waits until somebody has seen it and says so.
-func testHeld(t *testing.T, ctx context.Context, ctl city.Control, hold func(*testing.T, city.Control)) {
+func testHeld(t *testing.T, ctx context.Context, ctl city.Control,
+	hold func(*testing.T, city.Control)) {
 	before := worker(t, ctx, ctl)
 	hold(t, ctl)
 	_, err := ctl.Do(ctx, city.Reload{})
@@ -362,7 +388,8 @@ func testHeld(t *testing.T, ctx context.Context, ctl city.Control, hold func(*te
 	wantMention(t, "a reload of what is held", err, Worker, "reload --confirm")
 	s := until(t, ctx, ctl, func(s *city.Snapshot) bool { return s.Config.Held != nil })
 	h := s.Config.Held
-	if h.Revision == "" || h.Revision == s.Config.Revision || h.Since.IsZero() || !slices.Contains(h.Removes, Worker) || 2*len(h.Removes) <= h.Running || len(h.Plan) == 0 {
+	if h.Revision == "" || h.Revision == s.Config.Revision || h.Since.IsZero() ||
+		!slices.Contains(h.Removes, Worker) || 2*len(h.Removes) <= h.Running || len(h.Plan) == 0 {
 		t.Errorf("%+v while %s is in force", h, s.Config.Revision)
 	}
 	same(t, before, worker(t, ctx, ctl))

@@ -131,7 +131,9 @@ func testEndRun(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("%+v", r)
 	}
 	record(t, ctx, ctl, run)
-	if got, err := city.GetRun(ctx, ctl, run); err != nil || got.Outcome != "failed" || got.Error != "ended by ann" || got.Code != nil || got.TimedOut || !strings.Contains(got.Output, "dröp") {
+	if got, err := city.GetRun(ctx, ctl, run); err != nil || got.Outcome != "failed" ||
+		got.Error != "ended by ann" || got.Code != nil || got.TimedOut ||
+		!strings.Contains(got.Output, "dröp") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if a := idle(t, ctx, ctl, Drip); a.Failures != 1 {

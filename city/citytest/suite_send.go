@@ -13,7 +13,8 @@ import (
 func testSend(t *testing.T, ctx context.Context, ctl city.Control) {
 	seen(t, ctx, ctl, Ready)
 	r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "two lines;\n--of it"})
-	if s := r.Send; s == nil || !s.Stage.Over() || s.ID == 0 || s.Text != "two lines;" || s.Lines != 2 || s.Bytes != 18 || r.Message == "" {
+	if s := r.Send; s == nil || !s.Stage.Over() || s.ID == 0 || s.Text != "two lines;" ||
+		s.Lines != 2 || s.Bytes != 18 || r.Message == "" {
 		t.Errorf("%+v, %+v", r, r.Send)
 	}
 	seen(t, ctx, ctl, "--of it")
@@ -44,11 +45,14 @@ func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) ci
 	t.Helper()
 	r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: text})
 	s := r.Send
-	if s == nil || s.Stage != city.Queued || s.Why == "" || s.Since.IsZero() || !strings.Contains(r.Message, "queued") {
+	if s == nil || s.Stage != city.Queued || s.Why == "" || s.Since.IsZero() ||
+		!strings.Contains(r.Message, "queued") {
 		t.Fatalf("%+v, %+v", r, s)
 	}
 	awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool {
-		return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return d.ID == s.ID && d.Stage == city.Queued })
+		return slices.ContainsFunc(a.Sends, func(d city.Send) bool {
+			return d.ID == s.ID && d.Stage == city.Queued
+		})
 	})
 	return *s
 }
@@ -69,7 +73,9 @@ func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "the last", Now: true})
 	seen(t, ctx, ctl, "the last")
 	text, err := ctl.Output(ctx, Worker, 100)
-	if n := strings.Count(text, "after it"); err != nil || n < 1 || n > 2 || !strings.Contains(text, "half a line\n") { // echoed, and shown
+	// echoed, and shown
+	if n := strings.Count(text, "after it"); err != nil || n < 1 || n > 2 ||
+		!strings.Contains(text, "half a line\n") {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -84,7 +90,8 @@ func testSendNow(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err = ctl.Do(ctx, city.Unsend{Agent: Worker, ID: s.ID})
 	wantCode(t, "Unsend again", err, city.Conflict)
 	awaitAgent(t, ctx, ctl, Worker, func(a *city.Agent) bool { return !waits(a) })
-	if r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "at once", Now: true}); r.Send == nil || !r.Send.Stage.Over() {
+	if r := do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "at once", Now: true}); r.Send == nil ||
+		!r.Send.Stage.Over() {
 		t.Errorf("%+v", r.Send)
 	}
 	seen(t, ctx, ctl, "half at once")

@@ -55,10 +55,16 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	if ids := listed(t, ctx, ctl, beads.Query{NotType: []string{city.RunType}}); len(ids) > 0 {
 		t.Fatalf("an empty store has %q", ids)
 	}
-	root := create(t, ctx, ctl, beads.Bead{Title: "größer <&>", Type: beads.TypeMolecule, Description: "two\nlines", Priority: beads.Urgent})
-	first := create(t, ctx, ctl, beads.Bead{Title: "first", ParentID: root.ID, Labels: []string{"a", "pool:yard/hand"}, Assignee: Worker, Metadata: map[string]string{"k": "v, w"}})
-	second := create(t, ctx, ctl, beads.Bead{Title: "second", ParentID: root.ID, Labels: []string{"a"}, Needs: []string{first.ID}, Type: "bug", Ref: "recipe"})
-	if root.Status != beads.StatusOpen || root.Rev != 1 || root.CreatedAt.IsZero() || root.Priority != beads.Urgent || root.Description != "two\nlines" || first.Type != beads.DefaultType {
+	root := create(t, ctx, ctl, beads.Bead{Title: "größer <&>", Type: beads.TypeMolecule,
+		Description: "two\nlines", Priority: beads.Urgent})
+	first := create(t, ctx, ctl, beads.Bead{Title: "first", ParentID: root.ID,
+		Labels: []string{"a", "pool:yard/hand"}, Assignee: Worker,
+		Metadata: map[string]string{"k": "v, w"}})
+	second := create(t, ctx, ctl, beads.Bead{Title: "second", ParentID: root.ID,
+		Labels: []string{"a"}, Needs: []string{first.ID}, Type: "bug", Ref: "recipe"})
+	if root.Status != beads.StatusOpen || root.Rev != 1 || root.CreatedAt.IsZero() ||
+		root.Priority != beads.Urgent || root.Description != "two\nlines" ||
+		first.Type != beads.DefaultType {
 		t.Errorf("made: %+v, %+v", root, first)
 	}
 	for _, b := range []beads.Bead{root, first, second} {
@@ -66,7 +72,8 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 			t.Errorf("%+v was made, %+v is there", b, got)
 		}
 	}
-	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
+	do(t, ctx, ctl, city.UpdateBead{ID: root.ID,
+		Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
 	for _, c := range []struct {
 		q    beads.Query
 		want []string
@@ -76,7 +83,8 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 		{beads.Query{Limit: -1}, []string{second.ID, first.ID, root.ID}},
 		{beads.Query{Limit: 1, Before: second.ID}, []string{first.ID}},
 		{beads.Query{Status: []beads.Status{beads.StatusOpen}}, []string{second.ID, first.ID}},
-		{beads.Query{Status: []beads.Status{beads.StatusClosed, beads.StatusInProgress}}, []string{root.ID}},
+		{beads.Query{Status: []beads.Status{beads.StatusClosed, beads.StatusInProgress}},
+			[]string{root.ID}},
 		{beads.Query{Labels: []string{"a"}}, []string{second.ID, first.ID}},
 		{beads.Query{Labels: []string{"a", "pool:yard/hand"}}, []string{first.ID}},
 		{beads.Query{Type: "bug"}, []string{second.ID}},
@@ -96,26 +104,32 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 
 // Labels append, closing twice is closing, and what was changed meanwhile is not overwritten.
 func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
-	b := create(t, ctx, ctl, beads.Bead{Title: "one", Labels: []string{"a"}, Metadata: map[string]string{"k": "v", "l": "w"}})
+	b := create(t, ctx, ctl, beads.Bead{Title: "one", Labels: []string{"a"},
+		Metadata: map[string]string{"k": "v", "l": "w"}})
 	changed := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Patch{
-		Title: new("two"), Assignee: new(Worker), AddLabels: []string{"b", "a"}, SetMetadata: map[string]string{"k": "", "m": "x"}, IfRev: &b.Rev,
+		Title: new("two"), Assignee: new(Worker), AddLabels: []string{"b", "a"},
+		SetMetadata: map[string]string{"k": "", "m": "x"}, IfRev: &b.Rev,
 	}}))
-	if changed.Title != "two" || changed.Assignee != Worker || !slices.Equal(changed.Labels, []string{"a", "b"}) || changed.Rev != 2 ||
+	if changed.Title != "two" || changed.Assignee != Worker ||
+		!slices.Equal(changed.Labels, []string{"a", "b"}) || changed.Rev != 2 ||
 		len(changed.Metadata) != 2 || changed.Metadata["l"] != "w" || changed.Metadata["m"] != "x" {
 		t.Errorf("%+v", changed)
 	}
-	_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Title: new("three"), IfRev: &b.Rev}})
+	_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID,
+		Patch: beads.Patch{Title: new("three"), IfRev: &b.Rev}})
 	wantCode(t, "a change of what was changed meanwhile", err, city.Conflict)
 
 	closed := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
 	again := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
-	if closed.Status != beads.StatusClosed || closed.ClosedAt == nil || !again.Same(closed) || again.Rev != closed.Rev {
+	if closed.Status != beads.StatusClosed || closed.ClosedAt == nil || !again.Same(closed) ||
+		again.Rev != closed.Rev {
 		t.Errorf("closed as %+v, then %+v", closed, again)
 	}
 	open := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Patch{
 		Status: new(beads.StatusOpen), Assignee: new(""), RemoveLabels: []string{"a"},
 	}}))
-	if open.Status != beads.StatusOpen || open.ClosedAt != nil || open.Assignee != "" || !slices.Equal(open.Labels, []string{"b"}) {
+	if open.Status != beads.StatusOpen || open.ClosedAt != nil || open.Assignee != "" ||
+		!slices.Equal(open.Labels, []string{"b"}) {
 		t.Errorf("opened again: %+v", open)
 	}
 	if got := get(t, ctx, ctl, b.ID); !got.Same(open) {
@@ -126,8 +140,10 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "one"})
 	for _, bad := range []beads.Bead{
-		{}, {Title: "two\nlines"}, {Title: "x", Status: "done"}, {Title: "x", Type: "Not A Type"}, {Title: "x", ParentID: "tw-999"},
-		{Title: "x", Needs: []string{"../x"}}, {Title: "x", Labels: []string{"a,b"}}, {Title: "x", ID: "no id"},
+		{}, {Title: "two\nlines"}, {Title: "x", Status: "done"}, {Title: "x", Type: "Not A Type"},
+		{Title: "x", ParentID: "tw-999"},
+		{Title: "x", Needs: []string{"../x"}}, {Title: "x", Labels: []string{"a,b"}},
+		{Title: "x", ID: "no id"},
 	} {
 		_, err := ctl.Do(ctx, city.CreateBead{Bead: bad})
 		wantCode(t, fmt.Sprintf("%+v", bad), err, city.Invalid)
@@ -136,7 +152,8 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	wantCode(t, "an id that is taken", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.CreateBead{Rig: "nowhere", Bead: beads.Bead{Title: "x"}})
 	wantCode(t, "a rig that is none", err, city.NotFound)
-	for _, bad := range []beads.Patch{{Title: new("")}, {Status: new(beads.Status("done"))}, {ParentID: &b.ID}, {Needs: &[]string{"tw-999"}}} {
+	for _, bad := range []beads.Patch{{Title: new("")}, {Status: new(beads.Status("done"))},
+		{ParentID: &b.ID}, {Needs: &[]string{"tw-999"}}} {
 		_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: bad})
 		wantCode(t, fmt.Sprintf("%+v", bad), err, city.Invalid)
 	}
@@ -162,7 +179,8 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 	made := do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "one"}})
 	id := beadOf(t, made).ID
-	taken := do(t, ctx, ctl, city.UpdateBead{ID: id, Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
+	taken := do(t, ctx, ctl, city.UpdateBead{ID: id,
+		Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
 	ended := do(t, ctx, ctl, city.UpdateBead{ID: id, Patch: beads.Closing()})
 	for _, c := range []struct {
 		r    city.Receipt
@@ -181,13 +199,16 @@ func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 func testWorkCounted(t *testing.T, ctx context.Context, ctl city.Control) {
 	count := func(open, going int) {
 		t.Helper()
-		until(t, ctx, ctl, func(s *city.Snapshot) bool { return s.Work.Open == open && s.Work.InProgress == going })
+		until(t, ctx, ctl, func(s *city.Snapshot) bool {
+			return s.Work.Open == open && s.Work.InProgress == going
+		})
 	}
 	count(0, 0)
 	one := create(t, ctx, ctl, beads.Bead{Title: "one"})
 	create(t, ctx, ctl, beads.Bead{Title: "two"})
 	count(2, 0)
-	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID,
+		Patch: beads.Patch{Status: new(beads.StatusInProgress)}})
 	count(1, 1)
 	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()})
 	count(1, 0)
@@ -200,17 +221,20 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 	two := create(t, ctx, ctl, beads.Bead{Title: "two", ParentID: one.ID})
 	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()}) // which is no molecule
 	_, err := ctl.Do(ctx, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
-	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Conflict || !strings.Contains(e.Message, two.ID+" two") {
+	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Conflict ||
+		!strings.Contains(e.Message, two.ID+" two") {
 		t.Errorf("a step of a step is open: %v", err)
 	}
 	if b := get(t, ctx, ctl, root.ID); b.Status != beads.StatusOpen {
 		t.Errorf("%+v", b)
 	}
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Patch{Title: new("everything")}})
-	if b := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing(), Force: true})); b.Status != beads.StatusClosed {
+	if b := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing(),
+		Force: true})); b.Status != beads.StatusClosed {
 		t.Errorf("forced: %+v", b)
 	}
-	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing()}) // again, which is harmless
+	// again, which is harmless
+	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 }
 
 // Of an agent it is seen what it works on: the newest that is in progress and his.
@@ -227,7 +251,8 @@ func testTask(t *testing.T, ctx context.Context, ctl city.Control) {
 		})
 	}
 	works("")
-	one, two := create(t, ctx, ctl, beads.Bead{Title: "one"}), create(t, ctx, ctl, beads.Bead{Title: "two"})
+	one, two := create(t, ctx, ctl, beads.Bead{Title: "one"}),
+		create(t, ctx, ctl, beads.Bead{Title: "two"})
 	take := beads.Patch{Status: new(beads.StatusInProgress), Assignee: new(Worker)}
 	do(t, ctx, ctl, city.UpdateBead{ID: two.ID, Patch: take})
 	works(two.ID + " two")
@@ -249,7 +274,9 @@ func testConcurrentWork(t *testing.T, ctx context.Context, ctl city.Control) {
 	for i := range hands {
 		wg.Go(func() {
 			for n := range each {
-				r, err := ctl.Do(ctx, city.CreateBead{Bead: beads.Bead{Title: fmt.Sprintf("%d of %d", n, i), Labels: []string{"crowd"}}})
+				r, err := ctl.Do(ctx, city.CreateBead{
+					Bead: beads.Bead{Title: fmt.Sprintf("%d of %d", n, i),
+						Labels: []string{"crowd"}}})
 				if err != nil || r.Bead == nil {
 					t.Errorf("hand %d: %+v, %v", i, r, err)
 					return

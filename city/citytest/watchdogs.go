@@ -56,11 +56,13 @@ func (f *Fake) beat(w *city.Watchdog) {
 	w.Next = &next
 	if w.Mode == city.ByTriage {
 		if w.Triaged == nil {
-			w.Triaged = &city.TriageRun{Since: now, Until: now.Add(w.TTL), Beat: strconv.Itoa(len(f.log) + 1)}
+			w.Triaged = &city.TriageRun{Since: now, Until: now.Add(w.TTL),
+				Beat: strconv.Itoa(len(f.log) + 1)}
 		}
 		return
 	}
-	decision := map[city.Freshness]city.Remedy{city.Dead: city.RemedyStart, city.VeryStale: city.RemedyWake}[w.Freshness]
+	decision := map[city.Freshness]city.Remedy{city.Dead: city.RemedyStart,
+		city.VeryStale: city.RemedyWake}[w.Freshness]
 	switch {
 	case decision == city.RemedyWake && w.Mode == city.ByRestart:
 		decision = city.RemedyRestart

@@ -47,7 +47,8 @@ func (f *Fake) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, 
 
 func (f *Fake) createBead(ctx context.Context, c city.CreateBead) (city.Receipt, error) {
 	if c.Rig != "" && rig(f.snap, c.Rig) == nil {
-		return city.Receipt{}, &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no rig is called %q", c.Rig)}
+		return city.Receipt{}, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no rig is called %q", c.Rig)}
 	}
 	b, err := f.store.Create(ctx, c.Bead)
 	if err != nil {
@@ -89,7 +90,8 @@ func (f *Fake) worked(ctx context.Context, was *beads.Bead, b beads.Bead) city.R
 // countWork counts what is to be done, and gives what puts it into a snapshot; runs are being done by themselves.
 func (f *Fake) countWork(ctx context.Context) func(*city.Snapshot) {
 	all, err := f.store.List(ctx, beads.Query{
-		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, NotType: []string{city.RunType, city.ConvoyType}, Limit: -1,
+		Status:  []beads.Status{beads.StatusOpen, beads.StatusInProgress},
+		NotType: []string{city.RunType, city.ConvoyType}, Limit: -1,
 	})
 	if err != nil {
 		return func(*city.Snapshot) {}
@@ -137,8 +139,8 @@ type end struct {
 	output string
 }
 
-// EndRuns says how runs of an automation end from now on: with an exit code, which is ok for 0, and an output. Without it
-// they end with 0 and nothing.
+// EndRuns says how runs of an automation end from now on: with an exit code, which is ok for 0, and an output.
+// Without it they end with 0 and nothing.
 func (f *Fake) EndRuns(automation string, code int, output string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -167,13 +169,15 @@ func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
 	a := *found
 	switch {
 	case a.State == city.AutomationBroken:
-		return city.Receipt{}, refuse(city.Conflict, "automation %s cannot be run: %s", a.Name, a.Reason)
+		return city.Receipt{}, refuse(city.Conflict, "automation %s cannot be run: %s", a.Name,
+			a.Reason)
 	case a.State == city.AutomationRunning:
 		return city.Receipt{}, refuse(city.Conflict, "automation %s runs; wait for its end", a.Name)
 	}
 	by := cmp.Or(c.By, "operator")
 	opened, err := f.store.Create(ctx, beads.Bead{
-		Title: "run of " + a.Name, Type: city.RunType, Status: beads.StatusInProgress, Labels: []string{city.RunLabel + a.Name},
+		Title: "run of " + a.Name, Type: city.RunType, Status: beads.StatusInProgress,
+		Labels:   []string{city.RunLabel + a.Name},
 		Metadata: map[string]string{city.RunReason: "by hand", city.RunBy: by},
 	})
 	if err != nil {
@@ -198,7 +202,8 @@ func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
 			now.Failures = 0
 		}
 	})
-	return city.Receipt{Seq: seq, Message: fmt.Sprintf("automation %s runs, as %s", a.Name, opened.ID), Bead: &opened}, nil
+	return city.Receipt{Seq: seq, Message: fmt.Sprintf("automation %s runs, as %s", a.Name,
+		opened.ID), Bead: &opened}, nil
 }
 
 // halt refuses to end a run: none goes on here.
@@ -211,11 +216,13 @@ func (f *Fake) halt(c city.EndRun) (city.Receipt, error) {
 	if _, ok := f.snap.Automation(c.Automation); !ok {
 		return city.Receipt{}, refuse(city.NotFound, "no automation is called %q", c.Automation)
 	}
-	return city.Receipt{}, refuse(city.Conflict, "no run of %s goes: there is nothing to end", c.Automation)
+	return city.Receipt{}, refuse(city.Conflict, "no run of %s goes: there is nothing to end",
+		c.Automation)
 }
 
 // endRun writes down how a run ended, and makes what its formula, if it has one, makes.
-func (f *Fake) endRun(ctx context.Context, a city.Automation, id string, how end) (beads.Bead, error) {
+func (f *Fake) endRun(ctx context.Context, a city.Automation, id string, how end) (beads.Bead,
+	error) {
 	meta := map[string]string{city.RunOutcome: "ok", city.RunOutput: how.output}
 	label := "exec"
 	if how.code != 0 {
@@ -243,7 +250,8 @@ func (f *Fake) cook(ctx context.Context, a city.Automation) (string, error) {
 	if a.Pool != "" {
 		labels = append(labels, city.PoolLabel+a.Pool)
 	}
-	all := []beads.Bead{{ID: "$root", Title: a.Formula, Type: beads.TypeMolecule, Ref: a.Formula, Labels: labels}}
+	all := []beads.Bead{{ID: "$root", Title: a.Formula, Type: beads.TypeMolecule, Ref: a.Formula,
+		Labels: labels}}
 	f.mu.Lock()
 	steps := f.recipes[a.Formula]
 	f.mu.Unlock()
@@ -259,7 +267,8 @@ func (f *Fake) cook(ctx context.Context, a city.Automation) (string, error) {
 }
 
 // tellRun records an event of a run and publishes what it changed.
-func (f *Fake) tellRun(ctx context.Context, kind string, r city.Run, change func(*city.Automation)) uint64 {
+func (f *Fake) tellRun(ctx context.Context, kind string, r city.Run,
+	change func(*city.Automation)) uint64 {
 	about := map[string]any{"run": r.ID}
 	if r.Ended != nil {
 		about["duration_ms"], about["outcome"] = r.Ended.Sub(r.Opened)/time.Millisecond, r.Outcome
@@ -274,7 +283,8 @@ func (f *Fake) tellRun(ctx context.Context, kind string, r city.Run, change func
 	counted := f.countWork(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	seq := f.record(events.Event{Type: kind, Actor: cmp.Or(r.By, "controller"), Subject: r.Automation, Message: r.Outcome, Payload: payload})
+	seq := f.record(events.Event{Type: kind, Actor: cmp.Or(r.By, "controller"),
+		Subject: r.Automation, Message: r.Outcome, Payload: payload})
 	f.edit(func(s *city.Snapshot) {
 		counted(s)
 		if a, ok := s.Automation(r.Automation); ok {

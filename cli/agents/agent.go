@@ -214,7 +214,8 @@ func agentLogs(e *env.Env) *cobra.Command {
 		func(ctx context.Context, l *env.Link, name string, _ []string) error {
 			switch {
 			case raw && e.OutTTY:
-				return exit.Usage("--raw would let the agent's bytes act on this terminal: send it into a file or a pipe, or use agent attach")
+				return exit.Usage("--raw would let the agent's bytes act on this terminal: send " +
+					"it into a file or a pipe, or use agent attach")
 			case raw || follow:
 				return followOutput(ctx, e, l, name,
 					followed{lines: lines, follow: follow, raw: raw})

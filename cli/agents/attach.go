@@ -37,12 +37,14 @@ report the title, ask for settings by DCS, print, or program keys. [session]
 passthrough in city.toml admits some of them for all who attach; --raw admits all.`,
 	}, func(ctx context.Context, l *env.Link, name string, _ []string) error {
 		if !e.InTTY || !e.OutTTY {
-			return exit.Usage("attach needs a terminal on both sides; `gcity agent peek` and `nudge` do without")
+			return exit.Usage("attach needs a terminal on both sides; `gcity agent peek` and " +
+				"`nudge` do without")
 		}
 		return attach(ctx, e, l, name, raw)
 	})
 	c.Flags().BoolVar(&raw, "raw", false,
-		"show all that the program prints, unfiltered: it may then write your clipboard and type into your terminal")
+		"show all that the program prints, unfiltered: it may then write your clipboard and type "+
+			"into your terminal")
 	return c
 }
 

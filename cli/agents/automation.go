@@ -69,7 +69,8 @@ func forAutomation(e *env.Env, c *cobra.Command,
 
 func automationList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "All automations with what their gates say; broken and disabled ones too", Args: env.Exactly(0),
+		Use: "list", Short: "All automations with what their gates say; broken and " +
+			"disabled ones too", Args: env.Exactly(0),
 		Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			l, err := e.Open(cmd.Context())
@@ -104,7 +105,9 @@ func firstAutomation(dir string) string {
 			}
 		}
 	}
-	return fmt.Sprintf("  mkdir -p %s\n  printf '[automation]\\ngate = \"cooldown\"\\ninterval = \"10m\"\\nexec = \"date >> ticks\"\\n' > %s\n\ndocs/automations.md tells of all gates and keys",
+	return fmt.Sprintf("  mkdir -p %s\n  printf '[automation]\\ngate = \"cooldown\"\\ninterval = "+
+		"\"10m\"\\nexec = \"date >> ticks\"\\n' > %s\n\ndocs/automations.md tells of all "+
+		"gates and keys",
 		shell.Quote(under), shell.Quote(filepath.Join(under, automation.FileName)))
 }
 

@@ -92,7 +92,8 @@ func showRun(ctx context.Context, e *env.Env, c city.Control, run string, follow
 		err = ended
 	}
 	if missed > 0 && !e.JSON {
-		fmt.Fprintf(e.Err, "%d bytes of what run %s printed are left out: no more than the newest is kept for who is slow or comes late\n", missed, output.SafeLine(run))
+		fmt.Fprintf(e.Err, "%d bytes of what run %s printed are left out: no more than the "+
+			"newest is kept for who is slow or comes late\n", missed, output.SafeLine(run))
 	}
 	return text.shown, err
 }

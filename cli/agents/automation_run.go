@@ -41,7 +41,8 @@ and is tried again (retry in its file) is told of, and the last try is waited fo
 		case e.ReadOnly:
 			return env.RefusedReadOnly("automation run")
 		case !n.l.Live:
-			return exit.NotRunning("cannot run %s: no controller runs %s; start it with `gcity` or `gcity --headless`", n.item.Name, n.l.Dir)
+			return exit.NotRunning("cannot run %s: no controller runs %s; start it with `gcity` "+
+				"or `gcity --headless`", n.item.Name, n.l.Dir)
 		case n.item.State == city.AutomationBroken:
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("cannot run %s, its file is broken: %s", n.item.Name,
@@ -103,7 +104,8 @@ func Fire(ctx context.Context, e *env.Env, l *env.Link, what city.Fire) (city.Re
 	case err == nil || ctx.Err() == nil:
 		return r, err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return r, fmt.Errorf("%s is not run: there was no place for it in time, and it is taken back; see `gcity automation list`", what.Automation)
+		return r, fmt.Errorf("%s is not run: there was no place for it in time, and it is taken "+
+			"back; see `gcity automation list`", what.Automation)
 	}
 	return r, fmt.Errorf("%s is not run: it was interrupted while it waited, and is taken back",
 		what.Automation)
@@ -140,7 +142,8 @@ func runAndWait(ctx context.Context, e *env.Env, n namedAutomation, fire city.Fi
 	} else { // it is queued behind the run that goes
 		fmt.Fprintln(e.Err, output.SafeLine(r.Message))
 		if id, seq, err = nextRunOf(ctx, n.l, fire.Automation, seq); err != nil {
-			return fmt.Errorf("waited in vain for the queued run of %s to begin: %w; see `gcity automation history %s`", fire.Automation, err, fire.Automation)
+			return fmt.Errorf("waited in vain for the queued run of %s to begin: %w; see `gcity "+
+				"automation history %s`", fire.Automation, err, fire.Automation)
 		}
 	}
 	for {
@@ -185,14 +188,16 @@ func record(ctx context.Context, e *env.Env, dir, name, id string) (*city.Run, e
 		}
 		i := slices.IndexFunc(runs, func(run city.Run) bool { return run.ID == id })
 		if i < 0 {
-			return nil, fmt.Errorf("the run %s of %s has ended, but there is no record of it any more", id, name)
+			return nil, fmt.Errorf("the run %s of %s has ended, but there is no record of "+
+				"it any more", id, name)
 		}
 		if runs[i].Outcome != "" {
 			return &runs[i], nil
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the run %s of %s has ended, but its record was not closed; see `gcity automation history %s`", id, name, name)
+			return nil, fmt.Errorf("the run %s of %s has ended, but its record was not closed; "+
+				"see `gcity automation history %s`", id, name, name)
 		case <-tick.C:
 		}
 	}
@@ -258,7 +263,8 @@ func stillGoes(err error, name, id string) error {
 	case errors.Is(err, context.Canceled):
 		why = "interrupted"
 	}
-	return fmt.Errorf("waited in vain for the end of run %s: %s; the run itself is not ended by that, see `gcity automation history %s`", id, why, name)
+	return fmt.Errorf("waited in vain for the end of run %s: %s; the run itself is not ended by "+
+		"that, see `gcity automation history %s`", id, why, name)
 }
 
 // tellRun writes how a run ended, before it the end of its output unless some of it was shown, and ends with its code.

@@ -20,7 +20,8 @@ import (
 // agentDrainCheck is polled by agents, so it asks for as little as it can.
 func agentDrainCheck(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "drain-check [AGENT]", Short: "From inside a session: has it been told to finish? Exit 0 if so, 1 if not", Args: env.Between(0, 1),
+		Use: "drain-check [AGENT]", Short: "From inside a session: has it been told to finish? " +
+			"Exit 0 if so, 1 if not", Args: env.Between(0, 1),
 		Long: `drain-check is for agents that can finish what they are doing, between two jobs.
 Exit 0: it has been told to finish; what it says then is for people. Exit 1: it
 has not, and nothing is said. 2: the command line is wrong, or there is no such

@@ -45,11 +45,13 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 		e.Fact("awaits", "gate "+g.AwaitsGate+"; `gcity bead close "+id+"` opens it")
 	}
 	if g.Stuck != nil {
-		e.Fact("stuck", strings.TrimPrefix(stuck(e, g.Stuck), "stuck ")+"; look at it: gcity agent attach "+g.Name)
+		e.Fact("stuck", strings.TrimPrefix(stuck(e, g.Stuck), "stuck ")+
+			"; look at it: gcity agent attach "+g.Name)
 	}
 	for i := range s.Watchdogs {
 		if w := &s.Watchdogs[i]; w.Watches == g.Name {
-			e.Fact("watched", fmt.Sprintf("by %s: %s, heartbeat %s", w.Name, w.Word(), heartbeatAge(e, w)))
+			e.Fact("watched", fmt.Sprintf("by %s: %s, heartbeat %s", w.Name, w.Word(),
+				heartbeatAge(e, w)))
 		}
 	}
 	if g.Mail > 0 {
@@ -75,7 +77,8 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 		if g.PID > 0 {
 			pid = fmt.Sprintf(", pid %d", g.PID)
 		}
-		e.Fact("session", fmt.Sprintf("%s%s, started %s", g.Session.Name, pid, e.Clock(g.Session.Started)))
+		e.Fact("session", fmt.Sprintf("%s%s, started %s", g.Session.Name, pid,
+			e.Clock(g.Session.Started)))
 	}
 	if g.Usage != nil {
 		e.Fact("usage", Takes(*g.Usage))

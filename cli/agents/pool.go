@@ -217,7 +217,8 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 		e.Fact("city", "no controller runs: nothing is checked, started or ended until one does")
 	}
 	if p.Override != nil {
-		e.Fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` gives it back to its check", *p.Override, p.Name))
+		e.Fact("override", fmt.Sprintf("set by hand to %d; `gcity pool scale %s auto` gives it "+
+			"back to its check", *p.Override, p.Name))
 	}
 	if c := &p.Check; c.Command == "" {
 		e.Fact("check", "none: its open work is counted")

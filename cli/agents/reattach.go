@@ -63,7 +63,9 @@ func reattach(ctx context.Context, e *env.Env, at *attachment, dir, name string)
 		if code, _ := exit.Verdict(err); code == exit.CodeNotRunning && !live ||
 			limit.Err() != nil {
 			return nil, nil, &exit.Failure{Code: code,
-				Err: fmt.Errorf("the controller of this city has gone, and so is the terminal of %s: %w; `gcity status` tells what runs, `gcity --headless` begins anew", name, err)}
+				Err: fmt.Errorf("the controller of this city has gone, and so is the terminal of "+
+					"%s: %w; `gcity status` tells what runs, `gcity --headless` begins anew", name,
+					err)}
 		}
 		select {
 		case <-tick.C:

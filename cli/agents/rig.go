@@ -56,7 +56,8 @@ alone. It fails if one of the others could not be restarted.`,
 		f env.Found) error {
 		return restartRig(ctx, e, l, f)
 	})
-	return env.Group("rig", "Project folders: add and remove them, stop and restart what works there", rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
+	return env.Group("rig", "Project folders: add and remove them, stop and restart what "+
+		"works there", rigAdd(e), list, status, suspend, resume, restart, rigRemove(e))
 }
 
 // forRig gives a command its deed: run gets the open city and the rig of the only argument.
@@ -185,7 +186,8 @@ func restartRig(ctx context.Context, e *env.Env, l *env.Link, f env.Found) error
 		return env.RefusedReadOnly("restart")
 	}
 	if !l.Live {
-		return exit.NotRunning("cannot restart the agents of %s: no controller runs %s; start it with `gcity` or `gcity --headless`", f.Rig.Name, l.Dir)
+		return exit.NotRunning("cannot restart the agents of %s: no controller runs %s; start it "+
+			"with `gcity` or `gcity --headless`", f.Rig.Name, l.Dir)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()

@@ -34,7 +34,8 @@ folder has to exist; one below the city's is written relative to it. What the
 configuration would refuse is refused, and nothing is written. Then the rig's work
 is made ready, in the folder .beads of the project. A controller that runs takes
 the rig up at once. Agents whose dir is the rig's name work there.`,
-		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti --suspended",
+		Example: "  gcity rig add ~/src/shop\n  gcity rig add ../shop --name till --prefix ti " +
+			"--suspended",
 		RunE: func(cmd *cobra.Command,
 			args []string) error {
 			return addRig(cmd.Context(), e, args[0], r)
@@ -229,8 +230,10 @@ func begunIn(ctx context.Context, e *env.Env, c *config.City, rig string) error 
 		return nil
 	}
 	return &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("work is in progress in rig %s: %s; let it come to its end, or give it back with "+
-			"`gcity bead update %s --status open --assignee \"\"`; --force removes the rig and leaves it as it is", rig, strings.Join(said, ", "), begun[0].ID)}
+		Message: fmt.Sprintf("work is in progress in rig %s: %s; let it come to its end, or give "+
+			"it back with "+
+			"`gcity bead update %s --status open --assignee \"\"`; --force removes the rig and "+
+			"leaves it as it is", rig, strings.Join(said, ", "), begun[0].ID)}
 }
 
 // notHeld refuses to write into a file that a running controller holds back: what is written would not be in force, and

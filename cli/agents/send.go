@@ -63,7 +63,8 @@ func words(e *env.Env, args []string) (string, error) {
 	case text == "":
 		return "", exit.Usage("there is no text on standard input")
 	case len(text) > city.MaxSend:
-		return "", exit.Usage("the text is over %d bytes, which is too long to be typed: put it in a file and send the file's name", city.MaxSend)
+		return "", exit.Usage("the text is over %d bytes, which is too long to be typed: put it "+
+			"in a file and send the file's name", city.MaxSend)
 	}
 	return text, nil
 }
@@ -105,7 +106,8 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		switch {
 		case i < 0:
 			return city.Receipt{}, &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("nothing is known any more of text %d for agent %q: `gcity events` tells", id, agent)}
+				Message: fmt.Sprintf("nothing is known any more of text %d for agent %q: `gcity "+
+					"events` tells", id, agent)}
 		case g.Sends[i].Stage == city.GivenUp:
 			return city.Receipt{}, &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("the text for agent %q was given up: %s", agent,
@@ -116,13 +118,15 @@ func sent(ctx context.Context, l *env.Link, agent string, id uint64) (city.Recei
 		}
 	}
 	return city.Receipt{}, &city.Error{Code: city.Unavailable,
-		Message: fmt.Sprintf("the text for agent %q was not typed while it was waited for; `gcity agent show %s` says where it is", agent, agent)}
+		Message: fmt.Sprintf("the text for agent %q was not typed while it was waited for; "+
+			"`gcity agent show %s` says where it is", agent, agent)}
 }
 
 func agentUnsend(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "unsend AGENT [ID]", Short: "Take back texts that wait to be typed: one, or all",
-		Long: "unsend takes back a text that nudge has queued, by the number that nudge and agent show give, or all that wait for an agent.",
+		Long: "unsend takes back a text that nudge has queued, by the number that nudge and " +
+			"agent show give, or all that wait for an agent.",
 		Args: env.Between(1, 2),
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, rest []string) error {

@@ -17,7 +17,8 @@ import (
 func agentKeys(e *env.Env) *cobra.Command {
 	var literal bool
 	c := forTyping(e, &cobra.Command{
-		Use: "send-keys AGENT KEY…", Short: "Press keys in its terminal: Enter, Escape, C-c, Up, F5, or text",
+		Use: "send-keys AGENT KEY…", Short: "Press keys in its terminal: Enter, Escape, C-c, Up, " +
+			"F5, or text",
 		Long: `send-keys presses keys by name, one after the other: Enter, Tab, BTab, Escape,
 Space, BSpace, Insert, Delete, PageUp, PageDown, Up, Down, Left, Right, Home,
 End, F1 to F12, with Ctrl as C-c, with Alt as M-x. Anything else is typed as it

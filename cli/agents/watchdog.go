@@ -59,12 +59,14 @@ func forWatchdog(e *env.Env, c *cobra.Command,
 
 // nobodyWatches says that watchdogs are the controller's.
 func nobodyWatches(dir, what string) error {
-	return exit.NotRunning("%s: no controller runs %s, so nobody watches; start it with `gcity` or `gcity --headless`", what, dir)
+	return exit.NotRunning("%s: no controller runs %s, so nobody watches; start it with `gcity` "+
+		"or `gcity --headless`", what, dir)
 }
 
 func watchdogList(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "All watchdogs: whom they watch, how fresh that is, what was decided last", Args: env.Exactly(0), Aliases: []string{"ls"},
+		Use: "list", Short: "All watchdogs: whom they watch, how fresh that is, what was " +
+			"decided last", Args: env.Exactly(0), Aliases: []string{"ls"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return watchdogs(cmd.Context(), e,
 				false)
@@ -113,7 +115,8 @@ func watchdogs(ctx context.Context, e *env.Env, all bool) error {
 	case e.JSON:
 		return e.WriteJSON(output.ListOf(s.Watchdogs))
 	case len(s.Watchdogs) == 0:
-		e.Sayf("no watchdogs; this in %s makes one:\n\n  [[watchdogs]]\n  name    = \"chain\"\n  watches = %q\n\ndocs/watchdogs.md tells of all keys",
+		e.Sayf("no watchdogs; this in %s makes one:\n\n  [[watchdogs]]\n  name    = \"chain\"\n  "+
+			"watches = %q\n\ndocs/watchdogs.md tells of all keys",
 			config.FileName, watchable(s))
 		return nil
 	case !all:
@@ -192,7 +195,8 @@ runs, so nobody hears it.`,
 				d.Watchdog = e.Getenv("GC_WATCHDOG")
 			}
 			if d.Watchdog == "" {
-				return exit.Usage("whose beat is decided? Run this inside a triage session, where GC_WATCHDOG says it, or name it with --watchdog")
+				return exit.Usage("whose beat is decided? Run this inside a triage session, " +
+					"where GC_WATCHDOG says it, or name it with --watchdog")
 			}
 			if beat == "" && d.Watchdog == e.Getenv("GC_WATCHDOG") {
 				d.Beat = e.Getenv("GC_WATCHDOG_BEAT")

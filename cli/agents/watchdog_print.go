@@ -257,7 +257,8 @@ func Calls(e *env.Env, s *city.Snapshot) []string {
 	for i := range s.Watchdogs {
 		w := &s.Watchdogs[i]
 		if w.Calls() {
-			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; `gcity watchdog acknowledge %s` answers",
+			out = append(out, fmt.Sprintf("watchdog %s calls %s since %s: %s; `gcity watchdog "+
+				"acknowledge %s` answers",
 				w.Name, w.Escalated.To, e.Clock(w.Escalated.At), w.Escalated.Message, w.Name))
 		}
 		if w.Degraded != "" && !w.Suspended {

@@ -14,14 +14,17 @@ import (
 // WhyCommand returns the command why.
 func WhyCommand(e *env.Env) *cobra.Command {
 	return &cobra.Command{
-		Use: "why [NAME]", Short: "Why an agent, a pool, a rig, an automation or a watchdog is as it is, and what happens next",
+		Use: "why [NAME]", Short: "Why an agent, a pool, a rig, an automation or a watchdog is " +
+			"as it is, and what happens next",
 		Long: `why tells how an agent, a pool, a rig, an automation or a watchdog stands: since
 when, for which reason, what happens next and when, what it depends on, what was decided
 lately and what happened. A name may be the last part of a qualified one
 (rig/name) if only one thing has it. Inside a session no name means the agent that
 asks.`,
-		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why demo       # the rig\n  gcity why digest     # the automation\n  gcity why chain      # the watchdog",
-		Args:    env.Between(0, 1), ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool,
+		Example: "  gcity why worker-2\n  gcity why worker     # the pool\n  gcity why " +
+			"demo       # the rig\n  gcity why digest     # the automation\n  gcity why " +
+			"chain      # the watchdog",
+		Args: env.Between(0, 1), ValidArgsFunction: env.Complete(e, env.KindAgent, env.KindPool,
 			env.KindRig, env.KindAutomation, env.KindWatchdog),
 		RunE: func(cmd *cobra.Command, args []string) error { return why(cmd.Context(), e, args) },
 	}

@@ -13,7 +13,8 @@ import (
 func (d *Depot) BuiltIn() (workstore.EmbeddedStore, error) {
 	s, ok := d.Store.(workstore.EmbeddedStore)
 	if !ok {
-		return nil, fmt.Errorf("the work of %s is kept by %s; back it up and restore it with that program: %w",
+		return nil, fmt.Errorf("the work of %s is kept by %s; back it up and restore it with "+
+			"that program: %w",
 			d.Title(), d.By.Provider, errors.ErrUnsupported)
 	}
 	return s, nil
@@ -26,7 +27,8 @@ func (d *Depot) BackupFor(args []string) (string, error) {
 	}
 	from, err := d.NewestBackup()
 	if err == nil && from == "" {
-		text := fmt.Sprintf("there is no backup in %s; name a file, or run `%s --new-store` to begin an empty store",
+		text := fmt.Sprintf("there is no backup in %s; name a file, or run `%s --new-store` to "+
+			"begin an empty store",
 			d.BackupDir(), d.Ledger().Restore)
 		err = &city.Error{Code: city.NotFound, Message: text}
 	}

@@ -51,7 +51,8 @@ func (d *Depot) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 	if s, ok := d.Store.(beads.Restorer); ok {
 		return s.Restore(ctx, all)
 	}
-	return beads.Restored{}, fmt.Errorf("the work of %s is kept by %s, which cannot take beads with their ids and times: %w; use its own import",
+	return beads.Restored{}, fmt.Errorf("the work of %s is kept by %s, which cannot take beads "+
+		"with their ids and times: %w; use its own import",
 		d.Title(), d.By.Provider, errors.ErrUnsupported)
 }
 

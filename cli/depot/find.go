@@ -125,7 +125,8 @@ func WithAll(e *env.Env, c *cobra.Command, d *Depot, everything bool,
 	case !everything:
 		return run(d)
 	case c.Flags().Changed("rig"):
-		return exit.Usage("--all is the work of the city and of all its rigs, and --rig that of one; give one of them")
+		return exit.Usage("--all is the work of the city and of all its rigs, and --rig that of " +
+			"one; give one of them")
 	}
 	d = all(e, d)
 	defer func() { err = errors.Join(err, d.Store.(*Every).close()) }()
@@ -145,7 +146,9 @@ func (e *Every) List(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 		}
 		out = append(out, more...)
 	}
-	slices.SortStableFunc(out, func(x, y beads.Bead) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	slices.SortStableFunc(out, func(x, y beads.Bead) int {
+		return y.CreatedAt.Compare(x.CreatedAt)
+	})
 	if most := q.Most(); most >= 0 && len(out) > most {
 		out = out[:most]
 	}

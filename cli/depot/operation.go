@@ -51,7 +51,8 @@ func holdOperation(ctx context.Context, e *env.Env, dir string) (release func() 
 		select {
 		case <-look.C:
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another command with --op has not ended: %w; nothing is changed, run it again", ctx.Err())
+			return nil, fmt.Errorf("another command with --op has not ended: %w; nothing is "+
+				"changed, run it again", ctx.Err())
 		}
 	}
 }
@@ -135,5 +136,6 @@ func repeatHint(e *env.Env) string {
 	if e.Op != "" {
 		return "run it again with the same --op, which writes the event alone"
 	}
-	return "do not run it again, that would repeat the work; a command with --op NAME can be repeated"
+	return "do not run it again, that would repeat the work; a command with --op NAME can " +
+		"be repeated"
 }

@@ -49,7 +49,8 @@ func judgeAPI(dir string, c config.API) finding {
 			"every user of this machine may do everything on %s", at)
 	case !local:
 		return note("put a proxy with TLS before it where the network is not yours alone",
-			"other machines can reach it on %s, with the token, and what is said there can be read on the way", at)
+			"other machines can reach it on %s, with the token, and what is said there can be "+
+				"read on the way", at)
 	}
 	return ok("with a token, on %s", at)
 }
@@ -77,7 +78,8 @@ func checkMirror(ctx context.Context, p *Patient) finding {
 			"%v", err)
 	}
 	if _, err := mirror.Newest(ctx, o); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return bad("do what it says; the log has the events until then, and the newest of them are told later", "%v", err)
+		return bad("do what it says; the log has the events until then, and the newest of them "+
+			"are told later", "%v", err)
 	}
 	switch {
 	case at.Why != "":

@@ -20,7 +20,8 @@ func checkCity(_ context.Context, p *Patient) finding {
 	var e *config.Error
 	switch {
 	case errors.As(p.refused, &e):
-		return bad("edit the file that each line names; a controller that runs keeps the last good one", "%s%s:\n%s",
+		return bad("edit the file that each line names; a controller that runs keeps the "+
+			"last good one", "%s%s:\n%s",
 			output.Counted(len(e.Problems), "mistake"), p.inForce(), e.Error())
 	case p.refused != nil:
 		return bad("make it readable", "%v%s", p.refused, p.inForce())
@@ -52,7 +53,8 @@ func (p *Patient) notInForce() (f finding, differs bool) {
 	revision := folder.Short(p.config.Revision)
 	switch c := &p.Running.Config; {
 	case c.Held != nil:
-		return note("`gcity plan` shows what it changes, `gcity reload --confirm` lets it in, changing the file back drops it",
+		return note("`gcity plan` shows what it changes, `gcity reload --confirm` lets it in, "+
+			"changing the file back drops it",
 			"revision %s is held, %s%s", c.Held.Revision,
 			output.Loss(c.Held.Removes, c.Held.Running), p.inForce()), true
 	case c.Rejected != "":
@@ -96,7 +98,8 @@ func judgeAgents(wants []agent.Want, tried func(provider string) finding) findin
 	}
 	switch all := strings.Join(append(lines, unknown...), "\n"); {
 	case len(lines) > 0:
-		return bad("the other agents run; `gcity why AGENT` tells more, and of a session provider its line below", "%s", all)
+		return bad("the other agents run; `gcity why AGENT` tells more, and of a session "+
+			"provider its line below", "%s", all)
 	case len(unknown) > 0:
 		return note("", "%s", all)
 	}
@@ -152,7 +155,8 @@ func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
 	var problems []string
 	for _, q := range pools {
 		if n, ok := set[q.Name]; ok && q.Size(n) != n {
-			problems = append(problems, fmt.Sprintf("%s is set to %d, and its bounds are %d to %d (%s)", q.Name, n, q.Min, q.Max, q.Source))
+			problems = append(problems, fmt.Sprintf("%s is set to %d, and its bounds are "+
+				"%d to %d (%s)", q.Name, n, q.Min, q.Max, q.Source))
 		}
 		delete(left, q.Name)
 	}
@@ -160,7 +164,8 @@ func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
 		problems = append(problems, "there is no pool "+name)
 	}
 	if len(problems) > 0 {
-		return note("`gcity pool scale NAME N|auto` for a pool; lines of pools that are gone do nothing", "%s", strings.Join(problems, " | "))
+		return note("`gcity pool scale NAME N|auto` for a pool; lines of pools that are "+
+			"gone do nothing", "%s", strings.Join(problems, " | "))
 	}
 	return ok("%s set by hand", output.Counted(len(set), "pool"))
 }

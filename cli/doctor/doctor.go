@@ -52,7 +52,8 @@ func bad(fix, format string, args ...any) finding {
 func DoctorCommand(e *env.Env) *cobra.Command {
 	var fix, report bool
 	c := &cobra.Command{
-		Use: "doctor [FILE]", Short: "Look for trouble with this machine and city, with what to do about it", Args: env.Between(0, 1),
+		Use: "doctor [FILE]", Short: "Look for trouble with this machine and city, with what to " +
+			"do about it", Args: env.Between(0, 1),
 		Long: `doctor looks, and changes nothing. With --fix it first mends what can be mended
 without losing anything: who may enter .gc, the socket and the pid file of a dead
 controller, what writers that were killed have left in .gc, the link to gc, what is
@@ -232,7 +233,8 @@ func checkFolder(_ context.Context, p *Patient) finding {
 	case !info.IsDir():
 		return bad("move "+dir+" away: gcity makes a folder of its own", "it is not a folder")
 	case info.Mode().Perm() != 0o700:
-		return bad("chmod 700 "+dir, "others may look into it (%v): terminals and sockets are inside", info.Mode().Perm())
+		return bad("chmod 700 "+dir, "others may look into it (%v): terminals and "+
+			"sockets are inside", info.Mode().Perm())
 	}
 	return ok("only you may enter it")
 }
@@ -248,7 +250,8 @@ func checkController(_ context.Context, p *Patient) finding {
 			return bad("edit "+config.FileName, "runs on an older configuration: %s",
 				output.SafeLead(s.Config.Rejected))
 		case len(s.Degraded) > 0:
-			return bad("mend what each line names; the controller tries again by itself, and `gcity events` tells since when", "%s", strings.Join(s.Degraded, "\n"))
+			return bad("mend what each line names; the controller tries again by itself, and "+
+				"`gcity events` tells since when", "%s", strings.Join(s.Degraded, "\n"))
 		}
 		return ok("runs, pid %d, %s", s.PID, s.Mode)
 	}
@@ -268,7 +271,8 @@ func checkSessions(_ context.Context, p *Patient) finding {
 			return bad(remedy, "they cannot be listed: %v", p.unlisted)
 		}
 		if _, partly := errors.AsType[*session.Partial](p.unlisted); partly {
-			return bad("see that this session provider works again; `gcity agent show` says whose it is", "some cannot be listed: %v", p.unlisted)
+			return bad("see that this session provider works again; `gcity agent show` says "+
+				"whose it is", "some cannot be listed: %v", p.unlisted)
 		}
 		return bad("make .gc readable for you", "they cannot be listed: %v", p.unlisted)
 	}
@@ -329,7 +333,8 @@ func checkLog(ctx context.Context, p *Patient) finding {
 
 // SilentRemedy says what to do about a controller that does not answer.
 func SilentRemedy(dir string) string {
-	const takesOver = "start the city again; the agents run on, and the next controller takes them over"
+	const takesOver = "start the city again; the agents run on, and the next controller " +
+		"takes them over"
 	pid, err := strconv.Atoi(folder.PIDText(dir))
 	if err != nil {
 		return "end its process and " + takesOver

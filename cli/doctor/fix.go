@@ -114,7 +114,9 @@ func nobodyAnswers(dir string) bool {
 
 // halfWritten are files in .gc under the names that writers give to what is not done.
 func halfWritten(gc string) []string {
-	unfinished := regexp.MustCompile(`^(\.gcity-[A-Z2-7]{26}|\.[A-Za-z][A-Za-z0-9-]*\.[a-z]+[0-9]{9,}|gc\.[0-9]+)$`)
+	unfinished :=
+		regexp.MustCompile(
+			`^(\.gcity-[A-Z2-7]{26}|\.[A-Za-z][A-Za-z0-9-]*\.[a-z]+[0-9]{9,}|gc\.[0-9]+)$`)
 	var out []string
 	for _, dir := range []string{gc, filepath.Join(gc, "bin")} {
 		entries, err := disk.ReadDir(dir)

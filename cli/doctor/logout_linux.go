@@ -36,9 +36,12 @@ func judgeLogout(name string, root, lingers bool, l logind) finding {
 		return ok("lingering is on: agents and services stay when you log out")
 	case lingers:
 		return note("run the city as a service: `gcity daemon install --now`",
-			"KillUserProcesses=yes (%s): what you start in a terminal ends when you log out, and its agents with it; services stay", l.from)
+			"KillUserProcesses=yes (%s): what you start in a terminal ends when you log out, and "+
+				"its agents with it; services stay", l.from)
 	case kills:
-		return note("loginctl enable-linger, and run the city as a service: `gcity daemon install --now`", "KillUserProcesses=yes (%s): systemd ends your agents when you log out", l.from)
+		return note("loginctl enable-linger, and run the city as a service: `gcity daemon "+
+			"install --now`", "KillUserProcesses=yes (%s): systemd ends your agents when "+
+			"you log out", l.from)
 	}
 	return note("loginctl enable-linger",
 		"your services end when you log out, and with them agents that were started by one")

@@ -35,7 +35,9 @@ func judgeQuarantine(agents []city.Agent) finding {
 		}
 	}
 	if len(lines) > 0 {
-		return note("`gcity why AGENT` tells how it ends, `gcity agent release AGENT` lets it out now", "%s in quarantine:\n%s", output.Counted(len(lines), "agent"), strings.Join(lines, "\n"))
+		return note("`gcity why AGENT` tells how it ends, `gcity agent release AGENT` "+
+			"lets it out now", "%s in quarantine:\n%s", output.Counted(len(lines), "agent"),
+			strings.Join(lines, "\n"))
 	}
 	return ok("nobody is in quarantine")
 }

@@ -48,7 +48,8 @@ func checkFileSystem(_ context.Context, p *Patient) finding {
 	}
 	if len(lines) > 0 {
 		return note("keep the city and the work of its rigs on a local disk",
-			"%s: locks may not be seen by other machines, so two controllers could run, and two writers", strings.Join(lines, "\n"))
+			"%s: locks may not be seen by other machines, so two controllers could run, and "+
+				"two writers", strings.Join(lines, "\n"))
 	}
 	return ok("local")
 }
@@ -62,7 +63,8 @@ func checkSpace(_ context.Context, p *Patient) finding {
 	text := output.ByteSize(free) + " free"
 	switch {
 	case free < 16<<20 || (st.Files > 0 && st.Ffree == 0):
-		return bad("make room: a full disk refuses events of clients, and those of the controller wait in memory", "%s, %d inodes", text, st.Ffree)
+		return bad("make room: a full disk refuses events of clients, and those of the "+
+			"controller wait in memory", "%s, %d inodes", text, st.Ffree)
 	case free < 512<<20:
 		return note("make room soon", "%s", text)
 	}

@@ -47,7 +47,8 @@ func judgePrograms(wants []agent.Want) finding {
 	case len(lines) == 0:
 		return ok("no agent is started by a provider")
 	case guessed:
-		return note("write provider = \"…\" into [workspace] or the agent: another machine, or another PATH, finds another one first", "%s", text)
+		return note("write provider = \"…\" into [workspace] or the agent: another machine, or "+
+			"another PATH, finds another one first", "%s", text)
 	default:
 		return ok("%s", text)
 	}

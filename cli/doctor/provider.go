@@ -109,5 +109,6 @@ func providerFix(name string, err error) string {
 	if !isScript {
 		return "do what it says, or name another session provider"
 	}
-	return fmt.Sprintf("see that `%s list-running x` ends with 0 and prints nothing; until then its agents wait, and who runs elsewhere is not moved", output.SafeLine(script))
+	return fmt.Sprintf("see that `%s list-running x` ends with 0 and prints nothing; until then "+
+		"its agents wait, and who runs elsewhere is not moved", output.SafeLine(script))
 }

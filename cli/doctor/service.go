@@ -37,13 +37,16 @@ func examineService(ctx context.Context, p *Patient, a *env.Env) []finding {
 	out = append(out, judgeUnits(ctx, a, p.asService(a), units)...)
 	if len(units) > 1 {
 		out = append(out, finding{Check: "services", State: "bad",
-			Detail: "one of yours and one of the machine are for this city: whichever is second fails",
-			Fix:    "`gcity daemon uninstall`, or with --system, takes one away"})
+			Detail: "one of yours and one of the machine are for this city: whichever is " +
+				"second fails",
+			Fix: "`gcity daemon uninstall`, or with --system, takes one away"})
 	}
 	if _, _, is := fleet.Enrolled(a, p.dir); is && len(units) > 0 {
 		out = append(out, finding{Check: "services", State: "note",
-			Detail: "it is registered, and has a service of its own: whichever begins first has the city, and the other fails",
-			Fix:    "`gcity daemon uninstall` leaves it to the supervisor, `gcity stop`, then `gcity daemon start`, to its service"})
+			Detail: "it is registered, and has a service of its own: whichever begins first has " +
+				"the city, and the other fails",
+			Fix: "`gcity daemon uninstall` leaves it to the supervisor, `gcity stop`, then " +
+				"`gcity daemon start`, to its service"})
 	}
 	return append(out, judgeUnits(ctx, a, p.asMany(a, many), all)...)
 }
@@ -60,7 +63,8 @@ func judgeForeign(ctx context.Context, m *service.Manager, unit string, pid int)
 		f = note("`gcity daemon install` makes a service of its own",
 			"the city was started from within this service, whose end kills the agents, too")
 	default:
-		f = bad("KillMode=process in its [Service], or `gcity daemon install`, which writes one that has it", "a restart of it, or a crash of the controller, kills the agents")
+		f = bad("KillMode=process in its [Service], or `gcity daemon install`, which writes one "+
+			"that has it", "a restart of it, or a crash of the controller, kills the agents")
 	}
 	f.Check = "service " + strings.TrimSuffix(unit, ".service")
 	return f
@@ -107,7 +111,8 @@ func judgeUnits(ctx context.Context, e *env.Env, s served, units []*service.Unit
 		active, _, err := u.State(ctx)
 		switch start := "`" + u.Manager.Line("start", u.Name()) + "`"; {
 		case errors.Is(err, service.ErrUnreachable) && f.State != "bad":
-			fix := fmt.Sprintf("`gcity start` and `gcity %s start` use a background process meanwhile; "+
+			fix := fmt.Sprintf("`gcity start` and `gcity %s start` use a background process "+
+				"meanwhile; "+
 				"`gcity %s uninstall` removes the unit", s.Group, s.Group)
 			f = note(fix, "%v", err)
 		case err != nil || f.State == "bad":

@@ -84,10 +84,12 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 		return []finding{untried()}
 	}
 	if err != nil {
-		return []finding{bad("do what it says; until then nothing is known of this work, and nobody can change it", "kept by %s: %v", output.SafeLine(where.By.Provider), err)}
+		return []finding{bad("do what it says; until then nothing is known of this work, and "+
+			"nobody can change it", "kept by %s: %v", output.SafeLine(where.By.Provider), err)}
 	}
 	if n := len(unread); n > 0 {
-		return []finding{note("look at them with the program itself; the others are not touched by it", "kept by %s: %s cannot be read and are left alone, %s first: %s",
+		return []finding{note("look at them with the program itself; the others are not "+
+			"touched by it", "kept by %s: %s cannot be read and are left alone, %s first: %s",
 			output.SafeLine(where.By.Provider), output.Counted(n, "record"),
 			output.SafeLine(unread[0].ID), output.SafeLine(unread[0].Reason))}
 	}
@@ -105,22 +107,26 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 	lost := workstore.LostStore(err)
 	switch {
 	case lost != nil:
-		fix := fmt.Sprintf("`%s` restores the newest backup; `%s --new-store` accepts what is there", lost.How, lost.How)
+		fix := fmt.Sprintf("`%s` restores the newest backup; `%s --new-store` accepts "+
+			"what is there", lost.How, lost.How)
 		found = append(found, bad(fix, "%v", err))
 	case errors.Is(err, context.DeadlineExceeded):
 		found = append(found, bad("end or continue who has it: `fuser "+folder+
 			"/*` names the processes; everybody else waits and is told so", "%v", err))
 	case err != nil:
-		found = append(found, bad("do what it says; `gcity bead export FILE` saves what can still be read", "%v", err))
+		found = append(found, bad("do what it says; `gcity bead export FILE` saves what can "+
+			"still be read", "%v", err))
 	}
 	if len(c.Damage) > 0 {
-		fix := fmt.Sprintf("`gcity bead export FILE` saves what can be read; `%s` restores the newest backup",
+		fix := fmt.Sprintf("`gcity bead export FILE` saves what can be read; `%s` restores the "+
+			"newest backup",
 			where.Ledger().Restore)
 		found = append(found, bad(fix, "damaged: %s", strings.Join(c.Damage, " | ")))
 	}
 	if n := len(unread); n > 0 {
 		first := unread[0]
-		found = append(found, note("use the gcity that wrote them; the others are not touched by it", "%s cannot be read by this one and are left alone, %s first: %s",
+		found = append(found, note("use the gcity that wrote them; the others are not "+
+			"touched by it", "%s cannot be read by this one and are left alone, %s first: %s",
 			output.Counted(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
 	}
 	if len(c.Exposed) > 0 {
@@ -153,11 +159,15 @@ func strangers(folder string, c workstore.Condition) finding {
 	if more := len(c.Strangers) - most; more > 0 {
 		names += fmt.Sprintf(" and %d more", more)
 	}
-	fix := "nothing has to be done; to take work over from bd: `gcity bead import FILE`, with what it exports"
+	fix := "nothing has to be done; to take work over from bd: `gcity bead import FILE`, with " +
+		"what it exports"
 	if c.There {
-		return note(fix, "%s has files of another program, bd perhaps (%s): they are left alone, and that program knows nothing of gcity's beads.db beside them", folder, output.SafeLine(names))
+		return note(fix, "%s has files of another program, bd perhaps (%s): they are left alone, "+
+			"and that program knows nothing of gcity's beads.db beside them", folder,
+			output.SafeLine(names))
 	}
-	return note(fix, "%s is another program's, bd's perhaps (%s): nothing of it is touched; the first bead makes a beads.db of gcity's own beside it", folder, output.SafeLine(names))
+	return note(fix, "%s is another program's, bd's perhaps (%s): nothing of it is touched; the "+
+		"first bead makes a beads.db of gcity's own beside it", folder, output.SafeLine(names))
 }
 
 // checkDolt asks the database server that is configured for bd.

@@ -45,7 +45,8 @@ func doctorSupervisor(ctx context.Context, e *env.Env) finding {
 	if err != nil {
 		how := "look at `gcity supervisor logs`"
 		if runs {
-			how += fmt.Sprintf("; `kill -9 %d` ends it and leaves all agents, `gcity supervisor start` takes them up", r.PID)
+			how += fmt.Sprintf("; `kill -9 %d` ends it and leaves all agents, `gcity supervisor "+
+				"start` takes them up", r.PID)
 		}
 		return bad(how, "%v", err)
 	}
@@ -55,7 +56,8 @@ func doctorSupervisor(ctx context.Context, e *env.Env) finding {
 		case i.Status == city.CityCrashed || i.Status == city.CityRefused:
 			sick = append(sick, i.Name+" ("+i.Path+") is "+fleet.CityStands(e, i))
 		case nowhere(i.Path):
-			lines = append(lines, fmt.Sprintf("%s: there is no city in %s; `gcity unregister %s` forgets it", i.Name, i.Path, i.Name))
+			lines = append(lines, fmt.Sprintf("%s: there is no city in %s; `gcity unregister "+
+				"%s` forgets it", i.Name, i.Path, i.Name))
 		}
 	}
 	if info, err := os.Stat(home.Dir); err == nil && info.Mode().Perm()&0o077 != 0 {
@@ -63,10 +65,13 @@ func doctorSupervisor(ctx context.Context, e *env.Env) finding {
 			home.Dir, info.Mode().Perm()))
 	}
 	if runs && r.Version != e.Version {
-		lines = append(lines, fmt.Sprintf("the supervisor is version %s, this program %s; %s changes that and keeps all agents", r.Version, e.Version, renewal(r.PID, "supervised", mainUnit(ctx, r.PID))))
+		lines = append(lines, fmt.Sprintf("the supervisor is version %s, this program %s; %s "+
+			"changes that and keeps all agents", r.Version, e.Version,
+			renewal(r.PID, "supervised", mainUnit(ctx, r.PID))))
 	}
 	if !runs && len(all) > 0 {
-		lines = append(lines, fmt.Sprintf("%s registered, and no supervisor runs; `gcity supervisor start` starts one", fleet.CountedCities(len(all))))
+		lines = append(lines, fmt.Sprintf("%s registered, and no supervisor runs; `gcity "+
+			"supervisor start` starts one", fleet.CountedCities(len(all))))
 	}
 	switch lines = append(sick, lines...); {
 	case len(sick) > 0:
@@ -105,7 +110,8 @@ func NotRun(ctx context.Context, e *env.Env, dir string) string {
 	}
 	for _, i := range all {
 		if i.Path == dir && i.Running {
-			return "the supervisor runs it, and nobody answers in its folder: if the socket in its .gc was removed, it is there again after the next patrol"
+			return "the supervisor runs it, and nobody answers in its folder: if the socket in " +
+				"its .gc was removed, it is there again after the next patrol"
 		}
 		if i.Path == dir {
 			return "it is registered, and the supervisor does not run it: " + fleet.CityStands(e, i)

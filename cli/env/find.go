@@ -200,11 +200,12 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	switch {
 	case len(all) == 0:
 		text += "; the city has none: " + map[Kind]string{
-			KindAgent:      "add an [[agents]] table to " + config.FileName,
-			KindRig:        "add a [[rigs]] table to " + config.FileName,
-			KindPool:       "add an [agents.pool] table to an agent in " + config.FileName,
-			KindAutomation: "a file automations/NAME/automation.toml in the folder of [formulas] dir is one",
-			KindWatchdog:   "add a [[watchdogs]] table to " + config.FileName,
+			KindAgent: "add an [[agents]] table to " + config.FileName,
+			KindRig:   "add a [[rigs]] table to " + config.FileName,
+			KindPool:  "add an [agents.pool] table to an agent in " + config.FileName,
+			KindAutomation: "a file automations/NAME/automation.toml in the folder of " +
+				"[formulas] dir is one",
+			KindWatchdog: "add a [[watchdogs]] table to " + config.FileName,
 		}[kinds[0]]
 	case near != "":
 		text += fmt.Sprintf(", did you mean %q?", near)
@@ -238,7 +239,8 @@ func misplaced(s *city.Snapshot, name string, kinds []Kind) error {
 			name} {
 			if (pool.Spec{Name: p.Name, Min: p.Min, Max: p.Max}).Index(qualified) > 0 {
 				return &city.Error{Code: city.NotFound,
-					Message: fmt.Sprintf("%s is not there now: its pool %s wants %d of at most %d (%s); `gcity why %s` tells why",
+					Message: fmt.Sprintf("%s is not there now: its pool %s wants %d of at most "+
+						"%d (%s); `gcity why %s` tells why",
 						qualified, p.Name, p.Desired, p.Max, p.Reason, p.Name)}
 			}
 		}

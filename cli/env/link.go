@@ -41,7 +41,8 @@ func (e *Env) CityDir() (string, error) {
 			return place{dir, err}
 		})
 	if !ok {
-		return "", fmt.Errorf("the city's folder (%s) does not answer; look at what is mounted there, or name another city with --city",
+		return "", fmt.Errorf("the city's folder (%s) does not answer; look at what is mounted "+
+			"there, or name another city with --city",
 			cmp.Or(e.Dir, e.Getenv("GC_CITY_PATH"), "here, or above"))
 	}
 	return at.dir, at.err
@@ -128,10 +129,12 @@ func (e *Env) Self(args []string) (string, error) {
 	if me := e.Getenv("GC_AGENT"); me != "" {
 		return me, nil
 	}
-	return "", exit.Usage("which agent? Name one, or run this inside a session, where GC_AGENT does")
+	return "", exit.Usage("which agent? Name one, or run this inside a session, where " +
+		"GC_AGENT does")
 }
 
 // TellKnown says that the file is refused, and by what a command goes instead.
 func TellKnown(e *Env) {
-	e.Warn(config.FileName + " is refused, so this goes by what is known of the city from before; `gcity config show --validate` says what to mend")
+	e.Warn(config.FileName + " is refused, so this goes by what is known of the city from " +
+		"before; `gcity config show --validate` says what to mend")
 }

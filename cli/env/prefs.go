@@ -106,7 +106,8 @@ func MemoryFile(getenv func(string) string, dir string) string {
 func PrefsFiles(e *Env) (prefs.Files, error) {
 	f := prefs.Find(e.Getenv)
 	if f.Config == "" {
-		return f, errors.New("there is no place for preferences: neither XDG_CONFIG_HOME nor HOME is an absolute path")
+		return f, errors.New("there is no place for preferences: neither XDG_CONFIG_HOME nor " +
+			"HOME is an absolute path")
 	}
 	return f, nil
 }

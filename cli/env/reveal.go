@@ -9,13 +9,15 @@ import (
 )
 
 // RevealHelp describes --show-secrets.
-const RevealHelp = "show the secrets in command lines and variables too, on a terminal only, as the files on disk have them"
+const RevealHelp = "show the secrets in command lines and variables too, on a terminal only, as " +
+	"the files on disk have them"
 
 // MayReveal returns an error if secrets are asked for where they would be kept or passed on: in a file, a pipe, or
 // JSON.
 func MayReveal(e *Env, secrets bool) error {
 	if secrets && (e.JSON || !e.OutTTY) {
-		return exit.Usage("--show-secrets writes to a terminal only; read city.toml itself for another program")
+		return exit.Usage("--show-secrets writes to a terminal only; read city.toml itself for " +
+			"another program")
 	}
 	return nil
 }

@@ -40,7 +40,8 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 				}
 			case !deaf && e.Now().Sub(heard) > folder.DeafAfter:
 				deaf = true
-				e.Murmur("the controller does not answer for now; a second TERM to its process ends its agents at once")
+				e.Murmur("the controller does not answer for now; a second TERM to its process " +
+					"ends its agents at once")
 			}
 		}
 	})

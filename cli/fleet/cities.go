@@ -87,7 +87,8 @@ func register(ctx context.Context, e *env.Env, args []string) error {
 		if err != nil {
 			return err
 		}
-		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered; no supervisor runs, `gcity supervisor start` starts one", entry.Name)})
+		return e.Receipt(city.Receipt{Message: fmt.Sprintf("%s is registered; no supervisor "+
+			"runs, `gcity supervisor start` starts one", entry.Name)})
 	}
 	info, err := enrol(ctx, e, dir)
 	if err != nil {
@@ -200,7 +201,9 @@ func Dismiss(ctx context.Context, e *env.Env, home env.SupervisorHome,
 	}
 	defer fleet.Close()
 	if all, err := fleet.Cities(ctx); err == nil {
-		if i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == entry.Path }); i >= 0 {
+		if i := slices.IndexFunc(all, func(i city.Info) bool {
+			return i.Path == entry.Path
+		}); i >= 0 {
 			entry.Name = all[i].Name // it knows better, where the registry says none
 		}
 	}
@@ -216,7 +219,9 @@ func among(e *env.Env, all []host.Registered, args []string) (host.Registered, e
 	given := e.Dir
 	if len(args) > 0 && args[0] != "" {
 		given = args[0]
-		if i := slices.IndexFunc(all, func(e host.Registered) bool { return e.Name == given }); i >= 0 {
+		if i := slices.IndexFunc(all, func(e host.Registered) bool {
+			return e.Name == given
+		}); i >= 0 {
 			return all[i], nil
 		}
 	}
@@ -376,10 +381,12 @@ func listCities(ctx context.Context, e *env.Env) error {
 		fmt.Fprintf(e.Err, "! %s\n", output.SafeText(t))
 	}
 	if _, runs := host.FindSupervisor(e); !runs && len(all) > 0 {
-		fmt.Fprintln(e.Err, "no supervisor runs these cities, whose agents may; `gcity supervisor start` starts one")
+		fmt.Fprintln(e.Err, "no supervisor runs these cities, whose agents may; `gcity "+
+			"supervisor start` starts one")
 	}
 	if len(all) == 0 {
-		e.Sayf("no cities are registered: `gcity register` in the folder of a city, or `gcity start`, adds it")
+		e.Sayf("no cities are registered: `gcity register` in the folder of a city, or `gcity " +
+			"start`, adds it")
 		return nil
 	}
 	return tellCities(e, all)

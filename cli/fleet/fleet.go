@@ -62,7 +62,8 @@ func TellFleet(ctx context.Context, e *env.Env, d city.Directory) error {
 	cancel()
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return fmt.Errorf("the supervisor does not answer within %s; `gcity supervisor status` tells more", ListAnswers)
+		return fmt.Errorf("the supervisor does not answer within %s; `gcity supervisor "+
+			"status` tells more", ListAnswers)
 	case err != nil:
 		return err
 	case e.JSON:
@@ -97,7 +98,8 @@ func (r *cityReport) ask(ctx context.Context, d city.Directory) {
 
 func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 	if len(reports) == 0 {
-		_, err := fmt.Fprintln(w, "No city is registered yet; `gcity start` in a city's folder registers it.")
+		_, err := fmt.Fprintln(w, "No city is registered yet; `gcity start` in a city's folder "+
+			"registers it.")
 		return err
 	}
 	var rows [][]output.Cell

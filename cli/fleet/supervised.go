@@ -22,7 +22,8 @@ import (
 // registered, else, or where that is wanted, by the supervisor, which is started if none runs.
 func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 	if len(e.Files) > 0 || e.Strict {
-		return exit.Usage("the supervisor runs cities by their city.toml alone: -f and --strict need --standalone or --foreground")
+		return exit.Usage("the supervisor runs cities by their city.toml alone: -f and --strict " +
+			"need --standalone or --foreground")
 	}
 	dir, err := e.CityDir()
 	if err != nil {
@@ -63,7 +64,8 @@ func StartKept(ctx context.Context, e *env.Env, supervised bool) error {
 		if r, err = host.RaiseSupervisor(ctx, e, home); err != nil {
 			return fmt.Errorf("%w\n`gcity start --standalone` needs no supervisor", err)
 		}
-		e.Murmur(fmt.Sprintf("the supervisor was started, pid %d; `gcity supervisor status` shows it", r.PID))
+		e.Murmur(fmt.Sprintf("the supervisor was started, pid %d; `gcity supervisor "+
+			"status` shows it", r.PID))
 	}
 	info, err := enrol(ctx, e, dir)
 	if err != nil {
@@ -105,7 +107,8 @@ func runsElsewhere(ctx context.Context, dir string, supervisor int) error {
 		return nil
 	}
 	return &exit.Failure{Code: exit.CodeConflict,
-		Err: fmt.Errorf("controller already running for %s (pid %d, %s): it was not given to the supervisor; `gcity stop` ends it", dir, s.PID, s.Mode)}
+		Err: fmt.Errorf("controller already running for %s (pid %d, %s): it was not given to the "+
+			"supervisor; `gcity stop` ends it", dir, s.PID, s.Mode)}
 }
 
 const (

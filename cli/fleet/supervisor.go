@@ -57,7 +57,8 @@ HUP reads cities.toml and supervisor.toml again, and tries at once what waits.`,
 	logs.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes")
 	below := []*cobra.Command{run,
 		&cobra.Command{
-			Use: "start", Short: "Start the supervisor in the background: by its service, if it has one", Args: env.Exactly(0),
+			Use: "start", Short: "Start the supervisor in the background: by its service, " +
+				"if it has one", Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command,
 				_ []string) error {
 				return supervisorStart(cmd.Context(), e)
@@ -82,11 +83,14 @@ says on stderr. A second stop meanwhile takes the grace away.`,
 			},
 		},
 		&cobra.Command{
-			Use: "reload", Short: "Read cities.toml and supervisor.toml now, and try again what waits", Args: env.Exactly(0),
+			Use: "reload", Short: "Read cities.toml and supervisor.toml now, and try " +
+				"again what waits", Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
 		}, logs}
 	return env.Group("supervisor", "All cities of this machine in one process",
-		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) { return env.HomeDir(e) }, host.SupervisorOf))...)...)
+		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) {
+			return env.HomeDir(e)
+		}, host.SupervisorOf))...)...)
 }
 
 // supervise runs the registered cities in this process.
@@ -165,7 +169,8 @@ func supervisorStart(ctx context.Context, e *env.Env) error {
 	if err != nil {
 		return err
 	}
-	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor runs, pid %d, with %s; `gcity cities` shows how they are", r.PID, CountedCities(len(all)))})
+	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor runs, pid %d, with %s; "+
+		"`gcity cities` shows how they are", r.PID, CountedCities(len(all)))})
 }
 
 // CountedCities returns a number of cities in words.
@@ -238,7 +243,8 @@ func supervisorReload(e *env.Env) error {
 	}
 	r, runs := host.FindSupervisor(e)
 	if !runs {
-		return exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", home.Dir)
+		return exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor "+
+			"start` starts one", home.Dir)
 	}
 	if e.ReadOnly {
 		return env.RefusedReadOnly("reload")
@@ -249,7 +255,8 @@ func supervisorReload(e *env.Env) error {
 	if err := syscall.Kill(r.PID, syscall.SIGHUP); err != nil {
 		return fmt.Errorf("the supervisor (pid %d) cannot be told: %w", r.PID, err)
 	}
-	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor, pid %d, reads its files again, and tries again what waits", r.PID)})
+	return e.Receipt(city.Receipt{Message: fmt.Sprintf("the supervisor, pid %d, reads its files "+
+		"again, and tries again what waits", r.PID)})
 }
 
 // supervisorLogs shows the end of the log, and where that is wanted what comes.

@@ -140,7 +140,8 @@ func NeedsFile(err error, why string) error {
 }
 
 // UnknownWork is why there is no work and no mail.
-const UnknownWork = "who keeps the work, or who there is, cannot be told from it, and no controller has written it down: mend the file and try again"
+const UnknownWork = "who keeps the work, or who there is, cannot be told from it, and no " +
+	"controller has written it down: mend the file and try again"
 
 // WorkStore says who keeps the work of a configuration.
 func WorkStore(c *config.City) city.WorkStore {

@@ -29,7 +29,8 @@ func Exposed(ctx context.Context, dir string) []string {
 	c.WaitDelay = time.Second
 	err := c.Run()
 	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() == notIgnored {
-		return []string{fmt.Sprintf("git does not ignore %s, so the work of the rig may be committed with the project; a line %s/ in %s keeps it out",
+		return []string{fmt.Sprintf("git does not ignore %s, so the work of the rig may be "+
+			"committed with the project; a line %s/ in %s keeps it out",
 			filepath.Join(dir, WorkFolder), WorkFolder, filepath.Join(dir, ".gitignore"))}
 	}
 	return nil

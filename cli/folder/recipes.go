@@ -46,7 +46,8 @@ func RecipeTroubles(ctx context.Context, c *config.City) []string {
 	troubles, ok := beside.New[[]string](1).At(ctx, "formulas", time.Now(), Glance,
 		func() []string { return recipesOf(c) })
 	if !ok {
-		return []string{"it is not known whether each default_sling_formula is there: a folder of formulas does not answer"}
+		return []string{"it is not known whether each default_sling_formula is there: a folder " +
+			"of formulas does not answer"}
 	}
 	return troubles
 }

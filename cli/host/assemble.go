@@ -58,7 +58,8 @@ type parts struct {
 
 // assemble takes the city's lock and puts the parts together. Nothing runs yet, except for the watch on the
 // configuration, which ends with ctx.
-func assemble(ctx context.Context, c *config.City, version string, o HouseOptions) (_ parts, err error) {
+func assemble(ctx context.Context, c *config.City, version string, o HouseOptions) (_ parts,
+	err error) {
 	var undo folder.Closers
 	defer func() {
 		if err != nil {
@@ -87,24 +88,27 @@ func assemble(ctx context.Context, c *config.City, version string, o HouseOption
 	}
 	undo.Add(closeSessions)
 	reads := make(chan string, 1)
-	pokes, err := o.source.Watch(ctx, config.WatchOptions{Log: o.Logger, Broken: broken.Tell, First: true, Read: reads})
+	pokes, err := o.source.Watch(ctx, config.WatchOptions{Log: o.Logger, Broken: broken.Tell,
+		First: true, Read: reads})
 	if err != nil {
 		return parts{}, err
 	}
 	others := make(chan []string, 1)
-	rescans, err := config.WatchFolders(ctx, folder.Folders(c), others, config.WatchOptions{Log: o.Logger, Broken: broken.Tell})
+	rescans, err := config.WatchFolders(ctx, folder.Folders(c), others,
+		config.WatchOptions{Log: o.Logger, Broken: broken.Tell})
 	if err != nil {
 		return parts{}, err
 	}
 	var loop *controller.Controller
 	var socket *api.Socket
-	work := &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: o.grant, Places: func() []workstore.Place {
-		s, err := loop.Snapshot(ctx)
-		if err != nil {
-			return workstore.Places(c) // it never fails in process
-		}
-		return workstore.PlacesOf(o.Dir, s)
-	}}
+	work := &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: o.grant,
+		Places: func() []workstore.Place {
+			s, err := loop.Snapshot(ctx)
+			if err != nil {
+				return workstore.Places(c) // it never fails in process
+			}
+			return workstore.PlacesOf(o.Dir, s)
+		}}
 	last, tcp := lastwords.New(controller.Farewell), newStreet(o.Dir)
 	undo.Add(func() { work.Close(last, o.Logger) })
 	files := OpenFiles(nil)
@@ -113,17 +117,25 @@ func assemble(ctx context.Context, c *config.City, version string, o HouseOption
 	}
 	loop, err = controller.New(controller.Options{
 		OpenFiles: files,
-		Dir:       o.Dir, At: o.at, Home: hold.Here, Mode: o.Mode, Version: version, Provider: sessions, Log: log, Logger: o.Logger,
+		Dir:       o.Dir, At: o.at, Home: hold.Here, Mode: o.Mode, Version: version,
+		Provider: sessions, Log: log, Logger: o.Logger,
 		Host:  folder.ThisHost(o.Dir),
 		Vet:   o.vet,
 		Files: o.source.Files, Strict: o.source.Strict,
-		Stores: work.Of, BackUp: work.BackUp, Poke: pokes, Read: o.heard(reads), Rescan: rescans, Folders: func(dirs []string) { folder.Latest(others, dirs) }, Beat: o.Beat, Held: func() error { return held(hold, socket, o.Logger) }, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.Dir) },
+		Stores: work.Of, BackUp: work.BackUp, Poke: pokes, Read: o.heard(reads), Rescan: rescans,
+		Folders: func(dirs []string) {
+			folder.Latest(others, dirs)
+		}, Beat: o.Beat, Held: func() error {
+			return held(hold, socket, o.Logger)
+		}, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.Dir) },
 		Allow: o.allow, Door: tcp.want, Doors: tcp.doors, Faults: broken,
 	}, c)
 	if err != nil {
 		return parts{}, err
 	}
-	p := parts{at: o.at, Loop: loop, faults: broken, sessions: sessions, last: last, mirror: func(context.Context) {}, door: func(context.Context) {}, dolt: func(context.Context) {}, GiveBack: undo.Close}
+	p := parts{at: o.at, Loop: loop, faults: broken, sessions: sessions, last: last,
+		mirror: func(context.Context) {}, door: func(context.Context) {},
+		dolt: func(context.Context) {}, GiveBack: undo.Close}
 	if s := workstore.DoltServer(c); s != nil {
 		p.dolt = func(ctx context.Context) { workstore.KeepDolt(ctx, s, o.Logger, p.ended, last) }
 	}
@@ -142,7 +154,9 @@ func assemble(ctx context.Context, c *config.City, version string, o HouseOption
 		p.serve = func(ctx context.Context) error {
 			return api.Serve(ctx, socket, loop, api.Options{Log: o.Logger, Last: last})
 		}
-		p.door = func(ctx context.Context) { tcp.keep(ctx, loop, api.Options{Log: o.Logger, Last: last}) }
+		p.door = func(ctx context.Context) {
+			tcp.keep(ctx, loop, api.Options{Log: o.Logger, Last: last})
+		}
 		p.GiveBack = undo.Close
 	}
 	return p, nil

@@ -50,8 +50,10 @@ func RaiseSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (
 func spawnSupervisor(ctx context.Context, e *env.Env, home env.SupervisorHome) (supervisorRunning,
 	error) {
 	if e.Getenv("GC_SESSION_ID") != "" || e.Getenv("GC_RUN") != "" {
-		return supervisorRunning{}, errors.New("no supervisor runs, and one that was started from within an agent or an automation would end with that: " +
-			"start it from a terminal of yours, or make it a service by `gcity supervisor install --now`")
+		return supervisorRunning{}, errors.New("no supervisor runs, and one that was started " +
+			"from within an agent or an automation would end with that: " +
+			"start it from a terminal of yours, or make it a service by `gcity supervisor " +
+			"install --now`")
 	}
 	if err := CheckHome(home); err != nil {
 		return supervisorRunning{}, err

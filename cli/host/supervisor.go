@@ -64,7 +64,8 @@ func DialSupervisor(e *env.Env) (*api.Fleet, supervisorRunning, error) {
 		return nil, r, err
 	}
 	if !runs {
-		return nil, r, exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor start` starts one", h.Dir)
+		return nil, r, exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor "+
+			"start` starts one", h.Dir)
 	}
 	f, err := api.DialFleet(r.Socket)
 	return f, r, err
@@ -236,7 +237,8 @@ func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct
 type earlierRun struct{ running *controller.RunningError }
 
 func (earlierRun) Error() string {
-	return "an earlier run of it in this supervisor is being ended; should that not pass, kill -USR1 of the supervisor and `gcity supervisor start` free it, and keep all agents"
+	return "an earlier run of it in this supervisor is being ended; should that not pass, kill " +
+		"-USR1 of the supervisor and `gcity supervisor start` free it, and keep all agents"
 }
 
 func (e earlierRun) Unwrap() error { return e.running }
@@ -314,7 +316,8 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 		}
 		return ended
 	case <-late.C:
-		return fmt.Errorf("the city has ended, and does not let go of %s; look at what is mounted there", k.Dir)
+		return fmt.Errorf("the city has ended, and does not let go of %s; look at what is "+
+			"mounted there", k.Dir)
 	}
 }
 

@@ -56,7 +56,8 @@ func (b *Aside) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	case city.Kill, city.Interrupt, city.Clear, city.Nudge, city.SendKeys:
 		return b.toSession(ctx, c)
 	}
-	return city.Receipt{}, exit.NotRunning("cannot %s: no controller runs %s; start it with `gcity` or `gcity --headless`", c.Verb(), b.Dir)
+	return city.Receipt{}, exit.NotRunning("cannot %s: no controller runs %s; start it with "+
+		"`gcity` or `gcity --headless`", c.Verb(), b.Dir)
 }
 
 // toSession does what only needs the session itself.
@@ -210,7 +211,9 @@ func (b *Aside) sendText(ctx context.Context, name string, c city.Nudge) error {
 	err := p.SendPolitely(ctx, name, c.Text, typingPause)
 	if errors.Is(err, session.ErrBusy) {
 		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("somebody is typing into agent %s, or has left a draft on its line, and no controller runs that would keep the text until that is gone: --now types it all the same", c.Agent)}
+			Message: fmt.Sprintf("somebody is typing into agent %s, or has left a draft on its "+
+				"line, and no controller runs that would keep the text until that is gone: --now "+
+				"types it all the same", c.Agent)}
 	}
 	return err
 }

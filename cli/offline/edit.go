@@ -52,7 +52,8 @@ func whose(name string, wants []agent.Want) (flagged, error) {
 	for _, w := range wants {
 		if w.Name == name && w.Pool != "" && w.Pool != name {
 			return f, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
-				"%s is one of the pool %s and cannot be suspended by itself: suspend the pool, or `gcity pool scale %s N`", name, w.Pool, w.Pool)}
+				"%s is one of the pool %s and cannot be suspended by itself: suspend the pool, "+
+					"or `gcity pool scale %s N`", name, w.Pool, w.Pool)}
 		}
 		if w.Pool == name {
 			mine = append(mine, w.Name)
@@ -138,7 +139,8 @@ func (b *Aside) scale(c city.Scale, planned []agent.Pool) (city.Receipt, error) 
 	if err := edit.SetOverride(b.Dir, p.Name, &c.Size); err != nil {
 		return city.Receipt{}, err
 	}
-	return b.recordOf(e, fmt.Sprintf("is set to %d by hand; it counts when the city runs, until `gcity pool scale %s auto`", c.Size, p.Name))
+	return b.recordOf(e, fmt.Sprintf("is set to %d by hand; it counts when the city runs, until "+
+		"`gcity pool scale %s auto`", c.Size, p.Name))
 }
 
 // outOfBounds says why a pool cannot have a size.

@@ -119,7 +119,8 @@ func (b *Aside) Output(ctx context.Context, agent string, lines int) (string, er
 		return "", unknown
 	}
 	if err == nil && text == "" {
-		err = exit.NotRunning("agent %q has no living session, nothing of its output is kept, and no controller runs that would start it", agent)
+		err = exit.NotRunning("agent %q has no living session, nothing of its output is kept, "+
+			"and no controller runs that would start it", agent)
 	}
 	return text, err
 }
@@ -228,7 +229,8 @@ func (b *Aside) Session(ctx context.Context, agent string) (session.Status, erro
 	if unknown != nil { // it may be among the others
 		return session.Status{}, unknown
 	}
-	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller runs that would start one", agent)
+	return session.Status{}, exit.NotRunning("agent %q has no living session, and no controller "+
+		"runs that would start one", agent)
 }
 
 // Cannot returns the error for what a session provider has no way to do.

@@ -71,7 +71,9 @@ func (b *Aside) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 		}
 		all = append(all, found...)
 	}
-	slices.SortStableFunc(all, func(x, y beads.Bead) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	slices.SortStableFunc(all, func(x, y beads.Bead) int {
+		return y.CreatedAt.Compare(x.CreatedAt)
+	})
 	if most := q.Most(); most >= 0 && len(all) > most {
 		all = all[:most]
 	}

@@ -20,7 +20,8 @@ import (
 
 // WarnNoService tells that a background process takes the place of a service.
 func WarnNoService(e *env.Env, u *UnitFile, why error) {
-	e.Warn(fmt.Sprintf("%s is not used: %v; a background process is started instead, which nothing restarts after a reboot",
+	e.Warn(fmt.Sprintf("%s is not used: %v; a background process is started instead, which "+
+		"nothing restarts after a reboot",
 		u.Name(), why))
 }
 

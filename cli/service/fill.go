@@ -59,7 +59,8 @@ func servant(s *unit, name string) (*user.User, error) {
 	if name == "" {
 		who, err := user.LookupId(owner)
 		if err != nil {
-			return nil, fmt.Errorf("%s belongs to user %s, who has no name here: say with --user as whom the service runs", s.at, owner)
+			return nil, fmt.Errorf("%s belongs to user %s, who has no name here: say with --user "+
+				"as whom the service runs", s.at, owner)
 		}
 		return who, nil
 	}
@@ -68,7 +69,8 @@ func servant(s *unit, name string) (*user.User, error) {
 		return nil, exit.Usage("--user: there is nobody called %q on this machine", name)
 	}
 	if s.kind == "supervisor" && who.Uid != owner {
-		return nil, exit.Usage("--user: the cities of %s are not %s's; say whose they are by their folder: `sudo env GC_HOME=%s gcity supervisor install --system`",
+		return nil, exit.Usage("--user: the cities of %s are not %s's; say whose they are by "+
+			"their folder: `sudo env GC_HOME=%s gcity supervisor install --system`",
 			s.at, name, filepath.Join(who.HomeDir, ".gc"))
 	}
 	return who, nil

@@ -111,7 +111,8 @@ func CityService(e *env.Env) ServiceKind {
 			pid, _ := strconv.Atoi(folder.PIDText(at)) // 0 = not known
 			return pid
 		},
-		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, `gcity stop` ends them",
+		stop: "`gcity stop`", adopt: "`gcity` or `gcity --headless` takes them over, `gcity " +
+			"stop` ends them",
 		LetGo: func(ctx context.Context, at string) (string, string) {
 			s, err := folder.AskController(ctx, at)
 			if err != nil {
@@ -159,8 +160,9 @@ func SupervisorService(home func() (string, error),
 	}
 	return ServiceKind{
 		Group: "supervisor", What: "the supervisor of your cities", known: known,
-		stop:  "`gcity supervisor stop`",
-		adopt: "`gcity supervisor start` takes them over, and in a city's folder `gcity stop` ends them",
+		stop: "`gcity supervisor stop`",
+		adopt: "`gcity supervisor start` takes them over, and in a city's folder `gcity " +
+			"stop` ends them",
 		held: func(at string) (bool, error) {
 			pid, err := running(at)
 			return pid != 0, err
@@ -212,9 +214,12 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	case e.ReadOnly:
 		return env.RefusedReadOnly(k.Group + " install")
 	case f.launchd:
-		return exit.Usage("--launchd goes with --print: put it into ~/Library/LaunchAgents/%s.plist, then `launchctl bootstrap gui/$(id -u) FILE`", s.label())
+		return exit.Usage("--launchd goes with --print: put it into "+
+			"~/Library/LaunchAgents/%s.plist, then `launchctl bootstrap gui/$(id -u) FILE`",
+			s.label())
 	case f.system && os.Getuid() != 0:
-		return fmt.Errorf("only root may write a unit of the machine: `sudo %s %s install --system`, or without --system one of yours", s.Exe, k.Group)
+		return fmt.Errorf("only root may write a unit of the machine: `sudo %s %s install "+
+			"--system`, or without --system one of yours", s.Exe, k.Group)
 	}
 	m, err := ManagerOf(e, f.system)
 	if err != nil {
@@ -249,7 +254,8 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 		}
 		if err == nil && !force {
 			return nil, &exit.Failure{Code: exit.CodeConflict,
-				Err: fmt.Errorf("%s is there already, and gcity has not written it: move it away, or write over it with --force", path)}
+				Err: fmt.Errorf("%s is there already, and gcity has not written it: move it "+
+					"away, or write over it with --force", path)}
 		}
 	}
 	text, err := s.UnitText()
@@ -340,12 +346,15 @@ func tellInstalled(e *env.Env, out *installed, s *unit, m *Manager) error {
 		e.Sayf("next: %s%s", next, why)
 	}
 	if s.asRoot() {
-		e.Warn("the service and all its agents run as root: an agent that errs can change everything on this machine. As another user: sudo gcity " + s.group + " install --system --user NAME")
+		e.Warn("the service and all its agents run as root: an agent that errs can change " +
+			"everything on this machine. As another user: " +
+			"sudo gcity " + s.group + " install --system --user NAME")
 	}
 	for _, kv := range os.Environ() {
 		if name, _, _ := strings.Cut(kv, "="); name == "GC_SESSION" || name == "GC_BEADS" ||
 			name == "GC_EVENTS" {
-			e.Warn(name + " is set here, and the service does not get it; write it into city.toml, or into ~/.config/gcity/service.env")
+			e.Warn(name + " is set here, and the service does not get it; write it into " +
+				"city.toml, or into ~/.config/gcity/service.env")
 		}
 	}
 	return nil

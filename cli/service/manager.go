@@ -38,7 +38,8 @@ func ManagerOf(e *env.Env, system bool) (*Manager, error) {
 	if !filepath.IsAbs(base) {
 		home := e.Getenv("HOME")
 		if !filepath.IsAbs(home) {
-			return nil, errors.New("HOME is not set, so nobody can tell where your units are; set it, or see --print")
+			return nil, errors.New("HOME is not set, so nobody can tell where your units are; " +
+				"set it, or see --print")
 		}
 		base = filepath.Join(home, ".config")
 	}

@@ -95,7 +95,8 @@ func endService(ctx context.Context, e *env.Env, k ServiceKind, at string, u *Un
 		if errors.Is(err, ErrUnreachable) && !runsBy(k.pid(at), u) {
 			return "", nil // it was started by hand, and goes on
 		}
-		return "", fmt.Errorf("the unit is not removed, because the service may be running: %w; run %s first, or use --force", err, k.stop)
+		return "", fmt.Errorf("the unit is not removed, because the service may be running: %w; "+
+			"run %s first, or use --force", err, k.stop)
 	}
 	if active == "inactive" || active == "failed" {
 		return "", nil
@@ -103,7 +104,8 @@ func endService(ctx context.Context, e *env.Env, k ServiceKind, at string, u *Un
 	if f.keep {
 		n, err := strconv.Atoi(pid)
 		if err != nil || n <= 1 {
-			return "", fmt.Errorf("systemd does not say which process %s is, so its agents cannot be kept; try again in a moment", u.Name())
+			return "", fmt.Errorf("systemd does not say which process %s is, so its agents "+
+				"cannot be kept; try again in a moment", u.Name())
 		}
 		if err := syscall.Kill(n, syscall.SIGUSR1); err != nil {
 			return "", fmt.Errorf("process %d of %s cannot be told to leave its agents: %w", n,

@@ -75,7 +75,8 @@ func (s *unit) UnitText() (string, error) {
 		scope, install = "", "multi-user.target"
 	}
 	line("# %s", s.mark())
-	line("# Written by `gcity %s install`, which writes it anew, and removed by `gcity %s uninstall`.", s.group, s.group)
+	line("# Written by `gcity %s install`, which writes it anew, and removed by `gcity %s "+
+		"uninstall`.", s.group, s.group)
 	line("# What is yours goes beside it: systemctl%s edit %s", scope, s.UnitName())
 	line("[Unit]")
 	line("Description=gcity: %s", strings.ReplaceAll(s.about, "%", "%%"))
@@ -193,7 +194,8 @@ func unitWord(s string) (string, error) {
 // fitForUnit refuses what no line of a unit can hold.
 func fitForUnit(s string) error {
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl) {
-		return fmt.Errorf("%q cannot be written into a unit: it has a line break, a control character, or is not UTF-8; rename it, or set it otherwise", s)
+		return fmt.Errorf("%q cannot be written into a unit: it has a line break, a control "+
+			"character, or is not UTF-8; rename it, or set it otherwise", s)
 	}
 	return nil
 }

@@ -109,9 +109,14 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 	case "fake":
 		return fake.NewDrill(), func() {}, nil
 	case "fail":
-		return fake.Refuser{Why: `the session provider "fail" refuses every start, as it is meant to`}, func() {}, nil
+		return fake.Refuser{
+				Why: `the session provider "fail" refuses every start, as it is meant to`},
+			func() {},
+			nil
 	case "k8s":
-		return fake.Refuser{Why: `the session provider "k8s" is not built yet: write "plugin:gcity-session-k8s"`}, func() {}, nil
+		return fake.Refuser{
+				Why: `the session provider "k8s" is not built yet: write "plugin:gcity-session-k8s"`},
+			func() {}, nil
 	}
 	if kind, program, ok := session.External(name); ok {
 		return h.external(name, kind, program)
@@ -201,7 +206,8 @@ func (h *sessionHouse) find(name, path string) (string, error) {
 			path, err = filepath.Abs(path)
 		}
 		if err != nil {
-			return "", fmt.Errorf("the program of the session provider %q is not found on PATH: install it, or write its path: %w", name, err)
+			return "", fmt.Errorf("the program of the session provider %q is not found on PATH: "+
+				"install it, or write its path: %w", name, err)
 		}
 	}
 	return path, ownership.Check(path)

@@ -85,7 +85,8 @@ func beadList(e *env.Env) *cobra.Command {
 		Long: `list shows beads of any status, the newest first. The records of automations'
 runs and messages are left out unless a type or a label is asked for: "gcity
 automation history" and "gcity mail" show those.`,
-		Example: "  gcity bead list --status open,in_progress\n  gcity bead list --label pool:worker --limit 0 --json",
+		Example: "  gcity bead list --status open,in_progress\n  gcity bead list --label " +
+			"pool:worker --limit 0 --json",
 	}, false, func(ctx context.Context, d *depot.Depot, _ []string) error {
 		q, err := f.query()
 		if err != nil {
@@ -212,12 +213,14 @@ func emptyList(ctx context.Context, d *depot.Depot, q beads.Query) string {
 	case err == nil && n == 0:
 		where := ""
 		if !all && d.Rig == "" && len(d.Places) > 1 {
-			return "no work with the city yet; `gcity bead list --all` shows that of its rigs, too, `gcity bead create TITLE` makes some"
+			return "no work with the city yet; `gcity bead list --all` shows that of its rigs, " +
+				"too, `gcity bead create TITLE` makes some"
 		}
 		if d.Rig != "" {
 			where = " --rig " + d.Rig
 		}
-		return fmt.Sprintf("no work with %s yet: `gcity bead create TITLE%s` makes some, and so do `gcity formula cook NAME%s` and automations",
+		return fmt.Sprintf("no work with %s yet: `gcity bead create TITLE%s` makes some, and so "+
+			"do `gcity formula cook NAME%s` and automations",
 			whose, where, where)
 	case q.Ready:
 		return "nothing is ready with " + whose + "; `gcity bead list` shows what there is"

@@ -35,7 +35,8 @@ func claimsOnly(c *cobra.Command) error {
 		"label", "remove-label", "set", "if-rev",
 	} {
 		if c.Flags().Changed(flag) {
-			return exit.Usage("--claim takes the work and changes nothing else; give --%s to another update", flag)
+			return exit.Usage("--claim takes the work and changes nothing else; give --%s to "+
+				"another update", flag)
 		}
 	}
 	return nil
@@ -45,7 +46,8 @@ func claimsOnly(c *cobra.Command) error {
 func claim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) error {
 	who, err := e.Self([]string{who})
 	if err != nil {
-		return exit.Usage("who takes it? Say --assignee NAME, or run this inside a session, where GC_AGENT does")
+		return exit.Usage("who takes it? Say --assignee NAME, or run this inside a session, " +
+			"where GC_AGENT does")
 	}
 	return claimBead(ctx, e, d, id, who)
 }
@@ -63,7 +65,9 @@ func tryClaim(ctx context.Context, e *env.Env, d *depot.Depot, id, who string) e
 				unchanged(e, old, beads.Closing()))}
 	case old.Assignee != "" && old.Assignee != who:
 		return &city.Error{Code: city.Conflict,
-			Message: fmt.Sprintf("%s is %s's already; `gc hook` shows what else there is, and --assignee in place of --claim takes it away from whoever has it", old.ID, old.Assignee)}
+			Message: fmt.Sprintf("%s is %s's already; `gc hook` shows what else there is, and "+
+				"--assignee in place of --claim takes it away from whoever has it", old.ID,
+				old.Assignee)}
 	}
 	return patchFound(ctx, e, has, old, beads.Patch{Status: new(beads.StatusInProgress),
 		Assignee: &who, IfRev: &old.Rev})

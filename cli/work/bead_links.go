@@ -37,7 +37,8 @@ func textOf(e *env.Env, file string, twice bool) (string, error) {
 		return "", fmt.Errorf("cannot read the description: %w", err)
 	}
 	if len(data) > beads.MaxText {
-		return "", exit.Usage("the description in %s has more than %d KiB, which is the most; keep what matters of it", file, beads.MaxText>>10)
+		return "", exit.Usage("the description in %s has more than %d KiB, which is the most; "+
+			"keep what matters of it", file, beads.MaxText>>10)
 	}
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
@@ -91,7 +92,8 @@ func elsewhere(ctx context.Context, e *env.Env, d *depot.Depot, err error, links
 		}
 		if _, has, closeOther, findErr := depot.Find(ctx, e, d, id); findErr == nil && has != d {
 			closeOther()
-			return exit.Usage("%v in the store of %s: %s is work of %s, and links stay within one store; make this bead there too, or write the id into its description",
+			return exit.Usage("%v in the store of %s: %s is work of %s, and links stay within "+
+				"one store; make this bead there too, or write the id into its description",
 				err, d.Title(), id, has.Title())
 		}
 	}
@@ -115,7 +117,8 @@ func (g *guard) Restore(ctx context.Context, all []beads.Bead) (beads.Restored, 
 		return beads.Restored{}, err
 	}
 	if by != nil {
-		return beads.Restored{}, exit.Usage("%s is a bead of %s already, and would be there twice; %s, or --force if it is to be", id, by.Title(), by.ImportHint())
+		return beads.Restored{}, exit.Usage("%s is a bead of %s already, and would be there "+
+			"twice; %s, or --force if it is to be", id, by.Title(), by.ImportHint())
 	}
 	return g.Depot.Restore(ctx, all)
 }

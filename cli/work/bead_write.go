@@ -195,7 +195,8 @@ func beadUpdate(e *env.Env) *cobra.Command {
 			return err
 		}
 		if c.Flags().NFlag() == 0 || onlyWhere(c) {
-			return exit.Usage("nothing is to be changed: gcity bead update ID --status … (see --help)")
+			return exit.Usage("nothing is to be changed: gcity bead update ID --status … " +
+				"(see --help)")
 		}
 		if p.Status != nil && *p.Status == beads.StatusClosed {
 			if err := refuseOpen(ctx, e, d, args[0], nil); err != nil {
@@ -303,7 +304,8 @@ func beadClose(e *env.Env) *cobra.Command {
 		steps, force bool
 	)
 	c := depot.WithWork(e, &cobra.Command{
-		Use: "close ID…", Short: "Say that it is done, or not to be done; closing again is harmless", Args: env.Between(1, beads.MaxNeeds),
+		Use: "close ID…", Short: "Say that it is done, or not to be done; closing again " +
+			"is harmless", Args: env.Between(1, beads.MaxNeeds),
 		Long: `close says that work is done, or is not to be done. A molecule with open steps is
 refused: --steps closes them with it, --force leaves them open. The steps of other
 work stay as they are, and what is open of them is told. Wisps, which are what

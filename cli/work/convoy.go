@@ -74,7 +74,8 @@ func convoyAdd(e *env.Env) *cobra.Command {
 			defer closeOther()
 			if b.Status == beads.StatusClosed {
 				return &city.Error{Code: city.Conflict,
-					Message: fmt.Sprintf("the convoy %s is closed already: make a new one, or open it again with `gcity bead update %s --status open`", b.ID, b.ID)}
+					Message: fmt.Sprintf("the convoy %s is closed already: make a new one, or "+
+						"open it again with `gcity bead update %s --status open`", b.ID, b.ID)}
 			}
 			if err := joinable(ctx, e, at, b.ID, args[1:]); err != nil {
 				return err
@@ -90,7 +91,8 @@ func convoy(ctx context.Context, e *env.Env, d *depot.Depot, id string) (beads.B
 	if err == nil && b.Type != city.ConvoyType {
 		closeOther()
 		err = &city.Error{Code: city.Invalid,
-			Message: fmt.Sprintf("%s is no convoy, but a %s; `gcity convoy list` shows those there are", id, b.Type)}
+			Message: fmt.Sprintf("%s is no convoy, but a %s; `gcity convoy list` shows "+
+				"those there are", id, b.Type)}
 	}
 	return b, at, closeOther, err
 }
@@ -101,7 +103,8 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, id
 		b, err := d.Get(ctx, id)
 		if errors.Is(err, beads.ErrNotFound) {
 			if _, p, findErr := owned(ctx, e, d, []string{id}); findErr == nil && p != nil {
-				return exit.Usage("%s is work of %s, and the convoy is kept by %s: the beads of a convoy are of one store, so make one there", id, p.Title(), d.Title())
+				return exit.Usage("%s is work of %s, and the convoy is kept by %s: the beads of "+
+					"a convoy are of one store, so make one there", id, p.Title(), d.Title())
 			}
 		}
 		switch {
@@ -111,7 +114,8 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, id
 			return exit.Usage("%s is a convoy itself", id)
 		case b.ParentID != "" && b.ParentID != convoy:
 			return &city.Error{Code: city.Conflict,
-				Message: fmt.Sprintf("%s is a step of %s already: add that, or take it out with `gcity bead update %s --parent ''`", id, b.ParentID, id)}
+				Message: fmt.Sprintf("%s is a step of %s already: add that, or take it out with "+
+					"`gcity bead update %s --parent ''`", id, b.ParentID, id)}
 		}
 	}
 	return nil

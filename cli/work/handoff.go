@@ -42,7 +42,8 @@ controller runs nobody restarts the agent: all else is done, and the exit code i
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		me := e.Getenv("GC_AGENT")
 		if me == "" {
-			return exit.Usage("whose work is to be handed on? Run this inside a session, where GC_AGENT says it")
+			return exit.Usage("whose work is to be handed on? Run this inside a session, where " +
+				"GC_AGENT says it")
 		}
 		if len(args) == 1 && f.subject == "" {
 			f.subject, args = args[0], nil
@@ -112,7 +113,8 @@ func HeartbeatCommand(e *env.Env) *cobra.Command {
 		Long: `heartbeat writes the time into .gc/heartbeats/AGENT.json, where whoever watches the
 agent looks. It needs no controller, asks for nothing, and may be called often. In
 the file's name "/" is "_s", "." is "_d" and "_" is "__".`,
-		Example:           "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents 3 --unhealthy-agents 0",
+		Example: "  gc heartbeat --cycle 42 --last-action health-scan --healthy-agents " +
+			"3 --unhealthy-agents 0",
 		ValidArgsFunction: env.Complete(e, env.KindAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if e.ReadOnly {

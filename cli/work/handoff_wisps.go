@@ -15,7 +15,8 @@ import (
 func handed(ctx context.Context, e *env.Env, l *env.Link, me, text string) ([]city.Wisp, string) {
 	all, err := city.Wisps(ctx, l, me)
 	if err != nil {
-		fmt.Fprintf(e.Err, "gcity: what %s works at cannot be read, its wisps stay as they are: %s\n", output.SafeLine(me), output.SafeText(err.Error()))
+		fmt.Fprintf(e.Err, "gcity: what %s works at cannot be read, its wisps stay as "+
+			"they are: %s\n", output.SafeLine(me), output.SafeText(err.Error()))
 		return nil, text
 	}
 	var over []city.Wisp

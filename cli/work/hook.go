@@ -254,7 +254,8 @@ func injectWork(e *env.Env, w *foundWork) error {
 	if text = strings.TrimRight(text, "\n"); w.Text == "" {
 		take := "gc bead update ID --claim --assignee " + w.Agent
 		if contested {
-			take += ". If that is refused, somebody else was quicker: leave it, and look anew with: gc hook"
+			take += ". If that is refused, somebody else was quicker: leave it, and look anew " +
+				"with: gc hook"
 		}
 		text += "\nRead one with: gc bead show ID. Take it with: " + take +
 			". Close it when it is done: gc bead close ID."

@@ -175,7 +175,8 @@ func notified(ctx context.Context, l *env.Link, m mail.Message) string {
 func mailReply(e *env.Env) *cobra.Command {
 	var f draftFlags
 	c := withMail(e, &cobra.Command{
-		Use: "reply ID [TEXT]", Short: "Answer a message in its thread: whoever sent it, or, of one's own, whom it went to", Args: env.Between(1, 2),
+		Use: "reply ID [TEXT]", Short: "Answer a message in its thread: whoever sent it, or, of " +
+			"one's own, whom it went to", Args: env.Between(1, 2),
 		Example: `  gc mail reply gc-12 'done in gc-41'`,
 	}, true, func(ctx context.Context, l *env.Link, args []string) error {
 		if err := f.fill(e, args[1:]); err != nil {

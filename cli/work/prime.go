@@ -137,13 +137,16 @@ const ways = `  gc hook                    your work: what you have begun, and w
 
 // unprompted is what an agent without a prompt is told.
 func unprompted(w *agent.Want) string {
-	return fmt.Sprintf("You are the agent %s of a city of agents. Your folder is %s.\nNobody has written down what you are for. What you can do:\n\n%s", w.Name, w.Spec.Dir, ways)
+	return fmt.Sprintf("You are the agent %s of a city of agents. Your folder is %s.\nNobody has "+
+		"written down what you are for. What you can do:\n\n%s", w.Name, w.Spec.Dir, ways)
 }
 
 // generic is what whoever is no agent is told.
 func generic(dir string) string {
 	if dir == "" {
-		return "This is not a city, and no folder above it is one: gcity init makes one, --city DIR names one.\nAgents of a city have:\n\n" + ways
+		return "This is not a city, and no folder above it is one: gcity init makes one, --city " +
+			"DIR names one.\nAgents of a city have:\n\n" + ways
 	}
-	return fmt.Sprintf("This is the city in %s. You are none of its agents: gc prime AGENT says what one of them is told,\ngc status who there is. Agents have:\n\n%s", dir, ways)
+	return fmt.Sprintf("This is the city in %s. You are none of its agents: gc prime AGENT says "+
+		"what one of them is told,\ngc status who there is. Agents have:\n\n%s", dir, ways)
 }

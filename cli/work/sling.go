@@ -24,7 +24,8 @@ import (
 const slingLimit = 2 * time.Minute
 
 // slingless is why nothing is handed out by a file that is refused.
-const slingless = "whose work becomes whose, and how, is written there: mend the file, or assign it with `gcity bead update ID --assignee NAME`"
+const slingless = "whose work becomes whose, and how, is written there: mend the file, or assign " +
+	"it with `gcity bead update ID --assignee NAME`"
 
 // slingFlags are what is to be handed out, as it is written on a command line.
 type slingFlags struct {
@@ -129,7 +130,8 @@ func slings(ctx context.Context, e *env.Env, l *env.Link, f slingFlags,
 	}
 	if f.formula {
 		if len(what) != 1 || f.on != "" || f.noFormula {
-			return nil, exit.Usage("--formula goes with a target and one formula: gcity sling TARGET FORMULA --formula")
+			return nil, exit.Usage("--formula goes with a target and one formula: gcity sling " +
+				"TARGET FORMULA --formula")
 		}
 		base.Formula = what[0]
 		return []city.SlingRequest{base}, nil
@@ -192,7 +194,8 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 		near = fmt.Sprintf(", did you mean %q?", meant)
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
-		"%q is neither a bead nor a formula of the city%s; a formula of a rig needs --formula, and a text of several words makes a new bead", word, near)}
+		"%q is neither a bead nor a formula of the city%s; a formula of a rig needs --formula, "+
+			"and a text of several words makes a new bead", word, near)}
 }
 
 // formulaNames are those that the city has.

@@ -49,7 +49,8 @@ func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func
 		case ctx.Err() != nil:
 		case err != nil && err.Error() != failing:
 			failing = err.Error()
-			logger.Error("bd has no database server; the city runs without its work until one answers", "error", err)
+			logger.Error("bd has no database server; the city runs without its work until "+
+				"one answers", "error", err)
 		case err == nil && (started || failing != ""):
 			failing = ""
 			logger.Info("the Dolt server runs", "host", s.Host, "port", s.Port, "started", started)

@@ -50,7 +50,8 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 		return script.Open(script.Options{Script: path, Dir: p.Dir, Prefix: p.Prefix,
 			Env: ScriptEnv(p), Serve: serve && p.Rig == ""})
 	}
-	return nil, fmt.Errorf("there is no beads provider %q; [beads] provider is \"bd\", \"exec:SCRIPT\", or left out", p.By.Provider)
+	return nil, fmt.Errorf("there is no beads provider %q; [beads] provider is \"bd\", "+
+		"\"exec:SCRIPT\", or left out", p.By.Provider)
 }
 
 // AskStore finds out whether a store that another program keeps answers, and which of its records cannot be read. It

@@ -88,7 +88,8 @@ func PlaceOf(env string, all []Place) (Place, error) {
 			}
 		}
 	}
-	return Place{}, exit.Usage("BEADS_DIR is %s, where neither this city nor a rig of it has its work; unset it, or name a rig with --rig", env)
+	return Place{}, exit.Usage("BEADS_DIR is %s, where neither this city nor a rig of it has its "+
+		"work; unset it, or name a rig with --rig", env)
 }
 
 func sameFolder(x, y string) bool {

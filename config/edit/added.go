@@ -13,12 +13,12 @@ import (
 	"gcity/internal/toml"
 )
 
-// addedName keeps, in .gc, what suspending has added to files, by the place of the flag: only that is taken out again, for
-// every other flag is somebody's own.
+// addedName keeps, in .gc, what suspending has added to files, by the place of the flag: only that is taken out
+// again, for every other flag is somebody's own.
 const addedName = "suspended.json"
 
-// added is what suspending has added. It is read and written while edits are locked. Nothing depends on it but whether a
-// resumed flag goes or becomes false, so what cannot be read counts as nothing.
+// added is what suspending has added. It is read and written while edits are locked. Nothing depends on it but
+// whether a resumed flag goes or becomes false, so what cannot be read counts as nothing.
 type added map[string]string
 
 func addedIn(dir string) added {
@@ -63,7 +63,8 @@ func (a added) note(key string, before, after []byte) {
 
 // without is a file without what suspending has added to it, nil if that does not stand there as it was written. again
 // suspends in the file that is left: that has to give the one there is.
-func (a added) without(key string, data []byte, flag toml.Span, again func(left []byte) ([]byte, error)) []byte {
+func (a added) without(key string, data []byte, flag toml.Span,
+	again func(left []byte) ([]byte, error)) []byte {
 	text := a[key]
 	for at := strings.Index(text, "true"); at >= 0; {
 		start := flag.Start - at

@@ -31,7 +31,8 @@ func (s place) set(data []byte, on bool) ([]byte, error) {
 		after = splice(data, s.table(root), on)
 	}
 	if err := s.only(data, after, on); err != nil {
-		return nil, fmt.Errorf("cannot edit %s without touching more than one key (%w); write suspended = %t by hand", s.File, err, on)
+		return nil, fmt.Errorf("cannot edit %s without touching more than one key (%w); write "+
+			"suspended = %t by hand", s.File, err, on)
 	}
 	return after, nil
 }
@@ -50,10 +51,12 @@ func (s place) patch(data []byte, root *toml.Node, on bool) []byte {
 		if len(agents.Kids) > 0 {
 			inline += ", "
 		}
-		return cut(data, toml.Span{Start: agents.Value.Start + 1, End: agents.Value.Start + 1}, inline)
+		return cut(data, toml.Span{Start: agents.Value.Start + 1, End: agents.Value.Start + 1},
+			inline)
 	case patches != nil && patches.Inline:
 		inline = " agents = [" + inline + "] "
-		return cut(data, toml.Span{Start: patches.Value.Start + 1, End: patches.Value.Start + 1}, inline)
+		return cut(data, toml.Span{Start: patches.Value.Start + 1, End: patches.Value.Start + 1},
+			inline)
 	}
 	return appendTable(data, "[[patches.agents]]", strings.Join(keys, lineBreak(data)))
 }
@@ -94,7 +97,8 @@ func cut(data []byte, s toml.Span, by string) []byte {
 	return append(out, data[s.End:]...)
 }
 
-// insertLine puts a line below the one that s ends in, with the indentation and the end of line of the one it starts in.
+// insertLine puts a line below the one that s ends in, with the indentation and the end of line of the one it
+// starts in.
 func insertLine(data []byte, s toml.Span, text string) []byte {
 	start := bytes.LastIndexByte(data[:s.Start], '\n') + 1
 	indent := string(data[start:s.Start])
@@ -155,7 +159,8 @@ func (s place) table(root *toml.Node) *toml.Node {
 func (s place) override(root *toml.Node) *toml.Node {
 	for _, r := range toml.TablesOf(root.Get("rigs")) {
 		for _, t := range toml.TablesOf(r.Get("overrides")) {
-			if r.TextOf("name") == s.Rig && (t.TextOf("name") == s.Name || t.TextOf("agent") == s.Name) {
+			if r.TextOf("name") == s.Rig && (t.TextOf("name") == s.Name ||
+				t.TextOf("agent") == s.Name) {
 				return t
 			}
 		}

@@ -12,7 +12,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// OverridesFile keeps, below the city's .gc folder, what operators have set by hand over what the configuration works out.
+// OverridesFile keeps, below the city's .gc folder, what operators have set by hand over what the configuration
+// works out.
 const OverridesFile = "overrides.toml"
 
 type overrides struct {
@@ -35,7 +36,8 @@ func Overrides(dir string) (map[string]int, error) {
 		err = fmt.Errorf("it has the unknown key %q", meta.Undecoded()[0].String())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the overrides in %s cannot be read: %w; mend the file or remove it", path, err)
+		return nil, fmt.Errorf("the overrides in %s cannot be read: %w; mend the file or remove it",
+			path, err)
 	}
 	return o.Pools, nil
 }
@@ -67,7 +69,8 @@ func SetOverride(dir, pool string, size *int) error {
 		return nil
 	}
 	var b strings.Builder
-	b.WriteString("# Sizes set by `gcity pool scale NAME N`; `gcity pool scale NAME auto` takes one out.\n")
+	b.WriteString("# Sizes set by `gcity pool scale NAME N`; `gcity pool scale NAME auto` " +
+		"takes one out.\n")
 	if err := burnt.NewEncoder(&b).Encode(overrides{all}); err != nil {
 		return fmt.Errorf("the override cannot be kept: %w", err)
 	}

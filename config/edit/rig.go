@@ -19,20 +19,22 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// Unfit says that an edit was not made, because the configuration would be refused with it. Err says by what, with places
-// in the file as it would have been.
+// Unfit says that an edit was not made, because the configuration would be refused with it. Err says by what, with
+// places in the file as it would have been.
 type Unfit struct {
 	What string // "the rig \"demo\" cannot be added"
 	Err  *config.Error
 }
 
 func (u *Unfit) Error() string {
-	return u.What + ", and nothing was written; the configuration would be refused:\n" + u.Err.Error()
+	return u.What + ", and nothing was written; the configuration would " +
+		"be refused:\n" + u.Err.Error()
 }
 
 // AddRig declares a rig in the city.toml, and gives the configuration that there is then. Nothing else in the
 // file changes. A configuration that is refused as it is, is an *Error; one that would be refused
-// with the rig is an *Unfit, and stays as it was. A folder that cannot be worked in, and the city's own, is refused, too.
+// with the rig is an *Unfit, and stays as it was. A folder that cannot be worked in, and the city's own, is
+// refused, too.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}
@@ -54,7 +56,8 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 			return fmt.Errorf("%s: %s", what, r.Problem)
 		}
 		if real, err := filepath.EvalSymlinks(r.Path); err == nil && real == c.Path {
-			return fmt.Errorf("%s: %s is the city's own folder; agents without a dir work there already", what, n.Path)
+			return fmt.Errorf("%s: %s is the city's own folder; agents without a dir work "+
+				"there already", what, n.Path)
 		}
 		return nil
 	}
@@ -67,7 +70,8 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray { // there the new one is the first
+			// there the new one is the first
+			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray {
 				all := was["rigs"].([]map[string]any)
 				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)
 			}
@@ -89,9 +93,9 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 }
 
 // RemoveRig takes a rig out of the city.toml, with what is said there of it alone: patches of its agents,
-// overrides of its automations, and, if agents, the agents that are declared for it. It gives the configuration that there
-// is then. Comments above what goes stay, those within it go. Without agents, a rig that has some is ErrInUse. What stands in
-// other files is left alone, and an error. Otherwise it is as AddRig.
+// overrides of its automations, and, if agents, the agents that are declared for it. It gives the configuration
+// that there is then. Comments above what goes stay, those within it go. Without agents, a rig that has some is
+// ErrInUse. What stands in other files is left alone, and an error. Otherwise it is as AddRig.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
 	what := fmt.Sprintf("the rig %q cannot be removed", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
@@ -124,7 +128,8 @@ func RemoveRig(src config.Source, name string, agents bool) (*config.City, error
 // declaredHere says what of a rig is declared in a file other than city.toml; nil if nothing is.
 func declaredHere(c *config.City, rig string) error {
 	elsewhere := func(what string, o config.Origin) error {
-		return fmt.Errorf("%s is declared at %s, which is left alone; take it out there by hand", what, o)
+		return fmt.Errorf("%s is declared at %s, which is left alone; take it out there by hand",
+			what, o)
 	}
 	if r := c.Rig(rig); r.Origin.File != config.FileName {
 		return elsewhere("it", r.Origin)
@@ -178,8 +183,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ decodes a file before and after an edit, with another parser than the one that found the places. even makes both
-// equal, if the edit did what it was to do and nothing else.
+// differ decodes a file before and after an edit, with another parser than the one that found the places. even
+// makes both equal, if the edit did what it was to do and nothing else.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any
@@ -193,7 +198,8 @@ func differ(before, after []byte, even func(was, is map[string]any)) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("cannot edit %s without touching anything else (%w); do it by hand", config.FileName, err)
+		return fmt.Errorf("cannot edit %s without touching anything else (%w); do it by hand",
+			config.FileName, err)
 	}
 	return nil
 }

@@ -36,7 +36,9 @@ func withoutRig(m map[string]any, rig string) {
 		if in == nil {
 			return
 		}
-		in[list] = slices.DeleteFunc(decodedTables(in[list]), func(t map[string]any) bool { return t[key] == rig })
+		in[list] = slices.DeleteFunc(decodedTables(in[list]), func(t map[string]any) bool {
+			return t[key] == rig
+		})
 		if len(in[list].([]map[string]any)) == 0 {
 			delete(in, list)
 		}
@@ -46,7 +48,8 @@ func withoutRig(m map[string]any, rig string) {
 	drop(m, "agent", "dir")
 	drop(m, "watchdogs", "rig")
 	for _, inner := range []struct{ table, list, key string }{
-		{"patches", "agents", "dir"}, {"patches", "rigs", "name"}, {"patches", "watchdogs", "rig"}, {"automations", "overrides", "rig"}, {"orders", "overrides", "rig"},
+		{"patches", "agents", "dir"}, {"patches", "rigs", "name"}, {"patches", "watchdogs", "rig"},
+		{"automations", "overrides", "rig"}, {"orders", "overrides", "rig"},
 	} {
 		t, _ := m[inner.table].(map[string]any)
 		drop(t, inner.list, inner.key)
@@ -65,15 +68,16 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 		}
 		gone = append(gone, chunks(data, t)...)
 	}
-	slices.SortFunc(gone, func(a, b toml.Span) int { return cmp.Compare(b.Start, a.Start) }) // from the end, so that places stay
+	// from the end, so that places stay
+	slices.SortFunc(gone, func(a, b toml.Span) int { return cmp.Compare(b.Start, a.Start) })
 	for _, s := range gone {
 		data = cut(data, withBlank(s, data), "")
 	}
 	return data, nil
 }
 
-// chunks are the whole lines that a table with a header is written in: from its header to its last key, and the same of each
-// table with a header within it.
+// chunks are the whole lines that a table with a header is written in: from its header to its last key, and the
+// same of each table with a header within it.
 func chunks(data []byte, t *toml.Node) []toml.Span {
 	end := t.Value.End
 	var out []toml.Span
@@ -98,8 +102,8 @@ func chunks(data []byte, t *toml.Node) []toml.Span {
 	return append(out, toml.Span{Start: start, End: end})
 }
 
-// withBlank is a span of whole lines together with the blank lines before it, where what follows is blank or nothing, so that one
-// gap is left of two.
+// withBlank is a span of whole lines together with the blank lines before it, where what follows is blank or
+// nothing, so that one gap is left of two.
 func withBlank(s toml.Span, data []byte) toml.Span {
 	rest := data[s.End:]
 	if line := bytes.TrimSpace(rest[:toml.LineEnd(rest)]); len(line) > 0 {

@@ -21,13 +21,14 @@ var (
 // lockWait bounds the wait for another edit; each takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended writes the suspended flag of a target, into the city.toml, or for a rig into the file that declares it. An
-// agent of an included file or a topology gets a [[patches.agents]] block in city.toml, and what is patched, with the flag,
-// has it changed there. Nothing else in the file changes: comments, order, blank lines and line ends
-// stay. Resuming takes out what suspending has added, as long as it stands there as it was written; any other flag is
-// set to false. A file that says so already is not written. The configuration has to be valid, otherwise the *Error says what is
-// wrong with it. Edits by gcity take turns; one by somebody else in the same moment is ErrChanged. A name that nobody has
-// is ErrNoAgent or ErrNoRig, one of a member ErrMember, one that several have ErrAmbiguous.
+// SetSuspended writes the suspended flag of a target, into the city.toml, or for a rig into the file that declares
+// it. An agent of an included file or a topology gets a [[patches.agents]] block in city.toml, and what is patched,
+// with the flag, has it changed there. Nothing else in the file changes: comments, order, blank lines and line ends
+// stay. Resuming takes out what suspending has added, as long as it stands there as it was written; any other flag
+// is set to false. A file that says so already is not written. The configuration has to be valid, otherwise the
+// *Error says what is wrong with it. Edits by gcity take turns; one by somebody else in the same moment is
+// ErrChanged. A name that nobody has is ErrNoAgent or ErrNoRig, one of a member ErrMember, one that several have
+// ErrAmbiguous.
 func SetSuspended(src config.Source, t config.Target, on bool) error {
 	dir, err := config.Canonical(src.Dir)
 	if err != nil {
@@ -57,7 +58,8 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 		if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
 			what = "what counts is said" // of the city, or by a patch
 		}
-		return fmt.Errorf("%s in %s, which may be other cities' too and is left alone; write suspended = %t there by hand", what, s.File, on)
+		return fmt.Errorf("%s in %s, which may be other cities' too and is left alone; write "+
+			"suspended = %t there by hand", what, s.File, on)
 	}
 	if s.File != config.FileName {
 		path = filepath.Join(dir, s.File)
@@ -84,7 +86,8 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 		return err
 	}
 	delete(memo, key)
-	_ = memo.write(dir) // what stays in it by mistake is looked at again before anything is taken out
+	// what stays in it by mistake is looked at again before anything is taken out
+	_ = memo.write(dir)
 	return nil
 }
 
@@ -122,7 +125,8 @@ func replace(path string, before, after []byte) error {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
 	if !bytes.Equal(now, before) {
-		return fmt.Errorf("cannot edit %s: %w by somebody else; nothing was written, try again", path, ErrChanged)
+		return fmt.Errorf("cannot edit %s: %w by somebody else; nothing was written, try again",
+			path, ErrChanged)
 	}
 	if err := disk.WriteFile(path, after, 0o644); err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
@@ -140,13 +144,15 @@ func lockEdits(dir string) (unlock func(), err error) {
 	for deadline := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
 		l, err := disk.TryLock(path)
 		if err == nil {
-			return func() { _ = l.Release() }, nil // the kernel releases it at the latest when the process ends
+			// the kernel releases it at the latest when the process ends
+			return func() { _ = l.Release() }, nil
 		}
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("another edit has held %s for %s; see who has it open, and try again", path, lockWait)
+			return nil, fmt.Errorf("another edit has held %s for %s; see who has it open, "+
+				"and try again", path, lockWait)
 		}
 	}
 }

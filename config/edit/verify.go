@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// only decodes a file before and after the edit, with another parser than the one that found the place, and says if they
-// differ in more than the flag.
+// only decodes a file before and after the edit, with another parser than the one that found the place, and says if
+// they differ in more than the flag.
 func (s place) only(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {
@@ -40,7 +40,10 @@ func (s place) take(m map[string]any, on bool) {
 		block["dir"] = s.Dir
 	}
 	patches := inside(m, "patches")
-	patches["agents"] = slices.DeleteFunc(decodedTables(patches["agents"]), func(t map[string]any) bool { return reflect.DeepEqual(t, block) })
+	patches["agents"] = slices.DeleteFunc(decodedTables(patches["agents"]),
+		func(t map[string]any) bool {
+			return reflect.DeepEqual(t, block)
+		})
 }
 
 // decoded gives the tables of a decoded file that the flag belongs to.
@@ -58,7 +61,9 @@ func (s place) decoded(m map[string]any) []map[string]any {
 				tables = decodedTables(r["overrides"])
 			}
 		}
-		return slices.DeleteFunc(tables, func(t map[string]any) bool { return t["name"] != s.Name && t["agent"] != s.Name })
+		return slices.DeleteFunc(tables, func(t map[string]any) bool {
+			return t["name"] != s.Name && t["agent"] != s.Name
+		})
 	case "agents":
 		tables = slices.Concat(decodedTables(m["agents"]), decodedTables(m["agent"]))
 	default:

@@ -22,10 +22,11 @@ type Configuration struct {
 	Overrides map[string]int // of pools, by hand
 	OnDisk    bool           // crash_history = "disk"
 
-	Dir                string       // of the city
-	Source             *config.City // what all this was made of
-	Backups            bool         // work is backed up once a day
-	NoWork             bool         // there are no stores: nothing is counted, nothing runs by itself
+	Dir     string       // of the city
+	Source  *config.City // what all this was made of
+	Backups bool         // work is backed up once a day
+	// there are no stores: nothing is counted, nothing runs by itself
+	NoWork             bool
 	Layers             []formula.Layer
 	Automations        automation.Options
 	WispEvery, WispTTL time.Duration // both or none are 0

@@ -61,7 +61,8 @@ type (
 		Text                 string
 		Polite               bool
 		Provider             string // that runs it; "" = there is but one
-		Prefix               string // of the line in which the agent's program waits for input; "" = nobody knows
+		// of the line in which the agent's program waits for input; "" = nobody knows
+		Prefix string
 	}
 	// List looks at reality. → Listed
 	List struct {

@@ -34,7 +34,8 @@ type (
 	}
 	// Listed is the result of a list effect.
 	Listed struct {
-		Turn     uint64 // of the effect: what the machine did to an agent since then is newer than this
+		// of the effect: what the machine did to an agent since then is newer than this
+		Turn     uint64
 		Sessions []session.Status
 		Past     *Inherited // nil: nothing of a predecessor's can be among them
 		Err      error
@@ -101,8 +102,9 @@ type (
 		Held      string        // why it was not typed; "" = it was, if err is nil
 		Wait      time.Duration // before it is tried again
 		Disturbed bool          // it was held back by somebody who types
-		Output    uint64        // bytes printed until it was submitted; the largest number = nobody knows
-		Err       error         // it was refused, and will be again
+		// bytes printed until it was submitted; the largest number = nobody knows
+		Output uint64
+		Err    error // it was refused, and will be again
 	}
 	// Edited is the result of an edit effect; a load effect follows by itself.
 	Edited struct {

@@ -6,7 +6,8 @@ import (
 
 // LoggedRuns is what the newest events say of runs.
 type LoggedRuns struct {
-	Since time.Time       // of the oldest of these events: what happened before may be in the log too
+	// of the oldest of these events: what happened before may be in the log too
+	Since time.Time
 	Fired map[string]bool // ids of the runs whose beginning is among them
 	Ended map[string]bool // and of those whose end is
 }

@@ -1,8 +1,9 @@
-// Package mirror tells a script of the city's (`exec:<script>`) of every event. The log of package events stays what counts:
-// an event is in it before anybody hears of it, the script included, and no script can give a seq or hold up the city. The
-// script is told of one event after the other, in their order, each at least once: where it has come to is written down
-// after each, and what a crash hides of that is told again, with the same seq. What waits is bounded: a script that falls
-// too far behind is told of the events that it misses by an events.gap in their place.
+// Package mirror tells a script of the city's (`exec:<script>`) of every event. The log of package events stays
+// what counts: an event is in it before anybody hears of it, the script included, and no script can give a seq or
+// hold up the city. The script is told of one event after the other, in their order, each at least once: where it
+// has come to is written down after each, and what a crash hides of that is told again, with the same seq. What
+// waits is bounded: a script that falls too far behind is told of the events that it misses by an events.gap in
+// their place.
 //
 // # Concurrency
 //
@@ -37,8 +38,8 @@ const (
 	failing = 3
 	// What has failed is tried again after minWait, and then after twice as long each time, up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// lastWords is how long the script may take when Run is to end, for the call that is under way and for the events of the
-	// city's end together.
+	// lastWords is how long the script may take when Run is to end, for the call that is under way and for the
+	// events of the city's end together.
 	lastWords = 5 * time.Second
 )
 
@@ -65,7 +66,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv says what of it the script gets.
 	Environ []string
-	Last    *lastwords.Time // within which Run ends once ctx has ended; nil: it has lastWords for itself
+	// within which Run ends once ctx has ended; nil: it has lastWords for itself
+	Last *lastwords.Time
 }
 
 // Place is how far a script has come.
@@ -79,7 +81,8 @@ type Place struct {
 
 const fileName = "events-mirror.json"
 
-// Load reads from a city's .gc folder how far its script has come; the zero Place if it has never been told of anything.
+// Load reads from a city's .gc folder how far its script has come; the zero Place if it has never been told of
+// anything.
 func Load(dir string) (Place, error) {
 	var p Place
 	data, err := disk.ReadFile(filepath.Join(dir, fileName))
@@ -104,7 +107,8 @@ func Newest(ctx context.Context, o Options) (uint64, error) {
 	}
 	var n uint64
 	if err := json.Unmarshal(out, &n); err != nil {
-		return 0, fmt.Errorf("the events' script is to print a number at latest-seq, and printed %.60q", out)
+		return 0, fmt.Errorf("the events' script is to print a number at latest-seq, and "+
+			"printed %.60q", out)
 	}
 	return n, nil
 }
@@ -117,24 +121,27 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 		environ = os.Environ()
 	}
 	env := shell.ScriptEnv(environ, o.Env...)
-	got, err := shell.Call(ctx, shell.Program{Path: o.Script, Args: []string{op}, Dir: o.Dir, Env: env, Stdin: stdin, Most: 1 << 20})
+	got, err := shell.Call(ctx, shell.Program{Path: o.Script, Args: []string{op}, Dir: o.Dir,
+		Env: env, Stdin: stdin, Most: 1 << 20})
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the events' script: %s: %w", op, err)
 	case got.Code == 2:
-		return nil, fmt.Errorf("the events' script does not know the operation %s: %w", op, errors.ErrUnsupported)
+		return nil, fmt.Errorf("the events' script does not know the operation %s: %w", op,
+			errors.ErrUnsupported)
 	case got.Code != 0:
 		why := strings.Join(strings.Fields(got.Stderr), " ")
 		if why == "" {
 			why = "it said nothing"
 		}
-		return nil, fmt.Errorf("the events' script failed at %s (exit %d): %.300s", op, got.Code, why)
+		return nil, fmt.Errorf("the events' script failed at %s (exit %d): %.300s", op, got.Code,
+			why)
 	}
 	return got.Stdout, nil
 }
 
-// Run tells the script until ctx ends, and then for a moment of what is still there. What goes wrong is an event, is logged,
-// and tried again, but not at the end.
+// Run tells the script until ctx ends, and then for a moment of what is still there. What goes wrong is an event,
+// is logged, and tried again, but not at the end.
 func Run(ctx context.Context, o Options) {
 	words, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -169,8 +176,9 @@ type mirror struct {
 	o     Options
 	words context.Context // of the calls; it ends lastWords after Run's
 	at    Place
-	until uint64 // the newest event that is of interest, and what fails is not tried again; 0 = there is always a next one
-	fails int    // in a row
+	// the newest event that is of interest, and what fails is not tried again; 0 = there is always a next one
+	until uint64
+	fails int // in a row
 }
 
 func (m *mirror) follow(ctx context.Context) {
@@ -181,7 +189,8 @@ func (m *mirror) follow(ctx context.Context) {
 		for e, err := range m.o.Log.Follow(ctx, m.at.Seq) {
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, events.ErrClosed) {
-					m.o.Logger.Warn("the events' script has to wait: the log cannot be read", "error", err)
+					m.o.Logger.Warn("the events' script has to wait: the log cannot be read",
+						"error", err)
 				}
 				if m.until != 0 || !pause(ctx, minWait) {
 					return
@@ -202,7 +211,8 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// miss tells the script in one event of those up to a seq that it will not be told of, and reports whether it has taken it.
+// miss tells the script in one event of those up to a seq that it will not be told of, and reports whether it has
+// taken it.
 func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	n := to - m.at.Seq
 	payload, err := json.Marshal(map[string]uint64{"from": m.at.Seq + 1, "to": to, "count": n})
@@ -219,9 +229,10 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return told
 }
 
-// tell tells of one event, as often as it takes, and reports whether the script has taken it. It gives up when ctx ends, at
-// the end of the city with the first failure, and when so many others wait that this one may have to go. A call that is under
-// way when ctx ends is waited for, as long as there are last words: what it has told is then known.
+// tell tells of one event, as often as it takes, and reports whether the script has taken it. It gives up when ctx
+// ends, at the end of the city with the first failure, and when so many others wait that this one may have to go. A
+// call that is under way when ctx ends is waited for, as long as there are last words: what it has told is then
+// known.
 func (m *mirror) tell(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
 	if err != nil { // it was read from JSON
@@ -237,7 +248,8 @@ func (m *mirror) tell(ctx context.Context, e events.Event) bool {
 			return false
 		}
 		m.failed(err)
-		if m.until != 0 || !pause(ctx, wait) || e.Type != events.Gap && m.o.Log.Last() > e.Seq+MaxBehind {
+		if m.until != 0 || !pause(ctx, wait) || e.Type != events.Gap &&
+			m.o.Log.Last() > e.Seq+MaxBehind {
 			return false
 		}
 	}
@@ -246,7 +258,8 @@ func (m *mirror) tell(ctx context.Context, e events.Event) bool {
 
 func (m *mirror) taken(seq uint64) {
 	if m.fails >= failing {
-		m.say(Healed, fmt.Sprintf("the events' script takes events again; the last that waited is %d", m.o.Log.Last()))
+		m.say(Healed, fmt.Sprintf("the events' script takes events again; the last that "+
+			"waited is %d", m.o.Log.Last()))
 	}
 	m.fails, m.at.Since, m.at.Why = 0, time.Time{}, ""
 	m.at.Seq = seq
@@ -267,7 +280,8 @@ func (m *mirror) failed(err error) {
 // say writes an event about the script, of which it is told itself when it is well.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
-	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script, Message: message}); err != nil && !errors.Is(err, events.ErrQueued) {
+	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,
+		Message: message}); err != nil && !errors.Is(err, events.ErrQueued) {
 		m.o.Logger.Warn("the event about the events' script could not be written", "error", err)
 	}
 }
@@ -278,7 +292,8 @@ func (m *mirror) save() {
 		err = disk.Replace(filepath.Join(m.o.State, fileName), data, 0o600)
 	}
 	if err != nil {
-		m.o.Logger.Warn("how far the events' script has come could not be written down; some events may be told twice", "error", err)
+		m.o.Logger.Warn("how far the events' script has come could not be written down; some "+
+			"events may be told twice", "error", err)
 	}
 }
 

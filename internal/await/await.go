@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Limit bounds every wait. Nothing is judged by it but that something never comes, and it has to be long enough for a machine
-// that is busy with other things.
+// Limit bounds every wait. Nothing is judged by it but that something never comes, and it has to be long enough for
+// a machine that is busy with other things.
 const Limit = 2 * time.Minute
 
 // slowest is the longest pause between two looks; a look may be a process.

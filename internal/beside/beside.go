@@ -28,8 +28,8 @@ type look[T any] struct {
 // New lets so many looks be under way at once; beyond that nothing answers.
 func New[T any](most int) *Looks[T] { return &Looks[T]{most: most, under: map[string]*look[T]{}} }
 
-// Begin begins a look, unless one of that name is under way. see runs in a goroutine of its own for as long as it takes, so
-// nothing that it shares may be written to by others.
+// Begin begins a look, unless one of that name is under way. see runs in a goroutine of its own for as long as it
+// takes, so nothing that it shares may be written to by others.
 func (l *Looks[T]) Begin(name string, see func() T) { l.begin(name, see) }
 
 func (l *Looks[T]) begin(name string, see func() T) *look[T] {
@@ -56,9 +56,10 @@ func (l *Looks[T]) begin(name string, see func() T) *look[T] {
 	return k
 }
 
-// At gives what a look saw that began at a time or later, which it begins if need be. It is not ok if a look has not ended
-// within limit of its beginning (0 = no limit) or before ctx.
-func (l *Looks[T]) At(ctx context.Context, name string, since time.Time, limit time.Duration, see func() T) (_ T, ok bool) {
+// At gives what a look saw that began at a time or later, which it begins if need be. It is not ok if a look has
+// not ended within limit of its beginning (0 = no limit) or before ctx.
+func (l *Looks[T]) At(ctx context.Context, name string, since time.Time, limit time.Duration,
+	see func() T) (_ T, ok bool) {
 	for {
 		k := l.begin(name, see)
 		ok := k.answered(ctx, limit)

@@ -32,7 +32,8 @@ func Parse(word string) (string, error) {
 		}
 		return strconv.Itoa(i), nil
 	}
-	return "", fmt.Errorf("%q is no colour: write a name (%s; each with bright- before it too), a number from 0 to 255, or #rrggbb",
+	return "", fmt.Errorf("%q is no colour: write a name (%s; each with bright- before it too), "+
+		"a number from 0 to 255, or #rrggbb",
 		word, strings.Join(Names(), ", "))
 }
 

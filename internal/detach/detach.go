@@ -12,21 +12,24 @@ type Key struct{ letter byte }
 // Usual is the key where nobody chose another.
 const Usual = "ctrl+q"
 
-// Parse reads "ctrl+q". A letter is possible, or one of \ ] ^ _, but for what a terminal cannot tell from another key or
-// every program in it needs. The error says what to write instead; "" is Usual.
+// Parse reads "ctrl+q". A letter is possible, or one of \ ] ^ _, but for what a terminal cannot tell from another
+// key or every program in it needs. The error says what to write instead; "" is Usual.
 func Parse(text string) (Key, error) {
 	if text == "" {
 		text = Usual
 	}
 	rest, ok := strings.CutPrefix(strings.ToLower(text), "ctrl+")
 	if !ok || len(rest) != 1 || !strings.Contains(`abcdefghijklmnopqrstuvwxyz\]^_`, rest) {
-		return Key{}, fmt.Errorf("%q cannot leave a terminal; write ctrl+ and a letter or one of \\ ] ^ _, like %q", text, Usual)
+		return Key{}, fmt.Errorf("%q cannot leave a terminal; write ctrl+ and a letter or one of "+
+			"\\ ] ^ _, like %q", text, Usual)
 	}
 	k := Key{rest[0]}
-	taken := map[byte]string{'i': "tab", 'm': "enter", 'h': "backspace", 'j': "enter", 'c': "what interrupts a program",
+	taken := map[byte]string{'i': "tab", 'm': "enter", 'h': "backspace", 'j': "enter",
+		'c': "what interrupts a program",
 		'd': "the end of input"}
 	if what := taken[k.letter]; what != "" {
-		return Key{}, fmt.Errorf("%q is %s in a terminal; take another key, like %q", text, what, Usual)
+		return Key{}, fmt.Errorf("%q is %s in a terminal; take another key, like %q", text, what,
+			Usual)
 	}
 	return k, nil
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Scanner looks for a Key in what a person types: as its byte, 0x11 for ctrl+q, and in the forms that terminals use once
-// an agent has asked for more exact keys (CSI 113;5u and CSI 27;5;113~). A paste may contain anything. What is not that
-// key comes out byte for byte; only the beginning of an escape sequence is held back until its end has come or Flush is
-// called. Not for concurrent use.
+// Scanner looks for a Key in what a person types: as its byte, 0x11 for ctrl+q, and in the forms that terminals use
+// once an agent has asked for more exact keys (CSI 113;5u and CSI 27;5;113~). A paste may contain anything. What is
+// not that key comes out byte for byte; only the beginning of an escape sequence is held back until its end has
+// come or Flush is called. Not for concurrent use.
 type Scanner struct {
 	Key Key
 
@@ -28,7 +28,8 @@ func (s *Scanner) Feed(p []byte) (out []byte, leave bool) {
 		if len(s.held) > 0 {
 			s.held = append(s.held, b)
 			switch {
-			case b == 0x1b || len(s.held) == 2 && b != '[' || len(s.held) > maxHeld || len(s.held) > 2 && (b < 0x20 || b > 0x7e):
+			case b == 0x1b || len(s.held) == 2 && b != '[' || len(s.held) > maxHeld ||
+				len(s.held) > 2 && (b < 0x20 || b > 0x7e):
 				out = append(out, s.held[:len(s.held)-1]...)
 				s.held = s.held[:0] // and b is looked at by itself
 			case len(s.held) > 2 && b >= 0x40: // the final byte

@@ -24,7 +24,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return renameio.WriteFile(path, data, perm, renameio.WithExistingPermissions(), renameio.WithTempDir(filepath.Dir(path)))
+	return renameio.WriteFile(path, data, perm, renameio.WithExistingPermissions(),
+		renameio.WithTempDir(filepath.Dir(path)))
 }
 
 // MkdirIn makes a folder below root, with its parents, but never root itself: one that was moved or removed is not made
@@ -36,8 +37,8 @@ func MkdirIn(root, path string, perm fs.FileMode) error {
 	return os.MkdirAll(path, perm)
 }
 
-// OwnFolder makes a folder that only its user may enter and that no repository takes in, because it ignores itself. One that
-// is there already stays as it is; a link in its place is refused. Its parent must exist.
+// OwnFolder makes a folder that only its user may enter and that no repository takes in, because it ignores itself.
+// One that is there already stays as it is; a link in its place is refused. Its parent must exist.
 func OwnFolder(path string) error {
 	return in(path, func(d *parent) error {
 		err := d.root.Mkdir(d.name, 0o700)
@@ -51,15 +52,17 @@ func OwnFolder(path string) error {
 		if err != nil {
 			return err
 		}
-		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"), 0o600); err != nil {
-			return errors.Join(err, d.root.Remove(d.name)) // or the next call would take it for the user's
+		if err := d.root.WriteFile(filepath.Join(d.name, ".gitignore"), []byte("*\n"),
+			0o600); err != nil {
+			// or the next call would take it for the user's
+			return errors.Join(err, d.root.Remove(d.name))
 		}
 		return nil
 	})
 }
 
-// MakePrivate makes a folder with its parents below .gc, or takes it back from other users: mode 0700. It refuses a link,
-// and a folder of another user.
+// MakePrivate makes a folder with its parents below .gc, or takes it back from other users: mode 0700. It refuses a
+// link, and a folder of another user.
 func MakePrivate(path string) error {
 	if err := MkdirAll(path, 0o700); err != nil {
 		return err

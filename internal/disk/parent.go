@@ -173,7 +173,8 @@ func (d *parent) fit(info fs.FileInfo, write bool) error {
 		return d.unsafe("belongs to " + userName(st.Uid))
 	}
 	if st.Nlink > 1 {
-		return d.unsafe(fmt.Sprintf("has %d names (hard links), so a write would change another file too", st.Nlink))
+		return d.unsafe(fmt.Sprintf("has %d names (hard links), so a write would change "+
+			"another file too", st.Nlink))
 	}
 	return nil
 }
@@ -206,7 +207,8 @@ func (d *parent) is(info fs.FileInfo) string {
 
 func (d *parent) unsafe(reason string) error {
 	path := Real(d.path)
-	return &UnsafeError{Path: path, Reason: reason, Fix: fmt.Sprintf("mv %s %s", quote(path), quote(path+".bad"))}
+	return &UnsafeError{Path: path, Reason: reason,
+		Fix: fmt.Sprintf("mv %s %s", quote(path), quote(path+".bad"))}
 }
 
 // told gives an error the file's whole path: os.Root knows names only.
@@ -257,7 +259,8 @@ func userName(uid uint32) string {
 // quote makes a path one word of a shell.
 func quote(path string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+=:@,", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("/._-+=:@,", r)
 	}
 	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
 		return path

@@ -35,7 +35,8 @@ func SocketPath(path string) (string, error) {
 	sum := sha256.Sum256([]byte(path))
 	short := filepath.Join(dir, hex.EncodeToString(sum[:10])+".sock")
 	if len(short) > maxSocket {
-		return "", fmt.Errorf("the socket path %s is longer than the %d bytes that the system allows: set XDG_RUNTIME_DIR to a shorter folder", short, maxSocket)
+		return "", fmt.Errorf("the socket path %s is longer than the %d bytes that the system "+
+			"allows: set XDG_RUNTIME_DIR to a shorter folder", short, maxSocket)
 	}
 	return short, Replace(pointer(path), []byte(short+"\n"), 0o600)
 }

@@ -53,7 +53,9 @@ func ReadFile(path string) ([]byte, error) {
 
 // Save replaces the content of a file in one step, and the new content survives a power cut. What is there already
 // must be a regular file.
-func Save(path string, data []byte, perm fs.FileMode) error { return replace(path, data, perm, true) }
+func Save(path string, data []byte, perm fs.FileMode) error {
+	return replace(path, data, perm, true)
+}
 
 // Replace is Save without durability: the content survives any process, not a power cut. It costs no flush.
 func Replace(path string, data []byte, perm fs.FileMode) error {
@@ -97,13 +99,13 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	return nil
 }
 
-// MkdirAll makes a folder and its parents, but no parent named .gc or .beads and none above: what was moved or removed is
-// not made again at its old path. A folder that exists keeps its permissions; a link is refused. A path with neither name
-// in it is the user's: all of it is made, as os.MkdirAll does.
+// MkdirAll makes a folder and its parents, but no parent named .gc or .beads and none above: what was moved or
+// removed is not made again at its old path. A folder that exists keeps its permissions; a link is refused. A path
+// with neither name in it is the user's: all of it is made, as os.MkdirAll does.
 func MkdirAll(path string, perm fs.FileMode) error { return mkdirAll(path, perm, false) }
 
-// MkdirState is MkdirAll that makes the .gc or .beads too, for a caller that does not know whether the city has one yet.
-// Its caller makes sure that the folder was not moved.
+// MkdirState is MkdirAll that makes the .gc or .beads too, for a caller that does not know whether the city has one
+// yet. Its caller makes sure that the folder was not moved.
 func MkdirState(path string, perm fs.FileMode) error { return mkdirAll(path, perm, true) }
 
 func mkdirAll(path string, perm fs.FileMode, state bool) error {
@@ -119,7 +121,8 @@ func mkdirAll(path string, perm fs.FileMode, state bool) error {
 		if !isState(name) || i == len(below)-1 || state { // else it is entered or missed
 			if err = root.Mkdir(name, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 				at := filepath.Join(append([]string{base}, below[:i+1]...)...)
-				return errors.Join(&fs.PathError{Op: "mkdir", Path: Real(at), Err: cause(err)}, root.Close())
+				return errors.Join(&fs.PathError{Op: "mkdir", Path: Real(at), Err: cause(err)},
+					root.Close())
 			}
 		}
 		if root, err = enter(root, base, below[:i+1]); err != nil {
@@ -196,7 +199,9 @@ func ReadDir(path string) (entries []fs.DirEntry, err error) {
 	}
 	defer f.Close()
 	entries, err = f.ReadDir(-1)
-	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int {
+		return strings.Compare(a.Name(), b.Name())
+	})
 	return entries, err
 }
 

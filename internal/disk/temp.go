@@ -22,10 +22,11 @@ var temp = sync.OnceValue(func() *regexp.Regexp {
 // Temp is a name that nobody has, in the folder of a file that it is to become.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
 
-// SweepTemps removes what a writer that was killed has left in a folder of the root under a name that Temp gave. What is young,
-// or no plain file, stays. What cannot be removed is only in the way.
+// SweepTemps removes what a writer that was killed has left in a folder of the root under a name that Temp gave.
+// What is young, or no plain file, stays. What cannot be removed is only in the way.
 func SweepTemps(root *os.Root, dir string) {
-	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0) // a pipe is refused, and not waited for
+	// a pipe is refused, and not waited for
+	f, err := root.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return
 	}
@@ -36,7 +37,8 @@ func SweepTemps(root *os.Root, dir string) {
 			continue
 		}
 		name = path.Join(dir, name)
-		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && time.Since(info.ModTime()) > tempAge {
+		if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() &&
+			time.Since(info.ModTime()) > tempAge {
 			_ = root.Remove(name)
 		}
 	}

@@ -32,8 +32,8 @@ type state struct {
 	breaches []string
 }
 
-// settleLimit is how long a city may take after a fault until every agent runs again: two patrols of a second, and what a
-// busy machine needs.
+// settleLimit is how long a city may take after a fault until every agent runs again: two patrols of a second, and
+// what a busy machine needs.
 const settleLimit = 60 * time.Second
 
 // mostBreaches ends a campaign: what follows a broken promise is often a consequence of it.
@@ -74,7 +74,8 @@ func campaign(o options) ([]string, error) {
 func (c *state) inject() {
 	all := c.choose()
 	end := time.Now().Add(c.duration)
-	for n := 0; time.Now().Before(end) && (c.rounds == 0 || n < c.rounds) && len(c.breaches) < mostBreaches; n++ {
+	for n := 0; time.Now().Before(end) && (c.rounds == 0 || n < c.rounds) &&
+		len(c.breaches) < mostBreaches; n++ {
 		select {
 		case <-c.interrupt:
 			return

@@ -16,8 +16,8 @@ const ownMounts = "GCITY_FAULTS_MOUNTS"
 // diskSize is the size of the city's file system, where it has one of its own.
 const diskSize = "size=64m"
 
-// withOwnMounts runs this program again in a mount namespace of its own, if that is allowed here, so that the city can have
-// a small file system that can be filled. ok: it has run, with this exit status.
+// withOwnMounts runs this program again in a mount namespace of its own, if that is allowed here, so that the city
+// can have a small file system that can be filled. ok: it has run, with this exit status.
 func withOwnMounts() (status int, ok bool) {
 	unshare, err := exec.LookPath("unshare")
 	if err != nil || os.Geteuid() != 0 || os.Getenv(ownMounts) != "" {

@@ -127,7 +127,8 @@ func (c *state) editAgents() error {
 // editBroken leaves a file behind that cannot be used, for a while: it must change nothing.
 func (c *state) editBroken() error {
 	good := c.target.config()
-	bad := []string{"", "[[agents]]\nname = 7\n", good[:len(good)/2] + "\x00", "[workspace]\nname = \"other\"\n", "# nothing\n"}
+	bad := []string{"", "[[agents]]\nname = 7\n", good[:len(good)/2] + "\x00",
+		"[workspace]\nname = \"other\"\n", "# nothing\n"}
 	if err := os.WriteFile(c.target.file(), []byte(bad[c.rnd.IntN(len(bad))]), 0o600); err != nil {
 		return err
 	}
@@ -153,7 +154,8 @@ func (c *state) damage() error {
 		return err
 	}
 	names := []string{
-		"known.json", "session-providers", "crash-history.json", "automations.json", "overrides.toml", "daemon.pid",
+		"known.json", "session-providers", "crash-history.json", "automations.json",
+		"overrides.toml", "daemon.pid",
 		"controller.sock",
 	}
 	path := filepath.Join(c.target.dir, ".gc", names[c.rnd.IntN(len(names))])
@@ -180,7 +182,8 @@ func (c *state) removeSocket() error {
 
 // commandStorm runs reading commands at the same time.
 func (c *state) commandStorm() error {
-	lines := [][]string{{"status"}, {"agent", "list"}, {"why", "agent-0"}, {"agent", "peek", "agent-0"}, {"events", "--limit", "5"}}
+	lines := [][]string{{"status"}, {"agent", "list"}, {"why", "agent-0"},
+		{"agent", "peek", "agent-0"}, {"events", "--limit", "5"}}
 	errs := make([]error, len(lines)*3)
 	var wg sync.WaitGroup
 	for i := range errs {

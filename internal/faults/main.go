@@ -1,5 +1,6 @@
-// Command faults runs gcity through random faults and checks its promises after each: controllers, holders and agents are
-// killed, frozen and starved, files are damaged, edits come at bad moments, and several programs write meanwhile.
+// Command faults runs gcity through random faults and checks its promises after each: controllers, holders and
+// agents are killed, frozen and starved, files are damaged, edits come at bad moments, and several programs write
+// meanwhile.
 //
 //	go run ./internal/faults -gcity bin/gcity -minutes 60
 //

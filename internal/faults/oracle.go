@@ -55,13 +55,14 @@ func (c *state) amiss() string {
 		living[p.agent] = true
 	}
 	if extra := len(living) - len(c.target.wanted()); extra != 0 {
-		return fmt.Sprintf("%d agents have processes, %d are declared", len(living), len(c.target.wanted()))
+		return fmt.Sprintf("%d agents have processes, %d are declared", len(living),
+			len(c.target.wanted()))
 	}
 	return ""
 }
 
-// single checks that no agent has processes of two sessions (L11). A session that is being replaced may end while the list
-// is made, so a pair counts only if it is seen again.
+// single checks that no agent has processes of two sessions (L11). A session that is being replaced may end while
+// the list is made, so a pair counts only if it is seen again.
 func (c *state) single(after string) {
 	pairs := c.pairs()
 	for range 3 {
@@ -147,7 +148,8 @@ func (l *eventLog) check() (breaches []string) {
 	fired, over := map[string]int{}, map[string]int{}
 	for i, r := range l.records {
 		if i > 0 && r.Seq != l.records[i-1].Seq+1 {
-			breaches = append(breaches, fmt.Sprintf("event %d follows %d", r.Seq, l.records[i-1].Seq))
+			breaches = append(breaches, fmt.Sprintf("event %d follows %d", r.Seq,
+				l.records[i-1].Seq))
 		}
 		switch r.Type {
 		case "agent.started":
@@ -163,12 +165,14 @@ func (l *eventLog) check() (breaches []string) {
 	count := func(what, other string, n, m map[string]int) {
 		for id := range n {
 			if id != "" && m[id] != 1 {
-				breaches = append(breaches, fmt.Sprintf("%s has %d %s events", what+" "+id, m[id], other))
+				breaches = append(breaches, fmt.Sprintf("%s has %d %s events", what+" "+id, m[id],
+					other))
 			}
 		}
 	}
 	count("session", "end", starts, ends)
-	for id, n := range starts { // a controller killed before it wrote agent.started leaves a life without that event
+	// a controller killed before it wrote agent.started leaves a life without that event
+	for id, n := range starts {
 		if n > 1 {
 			breaches = append(breaches, fmt.Sprintf("session %s has %d start events", id, n))
 		}

@@ -33,13 +33,16 @@ type target struct {
 const commandLimit = 60 * time.Second
 
 func newTarget(gcity, parent string, agents int) *target {
-	t := &target{gcity: gcity, dir: filepath.Join(parent, "city"), agents: agents, spoken: make([]string, agents)}
+	t := &target{gcity: gcity, dir: filepath.Join(parent, "city"), agents: agents,
+		spoken: make([]string, agents)}
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, "GC_") && !strings.HasPrefix(kv, "GCITY_") && !strings.HasPrefix(kv, "XDG_") {
+		if !strings.HasPrefix(kv, "GC_") && !strings.HasPrefix(kv, "GCITY_") &&
+			!strings.HasPrefix(kv, "XDG_") {
 			t.env = append(t.env, kv)
 		}
 	}
-	t.env = append(t.env, "HOME="+parent, "GC_HOME="+parent+"/gc", "XDG_RUNTIME_DIR="+parent, "GCITY_TRUST=all")
+	t.env = append(t.env, "HOME="+parent, "GC_HOME="+parent+"/gc", "XDG_RUNTIME_DIR="+parent,
+		"GCITY_TRUST=all")
 	return t
 }
 
@@ -67,13 +70,15 @@ func (t *target) file() string { return filepath.Join(t.dir, "city.toml") }
 // config is the city as it should be now.
 func (t *target) config() string {
 	var b strings.Builder
-	b.WriteString("[workspace]\nname = \"faults\"\n[daemon]\npatrol_interval = \"1s\"\nmax_restarts = 0\n" +
+	b.WriteString("[workspace]\nname = \"faults\"\n[daemon]\npatrol_interval = \"1s\"\n" +
+		"max_restarts = 0\n" +
 		"restart_backoff = \"100ms\"\nshutdown_timeout = \"2s\"\n")
 	for i := range t.agents {
 		fmt.Fprintf(&b, "[[agents]]\nname = %q\nstart_command = '''%s'''\n", t.name(i), t.line(i))
 	}
 	for i := range t.extra {
-		fmt.Fprintf(&b, "[[agents]]\nname = \"extra-%d\"\nstart_command = \"exec sleep 100000\"\n", i)
+		fmt.Fprintf(&b, "[[agents]]\nname = \"extra-%d\"\nstart_command = \"exec sleep 100000\"\n",
+			i)
 	}
 	return b.String()
 }
@@ -108,7 +113,8 @@ func (t *target) wanted() []string {
 
 // begin starts a controller.
 func (t *target) begin() error {
-	log, err := os.OpenFile(filepath.Join(filepath.Dir(t.dir), "controller.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	log, err := os.OpenFile(filepath.Join(filepath.Dir(t.dir), "controller.log"),
+		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -218,7 +224,8 @@ func (t *target) holders() []int {
 			continue
 		}
 		line, err := os.ReadFile("/proc/" + d.Name() + "/cmdline")
-		if args := strings.Split(string(line), "\x00"); err == nil && len(args) > 2 && args[1] == "hold" &&
+		if args := strings.Split(string(line), "\x00"); err == nil && len(args) > 2 &&
+			args[1] == "hold" &&
 			strings.HasPrefix(args[2], t.dir+"/") {
 			pids = append(pids, pid)
 		}

@@ -85,7 +85,8 @@ func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	}
 	for _, mark := range w.events {
 		if emitted[mark] != 1 {
-			breaches = append(breaches, fmt.Sprintf("the event %s was acknowledged and is in the log %d times", mark, emitted[mark]))
+			breaches = append(breaches, fmt.Sprintf("the event %s was acknowledged and is in the "+
+				"log %d times", mark, emitted[mark]))
 		}
 	}
 	out, err := t.command("bead", "list", "--limit", "0", "--json")
@@ -103,7 +104,8 @@ func (w *writers) check(t *target, log *eventLog) (breaches []string) {
 	}
 	for _, mark := range w.beads {
 		if made[mark] != 1 {
-			breaches = append(breaches, fmt.Sprintf("the bead %s was acknowledged and exists %d times", mark, made[mark]))
+			breaches = append(breaches, fmt.Sprintf("the bead %s was acknowledged and "+
+				"exists %d times", mark, made[mark]))
 		}
 	}
 	return breaches

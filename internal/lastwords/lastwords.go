@@ -1,5 +1,5 @@
-// Package lastwords gives all that a program does after its last decision one deadline: what is under way, what has to be
-// taken back, who is told that it ends. What does not come to its end by then is given up, and told of.
+// Package lastwords gives all that a program does after its last decision one deadline: what is under way, what has
+// to be taken back, who is told that it ends. What does not come to its end by then is given up, and told of.
 package lastwords
 
 import (
@@ -28,8 +28,8 @@ type Time struct {
 	left     []string
 }
 
-// New makes the time of the last words: so long after Begin. What is taken back has two thirds of it, lest there is none for
-// those who are to be told.
+// New makes the time of the last words: so long after Begin. What is taken back has two thirds of it, lest there is
+// none for those who are to be told.
 func New(limit time.Duration) *Time {
 	t := &Time{limit: limit, begun: make(chan struct{})}
 	t.all, t.leave = context.WithCancelCause(context.Background())

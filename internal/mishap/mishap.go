@@ -1,5 +1,5 @@
-// Package mishap keeps a fault in one goroutine from ending the whole program: what panics becomes an error of whoever owns
-// the goroutine.
+// Package mishap keeps a fault in one goroutine from ending the whole program: what panics becomes an error of
+// whoever owns the goroutine.
 package mishap
 
 import (
@@ -62,8 +62,8 @@ func Fatal(tell func(error)) func(error) {
 
 // Group is a sync.WaitGroup whose goroutines may panic. The zero value is ready.
 type Group struct {
-	// Tell hears of a panic, in the goroutine that had it, before Wait can return. Nil: Wait panics with it, so that it is
-	// whoever waits that has the fault.
+	// Tell hears of a panic, in the goroutine that had it, before Wait can return. Nil: Wait panics with it, so
+	// that it is whoever waits that has the fault.
 	Tell func(error)
 
 	wg    sync.WaitGroup

@@ -15,8 +15,8 @@ import (
 
 const inner = "GCITY_TEST_MUTE"
 
-// Apart runs a test once more, in a process that may mount what nobody else sees. It is true there; where it is false that
-// run is over, its verdict is the test's, and the test is to return. The test is not a subtest.
+// Apart runs a test once more, in a process that may mount what nobody else sees. It is true there; where it is
+// false that run is over, its verdict is the test's, and the test is to return. The test is not a subtest.
 func Apart(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inner) != "" {
@@ -50,7 +50,8 @@ func Folder(t *testing.T, deaf bool) (dir string, asked <-chan struct{}, free fu
 	if err != nil {
 		t.Skipf("no file systems of one's own: %v", err)
 	}
-	if err := unix.Mount("mute", dir, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)); err != nil {
+	if err := unix.Mount("mute", dir, "fuse", 0,
+		fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)); err != nil {
 		unix.Close(fd)
 		t.Skipf("no file systems of one's own: %v", err)
 	}

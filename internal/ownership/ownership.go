@@ -1,5 +1,5 @@
-// Package ownership checks that only the user and root can change a file: by the owner and the mode of the file and of every
-// folder above it, as sshd's StrictModes does.
+// Package ownership checks that only the user and root can change a file: by the owner and the mode of the file and
+// of every folder above it, as sshd's StrictModes does.
 package ownership
 
 import (
@@ -25,7 +25,8 @@ type Fault struct {
 }
 
 func (f *Fault) Error() string {
-	return fmt.Sprintf("%s belongs to %s and has mode %04o, so another user can change it; `%s` mends that, if you trust what is in it",
+	return fmt.Sprintf("%s belongs to %s and has mode %04o, so another user can change it; `%s` "+
+		"mends that, if you trust what is in it",
 		f.Path, f.Owner, perm(f.Mode), f.Fix)
 }
 
@@ -38,8 +39,9 @@ func perm(m fs.FileMode) uint32 {
 	return out
 }
 
-// Check returns a *Fault if another user can change the file or folder at path, or what path names. The folders above are
-// checked up to the user's home, or up to the root. What cannot be examined is left to its reader, who cannot open it either.
+// Check returns a *Fault if another user can change the file or folder at path, or what path names. The folders
+// above are checked up to the user's home, or up to the root. What cannot be examined is left to its reader, who
+// cannot open it either.
 func Check(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -54,8 +56,8 @@ func Check(path string) error {
 	return nil
 }
 
-// Entry returns a *Fault if another user can change the file or folder at path, whose info is given. The folders above are
-// not checked.
+// Entry returns a *Fault if another user can change the file or folder at path, whose info is given. The folders
+// above are not checked.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
 // climb checks a path and the folders above it. Symbolic links are checked where they point to.
@@ -83,7 +85,8 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	}
 	f := &Fault{Path: path, Owner: nameOf(st.Uid), Mode: info.Mode()}
 	uid, mode := uint32(os.Geteuid()), info.Mode()
-	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID") // root by sudo may use what belongs to the caller
+	// root by sudo may use what belongs to the caller
+	caller := uid == 0 && decimal(st.Uid) == os.Getenv("SUDO_UID")
 	switch sticky := above && mode&fs.ModeSticky != 0; {
 	case st.Uid != uid && st.Uid != 0 && !caller:
 		f.Fix = "sudo chown " + strconv.Itoa(int(uid)) + " " + shell.Quote(path)
@@ -91,7 +94,8 @@ func judge(path string, info fs.FileInfo, above bool) error {
 		return nil
 	case mode.Perm()&0o002 != 0:
 		f.Fix = "chmod go-w " + shell.Quote(path)
-	case mode.Perm()&0o020 != 0 && !privateTo(st.Gid, st.Uid, members()) && !privateTo(st.Gid, uid, members()):
+	case mode.Perm()&0o020 != 0 && !privateTo(st.Gid, st.Uid, members()) &&
+		!privateTo(st.Gid, uid, members()):
 		f.Fix = "chmod g-w " + shell.Quote(path)
 	default:
 		return nil
@@ -99,7 +103,8 @@ func judge(path string, info fs.FileInfo, above bool) error {
 	return f
 }
 
-// privateTo reports whether a group has no member but a user: the one of the user's name, as many distributions make it.
+// privateTo reports whether a group has no member but a user: the one of the user's name, as many distributions
+// make it.
 func privateTo(gid, uid uint32, groups map[uint32]group) bool {
 	g, known := groups[gid]
 	if !known {

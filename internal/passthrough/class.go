@@ -105,9 +105,10 @@ func dcsClass(body []byte) verdict {
 	return is(DCS)
 }
 
-// drawing are the numbers of OSC strings that draw, describe what is drawn, or ask for a colour: colours, working folder,
-// link, pointer, notification, prompt marks, application id, context, and the stack of colours.
-var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104, 105, 106, 110, 111, 112, 113, 114,
+// drawing are the numbers of OSC strings that draw, describe what is drawn, or ask for a colour: colours, working
+// folder, link, pointer, notification, prompt marks, application id, context, and the stack of colours.
+var drawing = [...]int{4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 66, 99, 104,
+	105, 106, 110, 111, 112, 113, 114,
 	115, 116, 117, 118, 119, 133, 176, 633, 3008, 30001, 30101}
 
 // oscClass returns the class of an OSC string, given the beginning of its body, or all of it if the string has ended.
@@ -119,7 +120,8 @@ func oscClass(body []byte, ended bool) verdict {
 	switch {
 	case digits == len(body) && !ended && digits <= 10:
 		return more
-	case digits == 0 && len(body) > 0 && strings.IndexByte("PRlL", body[0]) >= 0: // the Linux console's colours, titles of old
+	case digits == 0 && len(body) > 0 && strings.IndexByte("PRlL", body[0]) >= 0:
+		// the Linux console's colours, titles of old
 		return is(0)
 	case digits == 0 || digits > 10 || digits < len(body) && body[digits] != ';':
 		return is(never)
@@ -189,7 +191,8 @@ func clipboard(payload string, ended bool) verdict {
 }
 
 // itermKeys are the commands of OSC 1337 that draw or describe.
-var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "CursorShape", "FileEnd", "FilePart", "HighlightCursorLine",
+var itermKeys = [...]string{"Capabilities", "ClearScrollback", "CurrentDir", "CursorShape",
+	"FileEnd", "FilePart", "HighlightCursorLine",
 	"RemoteHost", "ReportCellSize", "SetMark", "ShellIntegrationVersion", "UnicodeVersion"}
 
 // iterm is the class of OSC 1337. A file passes if it is an image to be shown, and not a download.
@@ -210,7 +213,8 @@ func iterm(payload string, ended bool) verdict {
 		if !complete && !ended {
 			return more
 		}
-		if at > 0 && slices.Contains(strings.Split(options, ";"), "inline=1") && strings.Count(options, "inline=") == 1 {
+		if at > 0 && slices.Contains(strings.Split(options, ";"), "inline=1") &&
+			strings.Count(options, "inline=") == 1 {
 			return is(0)
 		}
 		return is(OSC)

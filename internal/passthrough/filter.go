@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Filter drops the sequences that its Set does not admit from a stream of terminal output. The result does not depend on
-// how the stream is cut into pieces. A sequence that is not complete, or that control characters interrupt, is dropped
-// too: no terminal obeys it, and what follows must not complete it. Not for concurrent use.
+// Filter drops the sequences that its Set does not admit from a stream of terminal output. The result does not
+// depend on how the stream is cut into pieces. A sequence that is not complete, or that control characters
+// interrupt, is dropped too: no terminal obeys it, and what follows must not complete it. Not for concurrent use.
 type Filter struct {
 	Allow Set
 
@@ -121,8 +121,8 @@ func (f *Filter) step(dst []byte, b byte) []byte {
 	return f.inText(dst, b)
 }
 
-// inText takes a byte of text. A character waits for its last byte: bytes from 0x80 to 0x9f are control characters unless
-// they belong to one.
+// inText takes a byte of text. A character waits for its last byte: bytes from 0x80 to 0x9f are control characters
+// unless they belong to one.
 func (f *Filter) inText(dst []byte, b byte) []byte {
 	if len(f.held) == 0 && b == esc {
 		f.start(escape, b)
@@ -193,7 +193,8 @@ func (f *Filter) inEscape(dst []byte, b byte) []byte {
 		}
 	case b == '\\' && len(f.held) == 1 && ended:
 		f.reset(ground)
-	case len(f.held) > 1 && f.held[1] == '%' && !(len(f.held) == 2 && b == 'G'): // another coding than UTF-8
+	case len(f.held) > 1 && f.held[1] == '%' && !(len(f.held) == 2 && b == 'G'):
+		// another coding than UTF-8
 		f.reset(ground)
 	default:
 		f.held = append(f.held, b)

@@ -23,21 +23,23 @@ type Set uint16
 
 // The classes.
 const (
-	Answerback    Set = 1 << iota // ENQ: the terminal types its answerback string
-	Clipboard                     // OSC 52, OSC 1337 Copy: writes the clipboard
-	ClipboardRead                 // OSC 52 with "?", OSC 5522: the terminal types the clipboard's content
-	DCS                           // every DCS but requests, images and synchronized updates: keys, macros, fonts
-	DCSRequest                    // DECRQSS and XTGETTCAP: the terminal types a setting
-	MediaCopy                     // CSI i: prints the screen, or all output
-	OSC                           // every OSC that no other class names and that is not known to be harmless
-	ScreenReport                  // DECRQCRA: the terminal types a checksum of what is on the screen
-	TitleReport                   // CSI 20 t and 21 t, OSC 0 to 2 with "?": the terminal types its title
+	Answerback Set = 1 << iota // ENQ: the terminal types its answerback string
+	Clipboard                  // OSC 52, OSC 1337 Copy: writes the clipboard
+	// OSC 52 with "?", OSC 5522: the terminal types the clipboard's content
+	ClipboardRead
+	DCS          // every DCS but requests, images and synchronized updates: keys, macros, fonts
+	DCSRequest   // DECRQSS and XTGETTCAP: the terminal types a setting
+	MediaCopy    // CSI i: prints the screen, or all output
+	OSC          // every OSC that no other class names and that is not known to be harmless
+	ScreenReport // DECRQCRA: the terminal types a checksum of what is on the screen
+	TitleReport  // CSI 20 t and 21 t, OSC 0 to 2 with "?": the terminal types its title
 
 	never Set = 1 << 15 // in no Set
 )
 
 // names are the classes as the configuration writes them, in the order of the constants.
-var names = [...]string{"answerback", "clipboard", "clipboard-read", "dcs", "dcs-request", "media-copy", "osc", "screen-report", "title-report"}
+var names = [...]string{"answerback", "clipboard", "clipboard-read", "dcs", "dcs-request",
+	"media-copy", "osc", "screen-report", "title-report"}
 
 // Names returns the names that Parse knows.
 func Names() []string { return names[:] }

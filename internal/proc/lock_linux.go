@@ -17,7 +17,8 @@ var ErrLocked = errors.New("locked by another process")
 // lock does not count: the lock is on what the path names.
 func Lock(path string, deadline time.Time) (fd int, err error) {
 	for {
-		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
+		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW|
+			unix.O_NONBLOCK, 0o600)
 		if err != nil {
 			return -1, &os.PathError{Op: "open", Path: path, Err: err}
 		}
@@ -39,7 +40,8 @@ func Lock(path string, deadline time.Time) (fd int, err error) {
 // SameFile reports whether path names the file behind a descriptor.
 func SameFile(fd int, path string) bool {
 	var a, b unix.Stat_t
-	return unix.Fstat(fd, &a) == nil && unix.Stat(path, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
+	return unix.Fstat(fd, &a) == nil && unix.Stat(path, &b) == nil && a.Dev == b.Dev &&
+		a.Ino == b.Ino
 }
 
 // Inode names the file at path, so that it can be looked for among the open files of processes.

@@ -65,8 +65,8 @@ func Environ(pid int) []byte {
 	}
 }
 
-// readEnviron reads an environment in one call of the system: between two the process may become another program, and the
-// second would find the end.
+// readEnviron reads an environment in one call of the system: between two the process may become another program,
+// and the second would find the end.
 func readEnviron(pid int) ([]byte, error) {
 	const most = 8 << 20 // a fourth of the largest stack that is usual, and more than an exec takes
 	for size := 16 << 10; ; size *= 8 {
@@ -96,9 +96,9 @@ func mayHide(pid int) bool {
 }
 
 // mayHide: it has not got its environment yet, or it has become another program between the opening of the file and the
-// reading, which reads nothing then. One that was given an empty environment has a place for it of no length, but so has
-// one that is just getting its own, which may stand still there: only its program has no place then. The dead and the kernel's own
-// have none and never will.
+// reading, which reads nothing then. One that was given an empty environment has a place for it of no length, but
+// so has one that is just getting its own, which may stand still there: only its program has no place then. The
+// dead and the kernel's own have none and never will.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd

@@ -10,17 +10,20 @@ import (
 
 // Stat is what is needed of /proc/<pid>/stat.
 type Stat struct {
-	State byte          // 'R', 'S', 'T', 'Z', …
-	PPID  int           // of the process, not of a thread
-	Start uint64        // clock ticks since boot; with the boot's id it tells two users of one pid apart
-	CPU   time.Duration // of all its threads, and of the ended children that it waited for, and so on below these
-	RSS   int64         // bytes, as the kernel counts them: roughly
+	State byte // 'R', 'S', 'T', 'Z', …
+	PPID  int  // of the process, not of a thread
+	// clock ticks since boot; with the boot's id it tells two users of one pid apart
+	Start uint64
+	// of all its threads, and of the ended children that it waited for, and so on below these
+	CPU time.Duration
+	RSS int64 // bytes, as the kernel counts them: roughly
 
-	// The addresses between which its environment is; both are 0 in the middle of an exec, and for the processes of others.
+	// The addresses between which its environment is; both are 0 in the middle of an exec, and for the processes of
+	// others.
 	EnvStart, EnvEnd uint64
 
-	// Where its program is; 0 in an exec until the environment is complete, for those that the kernel tells nothing of it, 1
-	// for the processes of others.
+	// Where its program is; 0 in an exec until the environment is complete, for those that the kernel tells nothing
+	// of it, 1 for the processes of others.
 	Code uint64
 }
 

@@ -17,13 +17,15 @@ func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int
 }
 
 // SweepSince is Sweep among the processes that began after the one that had this pid, which it finds without a look at
-// all where few have begun since. It is for a process that began some seconds ago: the kernel counts pids up, and begins
-// anew at the end.
-func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
+// all where few have begun since. It is for a process that began some seconds ago: the kernel counts pids up, and
+// begins anew at the end.
+func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
+	err error) {
 	return sweep(func() ([]int, error) { return since(first) }, match, deadline)
 }
 
-func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
+func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.Time) (killed int,
+	left []int, err error) {
 	self := os.Getpid()
 	seen := make(map[int]bool)
 	for {

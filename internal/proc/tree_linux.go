@@ -173,7 +173,8 @@ func WaitPid(pid int, d time.Duration) bool {
 	defer unix.Close(fd)
 	deadline := time.Now().Add(d)
 	for {
-		n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(time.Until(deadline)), nil)
+		n, err := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}},
+			timespec(time.Until(deadline)), nil)
 		if n > 0 {
 			return true
 		}

@@ -78,7 +78,8 @@ func look(ctx context.Context, d *os.File) (*walk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot look at the machine's processes: %w", err)
 	}
-	w := &walk{dir: int(d.Fd()), procs: make([]process, 0, len(names)), at: make(map[int]int, len(names))}
+	w := &walk{dir: int(d.Fd()), procs: make([]process, 0, len(names)),
+		at: make(map[int]int, len(names))}
 	for i, name := range names {
 		if i%256 == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -115,7 +116,8 @@ func (w *walk) owner(i int) int {
 	if p.known {
 		return p.owner
 	}
-	p.known, p.owner = true, nobody // for whoever comes back here: parents that changed while we looked may make a circle
+	// for whoever comes back here: parents that changed while we looked may make a circle
+	p.known, p.owner = true, nobody
 	if j := w.parent(i); j != nobody {
 		if w.procs[j].root {
 			p.owner = j

@@ -36,7 +36,8 @@ func Args(args []string) []string {
 			out = append(out, r.out.String())
 			continue
 		}
-		if r.word(withoutTokens(withoutUsers(arg))); r.next != nothing && !strings.ContainsAny(arg, " \t\n") {
+		if r.word(withoutTokens(withoutUsers(arg))); r.next != nothing &&
+			!strings.ContainsAny(arg, " \t\n") {
 			out = append(out, r.out.String()) // the value is the next argument
 			continue
 		}
@@ -135,7 +136,8 @@ func (r *reader) word(w string) {
 	bare := strings.ToLower(strings.Trim(w, `"'\,;[](){}`))
 	switch {
 	case next == argument && isOption(w):
-	case next == argument || next == value && !slices.Contains(schemes, bare) && bare != "=" && bare != ":":
+	case next == argument || next == value && !slices.Contains(schemes, bare) && bare != "=" &&
+		bare != ":":
 		r.hide(w)
 		return
 	case next == value:
@@ -151,11 +153,13 @@ func (r *reader) word(w string) {
 		r.next = value
 	case bare == "-u" || bare == "--user" || bare == "--proxy-user":
 		r.next = login
-	case strings.HasPrefix(bare, "-") && !strings.ContainsAny(w, "=:") && secretName(strings.TrimLeft(bare, "-")):
+	case strings.HasPrefix(bare, "-") && !strings.ContainsAny(w, "=:") &&
+		secretName(strings.TrimLeft(bare, "-")):
 		r.next = argument
 	case (w == "=" || w == ":") && secretName(strings.Trim(last, `"'\`)):
 		r.next = value
-	case (strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "=")) && secretName(strings.TrimRight(bare[:len(bare)-1], `"'\`)) && !isProse(w):
+	case (strings.HasSuffix(bare, ":") || strings.HasSuffix(bare, "=")) &&
+		secretName(strings.TrimRight(bare[:len(bare)-1], `"'\`)) && !isProse(w):
 		r.next = value
 	default:
 		r.within(w)
@@ -187,7 +191,8 @@ func (r *reader) login(w string) {
 	r.out.WriteString(user + ":" + Hidden)
 }
 
-// within writes a word that is no secret as a whole: values of parameters in it are hidden, and what is quoted is a text.
+// within writes a word that is no secret as a whole: values of parameters in it are hidden, and what is quoted is a
+// text.
 func (r *reader) within(w string) {
 	for i := 0; i < len(w); i++ {
 		switch c := w[i]; c {
@@ -220,11 +225,13 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word in which the n bytes from i are quoted: {"name":"value"} gives a value, and so does name="value".
+// quoted writes a word in which the n bytes from i are quoted: {"name":"value"} gives a value, and so does
+// name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
-	if (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=")) && secretName(strings.Trim(inner, `"'\`)) {
+	if (strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=")) &&
+		secretName(strings.Trim(inner, `"'\`)) {
 		r.out.WriteString(inner + w[i+n-1:i+n+1] + Hidden)
 		if end := valueLength(rest[1:]); end < len(rest[1:]) {
 			r.within(rest[1+end:])
@@ -264,7 +271,8 @@ func gives(w string, i int) bool {
 // isProse reports whether a word with a ":" behind it may as well stand in a sentence: "cannot press keys: it is away".
 func isProse(w string) bool {
 	name, colon := strings.CutSuffix(w, ":")
-	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials", "cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
+	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials",
+		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
 // secretName reports whether a text ends in the name of a secret, and not of the file that holds it: --token-file is an
@@ -281,9 +289,10 @@ func secretName(text string) bool {
 
 // shapes matches access tokens that tell what they are by their beginnings.
 var shapes = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|` +
-		`xox[a-z]-[A-Za-z0-9-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)|` +
-		`-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`)
+	return regexp.MustCompile(
+		`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|` +
+			`xox[a-z]-[A-Za-z0-9-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)|` +
+			`-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`)
 })
 
 func withoutTokens(s string) string {

@@ -1,6 +1,7 @@
-// Package redact hides secrets in what is shown: in the values of variables, in command lines, and in messages. It goes by
-// names (API_KEY, --token, Authorization), by the form of URLs, and by the known beginnings of access tokens. It rather hides
-// too much. What has no such mark cannot be told from any other text: mysql's -pPASSWORD, for example.
+// Package redact hides secrets in what is shown: in the values of variables, in command lines, and in messages. It
+// goes by names (API_KEY, --token, Authorization), by the form of URLs, and by the known beginnings of access
+// tokens. It rather hides too much. What has no such mark cannot be told from any other text: mysql's -pPASSWORD,
+// for example.
 package redact
 
 import (
@@ -18,7 +19,8 @@ func Name(name string) bool {
 	if counts(upper) {
 		return false
 	}
-	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "PASSCODE", "CREDENTIAL", "PRIVATE", "BEARER", "COOKIE", "SIGNATURE", "WEBHOOK"} {
+	for _, part := range []string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "PASSCODE",
+		"CREDENTIAL", "PRIVATE", "BEARER", "COOKIE", "SIGNATURE", "WEBHOOK"} {
 		if strings.Contains(upper, part) {
 			return true
 		}
@@ -30,14 +32,16 @@ func Name(name string) bool {
 		return false
 	}
 	return slices.ContainsFunc(words(name), func(word string) bool {
-		return slices.Contains([]string{"PASS", "PW", "PWD", "AUTH", "OAUTH", "AUTHORIZATION", "PAT", "DSN", "JWT", "PSK", "PIN", "OTP", "CREDS"}, word)
+		return slices.Contains([]string{"PASS", "PW", "PWD", "AUTH", "OAUTH", "AUTHORIZATION",
+			"PAT", "DSN", "JWT", "PSK", "PIN", "OTP", "CREDS"}, word)
 	})
 }
 
 // counts reports whether a name, in capitals, is of a number of a model's tokens: MAX_TOKENS, max-output-tokens.
 func counts(upper string) bool {
 	rest, ok := strings.CutSuffix(upper, "TOKENS")
-	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") || strings.HasPrefix(rest, "NUM")) &&
+	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") ||
+		strings.HasPrefix(rest, "NUM")) &&
 		!strings.Contains(rest, "KEY") && !strings.Contains(rest, "SECRET")
 }
 
@@ -52,11 +56,14 @@ func words(name string) []string {
 		apart.WriteRune(r)
 		last = r
 	}
-	return strings.FieldsFunc(strings.ToUpper(apart.String()), func(r rune) bool { return (r < 'A' || r > 'Z') && (r < '0' || r > '9') })
+	return strings.FieldsFunc(strings.ToUpper(apart.String()), func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
 }
 
-// Value returns the value of a variable whose name tells nothing, without the secrets in it: the user of a URL, since that
-// may be a token, access tokens, and what follows a parameter with a secret's name, to the end of the value or an "&".
+// Value returns the value of a variable whose name tells nothing, without the secrets in it: the user of a URL,
+// since that may be a token, access tokens, and what follows a parameter with a secret's name, to the end of the
+// value or an "&".
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides what comes before the host in URLs: "postgres://…@db/x".
@@ -92,14 +99,16 @@ func userLength(s string) int {
 		return at
 	}
 	_, port, colon := strings.Cut(authority, ":")
-	if !colon || strings.HasPrefix(authority, "[") || port != "" && strings.Trim(port, "0123456789") == "" {
+	if !colon || strings.HasPrefix(authority, "[") || port != "" &&
+		strings.Trim(port, "0123456789") == "" {
 		return 0
 	}
 	return max(0, strings.LastIndexByte(s, '@'))
 }
 
 // withoutParameters hides what is given to parameters with a secret's name: "?user=me&password=…", "password=…",
-// `"token":…`, "Authorization: …". Where such a value ends only an & tells; whatever follows it otherwise is hidden too.
+// `"token":…`, "Authorization: …". Where such a value ends only an & tells; whatever follows it otherwise is hidden
+// too.
 func withoutParameters(s string) string {
 	var out strings.Builder
 	for {
@@ -116,7 +125,8 @@ func withoutParameters(s string) string {
 			continue
 		}
 		end := strings.IndexByte(s, '&')
-		if given := strings.TrimLeft(s, " "); end < 0 || strings.HasPrefix(given, `"`) || strings.HasPrefix(given, "'") {
+		if given := strings.TrimLeft(s, " "); end < 0 || strings.HasPrefix(given, `"`) ||
+			strings.HasPrefix(given, "'") {
 			end = len(s)
 		}
 		if end > 0 {
@@ -126,7 +136,8 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter reports whether the name that a text ends in is a secret's. What as a variable is a folder is a password here.
+// secretParameter reports whether the name that a text ends in is a secret's. What as a variable is a folder is a
+// password here.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

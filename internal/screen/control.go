@@ -282,7 +282,9 @@ func (s *Screen) pen(params []byte) {
 	}
 	p := s.cur
 	was, paints := p.painted, false
-	eachNumber(params, func(n int) { paints = paints || n >= 40 && n <= 48 || n >= 100 && n <= 107 })
+	eachNumber(params, func(n int) {
+		paints = paints || n >= 40 && n <= 48 || n >= 100 && n <= 107
+	})
 	if paints {
 		p.painted = true
 	} else if len(params) == 0 || len(params) == 1 && params[0] == '0' {

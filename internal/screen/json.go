@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON returns JSON with every character escaped that a terminal would act on or that changes how others are read:
-// DEL, C1 controls, and what turns text around or is invisible. A parser reads the same values from it.
+// EscapeJSON returns JSON with every character escaped that a terminal would act on or that changes how others are
+// read: DEL, C1 controls, and what turns text around or is invisible. A parser reads the same values from it.
 func EscapeJSON(b []byte) []byte {
 	out := b[:0:0]
 	for i := 0; i < len(b); {

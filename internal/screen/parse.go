@@ -4,12 +4,13 @@ import "unicode/utf8"
 
 // sink takes what a terminal stream consists of.
 type sink interface {
-	ascii(run []byte)                // printable ASCII, never empty; not kept
-	wide(r rune)                     // one other character; utf8.RuneError for what is not UTF-8
-	control(c byte)                  // C0 but ESC, and DEL
-	escape(inter, final byte)        // ESC [inter] final; inter 0 = none
-	csi(params []byte, final byte)   // params with prefix, without intermediates; not kept
-	csiInter(params []byte, b2 byte) // CSI … ! p and its kin: b2 is the intermediate, the final is dropped but for "p"
+	ascii(run []byte)              // printable ASCII, never empty; not kept
+	wide(r rune)                   // one other character; utf8.RuneError for what is not UTF-8
+	control(c byte)                // C0 but ESC, and DEL
+	escape(inter, final byte)      // ESC [inter] final; inter 0 = none
+	csi(params []byte, final byte) // params with prefix, without intermediates; not kept
+	// CSI … ! p and its kin: b2 is the intermediate, the final is dropped but for "p"
+	csiInter(params []byte, b2 byte)
 }
 
 type state uint8

@@ -64,9 +64,10 @@ type page struct {
 	out         []byte // for the emulator, not yet written
 	x, y        int    // the cursor once out is written
 	from        int    // y before out
-	scroll      int    // lines that out scrolls, by which the screen is to be scrolled at once before it
-	wrap        bool   // the next character goes to the next line
-	painted     bool   // the pen may have a background, which scrolling spreads
+	// lines that out scrolls, by which the screen is to be scrolled at once before it
+	scroll  int
+	wrap    bool // the next character goes to the next line
+	painted bool // the pen may have a background, which scrolling spreads
 }
 
 // modes are what programs switch, shared by both screens.
@@ -80,7 +81,8 @@ type modes struct {
 // New makes a blank screen that keeps up to scrollback lines of history, none if that is 0 or less. The size is
 // brought within 1×1 and 1000×500.
 func New(cols, rows, scrollback int) *Screen {
-	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows), keep: max(0, scrollback)}
+	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows),
+		keep: max(0, scrollback)}
 	s.main.init(s.cols, s.rows)
 	s.cur = &s.main
 	return s
@@ -233,5 +235,6 @@ func (s *Screen) History(from, n int) []string {
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cur, s.main, s.alt, s.history, s.held, s.drawn, s.scratch = nil, page{}, page{}, nil, 0, nil, nil
+	s.cur, s.main, s.alt, s.history, s.held, s.drawn, s.scratch = nil, page{}, page{}, nil, 0, nil,
+		nil
 }

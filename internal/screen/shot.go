@@ -7,10 +7,11 @@ type Shot struct {
 	Cols, Rows int
 	Lines      []string // of the screen, all rows, as Lines gives them
 	Past       []string // the newest lines that have left it at its top, oldest first
-	Gone       uint64   // how many lines have left it since it was made, if it keeps any: the number of Lines[0], counted from 0
-	X, Y       int      // cursor
-	Cursor     bool     // the program shows it
-	Alt        bool     // a full-screen program has the alternate screen
+	// how many lines have left it since it was made, if it keeps any: the number of Lines[0], counted from 0
+	Gone   uint64
+	X, Y   int  // cursor
+	Cursor bool // the program shows it
+	Alt    bool // a full-screen program has the alternate screen
 }
 
 // Shot gives the screen and up to past lines of its history.
@@ -29,7 +30,8 @@ func (s *Screen) Shot(past int) Shot {
 	})
 	all := s.past()
 	return Shot{
-		Cols: s.cols, Rows: s.rows, Lines: lines, Past: slices.Clone(all[len(all)-clamp(past, 0, len(all)):]), Gone: s.gone,
+		Cols: s.cols, Rows: s.rows, Lines: lines,
+		Past: slices.Clone(all[len(all)-clamp(past, 0, len(all)):]), Gone: s.gone,
 		X: s.cur.x, Y: s.cur.y, Cursor: !s.hidden, Alt: s.cur == &s.alt,
 	}
 }

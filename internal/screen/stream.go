@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// Stream makes text that comes in pieces, cut anywhere, fit to be shown: printable characters and line ends, nothing else.
-// Of a line it makes what Plain does, however long it is; a carriage return within a line begins a new one, so that what
-// a program paints over itself can be read. The pieces put together are the same wherever the text was cut. The zero
-// value stands at the beginning of a line. Not for concurrent use.
+// Stream makes text that comes in pieces, cut anywhere, fit to be shown: printable characters and line ends,
+// nothing else. Of a line it makes what Plain does, however long it is; a carriage return within a line begins a
+// new one, so that what a program paints over itself can be read. The pieces put together are the same wherever the
+// text was cut. The zero value stands at the beginning of a line. Not for concurrent use.
 type Stream struct {
 	p    parser
 	flow flow

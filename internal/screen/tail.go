@@ -43,10 +43,12 @@ type scout struct {
 	places  []place
 	feeds   int
 	back    bool // the newest item was a carriage return
-	ended   bool // the newest item was a line feed behind a carriage return, in a fresh terminal's modes
+	// the newest item was a line feed behind a carriage return, in a fresh terminal's modes
+	ended bool
 }
 
-// lasting is what of a terminal's state outlives a line, but for the cursor, the pen and the cells. Zero is a fresh one.
+// lasting is what of a terminal's state outlives a line, but for the cursor, the pen and the cells. Zero is a fresh
+// one.
 type lasting struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool

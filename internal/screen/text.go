@@ -77,8 +77,9 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 
 const joiner, pictured = 0x200d, 0xfe0f
 
-// definite is as much of a cluster as is equally wide in every terminal. Of emoji that are joined, shaded or asked for by a
-// selector some draw one picture and others several, and everything behind them would shift: the first stands for them.
+// definite is as much of a cluster as is equally wide in every terminal. Of emoji that are joined, shaded or asked
+// for by a selector some draw one picture and others several, and everything behind them would shift: the first
+// stands for them.
 func definite(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
@@ -234,7 +235,8 @@ func (s *Screen) harvest(p *page) {
 				s.scratch = append(s.scratch, &line[x])
 			}
 			if n := len(line); n > 0 && n < s.cols && line[n-1].Width == 2 {
-				s.scratch = append(s.scratch, &uv.Cell{}) // the scrollback drops its second half as empty
+				// the scrollback drops its second half as empty
+				s.scratch = append(s.scratch, &uv.Cell{})
 			}
 			s.drawn = append(s.drawn, s.render())
 		}

@@ -48,7 +48,8 @@ func marksProcess(name string) bool {
 // started by an agent has those of that agent.
 func ofCaller(name string) bool {
 	switch name {
-	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT", "GC_AUTOMATION",
+	case "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_RIG", "GC_RIG_PATH", "GC_AGENT",
+		"GC_AUTOMATION",
 		"GC_EVENTS_FILE", "GC_EXEC_STATE_DIR", "AUTOMATION_DIR", "BEADS_DIR":
 		return true
 	}
@@ -58,7 +59,8 @@ func ofCaller(name string) bool {
 // ofSurroundings reports whether a variable belongs to the controller's service, terminal or working folder.
 func ofSurroundings(name string) bool {
 	switch name {
-	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID", "MANAGERPIDFDID",
+	case "NOTIFY_SOCKET", "INVOCATION_ID", "JOURNAL_STREAM", "SYSTEMD_EXEC_PID", "MANAGERPID",
+		"MANAGERPIDFDID",
 		"TMUX", "TMUX_PANE", "STY", "COLUMNS", "LINES", "PWD", "OLDPWD":
 		return true
 	}

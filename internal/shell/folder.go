@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// enter brings a shell into its folder ($1) and has it become the line's ($2). os/exec would change the folder in a child
-// that borrows this process's memory until it has become another program: a folder that does not answer would then stop
-// every thread of this process. A shell waits for it alone.
+// enter brings a shell into its folder ($1) and has it become the line's ($2). os/exec would change the folder in a
+// child that borrows this process's memory until it has become another program: a folder that does not answer would
+// then stop every thread of this process. A shell waits for it alone.
 //
-// What came of it is said on descriptor 3, which the line does not get. cd sets PWD and OLDPWD: the line gets them as they
-// were ($3 and $4, "" = not set).
+// What came of it is said on descriptor 3, which the line does not get. cd sets PWD and OLDPWD: the line gets them
+// as they were ($3 and $4, "" = not set).
 const enter = `if cd -P -- "$1" >/dev/null 2>&1; then echo ` + inside + `
 elif ! [ -e "$1" ]; then echo gone; exit 96
 elif ! [ -d "$1" ]; then echo file; exit 96
@@ -37,7 +37,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 		} else {
 			dir = "./" + dir // neither an option nor a thing of CDPATH
 		}
-		cmd.Args = []string{"/bin/sh", "-c", enter, "/bin/sh", dir, l.Text, last(l.Env, "PWD="), last(l.Env, "OLDPWD=")}
+		cmd.Args = []string{"/bin/sh", "-c", enter, "/bin/sh", dir, l.Text, last(l.Env, "PWD="),
+			last(l.Env, "OLDPWD=")}
 	}
 	cmd.Env = l.Env
 	if cmd.Env == nil {
@@ -48,7 +49,8 @@ func (l *Line) command(ctx context.Context) *exec.Cmd {
 	return cmd
 }
 
-// outside says why a shell did not come into its folder, by what it said on descriptor 3; nil if it did. late: it was ended.
+// outside says why a shell did not come into its folder, by what it said on descriptor 3; nil if it did. late: it
+// was ended.
 func (l *Line) outside(said string, late bool) error {
 	why := map[string]string{
 		"gone":   "it does not exist, or may not be looked at",

@@ -142,7 +142,8 @@ func (p *pipes) begun() {
 // mostInPipe is what a pipe can hold.
 const mostInPipe = 1 << 20
 
-// drain reads what is in a pipe just now: a deadline that has passed keeps back even that. Somebody may write on for ever.
+// drain reads what is in a pipe just now: a deadline that has passed keeps back even that. Somebody may write on
+// for ever.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {

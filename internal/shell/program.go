@@ -39,9 +39,9 @@ type Answer struct {
 // ErrTooMuch means that a program printed more than it may. It has been ended.
 var ErrTooMuch = errors.New("it printed more than is taken from it")
 
-// Call runs a program and its whole process group to the end. A non-zero exit is an Answer, not an error; an error means that
-// it could not start (exec.ErrNotFound, fs.ErrNotExist and their like are wrapped), that it printed too much, or that ctx
-// ended first. It may take some seconds longer than ctx, as Run.
+// Call runs a program and its whole process group to the end. A non-zero exit is an Answer, not an error; an error
+// means that it could not start (exec.ErrNotFound, fs.ErrNotExist and their like are wrapped), that it printed too
+// much, or that ctx ended first. It may take some seconds longer than ctx, as Run.
 func Call(ctx context.Context, p Program) (Answer, error) {
 	path, err := exec.LookPath(p.Path)
 	if err != nil {
@@ -67,14 +67,17 @@ func Call(ctx context.Context, p Program) (Answer, error) {
 	ended := context.Cause(own)
 	_ = killGroup(cmd.Process)
 	if !over {
-		return Answer{Code: -1}, fmt.Errorf("%s was ended: %w; and its process %d cannot be ended, it waits for a file system or a device", p.Path, ended, cmd.Process.Pid)
+		return Answer{Code: -1}, fmt.Errorf("%s was ended: %w; and its process %d cannot be "+
+			"ended, it waits for a file system or a device", p.Path, ended, cmd.Process.Pid)
 	}
-	got := Answer{Code: cmd.ProcessState.ExitCode(), Stdout: out.buf.Bytes(), Stderr: strings.TrimSpace(string(errs.bytes()))}
+	got := Answer{Code: cmd.ProcessState.ExitCode(), Stdout: out.buf.Bytes(),
+		Stderr: strings.TrimSpace(string(errs.bytes()))}
 	var exit *exec.ExitError
 	switch {
 	case ended != nil:
 		return got, fmt.Errorf("%s was ended: %w", p.Path, ended)
-	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) && !errors.Is(err, syscall.EPIPE):
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) &&
+		!errors.Is(err, syscall.EPIPE):
 		return got, fmt.Errorf("%s: %w", p.Path, err)
 	}
 	return got, nil
@@ -91,7 +94,8 @@ func (p *Program) command(ctx context.Context, path string) *exec.Cmd {
 		if full, err := filepath.Abs(path); err == nil {
 			path = full
 		}
-		cmd = exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", come, "/bin/sh", p.Dir, path}, p.Args...)...)
+		cmd = exec.CommandContext(ctx, "/bin/sh",
+			append([]string{"-c", come, "/bin/sh", p.Dir, path}, p.Args...)...)
 	}
 	cmd.Env = p.Env
 	if cmd.Env == nil {

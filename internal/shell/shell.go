@@ -36,32 +36,34 @@ type Line struct {
 	Dir  string // where it runs; "" = where this process does
 
 	// Env is the whole environment; nil = none. If it names a GC_RUN, processes that left the line's process group are
-	// ended with it too: every one that carries the same value. So no two lines that run at the same time may share one,
-	// and nothing else that began after the line may carry it.
+	// ended with it too: every one that carries the same value. So no two lines that run at the same time may share
+	// one, and nothing else that began after the line may carry it.
 	Env []string
 
 	Split bool // fill Result.Stdout
 
-	// Tee gets stdout and stderr as they come, one Write at a time, from the goroutines that read them and in the order of
-	// Result.Output; none after Run has returned. What it takes its time for holds the line up: it must not block. Nobody
-	// minds its errors. Nil: nobody looks on.
+	// Tee gets stdout and stderr as they come, one Write at a time, from the goroutines that read them and in the
+	// order of Result.Output; none after Run has returned. What it takes its time for holds the line up: it must
+	// not block. Nobody minds its errors. Nil: nobody looks on.
 	Tee io.Writer
 }
 
 // Result is what a line that ran to its own end left.
 type Result struct {
-	Code    int    // exit code, -1 = ended by a signal
-	Output  []byte // stdout and stderr, the last MaxOutput bytes, as they came; with Line.Split about in that order
-	Dropped int64  // bytes before Output
+	Code int // exit code, -1 = ended by a signal
+	// stdout and stderr, the last MaxOutput bytes, as they came; with Line.Split about in that order
+	Output  []byte
+	Dropped int64 // bytes before Output
 
 	Stdout        []byte // with Line.Split: stdout alone, the last MaxOutput bytes
 	StdoutDropped int64  // bytes before Stdout
 }
 
 // Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start or come into its
-// folder, that ctx ended first, or that a process of it cannot be ended, in which cases the Result still has the output so
-// far. Run does not return before everything in the line's process group has been sent its end by SIGKILL, and with a
-// GC_RUN (see Line) not before everything that carries it has ended; it may take some seconds longer than ctx for that.
+// folder, that ctx ended first, or that a process of it cannot be ended, in which cases the Result still has the
+// output so far. Run does not return before everything in the line's process group has been sent its end by
+// SIGKILL, and with a GC_RUN (see Line) not before everything that carries it has ended; it may take some seconds
+// longer than ctx for that.
 //
 // A process that waits for a file system or a device may not end even by SIGKILL. Two seconds after ctx Run gives it up
 // with an error; a goroutine that nobody waits for takes note of its end, whenever the kernel lets go of it.
@@ -83,12 +85,15 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !over {
-		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0) // whom it finds is ended; who stays is known
+		// whom it finds is ended; who stays is known
+		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()
 		res.Code = -1
-		err := fmt.Errorf("its process %d cannot be ended, it waits for a file system or a device", cmd.Process.Pid)
-		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended, errors.Join(l.outside(pipes.said.String(), true), err))
+		err := fmt.Errorf("its process %d cannot be ended, it waits for a file system or a device",
+			cmd.Process.Pid)
+		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended,
+			errors.Join(l.outside(pipes.said.String(), true), err))
 	}
 	leftErr := sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), sweepTimeout)
 	pipes.finish(pipeGrace)
@@ -98,7 +103,8 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	var exit *exec.ExitError
 	switch {
 	case ended != nil && (dirErr != nil || leftErr != nil):
-		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended, errors.Join(dirErr, leftErr))
+		return res, fmt.Errorf("%q was ended: %w; and %w", l.Text, ended,
+			errors.Join(dirErr, leftErr))
 	case ended != nil:
 		return res, fmt.Errorf("%q was ended: %w", l.Text, ended)
 	case dirErr != nil:
@@ -111,11 +117,12 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	return res, nil
 }
 
-// await waits for the end of a command, at most killGrace longer than ctx. If it is not over then, nothing of it but its
-// process may be looked at any more.
+// await waits for the end of a command, at most killGrace longer than ctx. If it is not over then, nothing of it
+// but its process may be looked at any more.
 func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
 	result := make(chan error, 1)
-	go func() { result <- cmd.Wait() }() // the only one who can take note of the end, and that may be never
+	// the only one who can take note of the end, and that may be never
+	go func() { result <- cmd.Wait() }()
 	select {
 	case err := <-result:
 		return true, err

@@ -11,8 +11,8 @@ import (
 // pidsHold is how long the kernel's count of pids is taken not to begin anew.
 const pidsHold = 5 * time.Second
 
-// sweep ends what carries a marker and outlived its line's process group, and waits for that up to a limit. shell was the
-// line's pid.
+// sweep ends what carries a marker and outlived its line's process group, and waits for that up to a limit. shell
+// was the line's pid.
 func sweep(marker string, shell int, took, limit time.Duration) error {
 	if marker == "" {
 		return nil

@@ -1,6 +1,7 @@
 // Package toml reads TOML and knows where everything is written. Parse returns a tree of nodes with their offsets, for
-// callers that edit a file or report every mistake in it. Load and Read return a Doc for small files: a caller takes its
-// keys out of tables one by one, what does not fit is noted as a problem with line and column, and Problems returns all.
+// callers that edit a file or report every mistake in it. Load and Read return a Doc for small files: a caller
+// takes its keys out of tables one by one, what does not fit is noted as a problem with line and column, and
+// Problems returns all.
 package toml
 
 import (
@@ -93,8 +94,8 @@ type Doc struct {
 	warnings Problems
 }
 
-// Load reads a file of at most so many bytes. It does not wait: what is no regular file may never answer. The error is one
-// of the file system; what is wrong with the content is among the problems. The file is called name in them.
+// Load reads a file of at most so many bytes. It does not wait: what is no regular file may never answer. The error
+// is one of the file system; what is wrong with the content is among the problems. The file is called name in them.
 func Load(path, name string, most int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// Parse reads a file as TOML: its grammar first, then its sense. The faults are not empty if there is something wrong; the
-// tree may be there even so.
+// Parse reads a file as TOML: its grammar first, then its sense. The faults are not empty if there is something
+// wrong; the tree may be there even so.
 func Parse(data []byte) (*Node, []*Fault) {
 	if f := excess(data); f != nil {
 		return nil, []*Fault{f}

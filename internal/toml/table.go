@@ -48,7 +48,8 @@ func (t Table) span(key string) (keyPlace, bool) {
 	return at, ok
 }
 
-// Wrong notes a problem with the value of a key; with the table itself if key is "". Of one value only the first is kept.
+// Wrong notes a problem with the value of a key; with the table itself if key is "". Of one value only the first is
+// kept.
 func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
 
 // WrongItem is Wrong for the i-th item of a list.
@@ -107,7 +108,8 @@ func (t Table) Keys() []string {
 // Only notes each key that is not among the known as a problem.
 func (t Table) Only(known ...string) { t.unknown(known, true) }
 
-// Slips notes keys that are not among the known: what looks like a misspelt one as a problem, anything else as a warning.
+// Slips notes keys that are not among the known: what looks like a misspelt one as a problem, anything else as a
+// warning.
 func (t Table) Slips(known ...string) { t.unknown(known, false) }
 
 func (t Table) unknown(known []string, strict bool) {
@@ -306,7 +308,8 @@ func (t Table) Table(key string) (sub Table, ok bool) {
 	case map[string]any:
 		return Table{t.doc, below(t.path, key), v}, true
 	default:
-		t.Wrong(key, "is %s; it must be a table: write [%s] on a line of its own", kind(v), t.name(key))
+		t.Wrong(key, "is %s; it must be a table: write [%s] on a line of its own", kind(v),
+			t.name(key))
 	}
 	return Table{doc: t.doc, path: below(t.path, key)}, false
 }

@@ -22,14 +22,16 @@ const (
 )
 
 func (s Shape) String() string {
-	return [...]string{"a number or date of another kind", "a string", "true or false", "a whole number", "a list", "a table",
+	return [...]string{"a number or date of another kind", "a string", "true or false",
+		"a whole number", "a list", "a table",
 		"a list of tables"}[s]
 }
 
 // Span is a range of bytes of the file.
 type Span struct{ Start, End int }
 
-// Node is one value of a file and where it stands. Arrays and lists of tables have their elements as kids, without keys.
+// Node is one value of a file and where it stands. Arrays and lists of tables have their elements as kids, without
+// keys.
 type Node struct {
 	Key   string
 	Shape Shape
@@ -37,8 +39,9 @@ type Node struct {
 	Kids  []*Node
 	index map[string]*Node // of kids, once there are many
 
-	At    int  // offset of the key, of a header's bracket, or of an element
-	first int  // offset of what made a table or an element: a key, a header's bracket, or the nearest place before it
+	At int // offset of the key, of a header's bracket, or of an element
+	// offset of what made a table or an element: a key, a header's bracket, or the nearest place before it
+	first int
 	Value Span // of the value, or of the header's line without the end of line
 	Line  Span // of the whole "key = value", zero for elements and headers
 	// How the table is written: by a header (value is its range), inline (value too), or only by dotted keys.
@@ -94,8 +97,8 @@ const (
 	maxDepth = 32
 )
 
-// readTree reads a file into nodes. Its grammar is checked, but not its sense: that a key is there twice is for duplicates to
-// say, and other contradictions for the strict decoder.
+// readTree reads a file into nodes. Its grammar is checked, but not its sense: that a key is there twice is for
+// duplicates to say, and other contradictions for the strict decoder.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root

@@ -66,7 +66,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		)
 	}
 	p.mu.Lock()
-	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID { // else the watch was first, and knows more
+	// else the watch was first, and knows more
+	if e := p.pods[made.Name]; e == nil || e.pod.UID != made.UID {
 		p.saw(made)
 	}
 	p.pods[made.Name].starting = true

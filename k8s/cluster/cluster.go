@@ -204,7 +204,8 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if !p.synced {
 		defer p.mu.Unlock()
 		wait := max(0, time.Until(p.retry)).Round(time.Second)
-		return nil, fmt.Errorf("the cluster has not answered since %s, and is asked again in %s: %w",
+		return nil, fmt.Errorf("the cluster has not answered since %s, and is asked "+
+			"again in %s: %w",
 			p.since.Format(time.TimeOnly), wait, p.down)
 	}
 	p.mu.Unlock()

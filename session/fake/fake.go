@@ -38,7 +38,8 @@ type life struct {
 func New() *Provider {
 	return &Provider{
 		exits: make(chan session.Exit, 1024), pid: 1000,
-		lives: map[string]*life{}, past: map[string]*life{}, failing: map[string]error{}, started: map[string]int{},
+		lives: map[string]*life{}, past: map[string]*life{}, failing: map[string]error{},
+		started: map[string]int{},
 	}
 }
 
@@ -65,7 +66,8 @@ func (p *Provider) Start(_ context.Context, s session.Spec) (session.Status, err
 	p.started[s.Agent]++
 	now := time.Now()
 	l := &life{meta: map[string]string{}, usage: session.Usage{Procs: 1}, Status: session.Status{
-		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Alive: true, Ready: !session.NeedsSettling(&s), PID: max(p.pid, 0),
+		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Alive: true,
+		Ready: !session.NeedsSettling(&s), PID: max(p.pid, 0),
 		Started: now, Activity: now, Fingerprint: s.Fingerprint,
 	}}
 	p.past[s.Name] = p.lives[s.Name]

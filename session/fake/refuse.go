@@ -48,7 +48,8 @@ func nobody(name string) error { return fmt.Errorf("session %s: %w", name, sessi
 
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
-	return session.Limits{Lacks: []session.Ability{session.Running}, Why: "its sessions are pretended, for drills"}
+	return session.Limits{Lacks: []session.Ability{session.Running},
+		Why: "its sessions are pretended, for drills"}
 }
 
 // Check implements session.Checker.

@@ -53,10 +53,12 @@ func (p *Provider) clear(ctx context.Context, m *member, name string) error {
 			continue
 		}
 		if _, err := p.list(ctx, o); err != nil {
-			return fmt.Errorf("cannot start %q: it may run by %s already, whose sessions cannot be listed: %w", name, o.name, err)
+			return fmt.Errorf("cannot start %q: it may run by %s already, whose sessions cannot "+
+				"be listed: %w", name, o.name, err)
 		}
 		if !p.free(o, name) {
-			return fmt.Errorf("cannot start %q by %s: it runs by %s: %w", name, m.name, o.name, session.ErrExists)
+			return fmt.Errorf("cannot start %q by %s: it runs by %s: %w", name, m.name, o.name,
+				session.ErrExists)
 		}
 	}
 	return nil
@@ -66,7 +68,9 @@ func (p *Provider) clear(ctx context.Context, m *member, name string) error {
 func (p *Provider) free(o *member, name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return o.listed && !slices.ContainsFunc(p.held[name], func(h place) bool { return h.at == o && h.alive })
+	return o.listed && !slices.ContainsFunc(p.held[name], func(h place) bool {
+		return h.at == o && h.alive
+	})
 }
 
 // Stop implements session.Provider. Should several providers have a living session of this name, all end.
@@ -103,8 +107,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return errors.Join(errs...)
 }
 
-// List implements session.Provider. With one provider in use it is that one's. Of several each is asked once, all at the
-// same time; those that do not answer are in a session.Partial, one that may still as session.Late.
+// List implements session.Provider. With one provider in use it is that one's. Of several each is asked once, all
+// at the same time; those that do not answer are in a session.Partial, one that may still as session.Late.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.used()
 	if len(used) == 1 {
@@ -180,7 +184,8 @@ func (m *member) lacks(a session.Ability) error {
 }
 
 // Attach implements session.Attacher.
-func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
+func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
+	error) {
 	q, err := able[session.Attacher](ctx, p, name, session.Attaching)
 	if err != nil {
 		return nil, err

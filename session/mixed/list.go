@@ -32,8 +32,8 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list asks one provider, and notes where its sessions are. One that is patient answers in its own time: session.Late if that
-// is later than ctx ends.
+// list asks one provider, and notes where its sessions are. One that is patient answers in its own time:
+// session.Late if that is later than ctx ends.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
 	if err != nil { // it may be well by now
@@ -95,7 +95,8 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 }
 
 // ask has one provider list its sessions, and notes where they are.
-func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status, error) {
+func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status,
+	error) {
 	p.mu.Lock()
 	gen := m.gen
 	p.mu.Unlock()
@@ -113,8 +114,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note takes down where sessions are, but for those whose start came after the look began. With a single provider nobody
-// asks for it.
+// note takes down where sessions are, but for those whose start came after the look began. With a single provider
+// nobody asks for it.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

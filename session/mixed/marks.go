@@ -46,15 +46,17 @@ func Marks(dir string) (names []string, err error) {
 // isName reports whether a provider may be called that: a word, or the path of a script or helper.
 func isName(name string) bool {
 	if _, path, ok := session.External(name); ok {
-		return path != "" && utf8.ValidString(path) && !strings.ContainsFunc(path, unicode.IsControl)
+		return path != "" && utf8.ValidString(path) &&
+			!strings.ContainsFunc(path, unicode.IsControl)
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 	})
 }
 
-// recover rebuilds the marks of a damaged file: every provider that may hold sessions is asked from now on, and those that
-// hold none lose their mark. Until all have answered, no agent is started that may be running. The damaged file is kept.
+// recover rebuilds the marks of a damaged file: every provider that may hold sessions is asked from now on, and
+// those that hold none lose their mark. Until all have answered, no agent is started that may be running. The
+// damaged file is kept.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.Survey == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -62,7 +64,9 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	}
 	names := append(legible, p.o.Survey()...)
 	slices.Sort(names)
-	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == p.o.Home })
+	names = slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		return name == p.o.Home
+	})
 	if p.o.Observe {
 		return names, nil
 	}
@@ -79,7 +83,8 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	return names, err
 }
 
-// mark writes down that a provider is in use, before it is. Whoever only asks who holds what does not wait for the disk.
+// mark writes down that a provider is in use, before it is. Whoever only asks who holds what does not wait for the
+// disk.
 func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	m.starts++
@@ -107,11 +112,12 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.starts--
-	return fmt.Errorf("that the session provider %s is in use cannot be written down: %w", m.name, err)
+	return fmt.Errorf("that the session provider %s is in use cannot be written down: %w", m.name,
+		err)
 }
 
-// unmark is for a provider that a look at its gen has found empty. It is told first, and the mark goes after: a successor
-// of a controller that dies between the two looks there again.
+// unmark is for a provider that a look at its gen has found empty. It is told first, and the mark goes after: a
+// successor of a controller that dies between the two looks there again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.Home && m.inUse && m.starts == 0 && m.gen == gen && !p.o.Observe
@@ -124,7 +130,8 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 	if d, ok := q.(session.Dismisser); ok {
 		if err := d.Dismiss(ctx); err != nil {
-			p.o.Logger.Warn("a session provider that is in use no more cannot be let go of", "provider", m.name, "err", err)
+			p.o.Logger.Warn("a session provider that is in use no more cannot be let go of",
+				"provider", m.name, "err", err)
 		}
 	}
 	err := p.writing(ctx, func() (change bool, done func(error)) {
@@ -135,13 +142,15 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 		return true, func(err error) { m.inUse = m.inUse || err != nil }
 	})
 	if err != nil {
-		p.o.Logger.Warn("that a session provider is in use no more cannot be written down", "provider", m.name, "err", err)
+		p.o.Logger.Warn("that a session provider is in use no more cannot be written down",
+			"provider", m.name, "err", err)
 	}
 }
 
-// writing writes who is in use after a change of it; one at a time, and not under p.mu. change and what it returns, which hears
-// how the writing went, are called under p.mu.
-func (p *Provider) writing(ctx context.Context, change func() (change bool, done func(error))) error {
+// writing writes who is in use after a change of it; one at a time, and not under p.mu. change and what it returns,
+// which hears how the writing went, are called under p.mu.
+func (p *Provider) writing(ctx context.Context,
+	change func() (change bool, done func(error))) error {
 	select {
 	case p.pen <- struct{}{}:
 		defer func() { <-p.pen }()

@@ -1,6 +1,6 @@
-// Package mixed is several session providers as one: each agent names its own, and whoever holds a session is asked about
-// it. Which providers hold sessions is written down in the city's folder, so that a controller finds what an earlier one
-// started, whatever the configuration says by now.
+// Package mixed is several session providers as one: each agent names its own, and whoever holds a session is asked
+// about it. Which providers hold sessions is written down in the city's folder, so that a controller finds what an
+// earlier one started, whatever the configuration says by now.
 //
 // # Concurrency
 //
@@ -30,15 +30,15 @@ type Options struct {
 	// Open opens a provider by its name; close gives it back. It is called at most once at a time for each.
 	Open func(name string) (p session.Provider, close func(), err error)
 
-	// Survey names every provider that may hold sessions of the city. It is asked where MarksFile is damaged; nil: that is
-	// an error.
+	// Survey names every provider that may hold sessions of the city. It is asked where MarksFile is damaged; nil:
+	// that is an error.
 	Survey func() []string
 
 	Observe bool         // nothing is written
 	Logger  *slog.Logger // nil = silent
 
-	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew. Nil: the
-	// program ends with it.
+	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew.
+	// Nil: the program ends with it.
 	Broken func(error)
 }
 
@@ -62,8 +62,8 @@ type Provider struct {
 	closed  bool
 }
 
-// member is one of the providers. One that could not be opened may be at any time: unless it is known to hold a session, p
-// and err are read by opened.
+// member is one of the providers. One that could not be opened may be at any time: unless it is known to hold a
+// session, p and err are read by opened.
 type member struct {
 	name   string
 	p      session.Provider // nil: it could not be opened
@@ -104,14 +104,15 @@ var (
 // exitsKept is how many exits wait for a reader of Exits; those beyond are found by List.
 const exitsKept = 1024
 
-// New opens the home, and every provider that holds sessions of an earlier controller. That one of these cannot be opened
-// is List's to say, again and again.
+// New opens the home, and every provider that holds sessions of an earlier controller. That one of these cannot be
+// opened is List's to say, again and again.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	p := &Provider{
-		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}), pen: make(chan struct{}, 1),
+		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}),
+		pen:     make(chan struct{}, 1),
 		members: map[string]*member{}, held: map[string][]place{},
 		wg: mishap.Group{Tell: mishap.Fatal(o.Broken)},
 	}
@@ -152,7 +153,9 @@ func (p *Provider) member(name string) *member {
 		m = &member{name: name}
 		p.members[name] = m
 		p.order = append(p.order, m)
-		slices.SortFunc(p.order[1:], func(a, b *member) int { return strings.Compare(a.name, b.name) })
+		slices.SortFunc(p.order[1:], func(a, b *member) int {
+			return strings.Compare(a.name, b.name)
+		})
 	}
 	m.p, m.close, m.err = q, closeIt, err
 	if p.closed && err == nil {
@@ -192,7 +195,8 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 			select {
 			case p.exits <- x:
 			default:
-				p.o.Logger.Warn("an exit waits for the next patrol: nobody reads them", "session", x.Name)
+				p.o.Logger.Warn("an exit waits for the next patrol: nobody reads them", "session",
+					x.Name)
 			}
 		}
 	}
@@ -267,7 +271,9 @@ func (p *Provider) Limits() session.Limits {
 			continue
 		}
 		out.Why = ""
-		out.Lacks = slices.DeleteFunc(out.Lacks, func(a session.Ability) bool { return !slices.Contains(l.Lacks, a) })
+		out.Lacks = slices.DeleteFunc(out.Lacks, func(a session.Ability) bool {
+			return !slices.Contains(l.Lacks, a)
+		})
 	}
 	return out
 }

@@ -26,7 +26,8 @@ const (
 )
 
 func newLink(conn *net.UnixConn, pid int, child bool) *link {
-	return &link{conn: conn, holder: pid, child: child, replies: make(chan wire.Message, 1), gone: make(chan struct{})}
+	return &link{conn: conn, holder: pid, child: child, replies: make(chan wire.Message, 1),
+		gone: make(chan struct{})}
 }
 
 // scan looks for sessions that are not known yet, if the folder changed since the last look.
@@ -143,7 +144,8 @@ func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, er
 		deadline = d
 	}
 	conn.SetDeadline(deadline)
-	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold, Look: look}); err != nil {
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpHold, Look: look}); err !=
+		nil {
 		return s, err
 	}
 	m, err := wire.NewReader(conn).Next()
@@ -197,8 +199,12 @@ func (p *Provider) rouse(ctx context.Context) error {
 		if _, err := os.Stat(dir + "/" + wire.SocketFile); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		p.log.Warn("the folder of a living session is gone: its holder makes it anew", "folder", dir, "pid", pid)
-		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool { _, ok := p.holds(pid); return ok }) {
+		p.log.Warn("the folder of a living session is gone: its holder makes it anew", "folder",
+			dir, "pid", pid)
+		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool {
+			_, ok := p.holds(pid)
+			return ok
+		}) {
 			p.awaitSocket(ctx, dir)
 		}
 	}

@@ -17,13 +17,15 @@ import (
 // Attach implements session.Attacher. The terminal takes the viewer's size; the newest of several viewers wins. First
 // comes what is kept of the output, without what would make a terminal answer, then what the agent writes from now on.
 // ctx bounds the opening only.
-func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
+func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
+	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
-	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpAttach, Cols: cols, Rows: rows}); err != nil {
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpAttach, Cols: cols,
+		Rows: rows}); err != nil {
 		conn.Close()
 		return nil, p.broken(ctx, "attach to", name, err)
 	}
@@ -126,7 +128,8 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 }
 
 // watch yields frames until the session is over or nobody wants more (nil).
-func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string, yield func(session.Frame, error) bool) error {
+func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
+	yield func(session.Frame, error) bool) error {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpWatch}); err != nil {
 		return p.broken(ctx, "watch", name, err)
 	}

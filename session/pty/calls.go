@@ -54,7 +54,8 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	if err == nil {
 		return conn, nil
 	}
-	if l != nil && p.ctx.Err() == nil { // it lives, and its socket does not: somebody deleted the folder
+	// it lives, and its socket does not: somebody deleted the folder
+	if l != nil && p.ctx.Err() == nil {
 		if err := p.rouse(ctx); err != nil {
 			return nil, err
 		}
@@ -64,7 +65,8 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 			p.openActivity(e)
 			return conn, nil
 		}
-		if conn, err := dial(cwdOf(l.holder), wire.SocketFile); err == nil { // the city was moved under us
+		// the city was moved under us
+		if conn, err := dial(cwdOf(l.holder), wire.SocketFile); err == nil {
 			return conn, nil
 		}
 	}
@@ -98,17 +100,20 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 // them as part of the paste. ErrRefused: control characters (those are keys: see SendKeys); a line over 4,095
 // bytes for a program that reads lines; a terminal whose input is full.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
-	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Wait: p.patience(ctx)})
+	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text,
+		Wait: p.patience(ctx)})
 }
 
 // SendPolitely implements session.Polite. A holder of an earlier build knows of no drafts and types at once.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
-	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet, Wait: p.patience(ctx)})
+	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet,
+		Wait: p.patience(ctx)})
 }
 
 // SendKeys implements session.Keyer, with tmux's names of keys.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
-	return p.do(ctx, "send keys to", name, wire.Request{Op: wire.OpKeys, Keys: keys, Wait: p.patience(ctx)})
+	return p.do(ctx, "send keys to", name, wire.Request{Op: wire.OpKeys, Keys: keys,
+		Wait: p.patience(ctx)})
 }
 
 // patience is how long a terminal may take to accept input: a little less than the caller waits for the answer.
@@ -155,11 +160,13 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	e.mu.Unlock()
 	if l != nil && !l.over() {
-		answer, err := p.call(ctx, "acknowledge the end of", name, wire.Request{Op: wire.OpAck, ID: id})
+		answer, err := p.call(ctx, "acknowledge the end of", name,
+			wire.Request{Op: wire.OpAck, ID: id})
 		switch {
 		case err != nil && !errors.Is(err, errGone):
 			e.mu.Lock()
-			if current && e.rec.ID == id { // the holder has not heard of it, and waits: the next look shows the end again
+			// the holder has not heard of it, and waits: the next look shows the end again
+			if current && e.rec.ID == id {
 				e.acked = false
 			}
 			e.mu.Unlock()

@@ -46,7 +46,8 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	case <-e.turn:
 		return func() { e.turn <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("session %q is still busy with a start: %w", e.name, context.Cause(ctx))
+		return nil, fmt.Errorf("session %q is still busy with a start: %w", e.name,
+			context.Cause(ctx))
 	}
 }
 

@@ -26,7 +26,8 @@ func fail(verb, name string, kind error, format string, args ...any) error {
 func refusal(verb, name string, data []byte) error {
 	var f wire.Failure
 	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("cannot %s %q: its holder answers what nobody understands: %w", verb, name, err)
+		return fmt.Errorf("cannot %s %q: its holder answers what nobody understands: %w", verb,
+			name, err)
 	}
 	return fail(verb, name, kindOf(f.Cause), "%s", f.Message)
 }

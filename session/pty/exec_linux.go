@@ -43,7 +43,8 @@ func (p *Provider) execHolder(dir string) (*link, error) {
 	if err != nil {
 		conn.Close()
 		if errors.Is(err, unix.ENOENT) {
-			return nil, fmt.Errorf("%s does not exist any more: restart the controller from where gcity is now: %w",
+			return nil, fmt.Errorf("%s does not exist any more: restart the controller from "+
+				"where gcity is now: %w",
 				binary, err)
 		}
 		return nil, fmt.Errorf("cannot execute %s: %w", binary, err)
@@ -60,7 +61,8 @@ func dial(dir, socket string) (*net.UnixConn, error) {
 		return nil, &os.PathError{Op: "open", Path: dir, Err: err}
 	}
 	defer unix.Close(fd)
-	return net.DialUnix("unix", nil, &net.UnixAddr{Net: "unix", Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
+	return net.DialUnix("unix", nil, &net.UnixAddr{Net: "unix",
+		Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
 }
 
 // peer is the pid of the process at the other end, which must be of our own user.

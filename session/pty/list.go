@@ -9,7 +9,8 @@ import (
 	"gcity/session"
 )
 
-// List implements session.Provider. It asks no holder: ends are pushed; activity and marks are read from a record of each.
+// List implements session.Provider. It asks no holder: ends are pushed; activity and marks are read from a record
+// of each.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -54,8 +55,8 @@ func (s *silence) told() time.Time {
 
 func (s *silence) broken() { s.since, s.looks = time.Time{}, 0 }
 
-// listen finds out whether a holder can answer, without asking it: that would wake each holder at every patrol. A holder
-// is silent while a signal or a debugger keeps it from running, or while nothing connects to it.
+// listen finds out whether a holder can answer, without asking it: that would wake each holder at every patrol. A
+// holder is silent while a signal or a debugger keeps it from running, or while nothing connects to it.
 func (p *Provider) listen(e *entry) {
 	now := time.Now()
 	e.mu.Lock()

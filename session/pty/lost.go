@@ -45,7 +45,8 @@ func (p *Provider) lost(e *entry, l *link) {
 // bury finds out how a session ended whose holder does not answer, ends what is left of it, and tells. Under the name's
 // turn.
 func (p *Provider) bury(e *entry, rec wire.Record) {
-	x := p.exitRecord(rec) // with one, a holder that lives and does not answer is merely on its way out
+	// with one, a holder that lives and does not answer is merely on its way out
+	x := p.exitRecord(rec)
 	if x == nil && rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
 		p.unreachable(e, rec)
 		return
@@ -55,7 +56,8 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 			p.sweepSession(rec)
 		}
 		now := time.Now()
-		x = &session.Exit{Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: now}
+		x = &session.Exit{Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true,
+			At: now}
 		if rec.Boot == p.boot {
 			x.Uptime = now.Sub(p.clock.Time(rec.Born))
 		}
@@ -91,7 +93,8 @@ func (p *Provider) exitRecord(rec wire.Record) *session.Exit {
 
 // unreachable notes a session whose holder lives and does not answer: it is alive, and List tries again to reach it.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
-	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid", rec.Holder)
+	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid",
+		rec.Holder)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.setRecord(rec)
@@ -99,12 +102,14 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.openActivity(e)
 }
 
-// sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and what has
-// its lock open.
+// sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and
+// what has its lock open.
 func (p *Provider) sweepSession(rec wire.Record) (left []int) {
-	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID, p.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
+	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
+		p.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
 	if killed > 0 || err != nil || len(left) > 0 {
-		p.log.Warn("swept what a lost session left behind", "session", rec.Name, "killed", killed, "left", left, "err", err)
+		p.log.Warn("swept what a lost session left behind", "session", rec.Name, "killed", killed,
+			"left", left, "err", err)
 	}
 	return left
 }
@@ -120,14 +125,18 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	}
 	rec, err := p.record(e.name)
 	if err != nil {
-		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and there is no record of why", p.lockers(e.name))
+		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and there is no "+
+			"record of why", p.lockers(e.name))
 	}
 	leaving := p.exitRecord(rec) != nil
-	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) && !(leaving && proc.WaitPid(rec.Holder, reapWait)) {
-		return fail("start", e.name, session.ErrExists, "its holder, pid %d, lives and does not answer: end it with kill -9 %d", rec.Holder, rec.Holder)
+	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) &&
+		!(leaving && proc.WaitPid(rec.Holder, reapWait)) {
+		return fail("start", e.name, session.ErrExists, "its holder, pid %d, lives and does not "+
+			"answer: end it with kill -9 %d", rec.Holder, rec.Holder)
 	}
 	if left := p.sweepSession(rec); len(left) > 0 {
-		return fail("start", e.name, session.ErrExists, "processes of its last life cannot be ended: pids %v", left)
+		return fail("start", e.name, session.ErrExists, "processes of its last life cannot be "+
+			"ended: pids %v", left)
 	}
 	return nil
 }

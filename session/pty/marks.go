@@ -51,7 +51,8 @@ func (p *Provider) recall(ctx context.Context, e *entry) {
 	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
 		value, err := p.Meta(ctx, e.name, key)
 		if err != nil {
-			p.log.Warn("cannot ask whether a session was told to finish", "session", e.name, "err", err)
+			p.log.Warn("cannot ask whether a session was told to finish", "session", e.name, "err",
+				err)
 			return
 		}
 		e.note(life, key, value)

@@ -12,25 +12,26 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// A city is its folder: one that is moved takes its sessions along. Whoever is found at the place where it was, a copy of it
-// for instance, is another city.
+// A city is its folder: one that is moved takes its sessions along. Whoever is found at the place where it was, a
+// copy of it for instance, is another city.
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
-// isIn reports whether a holder lives in a folder of this city, wherever that was when it began: a folder that is moved takes
-// its sessions along.
+// isIn reports whether a holder lives in a folder of this city, wherever that was when it began: a folder that is
+// moved takes its sessions along.
 func (p *Provider) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), p.at+"/"+name)
 }
 
-// movedHere makes a session of a city that was moved one of the city where it is now. Its agent was told of another folder, so
-// it differs from what is wanted.
+// movedHere makes a session of a city that was moved one of the city where it is now. Its agent was told of another
+// folder, so it differs from what is wanted.
 func (p *Provider) movedHere(s wire.State) wire.State {
 	r := &s.Record
 	if r.City == p.city {
 		return s
 	}
-	p.log.Warn("a session was begun where the city was before it was moved", "session", r.Name, "city", r.City)
+	p.log.Warn("a session was begun where the city was before it was moved", "session", r.Name,
+		"city", r.City)
 	var f session.Fingerprint
 	if json.Unmarshal(r.Fingerprint, &f) != nil || f.Fields == nil {
 		f.Fields = map[string]string{}
@@ -41,7 +42,8 @@ func (p *Provider) movedHere(s wire.State) wire.State {
 	return s
 }
 
-// elsewhere reports whether a session's folder, as /proc names it, is in another city, or was until somebody deleted it.
+// elsewhere reports whether a session's folder, as /proc names it, is in another city, or was until somebody
+// deleted it.
 func (p *Provider) elsewhere(cwd, name string) bool {
 	inside, ok := strings.CutPrefix(p.dir, p.city)
 	at, found := strings.CutSuffix(strings.TrimSuffix(cwd, " (deleted)"), inside+"/"+name)

@@ -26,10 +26,11 @@ type program struct {
 	binary string // gcity itself
 	log    *slog.Logger
 
-	mu   sync.Mutex
-	ways []func() (path string, err error) // those that may still work, the best first; nil before the first use
-	path string                            // what ways[0] made; "" = it has not been asked
-	mem  int                               // descriptor of the memory file; 0 = none
+	mu sync.Mutex
+	// those that may still work, the best first; nil before the first use
+	ways []func() (path string, err error)
+	path string // what ways[0] made; "" = it has not been asked
+	mem  int    // descriptor of the memory file; 0 = none
 }
 
 // execute starts a process from the best source that works, and reports whether that is the embedded image. The error
@@ -49,7 +50,8 @@ func (p *program) execute(
 
 // isForbidden reports whether an exec failed because of where the program is, not because of what it needs.
 func isForbidden(err error) bool {
-	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOENT) ||
+	return errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) ||
+		errors.Is(err, unix.ENOENT) ||
 		errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.ENOSYS)
 }
 
@@ -63,7 +65,8 @@ func (p *program) source() (path string, last bool) {
 	for len(p.ways) > 0 && p.path == "" {
 		var err error
 		if p.path, err = p.ways[0](); err != nil {
-			p.log.Debug("the embedded holder cannot be prepared here, another way is tried", "error", err)
+			p.log.Debug("the embedded holder cannot be prepared here, another way is tried",
+				"error", err)
 			p.ways, p.path = p.ways[1:], ""
 		}
 	}
@@ -81,7 +84,8 @@ func (p *program) giveUp(path string, cause error) {
 	if p.path != path {
 		return
 	}
-	p.log.Debug("the embedded holder cannot be executed here, another way is tried", "path", path, "error", cause)
+	p.log.Debug("the embedded holder cannot be executed here, another way is tried", "path", path,
+		"error", cause)
 	p.ways, p.path = p.ways[1:], ""
 }
 
@@ -156,7 +160,8 @@ func sameContent(path string, want []byte) bool {
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Mode()&fs.ModePerm != 0o700 || info.Size() != int64(len(want)) {
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&fs.ModePerm != 0o700 ||
+		info.Size() != int64(len(want)) {
 		return false
 	}
 	there, err := io.ReadAll(io.LimitReader(f, int64(len(want))+1))

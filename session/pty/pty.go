@@ -5,8 +5,8 @@
 // # Concurrency
 //
 // A Provider may be used from several goroutines. It keeps one held connection per holder, with a goroutine that reads
-// what the holder tells; all goroutines end with Close. What changes the process behind a name (a start, the clearing up after a
-// lost holder) takes that name's turn, so that sessions never wait for each other.
+// what the holder tells; all goroutines end with Close. What changes the process behind a name (a start, the
+// clearing up after a lost holder) takes that name's turn, so that sessions never wait for each other.
 package pty
 
 import (
@@ -36,24 +36,28 @@ func Hold() int { return holder.Main(os.Args[2:]) }
 
 // Options says where a city's sessions live.
 type Options struct {
-	City   string       // absolute path of the city's folder
-	Dir    string       // folder of the sessions, made if missing; "" = .gc/sessions in City
-	At     string       // a path that leads to City wherever it is moved, in this process; "" = City
-	Binary string       // run as "<Binary> hold <folder>" for each session; it must call Hold
-	Image  []byte       // the program gcity-hold, run instead of Binary where that works; nil = there is none
+	City string // absolute path of the city's folder
+	Dir  string // folder of the sessions, made if missing; "" = .gc/sessions in City
+	// a path that leads to City wherever it is moved, in this process; "" = City
+	At     string
+	Binary string // run as "<Binary> hold <folder>" for each session; it must call Hold
+	// the program gcity-hold, run instead of Binary where that works; nil = there is none
+	Image  []byte
 	Logger *slog.Logger // nil = silent
 
-	// Observe is for whoever looks at a city that a controller may be running: nothing is changed behind its back, be it
-	// the folder of a start under way or what a lost holder left. No holder is told to make its folder anew, and none that
-	// waits for a next life waits because of an observer. Sessions whose folder is gone are not found.
+	// Observe is for whoever looks at a city that a controller may be running: nothing is changed behind its back,
+	// be it the folder of a start under way or what a lost holder left. No holder is told to make its folder anew,
+	// and none that waits for a next life waits because of an observer. Sessions whose folder is gone are not
+	// found.
 	Observe bool
 
-	// Plain gives the sessions pipes instead of terminals: no attaching, no keys, and a Send is a line on standard input.
-	// Line feeds of their output get a carriage return, as a terminal would give them. See package subprocess.
+	// Plain gives the sessions pipes instead of terminals: no attaching, no keys, and a Send is a line on standard
+	// input. Line feeds of their output get a carriage return, as a terminal would give them. See package
+	// subprocess.
 	Plain bool
 
-	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew. Nil: the
-	// program ends with it.
+	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew.
+	// Nil: the program ends with it.
 	Broken func(error)
 }
 
@@ -121,16 +125,19 @@ func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := errors.Join(disk.MkdirAll(filepath.Dir(at), 0o700), disk.MkdirAll(at, 0o700)); err != nil {
+	if err := errors.Join(disk.MkdirAll(filepath.Dir(at), 0o700), disk.MkdirAll(at, 0o700)); err !=
+		nil {
 		return nil, fmt.Errorf("cannot make the folder of the sessions: %w", err)
 	}
 	boot, err := proc.BootID()
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
 	}
-	errlog, err := disk.OpenFile(filepath.Join(at, "holders.log"), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	errlog, err := disk.OpenFile(filepath.Join(at, "holders.log"),
+		os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		o.Logger.Warn("the log of the holders cannot be opened: what they complain of is lost", "error", err)
+		o.Logger.Warn("the log of the holders cannot be opened: what they complain of is lost",
+			"error", err)
 		if errlog, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
 			return nil, err
 		}

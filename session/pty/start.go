@@ -68,16 +68,22 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 // check refuses what could not be started, or not be told apart afterwards.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
-	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.':
-		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: see session.Encode")
+	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
+		s.Name[0] == '.':
+		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: "+
+			"see session.Encode")
 	case s.City != p.city:
-		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s", s.City, p.city)
+		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
+			s.City, p.city)
 	case s.ID == "":
 		return fail("start", s.Name, session.ErrCommand, "it has no id")
 	case !filepath.IsAbs(s.Dir):
-		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path", s.Dir)
-	case strings.ContainsRune(s.Command, 0) || slices.ContainsFunc(s.Env, func(kv string) bool { return strings.ContainsRune(kv, 0) }):
-		return fail("start", s.Name, session.ErrCommand, "its command or environment contains a NUL")
+		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path",
+			s.Dir)
+	case strings.ContainsRune(s.Command, 0) ||
+		slices.ContainsFunc(s.Env, func(kv string) bool { return strings.ContainsRune(kv, 0) }):
+		return fail("start", s.Name, session.ErrCommand, "its command or environment "+
+			"contains a NUL")
 	}
 	return nil
 }
@@ -203,7 +209,8 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}
 	return &life{wire.Spec{
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
-		Command: s.Command, Path: program.Path, Args: program.Args, Dir: s.Dir, Env: s.Env, Cols: s.Cols, Rows: s.Rows, Fingerprint: print,
+		Command: s.Command, Path: program.Path, Args: program.Args, Dir: s.Dir, Env: s.Env,
+		Cols: s.Cols, Rows: s.Rows, Fingerprint: print,
 	}, !session.NeedsSettling(s)}, nil
 }
 
@@ -218,7 +225,8 @@ func (p *Provider) takeBack(e *entry, l *link, cause error) error {
 		if m.Kind != wire.Done {
 			return gaveUp
 		}
-		if _, err := p.call(ctx, "stop", e.name, wire.Request{Op: wire.OpStop}); err != nil && !errors.Is(err, session.ErrNotFound) {
+		if _, err := p.call(ctx, "stop", e.name, wire.Request{Op: wire.OpStop}); err != nil &&
+			!errors.Is(err, session.ErrNotFound) {
 			return errors.Join(gaveUp, err)
 		}
 		e.awaitEnd(ctx)

@@ -70,7 +70,8 @@ func (p *Provider) resume(e *entry) {
 	rec, known := e.rec, e.known
 	e.mu.Unlock()
 	if known && p.stopped(rec) {
-		p.log.Warn("the holder of a session was stopped by a signal: it is continued to stop its agent",
+		p.log.Warn("the holder of a session was stopped by a signal: it is continued to "+
+			"stop its agent",
 			"session", rec.Name, "pid", rec.Holder)
 		p.signalHolder(rec, syscall.SIGCONT)
 	}
@@ -79,16 +80,19 @@ func (p *Provider) resume(e *entry) {
 // stopped reports whether a signal or a debugger keeps a holder from running.
 func (p *Provider) stopped(rec wire.Record) bool {
 	st, err := proc.ReadStat(rec.Holder)
-	return err == nil && st.Start == rec.HolderStart && rec.Boot == p.boot && (st.State == 'T' || st.State == 't')
+	return err == nil && st.Start == rec.HolderStart && rec.Boot == p.boot &&
+		(st.State == 'T' || st.State == 't')
 }
 
 // signalHolder signals the holder of a record unless the pid belongs to another process by now.
 func (p *Provider) signalHolder(rec wire.Record, sig syscall.Signal) {
-	proc.Signal(rec.Holder, sig, func(pid int) bool { return rec.Boot == p.boot && proc.Lives(pid, rec.HolderStart) })
+	proc.Signal(rec.Holder, sig, func(pid int) bool {
+		return rec.Boot == p.boot && proc.Lives(pid, rec.HolderStart)
+	})
 }
 
-// stopWithoutHolder ends a session whose holder is gone or does not answer: a living one is killed, which kills its agent,
-// and then everything that carries the session's id.
+// stopWithoutHolder ends a session whose holder is gone or does not answer: a living one is killed, which kills its
+// agent, and then everything that carries the session's id.
 func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	release, err := e.take(ctx)
 	if err != nil {
@@ -106,7 +110,8 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 			"session", rec.Name, "pid", rec.Holder)
 		p.signalHolder(rec, syscall.SIGKILL)
 		if !proc.WaitPid(rec.Holder, killTimeout) {
-			return fail("stop", rec.Name, errOther, "its holder, pid %d, was killed and does not end: see dmesg", rec.Holder)
+			return fail("stop", rec.Name, errOther, "its holder, pid %d, was killed and does not "+
+				"end: see dmesg", rec.Holder)
 		}
 	}
 	if left := p.sweepSession(rec); len(left) > 0 {

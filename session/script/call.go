@@ -31,7 +31,8 @@ const (
 )
 
 // call executes the script for one operation. An operation that it does not know is not asked for again.
-func (p *Provider) call(ctx context.Context, op, name string, args []string, stdin []byte) (out []byte, known bool, err error) {
+func (p *Provider) call(ctx context.Context, op, name string, args []string,
+	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
 }
 
@@ -65,7 +66,8 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	var stdout, stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	if errors.Is(err, exec.ErrWaitDelay) { // the session has its output open, and that is the session's business
+	// the session has its output open, and that is the session's business
+	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
 	var exit *exec.ExitError
@@ -74,7 +76,8 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 		return nil, true, fmt.Errorf("%s %s was ended: %w", p.o.Script, op, context.Cause(ctx))
 	case errors.As(err, &exit) && exit.ExitCode() == unknownOp:
 		if op == "start" || op == "stop" || op == "is-running" || op == "list-running" {
-			return nil, false, fmt.Errorf("%s does not know %s, which every script has to (exit 2)", p.o.Script, op)
+			return nil, false, fmt.Errorf("%s does not know %s, which every script has to (exit 2)",
+				p.o.Script, op)
 		}
 		p.mu.Lock()
 		p.lacks[op] = true
@@ -82,26 +85,30 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 		return nil, false, nil
 	case errors.As(err, &exit):
 		why := cmp.Or(short(stderr.buf.String()), short(stdout.buf.String()), "it does not say why")
-		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op, exit.ProcessState, why)
+		return nil, true, fmt.Errorf("%s %s failed with %s: %s", p.o.Script, op, exit.ProcessState,
+			why)
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
 		return nil, true, session.Missing(fmt.Errorf("%s cannot be executed: %w", p.o.Script, err))
 	case err != nil:
 		return nil, true, fmt.Errorf("%s cannot be executed: %w", p.o.Script, err)
 	case stdout.dropped && op == "list-running":
-		return nil, true, fmt.Errorf("%s lists more than %d KiB of sessions", p.o.Script, maxOutput>>10)
+		return nil, true, fmt.Errorf("%s lists more than %d KiB of sessions", p.o.Script,
+			maxOutput>>10)
 	}
 	return stdout.buf.Bytes(), true, nil
 }
 
 // do carries out an operation on a living session. One that has ended meanwhile is not there.
-func (p *Provider) do(ctx context.Context, verb, op, name string, args []string, stdin []byte) error {
+func (p *Provider) do(ctx context.Context, verb, op, name string, args []string,
+	stdin []byte) error {
 	e, err := p.living(verb, name)
 	if err != nil {
 		return err
 	}
 	_, known, err := p.call(ctx, op, name, args, stdin)
 	if can := needed(op); err == nil && !known && can != "" {
-		return fmt.Errorf("cannot %s %q: %w", verb, name, &session.LackError{Ability: can, Why: "the script does not know " + op})
+		return fmt.Errorf("cannot %s %q: %w", verb, name,
+			&session.LackError{Ability: can, Why: "the script does not know " + op})
 	}
 	if err == nil {
 		return nil
@@ -134,7 +141,8 @@ func (p *Provider) command(ctx context.Context, op, name string, args []string) 
 	cmd.Env, cmd.Dir = p.env, p.o.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error {
-		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil &&
+			!errors.Is(err, syscall.ESRCH) {
 			return err
 		}
 		return nil
@@ -166,7 +174,8 @@ func short(text string) string {
 
 // scriptEnv returns the environment of the script.
 func scriptEnv(environ []string, city, state string) []string {
-	return shell.ScriptEnv(environ, "GC_CITY="+city, "GC_CITY_PATH="+city, "GC_EXEC_STATE_DIR="+state)
+	return shell.ScriptEnv(environ, "GC_CITY="+city, "GC_CITY_PATH="+city,
+		"GC_EXEC_STATE_DIR="+state)
 }
 
 // order is what a script gets to start a session. What happens around a start (pre_start, setup, readiness, the first

@@ -27,11 +27,14 @@ func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return session.Missing(fmt.Errorf("there is no script %s: write it, or correct the path", path))
+		return session.Missing(fmt.Errorf("there is no script %s: write it, or correct the path",
+			path))
 	case err != nil:
-		return session.Missing(fmt.Errorf("the script of the session provider cannot be used: %w", err))
+		return session.Missing(fmt.Errorf("the script of the session provider cannot be used: %w",
+			err))
 	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:
-		return session.Missing(fmt.Errorf("the script of the session provider, %s, is no program: make it executable (chmod +x)", path))
+		return session.Missing(fmt.Errorf("the script of the session provider, %s, is no "+
+			"program: make it executable (chmod +x)", path))
 	}
 	return nil
 }

@@ -17,7 +17,9 @@ const (
 
 // sweep ends all processes on this machine that carry a mark.
 func sweep(mark string) error {
-	_, left, err := proc.Sweep(func(pid int) bool { return proc.HasEnv(proc.Environ(pid), mark, false) }, time.Now().Add(sweepLimit))
+	_, left, err := proc.Sweep(func(pid int) bool {
+		return proc.HasEnv(proc.Environ(pid), mark, false)
+	}, time.Now().Add(sweepLimit))
 	switch {
 	case err != nil:
 		return fmt.Errorf("what is left of it cannot be looked for: %w", err)
@@ -45,15 +47,16 @@ func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// breakOff takes back a start that nobody brings to its end: of a controller that died over it, or one that could not be
-// taken back at once. The script of it may run still, and begin the session after all; so the session lives until that is
-// certain not to happen. The caller has the turn.
+// breakOff takes back a start that nobody brings to its end: of a controller that died over it, or one that could
+// not be taken back at once. The script of it may run still, and begin the session after all; so the session lives
+// until that is certain not to happen. The caller has the turn.
 func (p *Provider) breakOff(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // a controller may be at it
 	}
 	if err := p.end(ctx, rec); err != nil {
-		p.o.Logger.Warn("a start that was broken off cannot be taken back yet", "session", rec.Name, "err", err)
+		p.o.Logger.Warn("a start that was broken off cannot be taken back yet", "session", rec.Name,
+			"err", err)
 		return
 	}
 	p.mu.Lock()

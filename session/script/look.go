@@ -22,9 +22,9 @@ const (
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. The script is asked once who runs; besides, once for each session that drains whether
-// its agent has finished, and once for each whose silence matters: of several at a time, and of those whose turn does not come
-// in time nothing new is known.
+// List implements session.Provider. The script is asked once who runs; besides, once for each session that drains
+// whether its agent has finished, and once for each whose silence matters: of several at a time, and of those whose
+// turn does not come in time nothing new is known.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
@@ -104,7 +104,8 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		return // it is the controller's to find out
 	}
 	if err := sweep(sessionMark + rec.ID); err != nil {
-		p.o.Logger.Warn("a session has ended, and what is left of it cannot be ended yet", "session", name, "err", err)
+		p.o.Logger.Warn("a session has ended, and what is left of it cannot be ended yet",
+			"session", name, "err", err)
 		return
 	}
 	p.mu.Lock()
@@ -131,7 +132,8 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *record) {
 	marks := func(key string) string { return rec.Marks[key] }
 	if d := session.ParseDrain(marks); d.On() && !d.Acked {
-		if out, known, err := p.call(ctx, "get-meta", name, []string{session.DrainAckMark}, nil); err == nil && known && strings.TrimSpace(string(out)) == "1" {
+		if out, known, err := p.call(ctx, "get-meta", name, []string{session.DrainAckMark},
+			nil); err == nil && known && strings.TrimSpace(string(out)) == "1" {
 			p.mu.Lock()
 			e.rec = e.rec.with(session.DrainAckMark, "1")
 			p.mu.Unlock()
@@ -156,7 +158,8 @@ func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
 	e.rec.Exit = &session.Exit{
-		Name: e.rec.Name, Agent: e.rec.Agent, ID: e.rec.ID, Code: -1, Asked: e.rec.Asked, At: now, Uptime: now.Sub(e.rec.Started),
+		Name: e.rec.Name, Agent: e.rec.Agent, ID: e.rec.ID, Code: -1, Asked: e.rec.Asked, At: now,
+		Uptime: now.Sub(e.rec.Started),
 	}
 	e.pid = 0
 	if err := p.write(e.rec); err != nil {
@@ -168,14 +171,16 @@ func (p *Provider) ended(e *entry) {
 func (p *Provider) status(e *entry) session.Status {
 	r := &e.rec
 	st := session.Status{
-		Name: r.Name, Agent: r.Agent, City: r.City, ID: r.ID, Alive: r.Exit == nil, Started: r.Started, Exit: r.Exit,
+		Name: r.Name, Agent: r.Agent, City: r.City, ID: r.ID, Alive: r.Exit == nil,
+		Started: r.Started, Exit: r.Exit,
 		Fingerprint: r.Fingerprint,
 	}
 	if !st.Alive {
 		return st
 	}
 	marks := func(key string) string { return r.Marks[key] }
-	st.Ready, st.Drain, st.PID = marks(session.ReadyMark) == "1" && !r.Starting, session.ParseDrain(marks), e.pid
+	st.Ready, st.Drain, st.PID = marks(session.ReadyMark) == "1" && !r.Starting,
+		session.ParseDrain(marks), e.pid
 	st.Activity, st.Attached, st.TypedAt = e.activity, e.attached, e.typed
 	if own, err := proc.ReadStat(e.pid); e.pid > 0 && err == nil {
 		st.Frozen = own.State == 'T'
@@ -200,8 +205,8 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find looks for the process of a session that is the agent's own: the one that no other of the session has started, the
-// oldest of several. 0 = there is none on this machine, or none that this user may look at.
+// find looks for the process of a session that is the agent's own: the one that no other of the session has
+// started, the oldest of several. 0 = there is none on this machine, or none that this user may look at.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -21,19 +21,21 @@ const version = 1
 
 // record is what is kept of a session.
 type record struct {
-	Version     int                 `json:"version"`
-	Name        string              `json:"name"` // "" = there is none
-	Agent       string              `json:"agent"`
-	City        string              `json:"city"`
-	ID          string              `json:"id"`
-	Boot        string              `json:"boot"`
-	Started     time.Time           `json:"started"`
-	Cols        int                 `json:"cols"`
-	Rows        int                 `json:"rows"`
-	Idle        bool                `json:"idle,omitempty"`     // its silence matters
-	Local       bool                `json:"local,omitempty"`    // processes of it were seen on this machine
-	Asked       bool                `json:"asked,omitempty"`    // a stop has begun
-	Starting    bool                `json:"starting,omitempty"` // its start is not over; whoever finds that takes it back
+	Version int       `json:"version"`
+	Name    string    `json:"name"` // "" = there is none
+	Agent   string    `json:"agent"`
+	City    string    `json:"city"`
+	ID      string    `json:"id"`
+	Boot    string    `json:"boot"`
+	Started time.Time `json:"started"`
+	Cols    int       `json:"cols"`
+	Rows    int       `json:"rows"`
+	Idle    bool      `json:"idle,omitempty"` // its silence matters
+	// processes of it were seen on this machine
+	Local bool `json:"local,omitempty"`
+	Asked bool `json:"asked,omitempty"` // a stop has begun
+	// its start is not over; whoever finds that takes it back
+	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 	Exit        *session.Exit       `json:"exit,omitempty"`
@@ -41,8 +43,10 @@ type record struct {
 
 func newRecord(s *session.Spec, boot string) record {
 	r := record{
-		Version: version, Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Boot: boot, Started: time.Now(),
-		Cols: s.Cols, Rows: s.Rows, Idle: s.Idle, Marks: map[string]string{}, Fingerprint: s.Fingerprint,
+		Version: version, Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Boot: boot,
+		Started: time.Now(),
+		Cols:    s.Cols, Rows: s.Rows, Idle: s.Idle, Marks: map[string]string{},
+		Fingerprint: s.Fingerprint,
 	}
 	if r.Cols < 1 || r.Rows < 1 {
 		r.Cols, r.Rows = 80, 24
@@ -107,7 +111,8 @@ func readRecords(dir string) ([]record, error) {
 			err = fmt.Errorf("it has version %d and is of %q", r.Version, r.Name)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the record %s of a session cannot be used: %w; end that session and remove the file", filepath.Join(dir, f.Name()), err)
+			return nil, fmt.Errorf("the record %s of a session cannot be used: %w; end that "+
+				"session and remove the file", filepath.Join(dir, f.Name()), err)
 		}
 		all = append(all, r)
 	}

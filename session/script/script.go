@@ -1,13 +1,15 @@
 // Package script is a session provider that is a program of the operator's: it is executed for each operation, with the
 // operation's name and the session's, and whatever it does makes the sessions. docs/providers.md is the protocol.
 //
-// What is to be known without asking is kept in a record for each session, in a folder of the city: whose it is, how it was
-// started, its marks, its end. So a patrol executes the script once, and once more for each session that drains or whose
-// silence matters. Of sessions on this machine the processes are known by GC_SESSION_ID in their environment.
+// What is to be known without asking is kept in a record for each session, in a folder of the city: whose it is,
+// how it was started, its marks, its end. So a patrol executes the script once, and once more for each session that
+// drains or whose silence matters. Of sessions on this machine the processes are known by GC_SESSION_ID in their
+// environment.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines; it has none of its own. What changes a session takes that session's turn.
+// A Provider may be used from several goroutines; it has none of its own. What changes a session takes that
+// session's turn.
 package script
 
 import (
@@ -95,7 +97,8 @@ func New(o Options) (*Provider, error) {
 	if err := disk.MkdirAll(state, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the folder of the script's sessions: %w", err)
 	}
-	p := &Provider{o: o, boot: boot, env: scriptEnv(o.Environ, o.City, state), sessions: map[string]*entry{}, lacks: map[string]bool{}, stops: map[string]*stopping{}}
+	p := &Provider{o: o, boot: boot, env: scriptEnv(o.Environ, o.City, state),
+		sessions: map[string]*entry{}, lacks: map[string]bool{}, stops: map[string]*stopping{}}
 	recs, err := readRecords(o.Dir)
 	if err != nil {
 		return nil, err
@@ -120,8 +123,8 @@ func (*Provider) Limits() session.Limits {
 	}
 }
 
-// patience is the time of the longest that is asked of it: a stop interrupts, stops, and asks whether it runs, and ends twice
-// what is left on this machine.
+// patience is the time of the longest that is asked of it: a stop interrupts, stops, and asks whether it runs, and
+// ends twice what is left on this machine.
 const patience = 3*opLimit + 2*sweepLimit
 
 // Patience implements session.Patient.
@@ -179,8 +182,10 @@ func missing(verb, name string) error {
 
 // Start implements session.Provider.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
-	if s.Name == "" || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.' || s.Name[0] == '-' {
-		return session.Status{}, fmt.Errorf("cannot start %q: this cannot be the name of a session: %w", s.Name, session.ErrCommand)
+	if s.Name == "" || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.' ||
+		s.Name[0] == '-' {
+		return session.Status{}, fmt.Errorf("cannot start %q: this cannot be the name of a "+
+			"session: %w", s.Name, session.ErrCommand)
 	}
 	e, release, err := p.turn(ctx, s.Name)
 	if err != nil {
@@ -200,17 +205,20 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	order := request{op: "start", name: s.Name, stdin: startInput(&s), env: startMark + rec.ID}
 	if _, _, err = p.carryOut(ctx, order); err != nil {
-		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err), p.takeBack(ctx, e, rec, &old))
+		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
+			p.takeBack(ctx, e, rec, &old))
 	}
 	pid, start := p.await(ctx, rec.ID)
 	begun := rec
 	begun.Starting, begun.Asked, begun.Local = false, false, pid > 0
 	if err := p.write(begun); err != nil { // who comes after us would take it back
-		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err), p.takeBack(ctx, e, rec, &old))
+		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
+			p.takeBack(ctx, e, rec, &old))
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e.rec, e.pid, e.start, e.activity, e.attached, e.typed = begun, pid, start, time.Time{}, 0, time.Time{}
+	e.rec, e.pid, e.start, e.activity, e.attached, e.typed = begun, pid, start, time.Time{}, 0,
+		time.Time{}
 	return p.status(e), nil
 }
 
@@ -218,7 +226,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *record) error {
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
-			return fmt.Errorf("cannot start %q: an earlier start was broken off, and what it began may run: %w", name, err)
+			return fmt.Errorf("cannot start %q: an earlier start was broken off, and what it "+
+				"began may run: %w", name, err)
 		}
 		return nil
 	}
@@ -230,24 +239,28 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 		return nil
 	case !runs && (old.Exit != nil || !p.lives(e, old, false)):
 		if err := sweep(sessionMark + old.ID); err != nil {
-			return fmt.Errorf("cannot start %q: something of its life before is left: %w", name, err)
+			return fmt.Errorf("cannot start %q: something of its life before is left: %w", name,
+				err)
 		}
 		return nil
 	case old.Name == "":
-		return fmt.Errorf("cannot start %q: the script has a session of this name that is not this city's, or whose record is lost: end it, or give the city another name: %w", name, session.ErrExists)
+		return fmt.Errorf("cannot start %q: the script has a session of this name that is not "+
+			"this city's, or whose record is lost: end it, or give the city another name: %w", name,
+			session.ErrExists)
 	case old.Exit == nil:
 		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
 	}
 	return p.end(ctx, old) // what is left of the life before
 }
 
-// takeBack ends what a start that failed may have begun. Where that cannot be done at once the session lives, as far as is
-// known, and the next look or stop tries again.
+// takeBack ends what a start that failed may have begun. Where that cannot be done at once the session lives, as
+// far as is known, and the next look or stop tries again.
 func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := lastwords.Amend(ctx, opLimit)
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
-		lastwords.GiveUp(ctx, "taking back the start of %s, which the next controller does", rec.Agent)
+		lastwords.GiveUp(ctx, "taking back the start of %s, which the next controller does",
+			rec.Agent)
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()
@@ -279,8 +292,12 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 
 // Send implements session.Provider: the script gets the text on standard input, and types and submits it.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
-	if i := strings.IndexFunc(text, func(r rune) bool { return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' }); i >= 0 {
-		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x, which is a key and no text: use send-keys for keys: %w", name, text[i], session.ErrRefused)
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
+	}); i >= 0 {
+		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x, "+
+			"which is a key and no text: use send-keys for keys: %w", name, text[i],
+			session.ErrRefused)
 	}
 	if _, err := p.living("send to", name); err != nil {
 		return err
@@ -362,7 +379,8 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 		if err != nil || own.Start != roots[pid] || own.State == 'Z' {
 			continue // it has just ended
 		}
-		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS, Procs: t.Procs + 1}
+		all[names[pid]] = session.Usage{CPU: t.CPU + own.CPU, RSS: t.RSS + own.RSS,
+			Procs: t.Procs + 1}
 	}
 	return all, nil
 }

@@ -18,7 +18,8 @@ var errEnding = errors.New("the session is being stopped")
 
 // stopping is a stop under way; stops that come meanwhile join it and may only hasten it.
 type stopping struct {
-	by     time.Time     // until then it may end by itself, zero = its interrupt is on its way; under Provider.mu
+	// until then it may end by itself, zero = its interrupt is on its way; under Provider.mu
+	by     time.Time
 	sooner chan struct{} // poked when by has moved
 
 	done chan struct{} // closed at the end; then the others are final
@@ -50,8 +51,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	}
 }
 
-// join gives the stop under way, hastened, or a new one that is the caller's to carry out. What else is under way for the
-// session is given up.
+// join gives the stop under way, hastened, or a new one that is the caller's to carry out. What else is under way
+// for the session is given up.
 func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +81,8 @@ func (s *stopping) hasten(by time.Time) {
 }
 
 // yielding is for what has a session's turn and gives it up to a stop: its context ends with one.
-func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context, done func()) {
+func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
+	done func()) {
 	ctx, cut := context.WithCancelCause(ctx)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,18 +133,20 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 	return nil
 }
 
-// unask takes back that a session is to end: it lives on, and when it ends, that is its own doing. The caller has the turn.
+// unask takes back that a session is to end: it lives on, and when it ends, that is its own doing. The caller has
+// the turn.
 func (p *Provider) unask(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.rec.Asked = false
 	if err := p.write(e.rec); err != nil {
-		p.o.Logger.Warn("that a session was not stopped is not kept: its end will count as one that was asked for", "session", e.rec.Name, "err", err)
+		p.o.Logger.Warn("that a session was not stopped is not kept: its end will count as one "+
+			"that was asked for", "session", e.rec.Name, "err", err)
 	}
 }
 
-// ask interrupts a session and gives it time to end by itself, as long as nobody hastens its stop. The grace begins once the
-// interrupt is given.
+// ask interrupts a session and gives it time to end by itself, as long as nobody hastens its stop. The grace begins
+// once the interrupt is given.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking mishap.Group
 	defer asking.Wait()

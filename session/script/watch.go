@@ -20,8 +20,8 @@ import (
 // watchEvery is how often a script is asked for the screen that somebody watches.
 const watchEvery = 500 * time.Millisecond
 
-// Watch implements session.Watcher: the script is asked for the screen again and again, while somebody watches, and each
-// screen that is another one is a frame with Reset.
+// Watch implements session.Watcher: the script is asked for the screen again and again, while somebody watches, and
+// each screen that is another one is a frame with Reset.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		e, err := p.living("watch", name)
@@ -44,7 +44,8 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 				return
 			}
 			if first || text != last {
-				f := session.Frame{Reset: true, Cols: rec.Cols, Rows: rec.Rows, Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))}
+				f := session.Frame{Reset: true, Cols: rec.Cols, Rows: rec.Rows,
+					Data: []byte(strings.ReplaceAll(text, "\n", "\r\n"))}
 				if last = text; !yield(f, nil) {
 					return
 				}
@@ -76,9 +77,10 @@ func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	return err == nil && !runs
 }
 
-// Attach implements session.Attacher: the script itself, on a terminal of its own. Its size is the session's as far as the
-// script sees to that.
-func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
+// Attach implements session.Attacher: the script itself, on a terminal of its own. Its size is the session's as far
+// as the script sees to that.
+func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
+	error) {
 	e, err := p.living("attach to", name)
 	if err != nil {
 		return nil, err

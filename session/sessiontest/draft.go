@@ -38,7 +38,8 @@ func draftIsSeen(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		keys  string
 		draft bool
-	}{{"half", true}, {"\r", false}, {"ab", true}, {"\x7f\x7f", false}, {"one more", true}, {"\x15", false}} {
+	}{{"half", true}, {"\r", false}, {"ab", true}, {"\x7f\x7f", false}, {"one more", true},
+		{"\x15", false}} {
 		types(c.keys, c.draft)
 		wait(t, c.keys, func() bool {
 			st, err := look.Look(t.Context(), "a")
@@ -53,19 +54,22 @@ func draftIsSeen(t *testing.T, h Harness) {
 func politeText(t *testing.T, h Harness) {
 	p := h.New(t)
 	polite := optional[session.Polite](t, p)
-	if err := polite.SendPolitely(t.Context(), "a", "x", time.Second); !errors.Is(err, session.ErrNotFound) {
+	if err := polite.SendPolitely(t.Context(), "a", "x", time.Second); !errors.Is(err,
+		session.ErrNotFound) {
 		t.Errorf("what is not there: %v", err)
 	}
 	start(t, h, p, "a")
 	types := drafting(t, h, p)
 	types("half a li", true)
 	wait(t, "the draft", func() bool { return list(t, p)[0].Draft })
-	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Nanosecond); !errors.Is(err, session.ErrBusy) {
+	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Nanosecond); !errors.Is(err,
+		session.ErrBusy) {
 		t.Errorf("into a draft: %v", err)
 	}
 	types("ne\r", false)
 	wait(t, "the end of the draft", func() bool { return !list(t, p)[0].Draft })
-	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Hour); !errors.Is(err, session.ErrBusy) {
+	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Hour); !errors.Is(err,
+		session.ErrBusy) {
 		t.Errorf("just after somebody typed: %v", err)
 	}
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Nanosecond); err != nil {
@@ -76,5 +80,7 @@ func politeText(t *testing.T, h Harness) {
 	if err := p.Send(t.Context(), "a", "whatever is there"); err != nil {
 		t.Error(err)
 	}
-	wait(t, "the draft's being submitted with the text", func() bool { return !list(t, p)[0].Draft })
+	wait(t, "the draft's being submitted with the text", func() bool {
+		return !list(t, p)[0].Draft
+	})
 }

@@ -88,7 +88,8 @@ func Cases() []Case {
 
 var wait = await.Until
 
-func start(t *testing.T, h Harness, p session.Provider, name string) (session.Spec, session.Status) {
+func start(t *testing.T, h Harness, p session.Provider, name string) (session.Spec,
+	session.Status) {
 	t.Helper()
 	s := h.Spec(t, p, name)
 	st, err := p.Start(t.Context(), s)
@@ -178,13 +179,16 @@ func startIsListed(t *testing.T, h Harness) {
 		t.Fatalf("%+v", all)
 	}
 	for _, got := range []session.Status{st, all[0]} {
-		if got.Name != "a" || got.Agent != s.Agent || got.ID != s.ID || !got.Alive || got.Exit != nil || !got.Ready || got.PID == 0 && !h.Remote {
+		if got.Name != "a" || got.Agent != s.Agent || got.ID != s.ID || !got.Alive ||
+			got.Exit != nil || !got.Ready || got.PID == 0 && !h.Remote {
 			t.Errorf("%+v", got)
 		}
-		if got.Started.Before(before.Add(-time.Second)) || got.Started.After(time.Now().Add(time.Second)) {
+		if got.Started.Before(before.Add(-time.Second)) ||
+			got.Started.After(time.Now().Add(time.Second)) {
 			t.Errorf("started at %v", got.Started)
 		}
-		if drift := got.Fingerprint.Drift(s.Fingerprint); !got.Fingerprint.Known() || len(drift) > 0 {
+		if drift := got.Fingerprint.Drift(s.Fingerprint); !got.Fingerprint.Known() ||
+			len(drift) > 0 {
 			t.Errorf("fingerprint %+v", got.Fingerprint)
 		}
 	}
@@ -292,7 +296,8 @@ func crashIsToldOnce(t *testing.T, h Harness) {
 		code = -1
 	}
 	x := nextExit(t, p)
-	if x.ID != s.ID || x.Name != "a" || x.Code != code || x.Signal != "" || x.Asked || x.Lost || x.Uptime < 0 || x.At.IsZero() {
+	if x.ID != s.ID || x.Name != "a" || x.Code != code || x.Signal != "" || x.Asked || x.Lost ||
+		x.Uptime < 0 || x.At.IsZero() {
 		t.Errorf("%+v", x)
 	}
 	if st := dead(t, p, "a"); st.Exit == nil || st.Exit.Code != code || st.Ready && st.Alive {

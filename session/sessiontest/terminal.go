@@ -15,7 +15,8 @@ import (
 func typing(t *testing.T, h Harness) {
 	p := h.New(t)
 	start(t, h, p, "a")
-	for _, text := range []string{"one line", "-n starts with a dash;", "ünïcödé ✓", "$(echo no) `no` 'quoted\""} {
+	for _, text := range []string{"one line", "-n starts with a dash;", "ünïcödé ✓",
+		"$(echo no) `no` 'quoted\""} {
 		if h.ASCII != "" && strings.ContainsFunc(text, func(r rune) bool { return r > 127 }) {
 			t.Logf("%q is left out: %s", text, h.ASCII)
 			continue
@@ -120,7 +121,8 @@ func capture(t *testing.T, h Harness) {
 			return err == nil && strings.Contains(string(out), word)
 		})
 	}
-	if out, err := c.Capture(t.Context(), "a", ids[1]); err != nil || !strings.Contains(string(out), "second") {
+	if out, err := c.Capture(t.Context(), "a", ids[1]); err != nil ||
+		!strings.Contains(string(out), "second") {
 		t.Errorf("the life before: %q, %v", out, err)
 	}
 	if out, err := c.Capture(t.Context(), "a", ids[0]); !errors.Is(err, session.ErrNotFound) {

@@ -1,6 +1,6 @@
-// Package subprocess is a session provider without terminals: an agent's standard input is a pipe, and what it prints is
-// kept as it would look on a terminal. Sessions are held as those of package pty are, and end, outlive controllers and are
-// adopted in the same way.
+// Package subprocess is a session provider without terminals: an agent's standard input is a pipe, and what it
+// prints is kept as it would look on a terminal. Sessions are held as those of package pty are, and end, outlive
+// controllers and are adopted in the same way.
 package subprocess
 
 import (
@@ -46,7 +46,8 @@ type held interface {
 // New makes the provider and adopts every session of the city that is alive or whose end nobody has acknowledged.
 func New(o Options) (*Provider, error) {
 	p, err := pty.New(pty.Options{
-		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")), Binary: o.Binary, Image: o.Image, At: o.At,
+		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")),
+		Binary: o.Binary, Image: o.Image, At: o.At,
 		Observe: o.Observe, Logger: o.Logger, Broken: o.Broken, Plain: true,
 	})
 	if err != nil {

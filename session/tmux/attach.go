@@ -19,7 +19,8 @@ import (
 
 // Attach implements session.Attacher, by a tmux client in a terminal of its own. The session takes the size of whoever
 // typed last, and its own again when the last viewer has left.
-func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal, error) {
+func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
+	error) {
 	e, rec, err := p.living("attach to", name)
 	if err != nil {
 		return nil, err
@@ -28,7 +29,8 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
 	}
 	// Its window follows viewers again, if it was given back its own size.
-	if _, err := p.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(), "window-size"); err != nil {
+	if _, err := p.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
+		"window-size"); err != nil {
 		return nil, p.explain("attach to", name, err)
 	}
 	cmd := p.command(p.ctx, "attach-session", "-f", viewerFlag, "-t", rec.target())
@@ -50,7 +52,8 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 }
 
 func size(cols, rows int) *pty.Winsize {
-	return &pty.Winsize{Cols: uint16(min(max(cols, 1), 1<<15)), Rows: uint16(min(max(rows, 1), 1<<15))}
+	return &pty.Winsize{Cols: uint16(min(max(cols, 1), 1<<15)),
+		Rows: uint16(min(max(rows, 1), 1<<15))}
 }
 
 // terminal is an attached terminal. Any goroutine may read, write, resize and close.
@@ -81,9 +84,11 @@ func (t *terminal) wait() {
 func (p *Provider) resize(rec *record) {
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
-	_, err := p.run(ctx, nil, "resize-window", "-t", rec.target(), "-x", strconv.Itoa(rec.Cols), "-y", strconv.Itoa(rec.Rows),
+	_, err := p.run(ctx, nil, "resize-window", "-t", rec.target(), "-x", strconv.Itoa(rec.Cols),
+		"-y", strconv.Itoa(rec.Rows),
 		";", "set-option", "-w", "-u", "-t", rec.target(), "window-size")
-	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) && p.ctx.Err() == nil {
+	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) &&
+		p.ctx.Err() == nil {
 		p.log.Warn("cannot give a session its size back", "session", rec.Name, "err", err)
 	}
 }

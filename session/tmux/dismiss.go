@@ -12,14 +12,15 @@ import (
 	"gcity/internal/proc"
 )
 
-// Dismiss lets a city's server go once it holds nothing, without looking at the city's sessions. It is for whoever has the
-// city, and no Provider of it: a server that was not told to go waits for sessions for ever. Without a living server on
-// record it does nothing.
+// Dismiss lets a city's server go once it holds nothing, without looking at the city's sessions. It is for whoever
+// has the city, and no Provider of it: a server that was not told to go waits for sessions for ever. Without a
+// living server on record it does nothing.
 func Dismiss(ctx context.Context, city string) error {
 	if !Used(city) {
 		return nil
 	}
-	p := &Provider{city: city, dir: filepath.Join(city, ".gc", "tmux"), look: true, label: Label(city), log: slog.New(slog.DiscardHandler)}
+	p := &Provider{city: city, dir: filepath.Join(city, ".gc", "tmux"), look: true,
+		label: Label(city), log: slog.New(slog.DiscardHandler)}
 	var err error
 	if p.boot, err = proc.BootID(); err != nil {
 		return fmt.Errorf("cannot tell this boot from another: %w", err)
@@ -31,7 +32,8 @@ func Dismiss(ctx context.Context, city string) error {
 		return nil
 	}
 	if p.tmux, err = exec.LookPath("tmux"); err != nil {
-		return fmt.Errorf("the city's tmux server, pid %d, cannot be told to go: %w", p.server.PID, err)
+		return fmt.Errorf("the city's tmux server, pid %d, cannot be told to go: %w", p.server.PID,
+			err)
 	}
 	return p.dismiss(ctx)
 }

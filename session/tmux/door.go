@@ -16,7 +16,8 @@ import (
 	"gcity/session"
 )
 
-// invitation is what the process in a new pane is told. It answers with nothing, by becoming the agent, or with why not.
+// invitation is what the process in a new pane is told. It answers with nothing, by becoming the agent, or with why
+// not.
 type invitation struct {
 	Spec       session.Spec `json:"spec"`
 	Dir        string       `json:"dir"` // the session's
@@ -33,7 +34,8 @@ type refusal struct {
 }
 
 // letIn tells the process in the pane what it is, and waits until it has become that.
-func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pid int, arrival <-chan *net.UnixConn) (rec record, err error) {
+func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pid int,
+	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
 	if st, err := proc.ReadStat(pid); err != nil {
 		close(gone)
@@ -54,7 +56,8 @@ func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pi
 		select {
 		case conn = <-arrival:
 		default:
-			return rec, errors.New("the process in its pane ends before it says a word: is " + p.binary + " still there?")
+			return rec, errors.New("the process in its pane ends before it says " +
+				"a word: is " + p.binary + " still there?")
 		}
 	case <-ctx.Done():
 		return rec, fmt.Errorf("the process in its pane does not come up: %w", context.Cause(ctx))

@@ -48,8 +48,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// bury finds out how a life ended, ends what is left of it, keeps its last output and tells. A life that goes on is left
-// alone, whatever made us think otherwise.
+// bury finds out how a life ended, ends what is left of it, keeps its last output and tells. A life that goes on is
+// left alone, whatever made us think otherwise.
 func (p *Provider) bury(e *entry, id string, tell bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -64,7 +64,8 @@ func (p *Provider) bury(e *entry, id string, tell bool) {
 	defer cancel()
 	if x, err := p.autopsy(ctx, &rec); err != nil {
 		if p.ctx.Err() == nil {
-			p.log.Error("cannot find out how a session ended: the next patrol tries again", "session", rec.Name, "err", err)
+			p.log.Error("cannot find out how a session ended: the next patrol tries again",
+				"session", rec.Name, "err", err)
 		}
 	} else if x != nil && e.finish(id, x) && tell {
 		p.tell(x.Exit)
@@ -102,7 +103,8 @@ func (p *Provider) autopsy(ctx context.Context, rec *record) (*ended, error) {
 func (p *Provider) remove(ctx context.Context, rec *record) {
 	_, err := p.run(ctx, nil, "kill-pane", "-t", rec.target())
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
-		p.log.Warn("cannot take away the pane of a session that is over", "session", rec.Name, "err", err)
+		p.log.Warn("cannot take away the pane of a session that is over", "session", rec.Name,
+			"err", err)
 	}
 }
 
@@ -122,12 +124,15 @@ func (p *Provider) stands(ctx context.Context, rec *record) (bool, error) {
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
-		Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: now, Uptime: uptime(rec, now),
+		Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true, At: now,
+		Uptime: uptime(rec, now),
 	}}
 }
 
 // uptime is never negative: the wall clock may have been set.
-func uptime(rec *record, at time.Time) time.Duration { return max(0, at.Sub(time.Unix(0, rec.Born))) }
+func uptime(rec *record, at time.Time) time.Duration {
+	return max(0, at.Sub(time.Unix(0, rec.Born)))
+}
 
 // verdict waits until tmux knows how the agent ended, and keeps what it printed. Without its pane, the life was lost.
 func (p *Provider) verdict(ctx context.Context, rec *record) (*ended, error) {
@@ -143,8 +148,10 @@ func (p *Provider) verdict(ctx context.Context, rec *record) (*ended, error) {
 		patient := time.Now().Before(deadline) && ctx.Err() == nil
 		if words.over || !patient {
 			x := words.exit(rec)
-			if err := disk.Replace(p.path(rec.Name, outputFile(rec.ID)), output, 0o600); err != nil {
-				p.log.Warn("cannot keep the last output of a session", "session", rec.Name, "err", err)
+			if err := disk.Replace(p.path(rec.Name, outputFile(rec.ID)), output, 0o600); err !=
+				nil {
+				p.log.Warn("cannot keep the last output of a session", "session", rec.Name, "err",
+					err)
 			}
 			return x, nil
 		}
@@ -192,14 +199,16 @@ func (p *Provider) lastWords(ctx context.Context, rec *record) (w words, output 
 	if number(f[0]) != rec.PID {
 		return w, nil, errNoPane
 	}
-	w = words{f[1] == "1" && (f[2] != "" || f[3] != ""), f[2], f[3], number(f[4]), number(f[5]), number(f[6])}
+	w = words{f[1] == "1" && (f[2] != "" || f[3] != ""), f[2], f[3], number(f[4]), number(f[5]),
+		number(f[6])}
 	return w, clip(rest), nil
 }
 
 // exit makes an exit of them.
 func (w words) exit(rec *record) *ended {
 	now := time.Now()
-	if at := time.Unix(int64(w.at), 0); w.at > 0 && now.Sub(at) > 2*time.Second { // else now is more exact
+	// else now is more exact
+	if at := time.Unix(int64(w.at), 0); w.at > 0 && now.Sub(at) > 2*time.Second {
 		now = at
 	}
 	x := &ended{Cols: w.cols, Rows: w.rows, Exit: session.Exit{
@@ -218,14 +227,17 @@ func (w words) exit(rec *record) *ended {
 func (p *Provider) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, p.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {
-		if start, ok := tree[pid]; ok && proc.Lives(pid, start) || pid == rec.PID && rec.lives(p.boot) {
+		if start, ok := tree[pid]; ok && proc.Lives(pid, start) ||
+			pid == rec.PID && rec.lives(p.boot) {
 			return true
 		}
 		st, err := proc.ReadStat(pid)
-		return err == nil && st.Start >= rec.Start && marked(pid) // nobody is older than the agent that he comes from
+		// nobody is older than the agent that he comes from
+		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {
-		p.log.Warn("cannot end all that a session left behind", "session", rec.Name, "left", left, "err", err)
+		p.log.Warn("cannot end all that a session left behind", "session", rec.Name, "left", left,
+			"err", err)
 	}
 	return left
 }
@@ -276,11 +288,13 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		return nil
 	default:
 	}
-	return fail("stop", name, errOther, "its processes are ended, and tmux does not tell how: the next patrol asks again")
+	return fail("stop", name, errOther, "its processes are ended, and tmux does not tell how: "+
+		"the next patrol asks again")
 }
 
 // end carries a stop out: ask, insist, kill. It ends early when the life is over and buried.
-func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration, over <-chan struct{}) error {
+func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
+	over <-chan struct{}) error {
 	family := tree(rec)
 	if grace > 0 && rec.lives(p.boot) {
 		p.signal(family, unix.SIGCONT)
@@ -310,7 +324,8 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration, ov
 			return nil
 		}
 	}
-	return fail("stop", rec.Name, errOther, "some of its processes cannot be ended: %v", context.Cause(ctx))
+	return fail("stop", rec.Name, errOther, "some of its processes cannot be ended: %v",
+		context.Cause(ctx))
 }
 
 func (p *Provider) signal(family map[int]uint64, sig syscall.Signal) {

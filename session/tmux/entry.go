@@ -45,7 +45,8 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	case <-e.turn:
 		return func() { e.turn <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("session %q is still busy with a start or an end: %w", e.name, context.Cause(ctx))
+		return nil, fmt.Errorf("session %q is still busy with a start or an end: %w", e.name,
+			context.Cause(ctx))
 	}
 }
 
@@ -111,7 +112,8 @@ func mangle(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
 		c := name[i]
-		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' && i > 0 {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' ||
+			c == '-' && i > 0 {
 			b.WriteByte(c)
 		} else {
 			fmt.Fprintf(&b, "+%02X", c)
@@ -150,8 +152,9 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	}
 	st = session.Status{
 		Name: e.name, Agent: e.rec.Agent, City: e.rec.City, ID: e.rec.ID,
-		Alive: e.exit == nil, PID: e.rec.PID, Started: time.Unix(0, e.rec.Born), Fingerprint: e.rec.Fingerprint,
-		Activity: latest(time.Unix(0, e.rec.Born), e.pane.activity, e.sent, e.typed),
+		Alive: e.exit == nil, PID: e.rec.PID, Started: time.Unix(0, e.rec.Born),
+		Fingerprint: e.rec.Fingerprint,
+		Activity:    latest(time.Unix(0, e.rec.Born), e.pane.activity, e.sent, e.typed),
 	}
 	if e.exit != nil {
 		x := e.exit.Exit

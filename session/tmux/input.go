@@ -13,16 +13,21 @@ import (
 )
 
 const (
-	maxLine   = 4095                   // the longest line that a terminal in canonical mode takes: the kernel drops the rest
-	readPause = 500 * time.Millisecond // that a program may take to read a text before its Enter follows anyway
+	// the longest line that a terminal in canonical mode takes: the kernel drops the rest
+	maxLine = 4095
+	// that a program may take to read a text before its Enter follows anyway
+	readPause = 500 * time.Millisecond
 )
 
 // Send implements session.Provider. A text goes in byte for byte, with an Enter behind it. Line ends in it stay line
-// feeds. ErrRefused: control characters (those are keys: see SendKeys); a line over 4,095 bytes for a program that reads
-// lines. What the program does not read yet tmux keeps for it.
+// feeds. ErrRefused: control characters (those are keys: see SendKeys); a line over 4,095 bytes for a program that
+// reads lines. What the program does not read yet tmux keeps for it.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
-	if i := strings.IndexFunc(text, func(r rune) bool { return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' }); i >= 0 {
-		return fail("send to", name, session.ErrRefused, "the text contains the control character %#02x, which is a key and no text: use send-keys for keys", text[i])
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
+	}); i >= 0 {
+		return fail("send to", name, session.ErrRefused, "the text contains the control "+
+			"character %#02x, which is a key and no text: use send-keys for keys", text[i])
 	}
 	return p.typing(ctx, "send to", name, func(ctx context.Context, rec *record) error {
 		tty, err := openTTY(rec)
@@ -36,10 +41,13 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		}
 		lines := tio.Lflag&unix.ICANON != 0
 		if n := longestLine(text); lines && n > maxLine {
-			return fail("send to", name, session.ErrRefused, "the program reads whole lines, and its terminal would cut one of %d bytes at %d: put the text in a file and send the file's name", n, maxLine)
+			return fail("send to", name, session.ErrRefused,
+				"the program reads whole lines, and its terminal would cut one of %d bytes at "+
+					"%d: put the text in a file and send the file's name", n, maxLine)
 		}
 		buffer, target := "gcity-"+rec.Pane[1:], rec.target()
-		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-", ";",
+		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",
+			";",
 			"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", target}
 		if text == "" { // there is no empty buffer
 			paste = paste[:4]
@@ -56,7 +64,8 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		if _, err := p.run(ctx, []byte(text), paste...); err != nil {
 			return err
 		}
-		waitRead(ctx, tty) // an Enter that comes in one read with the text is taken for a part of it by many programs
+		// an Enter that comes in one read with the text is taken for a part of it by many programs
+		waitRead(ctx, tty)
 		_, err = p.run(ctx, nil, enter...)
 		return err
 	})
@@ -84,7 +93,8 @@ func openTTY(rec *record) (int, error) {
 func waitRead(ctx context.Context, tty int) {
 	end := time.Now().Add(readPause)
 	idle := 0
-	for pause := time.Millisecond; time.Now().Before(end) && ctx.Err() == nil; pause = min(2*pause, 20*time.Millisecond) {
+	for pause := time.Millisecond; time.Now().Before(end) &&
+		ctx.Err() == nil; pause = min(2*pause, 20*time.Millisecond) {
 		wait(ctx, pause)
 		n, err := unix.IoctlGetInt(tty, unix.TIOCINQ)
 		if err != nil {
@@ -100,7 +110,8 @@ func waitRead(ctx context.Context, tty int) {
 }
 
 // typing calls f while nobody else types into a living session.
-func (p *Provider) typing(ctx context.Context, verb, name string, f func(context.Context, *record) error) error {
+func (p *Provider) typing(ctx context.Context, verb, name string,
+	f func(context.Context, *record) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	e, rec, err := p.living(verb, name)
@@ -155,7 +166,8 @@ func (p *Provider) explain(verb, name string, err error) error {
 // Interrupt implements session.Provider.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.typing(ctx, "interrupt", name, func(ctx context.Context, rec *record) error {
-		_, err := p.run(ctx, nil, "copy-mode", "-q", "-t", rec.target(), ";", "send-keys", "-t", rec.target(), "C-c")
+		_, err := p.run(ctx, nil, "copy-mode", "-q", "-t", rec.target(), ";", "send-keys", "-t",
+			rec.target(), "C-c")
 		return err
 	})
 }
@@ -180,8 +192,10 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 // stand, as other providers do.
 func isKey(key string) bool {
 	switch key {
-	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete", "DC", "PageUp", "PPage", "PgUp",
-		"PageDown", "NPage", "PgDn", "F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12",
+	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",
+		"DC", "PageUp", "PPage", "PgUp",
+		"PageDown", "NPage", "PgDn", "F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10",
+		"F11", "F12",
 		"Up", "Down", "Right", "Left", "End", "Home":
 		return true
 	}
@@ -189,7 +203,8 @@ func isKey(key string) bool {
 		return len(rest) == 1 && rest[0] > ' ' && rest[0] < 0x7f || isKey(rest)
 	}
 	if rest, ok := strings.CutPrefix(key, "C-"); ok {
-		return rest == "Space" || len(rest) == 1 && (rest[0] >= 'a' && rest[0] <= 'z' || rest[0] >= '@' && rest[0] <= '_' || rest[0] == '?')
+		return rest == "Space" || len(rest) == 1 &&
+			(rest[0] >= 'a' && rest[0] <= 'z' || rest[0] >= '@' && rest[0] <= '_' || rest[0] == '?')
 	}
 	return false
 }

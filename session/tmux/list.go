@@ -76,9 +76,11 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	case <-p.looking:
 		defer func() { p.looking <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("cannot look at the sessions: another look does not end: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("cannot look at the sessions: another look does not end: %w",
+			context.Cause(ctx))
 	}
-	if err := p.scan(); err != nil { // before the view, so that what is on record and not in it is no more
+	// before the view, so that what is on record and not in it is no more
+	if err := p.scan(); err != nil {
 		return nil, err
 	}
 	entries := p.entries()
@@ -166,17 +168,21 @@ func (p *Provider) view(ctx context.Context, of *record) (view, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if of != nil {
 		session := "=" + mangle(of.Name)
-		panes, clients = []string{"list-panes", "-s", "-t", session}, []string{"list-clients", "-t", session}
+		panes, clients = []string{"list-panes", "-s", "-t", session},
+			[]string{"list-clients", "-t", session}
 	}
 	v := view{panes: map[string]pane{}, viewers: map[string]viewers{}}
-	format := []string{"p", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pid}", "#{window_width}", "#{window_height}", "#{window_activity}"}
+	format := []string{"p", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pid}",
+		"#{window_width}", "#{window_height}", "#{window_activity}"}
 	for _, key := range told() {
 		format = append(format, "#{"+option(key)+"}")
 	}
 	format = append(format, "#{session_name}")
-	client := []string{"c", "#{client_control_mode}", "#{client_readonly}", "#{client_created}", "#{client_activity}", "#{session_name}"}
+	client := []string{"c", "#{client_control_mode}", "#{client_readonly}", "#{client_created}",
+		"#{client_activity}", "#{session_name}"}
 	panes = append(panes, "-F", strings.Join(format, fieldSep), ";")
-	out, err := p.run(ctx, nil, slices.Concat(panes, clients, []string{"-F", strings.Join(client, fieldSep)})...)
+	out, err := p.run(ctx, nil, slices.Concat(panes, clients,
+		[]string{"-F", strings.Join(client, fieldSep)})...)
 	if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
 		return v, nil
 	}
@@ -203,7 +209,8 @@ func (p *Provider) view(ctx context.Context, of *record) (view, error) {
 
 func readPane(f []string) pane {
 	out := pane{
-		id: f[1], pid: number(f[2]), dead: f[3] == "1", server: number(f[4]), cols: number(f[5]), rows: number(f[6]),
+		id: f[1], pid: number(f[2]), dead: f[3] == "1", server: number(f[4]), cols: number(f[5]),
+		rows:  number(f[6]),
 		marks: map[string]string{},
 	}
 	if at := number(f[7]); at > 0 {
@@ -244,7 +251,8 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	}
 	if mine && !shown.dead && rec.lives(p.boot) {
 		e.mu.Lock()
-		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.own == 0 && (shown.cols != rec.Cols || shown.rows != rec.Rows)
+		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.own == 0 &&
+			(shown.cols != rec.Cols || shown.rows != rec.Rows)
 		e.pane, e.views = shown, v.viewers[name]
 		e.mu.Unlock()
 		if shrunk && !p.look {

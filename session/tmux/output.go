@@ -66,7 +66,8 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 
 // capture reads the last lines of a pane, or what is visible, in one call.
 func (p *Provider) capture(ctx context.Context, rec *record, lines int) (string, error) {
-	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}", ";",
+	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}",
+		";",
 		"capture-pane", "-p", "-e", "-t", rec.target()}
 	if lines > 0 {
 		args = append(args, "-S", strconv.Itoa(-lines))
@@ -195,7 +196,8 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	for pid, t := range trees {
 		if st, err := proc.ReadStat(pid); err == nil && st.Start == roots[pid] {
-			all[names[pid]] = session.Usage{CPU: t.CPU + st.CPU, RSS: t.RSS + st.RSS, Procs: t.Procs + 1}
+			all[names[pid]] = session.Usage{CPU: t.CPU + st.CPU, RSS: t.RSS + st.RSS,
+				Procs: t.Procs + 1}
 		}
 	}
 	return all, nil

@@ -41,7 +41,8 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	_ = json.NewEncoder(conn).Encode(no) // nobody there: the next controller sees that nothing began
+	// nobody there: the next controller sees that nothing began
+	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1
 }
@@ -53,9 +54,11 @@ const lockNumber = 200
 func (in *invitation) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
 	if err != nil {
-		return refusal{Message: "the session is locked by a process of an earlier life: " + err.Error()}
+		return refusal{Message: "the session is locked by a process of an " +
+			"earlier life: " + err.Error()}
 	}
-	if _, err := proc.Raise(fd, lockNumber); err != nil { // from now on all that the agent starts has it
+	// from now on all that the agent starts has it
+	if _, err := proc.Raise(fd, lockNumber); err != nil {
 		return refusal{Message: "cannot keep the session's lock: " + err.Error()}
 	}
 	if err := os.Chdir(in.Spec.Dir); err != nil {
@@ -77,7 +80,8 @@ func (in *invitation) follow() refusal {
 	disk.Remove(in.Dir + "/" + recordFile)
 	switch {
 	case errors.Is(err, unix.E2BIG):
-		return refusal{Own: true, Message: "its command line or environment is too long for the system (one argument holds 128 KiB): put a long prompt in a file and name the file"}
+		return refusal{Own: true, Message: "its command line or environment is too long for the " +
+			"system (one argument holds 128 KiB): put a long prompt in a file and name the file"}
 	case errors.Is(err, unix.ENOENT):
 		return refusal{Own: true, Message: "there is no /bin/sh to run it"}
 	}
@@ -90,7 +94,8 @@ func (in *invitation) record() (record, error) {
 	pid := os.Getpid()
 	st, err := proc.ReadStat(pid)
 	if err != nil {
-		return record{}, fmt.Errorf("cannot read /proc, without which sessions cannot be told apart: %w", err)
+		return record{}, fmt.Errorf("cannot read /proc, without which sessions cannot be "+
+			"told apart: %w", err)
 	}
 	tty, err := os.Readlink("/proc/self/fd/0")
 	if err != nil {
@@ -103,7 +108,8 @@ func (in *invitation) record() (record, error) {
 	s := &in.Spec
 	return record{
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
-		Boot: in.Boot, Server: server, Pane: in.Pane, TTY: tty, PID: pid, Start: st.Start, Born: time.Now().UnixNano(),
+		Boot: in.Boot, Server: server, Pane: in.Pane, TTY: tty, PID: pid, Start: st.Start,
+		Born: time.Now().UnixNano(),
 		Cols: in.Cols, Rows: in.Rows, Ready: in.Ready, Fingerprint: s.Fingerprint,
 	}, nil
 }

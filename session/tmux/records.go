@@ -84,7 +84,8 @@ func writeJSON(path string, v any) error {
 func (p *Provider) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(p.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			p.log.Error("cannot read a session's record: it is left alone", "session", name, "err", err)
+			p.log.Error("cannot read a session's record: it is left alone", "session", name, "err",
+				err)
 		}
 		return rec, nil, false
 	}

@@ -22,7 +22,8 @@ import (
 )
 
 // ErrUnusable means that there is no tmux, or that it is too old.
-var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or leave out [session] provider: the terminals built in need nothing")
+var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or leave out " +
+	"[session] provider: the terminals built in need nothing")
 
 // Used reports whether a city has or had sessions in tmux.
 func Used(city string) bool {
@@ -34,7 +35,8 @@ func Used(city string) bool {
 func Hint(city string) string {
 	var s server
 	line := "tmux -L " + Label(city) + " attach"
-	if readJSON(filepath.Join(city, ".gc", "tmux", serverFile), &s) == nil && s.TmpDir != os.Getenv("TMUX_TMPDIR") {
+	if readJSON(filepath.Join(city, ".gc", "tmux", serverFile), &s) == nil &&
+		s.TmpDir != os.Getenv("TMUX_TMPDIR") {
 		line = "TMUX_TMPDIR='" + strings.ReplaceAll(s.TmpDir, "'", `'\''`) + "' " + line
 	}
 	return line
@@ -79,8 +81,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label is the name of a city's tmux server: what goes behind tmux -L. It is made of the folder's name, for people, and of
-// its path, for none other to have it.
+// Label is the name of a city's tmux server: what goes behind tmux -L. It is made of the folder's name, for people,
+// and of its path, for none other to have it.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -94,7 +96,8 @@ func Label(city string) string {
 
 // server is what is on record of a city's tmux server.
 type server struct {
-	TmpDir string `json:"tmpdir,omitempty"` // TMUX_TMPDIR of whoever opened the city first: all others look there too
+	// TMUX_TMPDIR of whoever opened the city first: all others look there too
+	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
 	Start  uint64 `json:"start,omitempty"`
@@ -146,7 +149,8 @@ func (p *Provider) locate() error {
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(data, &p.server); err != nil {
-			return fmt.Errorf("cannot read %s: %w; without a running agent it may be removed", filepath.Join(p.dir, serverFile), err)
+			return fmt.Errorf("cannot read %s: %w; without a running agent it may be removed",
+				filepath.Join(p.dir, serverFile), err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("cannot look for the tmux server: %w", err)
@@ -159,7 +163,8 @@ func (p *Provider) locate() error {
 			return err
 		}
 	}
-	p.env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/sh", "TERM=xterm-256color", "LC_ALL=C.UTF-8", "HOME=/"}
+	p.env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/sh", "TERM=xterm-256color",
+		"LC_ALL=C.UTF-8", "HOME=/"}
 	if p.server.TmpDir != "" {
 		p.env = append(p.env, "TMUX_TMPDIR="+p.server.TmpDir)
 	}
@@ -250,7 +255,8 @@ func (p *Provider) run(ctx context.Context, stdin []byte, args ...string) (strin
 	if !errors.Is(err, errNoServer) || !p.serverLives() {
 		return out, err
 	}
-	// It lives, and its socket does not: somebody cleared up the folder of temporary files. It makes a new one when told.
+	// It lives, and its socket does not: somebody cleared up the folder of temporary files. It makes a new one when
+	// told.
 	p.mu.Lock()
 	s := p.server
 	p.mu.Unlock()
@@ -258,11 +264,13 @@ func (p *Provider) run(ctx context.Context, stdin []byte, args ...string) (strin
 	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
 		wait(ctx, pause)
-		if out, err = p.once(ctx, stdin, args...); !errors.Is(err, errNoServer) || !p.serverLives() {
+		if out, err = p.once(ctx, stdin, args...); !errors.Is(err, errNoServer) ||
+			!p.serverLives() {
 			return out, err
 		}
 	}
-	return "", fmt.Errorf("the city's tmux server, pid %d, lives and does not answer: %w", s.PID, errOther)
+	return "", fmt.Errorf("the city's tmux server, pid %d, lives and does not answer: %w", s.PID,
+		errOther)
 }
 
 func (p *Provider) serverLives() bool {
@@ -297,10 +305,12 @@ func (p *Provider) once(ctx context.Context, stdin []byte, args ...string) (stri
 		return "", session.Missing(fmt.Errorf("tmux cannot be executed: %w", err))
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("tmux does not answer in time: %w", context.Cause(ctx))
-	case strings.HasPrefix(text, "no server running"), strings.HasPrefix(text, "error connecting to"),
+	case strings.HasPrefix(text, "no server running"),
+		strings.HasPrefix(text, "error connecting to"),
 		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):
 		return "", fmt.Errorf("%w (%s)", errNoServer, text)
-	case strings.HasPrefix(text, "can't find"), text == "no current target": // the latter when there is no session at all
+	case strings.HasPrefix(text, "can't find"), text == "no current target":
+		// the latter when there is no session at all
 		return out.String(), fmt.Errorf("%w (%s)", errNoPane, text)
 	case strings.HasPrefix(text, "duplicate session"):
 		return "", errTaken

@@ -18,10 +18,12 @@ import (
 )
 
 const (
-	startTimeout = 30 * time.Second       // of a start whose context has no deadline
-	turnWait     = 2 * time.Second        // for another controller that is starting or clearing up the same session
-	lockWait     = 200 * time.Millisecond // for a lock that a child has inherited and loses when it executes something
-	doorTimeout  = 10 * time.Second
+	startTimeout = 30 * time.Second // of a start whose context has no deadline
+	// for another controller that is starting or clearing up the same session
+	turnWait = 2 * time.Second
+	// for a lock that a child has inherited and loses when it executes something
+	lockWait    = 200 * time.Millisecond
+	doorTimeout = 10 * time.Second
 )
 
 // Start implements session.Provider. The agent's process is made by tmux, asks at our door what it is, takes the
@@ -46,11 +48,13 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
 	if err := disk.MkdirAll(filepath.Join(p.dir, s.Name), 0o700); err != nil {
-		return session.Status{}, fmt.Errorf("cannot make the folder of the session %q: %w", s.Name, err)
+		return session.Status{}, fmt.Errorf("cannot make the folder of the session %q: %w", s.Name,
+			err)
 	}
 	fd, err := proc.Lock(p.path(s.Name, startFile), time.Now().Add(turnWait))
 	if err != nil {
-		return session.Status{}, fail("start", s.Name, session.ErrExists, "another controller is starting or clearing it up: %v", err)
+		return session.Status{}, fail("start", s.Name, session.ErrExists,
+			"another controller is starting or clearing it up: %v", err)
 	}
 	defer proc.Close(fd)
 	if err := p.clearWay(ctx, e); err != nil {
@@ -71,22 +75,29 @@ func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.door == nil || p.ctx.Err() != nil:
 		return errClosed
-	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.':
-		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: see session.Encode")
+	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
+		s.Name[0] == '.':
+		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: "+
+			"see session.Encode")
 	case s.City != p.city:
-		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s", s.City, p.city)
+		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
+			s.City, p.city)
 	case s.ID == "" || len(s.ID) > 200 || strings.ContainsAny(s.ID, "\x00\n"):
-		return fail("start", s.Name, session.ErrCommand, "it has no id that could be told in a line")
+		return fail("start", s.Name, session.ErrCommand, "it has no id that could be "+
+			"told in a line")
 	case !filepath.IsAbs(s.Dir):
-		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path", s.Dir)
-	case strings.ContainsRune(s.Command, 0) || slices.ContainsFunc(s.Env, func(kv string) bool { return strings.ContainsRune(kv, 0) }):
-		return fail("start", s.Name, session.ErrCommand, "its command or environment contains a NUL")
+		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path",
+			s.Dir)
+	case strings.ContainsRune(s.Command, 0) ||
+		slices.ContainsFunc(s.Env, func(kv string) bool { return strings.ContainsRune(kv, 0) }):
+		return fail("start", s.Name, session.ErrCommand, "its command or environment "+
+			"contains a NUL")
 	}
 	return nil
 }
 
-// clearWay makes sure that nothing of an earlier life is left: neither one that somebody else started, nor processes that
-// hold the session's lock. Under the name's turn and start lock.
+// clearWay makes sure that nothing of an earlier life is left: neither one that somebody else started, nor
+// processes that hold the session's lock. Under the name's turn and start lock.
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	rec, x, ok := p.recall(e.name)
 	if ok && x == nil {
@@ -101,7 +112,8 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	fd, err := proc.Lock(p.path(e.name, lockFile), time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
 		if left := p.sweep(&rec, nil); len(left) > 0 {
-			return fail("start", e.name, session.ErrExists, "processes of its last life cannot be ended: pids %v", left)
+			return fail("start", e.name, session.ErrExists, "processes of its last life cannot "+
+				"be ended: pids %v", left)
 		}
 		fd, err = proc.Lock(p.path(e.name, lockFile), time.Now().Add(lockWait))
 	}
@@ -142,7 +154,8 @@ func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
 		defer cancel()
 		return errors.Join(err, p.vacate(late, s.Name)) // tmux may have begun it
 	}
-	rec, err := p.letIn(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.dir, s.Name), Pane: pane, Cols: cols, Rows: rows, Boot: p.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
+	rec, err := p.letIn(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.dir, s.Name), Pane: pane,
+		Cols: cols, Rows: rows, Boot: p.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
 	if err != nil {
 		return p.takeBack(s, pane, pid, err)
 	}
@@ -153,14 +166,17 @@ func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
 	return nil
 }
 
-// newSession makes the tmux session. The only text of ours in its arguments that tmux would interpret is the name, which
-// is mangled.
-func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string, pid int, err error) {
+// newSession makes the tmux session. The only text of ours in its arguments that tmux would interpret is the name,
+// which is mangled.
+func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
+	pid int, err error) {
 	name := mangle(s.Name)
-	create := []string{"new-session", "-d", "-P", "-F", "#{pane_id} #{pane_pid} #{pid}", "-s", name, "-n", "agent",
+	create := []string{"new-session", "-d", "-P", "-F", "#{pane_id} #{pane_pid} #{pid}", "-s", name,
+		"-n", "agent",
 		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows), "-c", "/",
 		"-e", arg("GC_CITY_PATH=" + p.city), "-e", arg("GC_SESSION_ID=" + s.ID), "--",
-		arg(p.binary), "pane", arg(p.doorAt), arg(s.ID), ";", "set-option", "-s", "exit-empty", "off"}
+		arg(p.binary), "pane", arg(p.doorAt), arg(s.ID), ";", "set-option", "-s", "exit-empty",
+		"off"}
 	out, err := p.run(ctx, nil, create...)
 	if errors.Is(err, errNoServer) { // it was just going, see Dismiss
 		out, err = p.run(ctx, nil, create...)
@@ -193,14 +209,18 @@ func (p *Provider) vacate(ctx context.Context, name string) error {
 		return fail("start", name, err, "tmux has a session of this name: %v", err)
 	}
 	if city != p.city || id == "" {
-		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s that is not of this city: end it there", p.label, mangle(name))
+		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s that "+
+			"is not of this city: end it there", p.label, mangle(name))
 	}
 	p.log.Warn("a start that nobody finished is taken back", "session", name)
-	if _, err := p.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil && !errors.Is(err, errNoPane) {
-		return fail("start", name, err, "a start that nobody finished cannot be taken back: %v", err)
+	if _, err := p.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil &&
+		!errors.Is(err, errNoPane) {
+		return fail("start", name, err, "a start that nobody finished cannot be taken back: %v",
+			err)
 	}
 	if left := p.sweep(&record{Name: name, ID: id}, nil); len(left) > 0 {
-		return fail("start", name, session.ErrExists, "processes of an earlier start cannot be ended: pids %v", left)
+		return fail("start", name, session.ErrExists, "processes of an earlier start cannot be "+
+			"ended: pids %v", left)
 	}
 	return nil
 }
@@ -265,7 +285,8 @@ func (p *Provider) takeBack(s *session.Spec, pane string, pid int, cause error) 
 	defer cancel()
 	r := record{Name: s.Name, ID: s.ID, Pane: pane}
 	var problems []error
-	if _, err := p.run(ctx, nil, "kill-pane", "-t", r.target()); err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
+	if _, err := p.run(ctx, nil, "kill-pane", "-t", r.target()); err != nil &&
+		!errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
 		problems = append(problems, err)
 	}
 	if left := p.sweep(&r, nil); len(left) > 0 {

@@ -1,5 +1,6 @@
-// Package tmux is the session provider on tmux: every city has a tmux server of its own, every session is a tmux session
-// with one pane, and the server outlives the controller. An operator can attach with tmux itself, beside gcity.
+// Package tmux is the session provider on tmux: every city has a tmux server of its own, every session is a tmux
+// session with one pane, and the server outlives the controller. An operator can attach with tmux itself, beside
+// gcity.
 //
 // What is on record of a session is in a folder of its own below .gc/tmux. Its record is written by the process that
 // becomes the agent, under a lock that all processes of the agent inherit: so a pane belongs to us if, and only if, our
@@ -41,13 +42,13 @@ type Options struct {
 	// Observe is for whoever looks at a city that a controller may be running: it starts nothing and clears nothing up.
 	Observe bool
 
-	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew. Nil: the
-	// program ends with it.
+	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew.
+	// Nil: the program ends with it.
 	Broken func(error)
 }
 
-// Provider runs sessions in tmux. It implements every optional interface of package session but session.Polite. It cannot tell how many
-// bytes a session has printed, and its Activity is in whole seconds.
+// Provider runs sessions in tmux. It implements every optional interface of package session but session.Polite. It
+// cannot tell how many bytes a session has printed, and its Activity is in whole seconds.
 type Provider struct {
 	city   string
 	dir    string // .gc/tmux
@@ -70,7 +71,8 @@ type Provider struct {
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	expected map[string]chan *net.UnixConn // by session id: starts that wait for their agent at the door
+	// by session id: starts that wait for their agent at the door
+	expected map[string]chan *net.UnixConn
 	server   server
 	watched  int       // pid of the server whose end is waited for
 	scanned  time.Time // modification time of dir at the last look
@@ -117,9 +119,11 @@ func New(o Options) (*Provider, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
-		city: o.City, dir: filepath.Join(o.City, ".gc", "tmux"), binary: o.Binary, log: o.Logger, look: o.Observe, boot: boot,
+		city: o.City, dir: filepath.Join(o.City, ".gc", "tmux"), binary: o.Binary, log: o.Logger,
+		look: o.Observe, boot: boot,
 		tmux: program, label: Label(o.City),
-		exits: make(chan session.Exit, exitsKept), ctx: ctx, close: cancel, looking: make(chan struct{}, 1),
+		exits: make(chan session.Exit, exitsKept), ctx: ctx, close: cancel,
+		looking:  make(chan struct{}, 1),
 		sessions: make(map[string]*entry), expected: make(map[string]chan *net.UnixConn),
 		wg: mishap.Group{Tell: mishap.Fatal(o.Broken)},
 	}
@@ -141,7 +145,8 @@ func New(o Options) (*Provider, error) {
 	var wg mishap.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
-		wg.Go(func() { p.bury(e, rec.ID, false) }) // the first List reports what ended while nobody looked
+		// the first List reports what ended while nobody looked
+		wg.Go(func() { p.bury(e, rec.ID, false) })
 	}
 	wg.Wait()
 	return p, nil
@@ -150,7 +155,8 @@ func New(o Options) (*Provider, error) {
 // open makes what is needed on disk. An observer makes nothing.
 func (p *Provider) open() error {
 	if !p.look {
-		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.dir), 0o700), disk.MkdirAll(p.dir, 0o700)); err != nil {
+		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.dir), 0o700),
+			disk.MkdirAll(p.dir, 0o700)); err != nil {
 			return fmt.Errorf("cannot make the folder of the sessions: %w", err)
 		}
 	}
@@ -171,7 +177,8 @@ func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
-	return session.Limits{Lacks: []session.Ability{session.Counting}, Why: "tmux keeps no count of it"}
+	return session.Limits{Lacks: []session.Ability{session.Counting},
+		Why: "tmux keeps no count of it"}
 }
 
 // Close ends the provider and leaves the sessions alone. A server that has no session any more goes away by itself.

@@ -20,8 +20,8 @@ const (
 )
 
 // Watch implements session.Watcher, by a client of tmux in control mode, which is told of every byte that the agent
-// prints and asks for nothing. A frame without data tells of a new size. The sequence ends with the session, with ctx, or
-// with an error.
+// prints and asks for nothing. A frame without data tells of a new size. The sequence ends with the session, with
+// ctx, or with an error.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		_, rec, err := p.living("watch", name)
@@ -35,7 +35,8 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 }
 
 // watchLife yields frames until the life is over or nobody wants more (nil).
-func (p *Provider) watchLife(ctx context.Context, rec *record, yield func(session.Frame, error) bool) error {
+func (p *Provider) watchLife(ctx context.Context, rec *record,
+	yield func(session.Frame, error) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
@@ -111,7 +112,8 @@ func (w *watcher) ask(in io.Writer) error {
 	w.mu.Lock()
 	w.stale, w.data = true, nil
 	w.mu.Unlock()
-	_, err := fmt.Fprintf(in, "display-message -p -t '%[1]s' '#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{alternate_on}'\n"+
+	_, err := fmt.Fprintf(in, "display-message -p -t '%[1]s' '#{pane_width} #{pane_height} "+
+		"#{cursor_x} #{cursor_y} #{alternate_on}'\n"+
 		"capture-pane -p -e -S -%[2]d -t '%[1]s'\n", w.rec.target(), watchHistory)
 	return err
 }

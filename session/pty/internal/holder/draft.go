@@ -1,7 +1,8 @@
 package holder
 
-// draft counts what viewers have typed on the program's line and neither submitted nor taken back. It cannot know what the
-// program makes of keys; it errs towards a draft that is none, never for longer than until the next Enter. It keeps no text.
+// draft counts what viewers have typed on the program's line and neither submitted nor taken back. It cannot know
+// what the program makes of keys; it errs towards a draft that is none, never for longer than until the next Enter.
+// It keeps no text.
 type draft struct {
 	n      int // characters
 	before int // of n, when the Escape came that may begin a sequence yet
@@ -102,7 +103,8 @@ func (d *draft) key(c byte) {
 }
 
 func (d *draft) escaped(c byte) {
-	if d.before > 0 && (c == '[' || c == 'O') { // it came in a write of its own, and is no key after all
+	// it came in a write of its own, and is no key after all
+	if d.before > 0 && (c == '[' || c == 'O') {
 		d.n = d.before
 	}
 	d.before = 0
@@ -148,7 +150,8 @@ func (d *draft) param() {
 	d.num = 0
 }
 
-// sequenced takes a whole sequence: the ends of a paste, an old mouse report, a key of a terminal that writes keys as numbers.
+// sequenced takes a whole sequence: the ends of a paste, an old mouse report, a key of a terminal that writes keys
+// as numbers.
 func (d *draft) sequenced(final byte) {
 	switch {
 	case d.odd:
@@ -165,7 +168,8 @@ func (d *draft) sequenced(final byte) {
 func (d *draft) numbered(key, held int) {
 	const ctrl, alt = 4, 2
 	switch {
-	case held&ctrl != 0 && (key == 'c' || key == 'd' || key == 'u'), key == 27, key == '\r' && held == 0:
+	case held&ctrl != 0 && (key == 'c' || key == 'd' || key == 'u'), key == 27,
+		key == '\r' && held == 0:
 		d.end()
 	case held&(ctrl|alt) != 0 || key < ' ':
 	case key == 0x7f:

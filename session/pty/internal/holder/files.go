@@ -18,7 +18,8 @@ const lockWait = 500 * time.Millisecond
 // settle makes the session's folder ours: it enters it, locks it, listens in it and writes what is to be found there.
 // Called again it does so for a folder that was deleted and made anew. Main goroutine.
 func (h *holder) settle() error {
-	for _, dir := range []string{filepath.Dir(h.dir), h.dir} { // none above: a city that was moved is not made again
+	// none above: a city that was moved is not made again
+	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return fmt.Errorf("cannot make the session's folder: %w", err)
 		}
@@ -60,7 +61,8 @@ func (h *holder) settle() error {
 	return err
 }
 
-// openOwn opens a file of the session's folder for writing. It waits for no pipe, and refuses what has another name too.
+// openOwn opens a file of the session's folder for writing. It waits for no pipe, and refuses what has another name
+// too.
 func openOwn(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -97,7 +99,8 @@ func (h *holder) takeLock() error {
 	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
-		return &wire.Failure{Cause: wire.Held, Message: "the session is locked by a process of an earlier start"}
+		return &wire.Failure{Cause: wire.Held, Message: "the session is locked by a process of " +
+			"an earlier start"}
 	}
 	if err != nil {
 		return err
@@ -120,7 +123,8 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 	return nil
 }
 
-// replace writes a file of the session's folder by rename. It does not sync: the file has to survive processes, not a reboot.
+// replace writes a file of the session's folder by rename. It does not sync: the file has to survive processes, not
+// a reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
 	os.Remove(tmp) // of a holder that was killed while it wrote

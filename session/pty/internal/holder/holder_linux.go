@@ -5,9 +5,9 @@
 //
 // The main goroutine is locked to the main thread, because the agent asks the kernel to be killed when the thread that
 // made it ends. It alone forks and waits, so nobody waits for another's child, and a process can be signalled by pid as
-// long as the main goroutine has not reaped it. Each connection has a goroutine, each life one that drains its terminal. Everything
-// in holder and life is under holder.mu unless it says otherwise; holder.cond is broadcast on every change of it that a
-// viewer may wait for.
+// long as the main goroutine has not reaped it. Each connection has a goroutine, each life one that drains its
+// terminal. Everything in holder and life is under holder.mu unless it says otherwise; holder.cond is broadcast on
+// every change of it that a viewer may wait for.
 package holder
 
 import (
@@ -26,8 +26,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Idle holders never collect: that alone would cost them a third of a megabyte for the collector's own structures. A busy
-// one does so per megabyte; a flood of output allocates nothing.
+// Idle holders never collect: that alone would cost them a third of a megabyte for the collector's own structures.
+// A busy one does so per megabyte; a flood of output allocates nothing.
 const gcPercent = 25
 
 // idleLife is how long a holder waits for a next life while a controller is connected.
@@ -66,8 +66,8 @@ func Main(args []string) int {
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// Before all else: who finds us in our folder and without a socket may send HUP, and must not end us with it. If it was
-	// ignored (nohup), what is caught here is back to its default in the agent.
+	// Before all else: who finds us in our folder and without a socket may send HUP, and must not end us with it.
+	// If it was ignored (nohup), what is caught here is back to its default in the agent.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
@@ -86,7 +86,8 @@ func Main(args []string) int {
 // nameProcess sets what ps and top show; the kernel would show the number of the memory file.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
-	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0) // only a name: nothing depends on it
+	// only a name: nothing depends on it
+	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
 // open takes the session's folder and its lock. From then on anybody may connect.
@@ -195,7 +196,9 @@ func (h *holder) onMain(f func() error) error {
 
 // complain writes to the log that all holders share: for what nobody else will hear of.
 func (h *holder) complain(what string, err error) {
-	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid, h.dir, what, err)
+	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
+		h.dir, what, err)
 }
 
-var errLeaving = &wire.Failure{Cause: wire.NotAlive, Message: "the session's holder is about to leave"}
+var errLeaving = &wire.Failure{Cause: wire.NotAlive,
+	Message: "the session's holder is about to leave"}

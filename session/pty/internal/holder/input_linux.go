@@ -33,8 +33,11 @@ func refuse(format string, args ...any) error {
 // With quiet > 0 it is refused while a viewer's draft is on the line, or one has typed within that time: seen under the
 // typing token, so nobody's key comes in between.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
-	if i := strings.IndexFunc(text, func(r rune) bool { return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' }); i >= 0 {
-		return refuse("the text contains the control character %#02x, which is a key and no text: use send-keys for keys", text[i])
+	if i := strings.IndexFunc(text, func(r rune) bool {
+		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
+	}); i >= 0 {
+		return refuse("the text contains the control character %#02x, which is a key and no "+
+			"text: use send-keys for keys", text[i])
 	}
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -66,7 +69,8 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 		data = slicesConcat("\x1b[200~", text, "\x1b[201~")
 	}
 	if n := longestLine(data); canonical && n > maxLine {
-		return refuse("the program reads whole lines, and its terminal would cut one of %d bytes at %d: put the text in a file and send the file's name", n, maxLine)
+		return refuse("the program reads whole lines, and its terminal would cut one of %d bytes "+
+			"at %d: put the text in a file and send the file's name", n, maxLine)
 	}
 	enter := []byte{'\r'}
 	if canonical && (tio.Iflag&unix.ICRNL == 0 || tio.Iflag&unix.IGNCR != 0) {
@@ -75,7 +79,8 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, data); err != nil {
 		return err
 	}
-	if !canonical { // an Enter that comes in one read with the text is taken for a part of it by many programs
+	// an Enter that comes in one read with the text is taken for a part of it by many programs
+	if !canonical {
 		l.waitRead(ctx)
 	}
 	if err := l.write(ctx, enter); err != nil {
@@ -123,7 +128,9 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 		data = append(data, encodeKey(key, app)...)
 	}
 	return h.typeBytes(ctx, l, data, func(d *draft) {
-		if bytes.ContainsFunc(data, func(r rune) bool { return r < 0x80 && (kills(byte(r)) || r == 0x1b) }) {
+		if bytes.ContainsFunc(data, func(r rune) bool {
+			return r < 0x80 && (kills(byte(r)) || r == 0x1b)
+		}) {
 			d.end()
 		}
 	})
@@ -200,11 +207,14 @@ func (l *life) put(ctx context.Context, data []byte) (n int, err error) {
 	case errors.Is(err, unix.EPIPE):
 		return n, refuse("the program has closed its standard input")
 	case errors.Is(err, os.ErrDeadlineExceeded) && l.plain:
-		return n, refuse("the program took %d of %d bytes of its standard input and reads no more: what it took stays", n, len(data))
+		return n, refuse("the program took %d of %d bytes of its standard input and reads no "+
+			"more: what it took stays", n, len(data))
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return n, refuse("the terminal's input is full: the program took %d of %d bytes and reads no more", n, len(data))
+		return n, refuse("the terminal's input is full: the program took %d of %d bytes and "+
+			"reads no more", n, len(data))
 	case err != nil:
-		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " + err.Error()}
+		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " +
+			err.Error()}
 	}
 	return n, nil
 }
@@ -221,7 +231,8 @@ func (l *life) waitRead(ctx context.Context) {
 		time.Sleep(pause)
 		n, err := unix.IoctlGetInt(l.slave, unix.TIOCINQ)
 		came = came || n > 0
-		// Nothing to be read is of no meaning before it has arrived; whether it has and was read at once, nobody can see.
+		// Nothing to be read is of no meaning before it has arrived; whether it has and was read at once, nobody
+		// can see.
 		if err != nil || n == 0 && (came || time.Now().After(there)) {
 			return
 		}
@@ -234,7 +245,9 @@ func (l *life) termios() (tio *unix.Termios, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ctlErr := raw.Control(func(fd uintptr) { tio, err = unix.IoctlGetTermios(int(fd), unix.TCGETS) })
+	ctlErr := raw.Control(func(fd uintptr) {
+		tio, err = unix.IoctlGetTermios(int(fd), unix.TCGETS)
+	})
 	if err = errors.Join(ctlErr, err); err != nil {
 		return nil, fmt.Errorf("cannot read the terminal's mode: %w", err)
 	}
@@ -248,6 +261,8 @@ func setSize(master *os.File, cols, rows int) error {
 	}
 	ws := unix.Winsize{Col: uint16(cols), Row: uint16(rows)}
 	var sizeErr error
-	err = raw.Control(func(fd uintptr) { sizeErr = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &ws) })
+	err = raw.Control(func(fd uintptr) {
+		sizeErr = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &ws)
+	})
 	return errors.Join(err, sizeErr)
 }

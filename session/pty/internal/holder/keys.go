@@ -48,7 +48,8 @@ func plainKey(key string) (string, bool) {
 		return "\x1b[6~", true
 	}
 	for i, s := range [...]string{
-		"\x1bOP", "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[15~", "\x1b[17~", "\x1b[18~", "\x1b[19~", "\x1b[20~", "\x1b[21~",
+		"\x1bOP", "\x1bOQ", "\x1bOR", "\x1bOS", "\x1b[15~", "\x1b[17~", "\x1b[18~", "\x1b[19~",
+		"\x1b[20~", "\x1b[21~",
 		"\x1b[23~", "\x1b[24~",
 	} {
 		if key == functionKeys[i] {
@@ -58,7 +59,8 @@ func plainKey(key string) (string, bool) {
 	return "", false
 }
 
-var functionKeys = [...]string{"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12"}
+var functionKeys = [...]string{"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11",
+	"F12"}
 
 func cursorKey(key string) (final string, ok bool) {
 	switch key {

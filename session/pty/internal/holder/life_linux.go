@@ -26,16 +26,19 @@ type life struct {
 	plain  bool     // pipes, no terminal
 	master *os.File // what it prints, and at a terminal what it reads, too; not blocking
 	stdin  *os.File // what it reads; not blocking
-	slave  int      // kept open, so that an agent that closes its terminal and opens it again does not end our reading; -1 = no terminal
-	theirs []int    // descriptors that are the agent's alone once it is born
+	// kept open, so that an agent that closes its terminal and opens it again does not end our reading; -1 = no
+	// terminal
+	slave  int
+	theirs []int // descriptors that are the agent's alone once it is born
 
 	typing  chan struct{} // holds a token: whoever takes it types
 	drained chan struct{} // closed when the terminal has given its last byte
 	ended   chan struct{} // closed when exit is set and told
 
-	out        ring
-	modes      modes
-	torn       bool  // a pipe took the beginning of a text and not its end; of the holder of the typing token
+	out   ring
+	modes modes
+	// a pipe took the beginning of a text and not its end; of the holder of the typing token
+	torn       bool
 	draft      draft // changed by the holder of the typing token, under mu
 	size       wire.Screen
 	resizes    int // how often size changed
@@ -68,7 +71,8 @@ func (h *holder) begin(req *wire.Request) error {
 		return errLeaving
 	}
 	if old != nil && old.exit == nil {
-		return &wire.Failure{Cause: wire.Exists, Message: fmt.Sprintf("it runs already, as pid %d", old.pid)}
+		return &wire.Failure{Cause: wire.Exists,
+			Message: fmt.Sprintf("it runs already, as pid %d", old.pid)}
 	}
 	l := h.newLife(s, req.Ready)
 	l.plain = req.Plain
@@ -114,8 +118,9 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 		out:     ring{max: maxRing},
 		meta:    make(map[string]string),
 		rec: wire.Record{
-			Version: wire.Version, Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID, Command: s.Command,
-			Boot: h.boot, Holder: h.pid, HolderStart: h.born, Fingerprint: s.Fingerprint,
+			Version: wire.Version, Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
+			Command: s.Command,
+			Boot:    h.boot, Holder: h.pid, HolderStart: h.born, Fingerprint: s.Fingerprint,
 		},
 	}
 	if l.cols < 1 || l.rows < 1 {
@@ -133,7 +138,8 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 
 // openTerminal makes the pty. The agent's side stays blocking, as programs expect of their standard input.
 func (l *life) openTerminal() error {
-	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
+		0)
 	if errors.Is(err, unix.ENOSPC) {
 		return fmt.Errorf("no free terminal is left on this machine: " +
 			"stop some sessions, or raise kernel.pty.max (sysctl)")
@@ -212,8 +218,8 @@ type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
 
-// fork makes the agent's process: leader of a session of its own, on the terminal if there is one, killed when this thread
-// ends, with the lock among its descriptors.
+// fork makes the agent's process: leader of a session of its own, on the terminal if there is one, killed when this
+// thread ends, with the lock among its descriptors.
 func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	in, out := l.slave, l.slave
 	if l.plain {
@@ -223,7 +229,8 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 		Dir:   s.Dir,
 		Env:   append([]string{}, s.Env...), // nil would be our own
 		Files: []uintptr{uintptr(in), uintptr(out), uintptr(out)},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0, Pdeathsig: syscall.SIGKILL},
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0,
+			Pdeathsig: syscall.SIGKILL},
 	})
 	if err != nil {
 		return forkError{err}
@@ -247,7 +254,8 @@ func startFailure(s *wire.Spec, err error) error {
 		return &wire.Failure{Cause: wire.Command, Message: fmt.Sprintf(format, args...)}
 	}
 	if errors.Is(err, unix.E2BIG) {
-		return command("its command line or environment is too long for the system (one argument holds 128 KiB): put a long prompt in a file and name the file")
+		return command("its command line or environment is too long for the system (one argument " +
+			"holds 128 KiB): put a long prompt in a file and name the file")
 	}
 	info, statErr := os.Stat(s.Dir)
 	switch {
@@ -262,7 +270,8 @@ func startFailure(s *wire.Spec, err error) error {
 	case errors.Is(err, unix.ENOENT):
 		return command("there is no /bin/sh to run it")
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOMEM):
-		return fmt.Errorf("the system has no room for another process (%w): see ulimit -u and free memory", err)
+		return fmt.Errorf("the system has no room for another process (%w): see ulimit -u and "+
+			"free memory", err)
 	}
 	return fmt.Errorf("cannot make its process: %w", err)
 }
@@ -306,7 +315,8 @@ func (h *holder) reap() {
 // knows of no child any more: since orphans become ours, nothing is left then.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.complain("cannot end what the agent left behind", fmt.Errorf("pids %v", proc.Descendants(h.pid)))
+		h.complain("cannot end what the agent left behind",
+			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
 	// Now nobody but us has the terminal open: the reader gets the rest of the output, then its end.
 	l.closeSlave()

@@ -32,7 +32,8 @@ var privateModes = [...]struct {
 	num   int
 	fresh bool
 }{
-	{1, false}, {7, true}, {25, true}, {47, false}, {1000, false}, {1002, false}, {1003, false}, {1004, false},
+	{1, false}, {7, true}, {25, true}, {47, false}, {1000, false}, {1002, false}, {1003, false},
+	{1004, false},
 	{1005, false}, {1006, false}, {1015, false}, {1047, false}, {1049, false}, {2004, false},
 }
 

@@ -27,7 +27,8 @@ func (h *holder) answerCapture(c *conn, id string) error {
 	}
 	h.mu.Unlock()
 	if !found {
-		return c.fail(&wire.Failure{Cause: wire.NotAlive, Message: fmt.Sprintf("nothing is kept of the life %s", id)})
+		return c.fail(&wire.Failure{Cause: wire.NotAlive,
+			Message: fmt.Sprintf("nothing is kept of the life %s", id)})
 	}
 	return c.send(wire.Done, data)
 }
@@ -59,7 +60,8 @@ func (l *life) replay() []byte {
 		b = l.modes.restore()
 	}
 	from := l.out.safeStart(dropped)
-	if l.plain && l.out.start == l.cleared { // what a pipe gives after a clearing begins with a line
+	// what a pipe gives after a clearing begins with a line
+	if l.plain && l.out.start == l.cleared {
 		from = l.out.start
 	}
 	n := len(b)

@@ -70,7 +70,8 @@ func (h *holder) end(l *life, ask bool) {
 		}
 	}
 	for !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.complain("cannot end the agent's processes", fmt.Errorf("pids %v", proc.Descendants(h.pid)))
+		h.complain("cannot end the agent's processes",
+			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
 }
 

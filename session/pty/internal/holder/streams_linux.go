@@ -23,7 +23,8 @@ func (l *life) openPipes() error {
 		return fmt.Errorf("cannot make the agent's standard output: %w", err)
 	}
 	l.theirs = []int{in[0], out[1]}
-	for _, ours := range []int{in[1], out[0]} { // the agent's ends stay blocking, as programs expect
+	// the agent's ends stay blocking, as programs expect
+	for _, ours := range []int{in[1], out[0]} {
 		_ = unix.SetNonblock(ours, true) // it cannot fail for a pipe just made
 	}
 	l.stdin, l.master = os.NewFile(uintptr(in[1]), "stdin"), os.NewFile(uintptr(out[0]), "stdout")

@@ -38,7 +38,8 @@ func ReadDrain(meta map[string]string) (d Drain) {
 	return d
 }
 
-// Mark returns the value of one of the drain marks; "" = it is not set. Its method value is what session.ParseDrain reads.
+// Mark returns the value of one of the drain marks; "" = it is not set. Its method value is what session.ParseDrain
+// reads.
 func (d Drain) Mark(key string) string {
 	switch {
 	case d.Since <= 0:

@@ -9,7 +9,8 @@ import (
 type Op string
 
 const (
-	OpHold      Op = "hold"      // Look; answers State; from then on exits are pushed, and starts are taken
+	// Look; answers State; from then on exits are pushed, and starts are taken
+	OpHold      Op = "hold"
 	OpStart     Op = "start"     // Spec, Ready, Plain; answers State
 	OpStop      Op = "stop"      // Grace
 	OpInterrupt Op = "interrupt" //
@@ -27,15 +28,18 @@ const (
 
 // Request is one request; the fields that an Op does not name are empty.
 type Request struct {
-	Op    Op            `json:"op"`
-	Spec  *Spec         `json:"spec,omitempty"`
-	Look  bool          `json:"look,omitempty"`  // of hold: it does not keep the holder for a next life
-	Plain bool          `json:"plain,omitempty"` // of start: pipes instead of a terminal
-	Ready bool          `json:"ready,omitempty"` // nothing has to be waited for: ready from the start
+	Op   Op    `json:"op"`
+	Spec *Spec `json:"spec,omitempty"`
+	// of hold: it does not keep the holder for a next life
+	Look  bool `json:"look,omitempty"`
+	Plain bool `json:"plain,omitempty"` // of start: pipes instead of a terminal
+	// nothing has to be waited for: ready from the start
+	Ready bool          `json:"ready,omitempty"`
 	Grace time.Duration `json:"grace,omitempty"`
 	Wait  time.Duration `json:"wait,omitempty"` // how long the terminal may take to accept input
 	Text  string        `json:"text,omitempty"`
-	Quiet time.Duration `json:"quiet,omitempty"` // > 0: Busy while a draft is there, or somebody has typed for so long; not by the holders of earlier builds
+	// > 0: Busy while a draft is there, or somebody has typed for so long; not by the holders of earlier builds
+	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
 	Value string        `json:"value,omitempty"`
@@ -46,18 +50,19 @@ type Request struct {
 
 // Spec is what a holder needs of a session.Spec, under the same JSON names.
 type Spec struct {
-	Name        string          `json:"name"`
-	Agent       string          `json:"agent"`
-	City        string          `json:"city"`
-	ID          string          `json:"id"`
-	Command     string          `json:"command"`
-	Path        string          `json:"path,omitempty"` // executed instead of a shell, with Args
-	Args        []string        `json:"args,omitempty"`
-	Dir         string          `json:"dir"`
-	Env         []string        `json:"env"`
-	Cols        int             `json:"cols"`
-	Rows        int             `json:"rows"`
-	Fingerprint json.RawMessage `json:"fingerprint,omitempty"` // kept for the controller, never read
+	Name    string   `json:"name"`
+	Agent   string   `json:"agent"`
+	City    string   `json:"city"`
+	ID      string   `json:"id"`
+	Command string   `json:"command"`
+	Path    string   `json:"path,omitempty"` // executed instead of a shell, with Args
+	Args    []string `json:"args,omitempty"`
+	Dir     string   `json:"dir"`
+	Env     []string `json:"env"`
+	Cols    int      `json:"cols"`
+	Rows    int      `json:"rows"`
+	// kept for the controller, never read
+	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
 // Exit is session.Exit, field by field, so that one converts to the other.
@@ -141,6 +146,7 @@ func NewFile(name string) string { return "." + name + ".new" }
 // Files lists all of them; the lock comes last because it guards the others.
 func Files() []string {
 	return []string{
-		SocketFile, RecordFile, NewFile(RecordFile), ExitFile, NewFile(ExitFile), ActivityFile, LockFile,
+		SocketFile, RecordFile, NewFile(RecordFile), ExitFile, NewFile(ExitFile), ActivityFile,
+		LockFile,
 	}
 }
