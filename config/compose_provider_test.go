@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Providers of several files are one, field by field and variable by variable; a topology's count where the city has none; and
-// an override changes all that a patch can.
+// Providers of several files are one, field by field and variable by variable; a topology's count where the city
+// has none; and an override changes all that a patch can.
 func TestComposedProviders(t *testing.T) {
 	dir := folderOf(t, map[string]string{
 		FileName: `include = ["more.toml"]
@@ -37,9 +37,12 @@ args = ["--patched"]
 [patches.agents.env]
 Z = "2"
 `,
-		"more.toml": "[providers.own]\nargs = [\"-x\"]\ncommand = \"two\"\n[providers.own.env]\nB = \"2\"\nC = \"2\"\n",
-		"p/topology.toml": "[topology]\nname = \"p\"\nschema = 1\ncity_agents = [\"high\"]\n[providers.theirs]\ncommand = \"they\"\n[providers.own]\ncommand = \"not me\"\n" +
-			"[[agents]]\nname = \"high\"\nprovider = \"theirs\"\n[[agents]]\nname = \"low\"\nenv = { X = \"1\", Y = \"1\" }\n[agents.pool]\nmin = 1\nmax = 2\n",
+		"more.toml": "[providers.own]\nargs = [\"-x\"]\ncommand = \"two\"\n[providers.own.env]\n" +
+			"B = \"2\"\nC = \"2\"\n",
+		"p/topology.toml": "[topology]\nname = \"p\"\nschema = 1\ncity_agents = [\"high\"]\n" +
+			"[providers.theirs]\ncommand = \"they\"\n[providers.own]\ncommand = \"not me\"\n" +
+			"[[agents]]\nname = \"high\"\nprovider = \"theirs\"\n[[agents]]\nname = \"low\"\nenv " +
+			"= { X = \"1\", Y = \"1\" }\n[agents.pool]\nmin = 1\nmax = 2\n",
 	})
 	c, err := Load(dir)
 	if err != nil {
@@ -47,42 +50,54 @@ Z = "2"
 	}
 	var got []string
 	for _, p := range c.Providers {
-		got = append(got, fmt.Sprintf("%s %s %v %v %s", p.Name, p.Command, p.Args, p.Env, p.Origins["command"]))
+		got = append(got, fmt.Sprintf("%s %s %v %v %s", p.Name, p.Command, p.Args, p.Env,
+			p.Origins["command"]))
 	}
-	if want := "own two [-x] map[A:1 B:2 C:2] more.toml:3:11, theirs they [] map[] p/topology.toml:6:11"; strings.Join(got, ", ") != want {
+	if want := "own two [-x] map[A:1 B:2 C:2] more.toml:3:11, theirs they [] map[] " +
+		"p/topology.toml:6:11"; strings.Join(got, ", ") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
 	}
 	got = nil
 	for _, w := range c.Warnings {
 		got = append(got, w.String())
 	}
-	if want := "more.toml:3:11: providers.own.command: is set already, at city.toml:5:11; what is written here counts\n" +
-		"more.toml:5:5: providers.own.env.B: is set already, at city.toml:8:5; what is written here counts"; strings.Join(got, "\n") != want {
+	if want := "more.toml:3:11: providers.own.command: is set already, at city.toml:5:11; what " +
+		"is written here counts\n" +
+		"more.toml:5:5: providers.own.env.B: is set already, at city.toml:8:5; what is written " +
+		"here counts"; strings.Join(got, "\n") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, "\n"), want)
 	}
 	low := c.Agents[1]
-	if low.Provider != "own" || fmt.Sprint(low.Env, low.Args) != "map[Y:1 Z:3] [--patched]" || low.Pool.Max != 7 || low.Pool.Min != 1 || low.Origins["env.Z"].String() != "city.toml:18:5" {
+	if low.Provider != "own" || fmt.Sprint(low.Env, low.Args) != "map[Y:1 Z:3] [--patched]" ||
+		low.Pool.Max != 7 || low.Pool.Min != 1 || low.Origins["env.Z"].String() !=
+		"city.toml:18:5" {
 		t.Errorf("%+v %+v", low, low.Pool)
 	}
-	if _, err := (Source{Dir: dir, Strict: true}).Load(); err == nil || !strings.Contains(err.Error(), "more.toml:5:5: providers.own.env.B: is set already, at city.toml:8:5; with --strict") {
+	if _, err := (Source{Dir: dir, Strict: true}).Load(); err == nil ||
+		!strings.Contains(err.Error(), "more.toml:5:5: providers.own.env.B: is set already, at "+
+			"city.toml:8:5; with --strict") {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestProviderOfCityAndTopology: what the city says of a provider goes over what its topology says, key by key, and what is in
-// force can be read again.
+// TestProviderOfCityAndTopology: what the city says of a provider goes over what its topology says, key by key, and
+// what is in force can be read again.
 func TestProviderOfCityAndTopology(t *testing.T) {
 	dir := folderOf(t, map[string]string{
-		FileName: "[workspace]\ntopology = \"t\"\n[providers.own]\nprompt_mode = \"typed\"\nenv = { A = \"city\" }\n",
-		"t/topology.toml": "[topology]\nname = \"t\"\nschema = 1\n[providers.own]\ncommand = \"cat\"\nprompt_flag = \"--p\"\n" +
-			"env = { A = \"topology\", B = \"topology\" }\n[[agents]]\nname = \"a\"\nprovider = \"own\"\n",
+		FileName: "[workspace]\ntopology = \"t\"\n[providers.own]\nprompt_mode = \"typed\"\nenv " +
+			"= { A = \"city\" }\n",
+		"t/topology.toml": "[topology]\nname = \"t\"\nschema = 1\n[providers.own]\ncommand = " +
+			"\"cat\"\nprompt_flag = \"--p\"\n" +
+			"env = { A = \"topology\", B = \"topology\" }\n[[agents]]\nname = \"a\"\nprovider " +
+			"= \"own\"\n",
 	})
 	c, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p, _ := c.ProviderNamed("own")
-	if p.Command != "cat" || p.PromptMode != "typed" || p.PromptFlag != "" || p.Env["A"] != "city" || p.Env["B"] != "topology" {
+	if p.Command != "cat" || p.PromptMode != "typed" || p.PromptFlag != "" ||
+		p.Env["A"] != "city" || p.Env["B"] != "topology" {
 		t.Errorf("%+v", p)
 	}
 	if _, err := Parse(dir, []byte(c.TOML())); err != nil {

@@ -86,18 +86,22 @@ suspended = true
 		t.Fatal(err)
 	}
 	want := []string{"chief packs/base/topology.toml:9:8 needs []", "own city.toml:5:8 needs []",
-		"one/db packs/base/topology.toml:16:8 needs []", "one/worker packs/base/topology.toml:20:8 needs [one/db]",
-		"two/db packs/base/topology.toml:16:8 needs []", "two/worker packs/base/topology.toml:20:8 needs [two/db]"}
+		"one/db packs/base/topology.toml:16:8 needs []",
+		"one/worker packs/base/topology.toml:20:8 needs [one/db]",
+		"two/db packs/base/topology.toml:16:8 needs []",
+		"two/worker packs/base/topology.toml:20:8 needs [two/db]"}
 	if got := agentsOf(c); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	base := filepath.Join(dir, "packs", "base")
 	chief, worker := &c.Agents[0], &c.Agents[5]
 	e, problems := c.Expand(chief)
-	if e.Dir != dir+"/desks/chief" || e.Script != base+"/scripts/setup.sh" || e.PreStart[0] != "echo "+base || len(problems) > 0 || chief.Topology != base {
+	if e.Dir != dir+"/desks/chief" || e.Script != base+"/scripts/setup.sh" ||
+		e.PreStart[0] != "echo "+base || len(problems) > 0 || chief.Topology != base {
 		t.Errorf("%+v %v", e, problems)
 	}
-	if !worker.Suspended || c.Agents[3].Suspended || worker.Origins["suspended"].String() != "city.toml:17:13" || worker.Origins["dir"].String() != "city.toml:13:8" {
+	if !worker.Suspended || c.Agents[3].Suspended || worker.Origins["suspended"].String() !=
+		"city.toml:17:13" || worker.Origins["dir"].String() != "city.toml:13:8" {
 		t.Errorf("%+v", worker)
 	}
 	var layers []string
@@ -106,7 +110,8 @@ suspended = true
 		layers = append(layers, fmt.Sprintf("%s|%s|%s|%t", l.Title, l.Rig, rel, l.Root == base))
 	}
 	if want := []string{"topology base||packs/base/formulas|true", "city||.gc/formulas|false",
-		"topology base|one|packs/base/formulas|true", "topology base|two|packs/base/formulas|true"}; !slices.Equal(layers, want) {
+		"topology base|one|packs/base/formulas|true",
+		"topology base|two|packs/base/formulas|true"}; !slices.Equal(layers, want) {
 		t.Errorf("%q", layers)
 	}
 	again, err := Parse(dir, []byte(strings.ReplaceAll(c.TOML(), "{{.ConfigDir}}", base)))
@@ -114,7 +119,8 @@ suspended = true
 		t.Fatalf("%v\n%s", err, c.TOML())
 	}
 	for i := range again.Agents {
-		again.Agents[i].PreStart, c.Agents[i].PreStart, again.Agents[i].SessionSetupScript, c.Agents[i].SessionSetupScript = nil, nil, "", ""
+		again.Agents[i].PreStart, c.Agents[i].PreStart, again.Agents[i].SessionSetupScript,
+			c.Agents[i].SessionSetupScript = nil, nil, "", ""
 	}
 	if was, is := values(c), values(again); was != is {
 		t.Errorf("written down and read again it is\n%s\nand was\n%s", is, was)

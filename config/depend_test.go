@@ -34,7 +34,8 @@ depends_on = ["demo/db"]
 		got = append(got, fmt.Sprintf("%s: %s", a.Qualified(), strings.Join(a.Needs, " ")))
 	}
 	// The rig's own db before the city's; an agent that names its own name means the city's.
-	want := []string{"demo/web: cache demo/db worker", "demo/db: db", "db: ", "cache: ", "worker: demo/db"}
+	want := []string{"demo/web: cache demo/db worker", "demo/db: db", "db: ", "cache: ",
+		"worker: demo/db"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
@@ -48,7 +49,8 @@ func TestALongCircle(t *testing.T) {
 		fmt.Fprintf(&b, "[[agents]]\nname = \"a%d\"\ndepends_on = [\"a%d\"]\n", i, (i+1)%n)
 	}
 	_, err := Parse("/srv/app", []byte(b.String()))
-	if err == nil || strings.Count(err.Error(), "\n") != 0 || !strings.Contains(err.Error(), "a19 (city.toml:60:14) → 4980 more → a0; take") {
+	if err == nil || strings.Count(err.Error(), "\n") != 0 ||
+		!strings.Contains(err.Error(), "a19 (city.toml:60:14) → 4980 more → a0; take") {
 		t.Errorf("%v", err)
 	}
 }

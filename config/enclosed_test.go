@@ -7,10 +7,11 @@ import (
 	"testing"
 )
 
-// What a fetched topology names lies in its repository: a prompt, an overlay, a script, formulas and other topologies. The
-// city's own files may name for it what they like.
+// What a fetched topology names lies in its repository: a prompt, an overlay, a script, formulas and other
+// topologies. The city's own files may name for it what they like.
 func TestFetchedTopologiesStayInside(t *testing.T) {
-	const agent = "[topology]\nname = \"x\"\nschema = 1\n%EXTRA%\n[[agents]]\nname = \"a\"\nstart_command = \"x\"\n%KEY%\n"
+	const agent = "[topology]\nname = \"x\"\nschema = 1\n%EXTRA%\n[[agents]]\nname = \"a\"\n" +
+		"start_command = \"x\"\n%KEY%\n"
 	write := func(city, key, patch string) {
 		t.Helper()
 		extra := ""
@@ -28,8 +29,10 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 			".gc/topologies/far/.git/HEAD":          strings.Repeat("a", 40) + "\n",
 			".gc/topologies/other/prompts/a.md":     "x",
 			"prompts/a.md":                          "x",
-			"topologies.lock":                       "[topologies.far]\nsource = \"/r\"\ncommit = \"" + strings.Repeat("a", 40) + "\"\n",
-			"city.toml":                             "[workspace]\nname = \"t\"\ntopology = \"far\"\n[topologies.far]\nsource = \"/r\"\npath = \"pack\"\n" + patch,
+			"topologies.lock": "[topologies.far]\nsource = \"/r\"\n" +
+				"commit = \"" + strings.Repeat("a", 40) + "\"\n",
+			"city.toml": "[workspace]\nname = \"t\"\ntopology = \"far\"\n[topologies.far]\n" +
+				"source = \"/r\"\npath = \"pack\"\n" + patch,
 		} {
 			path = filepath.Join(city, path)
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -41,12 +44,19 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 		}
 	}
 	for key, refused := range map[string]bool{
-		`prompt_template = "../prompts/a.md"`: false, `overlay_dir = "../overlay"`: false, `session_setup_script = "scripts/s.sh"`: false,
-		"!includes = [\"../base\"]": false, "![formulas]\ndir = \"../formulas\"": true, // as for any topology: below its own folder
-		`prompt_template = "/etc/passwd"`: true, `prompt_template = "//prompts/a.md"`: true, `prompt_template = "../../../../prompts/a.md"`: true,
-		`prompt_template = "../../other/prompts/a.md"`: true, `overlay_dir = "/etc"`: true, `overlay_dir = "../../../../prompts"`: true,
-		`session_setup_script = "//x.sh"`: true, `session_setup_script = "{{.CityRoot}}/x.sh"`: true, `session_setup_script = "/bin/true"`: true,
-		"!includes = [\"//prompts\"]": true, "!includes = [\"../../other\"]": true, "![formulas]\ndir = \"//prompts\"": true,
+		`prompt_template = "../prompts/a.md"`: false, `overlay_dir = "../overlay"`: false,
+		`session_setup_script = "scripts/s.sh"`: false,
+		// as for any topology: below its own folder
+		"!includes = [\"../base\"]": false, "![formulas]\ndir = \"../formulas\"": true,
+		`prompt_template = "/etc/passwd"`: true, `prompt_template = "//prompts/a.md"`: true,
+		`prompt_template = "../../../../prompts/a.md"`: true,
+		`prompt_template = "../../other/prompts/a.md"`: true, `overlay_dir = "/etc"`: true,
+		`overlay_dir = "../../../../prompts"`:         true,
+		`session_setup_script = "//x.sh"`:             true,
+		`session_setup_script = "{{.CityRoot}}/x.sh"`: true,
+		`session_setup_script = "/bin/true"`:          true,
+		"!includes = [\"//prompts\"]":                 true, "!includes = [\"../../other\"]": true,
+		"![formulas]\ndir = \"//prompts\"": true,
 	} {
 		city := t.TempDir()
 		write(city, key, "")
@@ -54,20 +64,25 @@ func TestFetchedTopologiesStayInside(t *testing.T) {
 		switch {
 		case !refused && err != nil:
 			t.Errorf("%s is refused: %v", key, err)
-		case refused && (err == nil || !strings.Contains(err.Error(), "outside the repository of the topology \"far\"") && !strings.Contains(key, "../formulas")):
+		case refused && (err == nil || !strings.Contains(err.Error(),
+			"outside the repository of the topology \"far\"") &&
+			!strings.Contains(key, "../formulas")):
 			t.Errorf("%s: %v", key, err)
 		}
 	}
 	city := t.TempDir()
-	write(city, `prompt_template = "/etc/passwd"`, "[[patches.agents]]\nname = \"a\"\nprompt_template = \"prompts/a.md\"\n")
+	write(city, `prompt_template = "/etc/passwd"`, "[[patches.agents]]\nname = \"a\"\n"+
+		"prompt_template = \"prompts/a.md\"\n")
 	c, err := Load(city)
 	if err != nil || c.Agents[0].PromptTemplate != filepath.Join(c.Path, "prompts", "a.md") {
 		t.Errorf("a prompt of the city's: %v", err)
 	}
-	if err := os.Symlink("/etc/passwd", filepath.Join(city, ".gc", "topologies", "far", "link")); err != nil {
+	if err := os.Symlink("/etc/passwd", filepath.Join(city, ".gc", "topologies", "far",
+		"link")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(city); err == nil || !strings.Contains(err.Error(), "a link that leads out of it: link -> /etc/passwd") {
+	if _, err := Load(city); err == nil || !strings.Contains(err.Error(),
+		"a link that leads out of it: link -> /etc/passwd") {
 		t.Errorf("a link out of the repository: %v", err)
 	}
 }

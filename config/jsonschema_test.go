@@ -50,10 +50,13 @@ func (j judge) check(s *schemaOf, at string, v any) string {
 			return fmt.Sprintf("%s: %q does not match %s", at, text, s.Pattern)
 		}
 	}
-	if n, ok := v.(int64); ok && (s.Least != nil && n < int64(*s.Least) || s.Most != nil && n > int64(*s.Most)) {
+	if n, ok := v.(int64); ok && (s.Least != nil && n < int64(*s.Least) ||
+		s.Most != nil && n > int64(*s.Most)) {
 		return fmt.Sprintf("%s: %d is out of bounds", at, n)
 	}
-	if s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one *schemaOf) bool { return j.check(one, at, v) == "" }) {
+	if s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one *schemaOf) bool {
+		return j.check(one, at, v) == ""
+	}) {
 		return fmt.Sprintf("%s: %v is none of those that there may be", at, v)
 	}
 	return j.within(s, at, v)
@@ -146,24 +149,31 @@ func alike(v any) any {
 
 // samples are values of all kinds, good for some key each, or good for none.
 func samples() []string {
-	out := []string{"true", "false", "[]", `["x"]`, `["a", ""]`, "[1]", "{}", `{ X = "1" }`, "{ X = 1 }", "1.5", "1979-05-27"}
-	for _, n := range []int{math.MinInt32, -1, 0, 1, 2, 5, 1000, 1001, 10_000, 10_001, 65_535, 65_536, 3_600_000, 3_600_001, math.MaxInt32} {
+	out := []string{"true", "false", "[]", `["x"]`, `["a", ""]`, "[1]", "{}", `{ X = "1" }`,
+		"{ X = 1 }", "1.5", "1979-05-27"}
+	for _, n := range []int{math.MinInt32, -1, 0, 1, 2, 5, 1000, 1001, 10_000, 10_001, 65_535,
+		65_536, 3_600_000, 3_600_001, math.MaxInt32} {
 		out = append(out, fmt.Sprint(n))
 	}
 	for _, s := range []string{
-		"", " ", "x", "X-1.y_z", "-x", "x/y", "a b", "ü", "x\ny", strings.Repeat("x", 16), strings.Repeat("x", 17), strings.Repeat("x", 64), strings.Repeat("x", 65),
-		"0", "0s", "100ms", "99ms", "1.5h", ".5h", "1h30m", "+5s", "-5s", "5", "5d", "1µs", "9000h", "1h ",
-		"pty", "tmux", "subprocess", "k8s", "fake", "fail", "exec:", "exec:./x", "exec: ", "plugin:", "plugin:./x", "file", "bd", "ptx",
-		"127.0.0.1", "memory", "disk", "always", "on-failure", "never", "one_for_one", "rest_for_one", "cooldown", "cron", "manual",
-		"arg", "typed", "city", "rig", "echo {}", "~", "~/x", "~x", "/abs", "//x", "../x", "{{.Name}}", "{{", "* * * * *", "@daily", "bead.*", "a*b", "red", "#aabbcc", "x:rig:y",
+		"", " ", "x", "X-1.y_z", "-x", "x/y", "a b", "ü", "x\ny", strings.Repeat("x", 16),
+		strings.Repeat("x", 17), strings.Repeat("x", 64), strings.Repeat("x", 65),
+		"0", "0s", "100ms", "99ms", "1.5h", ".5h", "1h30m", "+5s", "-5s", "5", "5d", "1µs", "9000h",
+		"1h ",
+		"pty", "tmux", "subprocess", "k8s", "fake", "fail", "exec:", "exec:./x", "exec: ",
+		"plugin:", "plugin:./x", "file", "bd", "ptx",
+		"127.0.0.1", "memory", "disk", "always", "on-failure", "never", "one_for_one",
+		"rest_for_one", "cooldown", "cron", "manual",
+		"arg", "typed", "city", "rig", "echo {}", "~", "~/x", "~x", "/abs", "//x", "../x",
+		"{{.Name}}", "{{", "* * * * *", "@daily", "bead.*", "a*b", "red", "#aabbcc", "x:rig:y",
 	} {
 		out = append(out, toml.Quote(s))
 	}
 	return out
 }
 
-// TestSchemaAgrees: for each key and each value, what the parser takes the schema takes. Both take something, and both refuse
-// something.
+// TestSchemaAgrees: for each key and each value, what the parser takes the schema takes. Both take something, and
+// both refuse something.
 func TestSchemaAgrees(t *testing.T) {
 	j, s := newJudge(t, "city"), newSchema()
 	nodes, values := map[string]*toml.Node{}, map[string]any{}
@@ -172,7 +182,8 @@ func TestSchemaAgrees(t *testing.T) {
 		if f != nil {
 			t.Fatal(f)
 		}
-		nodes[sample], values[sample] = root.Kids[0], asEditor(t, "x = "+sample).(map[string]any)["x"]
+		nodes[sample], values[sample] = root.Kids[0],
+			asEditor(t, "x = "+sample).(map[string]any)["x"]
 	}
 	for path, k := range s.byPath {
 		if k.status != supported || k.ofTables() {
@@ -192,7 +203,8 @@ func TestSchemaAgrees(t *testing.T) {
 				good++
 			case shape != "":
 				bad++
-			case k.enum != nil || k.within != nil || k.pattern != "" || k.kind == kindBool || k.kind == kindEnv || k.kind == kindInt || k.kind == kindMillis:
+			case k.enum != nil || k.within != nil || k.pattern != "" || k.kind == kindBool ||
+				k.kind == kindEnv || k.kind == kindInt || k.kind == kindMillis:
 				t.Errorf("%s = %s is wrong (%s), and the schema takes it", path, sample, msg)
 			}
 		}
@@ -222,13 +234,17 @@ func TestSchemaOfTables(t *testing.T) {
 		"[[rigs]]\nname = \"x\"\n":                                                     ".rigs[0]: path is missing",
 		"[[agents]]\nname = \"a\"\nnme = 1\n":                                          ".agents[0].nme: is unknown",
 		"[agents]\nname = \"a\"\n":                                                     "is no array",
-		"[[agents]]\nname = \"a\"\n[agents.pool]\nmx = 2\n":                            ".agents[0].pool.mx: is unknown",
-		"[[agents]]\nname = \"a\"\n[agents.env]\nX = 2\n":                              ".agents[0].env.X: is of another type",
-		"[[patches.agents]]\nname = \"a\"\nsuspended = \"yes\"\n":                      "is no boolean",
+		"[[agents]]\nname = \"a\"\n" +
+			"[agents.pool]\nmx = 2\n": ".agents[0].pool.mx: is unknown",
+		"[[agents]]\nname = \"a\"\n" +
+			"[agents.env]\nX = 2\n": ".agents[0].env.X: is of another type",
+		"[[patches.agents]]\nname = \"a\"\nsuspended = \"yes\"\n": "is no boolean",
 		"[watchdog]\n": ".watchdog: is unknown",
-		"[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\nrestart=1\n": ".agents[1].restart: 1 is no string",
+		"[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\n" +
+			"restart=1\n": ".agents[1].restart: 1 is no string",
 	} {
-		if msg := j.check(j.root, "", asEditor(t, text)); msg != want && (want == "" || !strings.Contains(msg, want)) {
+		if msg := j.check(j.root, "", asEditor(t, text)); msg != want &&
+			(want == "" || !strings.Contains(msg, want)) {
 			t.Errorf("%s\ngot %q, want %q", text, msg, want)
 		}
 		if _, err := Parse("/srv/app", []byte(text)); (err == nil) != (want == "") {
@@ -237,7 +253,8 @@ func TestSchemaOfTables(t *testing.T) {
 	}
 }
 
-// TestSchemaOfAPart: an included file has everything but an include, a topology its own, and every kind of file has a schema.
+// TestSchemaOfAPart: an included file has everything but an include, a topology its own, and every kind of file has
+// a schema.
 func TestSchemaOfAPart(t *testing.T) {
 	for of, texts := range map[string]map[string]bool{
 		"include": {
@@ -246,9 +263,12 @@ func TestSchemaOfAPart(t *testing.T) {
 			"include = [\"x\"]\n": false,
 		},
 		"topology": {
-			"[topology]\nname = \"t\"\nschema = 1\n[formulas]\ndir = \"f\"\n":                              true,
-			"[pack]\nname = \"t\"\nschema = 1\n[[agents]]\nname = \"a\"\n[providers.x]\ncommand = \"x\"\n": true,
-			"[topology]\nname = \"t\"\n": false, "[workspace]\n": false, "[[rigs]]\nname = \"r\"\npath = \"r\"\n": false,
+			"[topology]\nname = \"t\"\nschema = 1\n[formulas]\n" +
+				"dir = \"f\"\n": true,
+			"[pack]\nname = \"t\"\nschema = 1\n[[agents]]\nname = \"a\"\n[providers.x]\n" +
+				"command = \"x\"\n": true,
+			"[topology]\nname = \"t\"\n": false, "[workspace]\n": false,
+			"[[rigs]]\nname = \"r\"\npath = \"r\"\n": false,
 		},
 	} {
 		j := newJudge(t, of)
@@ -272,8 +292,10 @@ func TestSchemaOfAPart(t *testing.T) {
 func FuzzSchema(f *testing.F) {
 	j := newJudge(f, "city")
 	f.Add(example)
-	f.Add("[session]\nprovider = \"exec:x\"\n[[agent]]\nname = \"a\"\nrestart = \"never\"\nmin_uptime = \"1.5h\"\nenv.X = \"1\"\n")
-	f.Add("workspace = { name = \"x\", isolation = [{ a = 1 }] }\n[dolt]\nport = 0x10\n[daemon]\npatrol_interval = \"+1m.5s\"\n")
+	f.Add("[session]\nprovider = \"exec:x\"\n[[agent]]\nname = \"a\"\nrestart = \"never\"\n" +
+		"min_uptime = \"1.5h\"\nenv.X = \"1\"\n")
+	f.Add("workspace = { name = \"x\", isolation = [{ a = 1 }] }\n[dolt]\nport = 0x10\n[daemon]\n" +
+		"patrol_interval = \"+1m.5s\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if _, err := Parse("/srv/app", []byte(text)); err != nil {
 			return

@@ -12,16 +12,19 @@ import (
 	"gcity/internal/toml"
 )
 
-// The city's folder is looked through though nothing is written; a rig's only where it says one, relative to the file that
-// does.
+// The city's folder is looked through though nothing is written; a rig's only where it says one, relative to the
+// file that does.
 func TestLayers(t *testing.T) {
-	if got, want := load(t, "[workspace]\n").Layers(), "/.gc/formulas"; len(got) != 1 || filepath.Base(filepath.Dir(got[0].Dir)) != ".gc" || got[0].Title != "city" {
+	if got, want := load(t, "[workspace]\n").Layers(), "/.gc/formulas"; len(got) != 1 ||
+		filepath.Base(filepath.Dir(got[0].Dir)) != ".gc" || got[0].Title != "city" {
 		t.Errorf("%+v, want one that ends in %s", got, want)
 	}
 	dir := folderOf(t, map[string]string{
-		FileName: "include = [\"teams/one.toml\"]\n[formulas]\ndir = \"recipes\"\n[[rigs]]\nname = \"bare\"\npath = \"/nowhere\"\n" +
+		FileName: "include = [\"teams/one.toml\"]\n[formulas]\ndir = \"recipes\"\n[[rigs]]\nname " +
+			"= \"bare\"\npath = \"/nowhere\"\n" +
 			"[[rigs]]\nname = \"far\"\npath = \"/nowhere/far\"\nformulas_dir = \"/srv/far\"\n",
-		"teams/one.toml": "[[rigs]]\nname = \"near\"\npath = \"/nowhere/near\"\nformulas_dir = \"recipes\"\n",
+		"teams/one.toml": "[[rigs]]\nname = \"near\"\npath = \"/nowhere/near\"\nformulas_dir = " +
+			"\"recipes\"\n",
 	})
 	c, err := Load(dir)
 	if err != nil {
@@ -40,9 +43,12 @@ func TestLayers(t *testing.T) {
 // What the city says reaches the automations with its places, and what is wrong with them together is said at these.
 func TestAutomationOptions(t *testing.T) {
 	dir := folderOf(t, map[string]string{
-		".gc/formulas/automations/sweep/automation.toml": "[automation]\nexec = \"true\"\ngate = \"cooldown\"\ninterval = \"1h\"\ntimeout = \"3h\"\n",
-		".gc/formulas/automations/tidy/automation.toml":  "[automation]\nexec = \"true\"\ngate = \"manual\"\n",
-		".gc/formulas/automations/wake/automation.toml":  "[automation]\nexec = \"true\"\ngate = \"manual\"\n",
+		".gc/formulas/automations/sweep/automation.toml": "[automation]\nexec = \"true\"\ngate = " +
+			"\"cooldown\"\ninterval = \"1h\"\ntimeout = \"3h\"\n",
+		".gc/formulas/automations/tidy/automation.toml": "[automation]\nexec = \"true\"\ngate = " +
+			"\"manual\"\n",
+		".gc/formulas/automations/wake/automation.toml": "[automation]\nexec = \"true\"\ngate = " +
+			"\"manual\"\n",
 		FileName: `[automations]
 skip = ["tidy"]
 max_timeout = "2h"
@@ -67,16 +73,19 @@ pool = "nobody"
 		t.Fatal(err)
 	}
 	o := c.AutomationOptions()
-	if at := (toml.Place{File: FileName, Line: 2, Column: 8}); o.SkipAt != at || o.Local != time.Local {
+	if at := (toml.Place{File: FileName, Line: 2, Column: 8}); o.SkipAt != at ||
+		o.Local != time.Local {
 		t.Errorf("skip at %s, schedules in %s", o.SkipAt, o.Local)
 	}
-	if first := o.Overrides[0]; first.At.String() != "city.toml:4:1" || first.Places["interval"].String() != "city.toml:6:12" || !*first.Enabled ||
+	if first := o.Overrides[0]; first.At.String() != "city.toml:4:1" ||
+		first.Places["interval"].String() != "city.toml:6:12" || !*first.Enabled ||
 		*first.Interval != 5*time.Minute || first.Gate != nil {
 		t.Errorf("%+v", first)
 	}
 	found := new(automation.Scanner).Scan(c.Layers(), o, time.Unix(2e9, 0))
 	sweep, err := found.Find("sweep", "")
-	if err != nil || sweep.Gate != automation.Cron || sweep.Schedule.String() != "@daily" || sweep.Timeout != 2*time.Hour || sweep.Off != "" {
+	if err != nil || sweep.Gate != automation.Cron || sweep.Schedule.String() != "@daily" ||
+		sweep.Timeout != 2*time.Hour || sweep.Off != "" {
 		t.Errorf("%+v, %v", sweep, err)
 	}
 	if tidy, err := found.Find("tidy", ""); err != nil || tidy.Off == "" {

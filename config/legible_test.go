@@ -9,18 +9,21 @@ import (
 
 // A mistake hides what a configuration says of work and of agents only where it may be about them.
 func TestLegible(t *testing.T) {
-	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = \"ann\"\nstart_command = \"x\"\n"
+	const good = "[workspace]\nname = \"town\"\n[beads]\nprovider = \"bd\"\n[[agents]]\nname = " +
+		"\"ann\"\nstart_command = \"x\"\n"
 	for text, legible := range map[string]bool{
-		good + "idle_timout = \"5m\"\n":                                      true,
-		good + "idle_timeout = \"soon\"\n":                                   true,
-		good + "[daemon]\npatrol_interval = \"x\"\n":                         true,
-		good + "[[agents]]\nname = \"ann\"\n":                                false, // which of them?
-		good + "[[agents]]\nstart_command = \"y\"\n":                         false,
-		good + "[bead]\nprovider = \"bd\"\n":                                 false,
-		good + "start_command =\n":                                           false,
-		"[workspace]\nnmae = \"town\"\n":                                     false,
-		"[beads]\nprovider = \"bdd\"\n":                                      false,
-		good + "[agents.pool]\nmaxx = 3\n":                                   false, // a pool of how many?
+		good + "idle_timout = \"5m\"\n":              true,
+		good + "idle_timeout = \"soon\"\n":           true,
+		good + "[daemon]\npatrol_interval = \"x\"\n": true,
+		// which of them?
+		good + "[[agents]]\nname = \"ann\"\n":        false,
+		good + "[[agents]]\nstart_command = \"y\"\n": false,
+		good + "[bead]\nprovider = \"bd\"\n":         false,
+		good + "start_command =\n":                   false,
+		"[workspace]\nnmae = \"town\"\n":             false,
+		"[beads]\nprovider = \"bdd\"\n":              false,
+		// a pool of how many?
+		good + "[agents.pool]\nmaxx = 3\n":                                   false,
 		good + "dri = \"yard\"\n":                                            false, // whose?
 		good + "rig = \"yard\"\n":                                            false,
 		good + "[formulas]\nfolder = \"x\"\n":                                true,
@@ -33,7 +36,9 @@ func TestLegible(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, "staff"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		put(t, filepath.Join(dir, "staff", "topology.toml"), "[topology]\nname = \"staff\"\nschema = 1\n[[agents]]\nname = \"bob\"\nscope = \"city\"\nstart_command = \"x\"\nidle_timeout = \"soon\"\n")
+		put(t, filepath.Join(dir, "staff", "topology.toml"),
+			"[topology]\nname = \"staff\"\nschema = 1\n[[agents]]\nname = \"bob\"\nscope = "+
+				"\"city\"\nstart_command = \"x\"\nidle_timeout = \"soon\"\n")
 		if _, err := Load(dir); err == nil {
 			t.Fatalf("it is not refused: %s", text)
 		}
@@ -41,7 +46,8 @@ func TestLegible(t *testing.T) {
 		if (c != nil) != legible {
 			t.Errorf("%v, want %v:\n%s", c != nil, legible, text)
 		}
-		if c != nil && (c.Beads.Keeper() != "bd" || c.Workspace.Name != "town" || len(c.Agents) != 1 || c.Agents[0].Name != "ann") {
+		if c != nil && (c.Beads.Keeper() != "bd" || c.Workspace.Name != "town" ||
+			len(c.Agents) != 1 || c.Agents[0].Name != "ann") {
 			t.Errorf("%+v of\n%s", c, text)
 		}
 	}

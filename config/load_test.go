@@ -36,16 +36,20 @@ func TestDefaults(t *testing.T) {
 	if want := (Workspace{Name: "app", SessionTemplate: "gc-{{.City}}-{{.Agent}}"}); !reflect.DeepEqual(c.Workspace, want) {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, "memory", 0, 0}); c.Daemon != want {
+	if want := (Daemon{30 * time.Second, 5, time.Hour, 5 * time.Second, time.Second, "memory", 0,
+		0}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
-	if want := (Session{Provider: "pty", Cols: 120, Rows: 40, Kubernetes: Kubernetes{Namespace: "gc", CPURequest: "500m", MemRequest: "1Gi", CPULimit: "2", MemLimit: "4Gi"}}); !reflect.DeepEqual(c.Session, want) {
+	if want := (Session{Provider: "pty", Cols: 120, Rows: 40,
+		Kubernetes: Kubernetes{Namespace: "gc", CPURequest: "500m", MemRequest: "1Gi",
+			CPULimit: "2", MemLimit: "4Gi"}}); !reflect.DeepEqual(c.Session, want) {
 		t.Errorf("session %+v", c.Session)
 	}
 	if want := (API{Bind: "127.0.0.1", Token: true}); !reflect.DeepEqual(c.API, want) {
 		t.Errorf("api %+v", c.API)
 	}
-	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second, Strategy: restart.OneForOne, SessionName: "gc-app-a_db",
+	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second,
+		Strategy: restart.OneForOne, SessionName: "gc-app-a_db",
 		Origin: Origin{FileName, 3, 1}, Origins: map[string]Origin{"name": {FileName, 4, 8}}}
 	if diff := cmp.Diff(want, c.Agents[0]); diff != "" {
 		t.Error(diff)
@@ -53,7 +57,8 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestEveryKey(t *testing.T) {
-	c, err := Load(folderOf(t, map[string]string{"p.md.tmpl": "p", "shared/f.md.tmpl": "f", "prompts/shared/g.md.tmpl": "g", "o/x": "x", "more.toml": `[[agents]]
+	c, err := Load(folderOf(t, map[string]string{"p.md.tmpl": "p", "shared/f.md.tmpl": "f",
+		"prompts/shared/g.md.tmpl": "g", "o/x": "x", "more.toml": `[[agents]]
 name = "b"
 prompt_template = "p.md.tmpl"
 inject_fragments = ["f"]
@@ -195,33 +200,49 @@ escalate_after = 1000
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Workspace{Name: "app", Suspended: true, SessionTemplate: "{{.Agent}}", StartCommand: "sh",
-		GlobalFragments: []string{"g"}, InstallAgentHooks: []string{"gemini"}}); !reflect.DeepEqual(c.Workspace, want) {
+	if want := (Workspace{Name: "app", Suspended: true, SessionTemplate: "{{.Agent}}",
+		StartCommand:    "sh",
+		GlobalFragments: []string{"g"}, InstallAgentHooks: []string{"gemini"}}); !reflect.DeepEqual(
+		c.Workspace, want) {
 		t.Errorf("workspace %+v", c.Workspace)
 	}
-	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond, "disk", 10 * time.Minute, 24 * time.Hour}); c.Daemon != want {
+	if want := (Daemon{100 * time.Millisecond, 0, 90 * time.Second, 0, 250 * time.Millisecond,
+		"disk", 10 * time.Minute, 24 * time.Hour}); c.Daemon != want {
 		t.Errorf("daemon %+v", c.Daemon)
 	}
-	if want := (Session{Provider: "fail", Cols: 80, Rows: 24, Passthrough: []string{"clipboard", "title-report"}, Kubernetes: Kubernetes{"n", "i", "c", "1", "2Gi", "3", "4Gi"}}); !reflect.DeepEqual(c.Session, want) {
+	if want := (Session{Provider: "fail", Cols: 80, Rows: 24,
+		Passthrough: []string{"clipboard", "title-report"},
+		Kubernetes:  Kubernetes{"n", "i", "c", "1", "2Gi", "3", "4Gi"}}); !reflect.DeepEqual(
+		c.Session, want) {
 		t.Errorf("session %+v", c.Session)
 	}
-	if want := (API{8372, "0.0.0.0", []string{"city.example.org", "fd00::7"}, true, filepath.Join(c.Path, "keys/api"), filepath.Join(c.Path, "keys/read")}); !reflect.DeepEqual(c.API, want) {
+	if want := (API{8372, "0.0.0.0", []string{"city.example.org", "fd00::7"}, true,
+		filepath.Join(c.Path, "keys/api"), filepath.Join(c.Path, "keys/read")}); !reflect.DeepEqual(
+		c.API, want) {
 		t.Errorf("api %+v", c.API)
 	}
 	if want := (Console{"dark", "bright-red"}); c.Console != want {
 		t.Errorf("console %+v", c.Console)
 	}
 	a := c.Agents[0]
-	want := Agent{Name: "a", Dir: "//rooms/{{.Name}}", Description: "does things", Suspended: true, StartCommand: "sh -i",
-		Env: map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go", ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
-		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"}, SessionSetupScript: "/x/{{.City}}.sh",
-		Restart: restart.OnFailure, Pool: &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second}, MinUptime: time.Minute,
-		IdleTimeout: 15 * time.Minute, StuckAfter: 20 * time.Minute, Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"}, Session: "tmux", WorkQuery: "mine", SlingQuery: "give {}",
+	want := Agent{Name: "a", Dir: "//rooms/{{.Name}}", Description: "does things", Suspended: true,
+		StartCommand: "sh -i",
+		Env:          map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go",
+		ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
+		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"},
+		SessionSetupScript: "/x/{{.City}}.sh",
+		Restart:            restart.OnFailure,
+		Pool:               &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second},
+		MinUptime:          time.Minute,
+		IdleTimeout:        15 * time.Minute, StuckAfter: 20 * time.Minute,
+		Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"},
+		Session: "tmux", WorkQuery: "mine", SlingQuery: "give {}",
 		DefaultSlingFormula: "polish", Origin: a.Origin, Origins: a.Origins, Patches: a.Patches}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:34:5" || c.Origins["session.cols"].String() != "city.toml:68:8" {
+	if a.Origins["env.B"].String() != "city.toml:34:5" || c.Origins["session.cols"].String() !=
+		"city.toml:68:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range newSchema().byPath { // so this test is about every key
@@ -253,24 +274,30 @@ escalate_after = 1000
 			t.Errorf("%s is missing in this test", path)
 		}
 	}
-	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true, FormulasDir: filepath.Join(c.Path, "demo", "recipes"), DefaultSlingTarget: "a",
+	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true,
+		FormulasDir: filepath.Join(c.Path, "demo", "recipes"), DefaultSlingTarget: "a",
 		Origin: Origin{FileName, 42, 1}, Origins: c.Rigs[0].Origins}}
 	if diff := cmp.Diff(wantR, c.Rigs, cmpopts.IgnoreUnexported(Rig{})); diff != "" {
 		t.Error(diff)
 	}
-	wantW := []Watchdog{{Name: "care", Rig: "demo", Watches: "b", Triage: "judge", Every: 100 * time.Millisecond, Heartbeat: filepath.Join(c.Path, "beats", "b"),
-		Fresh: time.Minute, VeryStale: 61 * time.Second, Nudge: "mail", Wake: "up", TriageTTL: 2 * time.Minute, OverruleAfter: 2, EscalateTo: "pool:a",
-		EscalateCommand: "page me", EscalateAfter: 1000, Origin: c.Watchdogs[0].Origin, Origins: c.Watchdogs[0].Origins}}
+	wantW := []Watchdog{{Name: "care", Rig: "demo", Watches: "b", Triage: "judge",
+		Every: 100 * time.Millisecond, Heartbeat: filepath.Join(c.Path, "beats", "b"),
+		Fresh: time.Minute, VeryStale: 61 * time.Second, Nudge: "mail", Wake: "up",
+		TriageTTL: 2 * time.Minute, OverruleAfter: 2, EscalateTo: "pool:a",
+		EscalateCommand: "page me", EscalateAfter: 1000, Origin: c.Watchdogs[0].Origin,
+		Origins: c.Watchdogs[0].Origins}}
 	if diff := cmp.Diff(wantW, c.Watchdogs); diff != "" {
 		t.Error(diff)
 	}
 	e, problems := c.Expand(&a)
-	wantE := Expanded{Dir: filepath.Join(c.Path, "rooms", "a"), MakeDir: true, PreStart: []string{"one", "two"},
+	wantE := Expanded{Dir: filepath.Join(c.Path, "rooms", "a"), MakeDir: true,
+		PreStart:     []string{"one", "two"},
 		SessionSetup: []string{"three " + filepath.Join(c.Path, "rooms", "a")}, Script: "/x/app.sh"}
 	if diff := cmp.Diff(wantE, e); diff != "" || len(problems) > 0 {
 		t.Error(diff, problems)
 	}
-	wantP := restart.Policy{Mode: restart.OnFailure, MinUptime: time.Minute, Window: 90 * time.Second, Backoff: 250 * time.Millisecond,
+	wantP := restart.Policy{Mode: restart.OnFailure, MinUptime: time.Minute,
+		Window: 90 * time.Second, Backoff: 250 * time.Millisecond,
 		MaxBackoff: 100 * time.Millisecond}
 	if p := c.Policy(&a); p != wantP {
 		t.Errorf("policy %+v", p)
@@ -302,7 +329,8 @@ func TestFind(t *testing.T) {
 
 // Without a name the folder's is taken, if it is one.
 func TestNameOfTheFolder(t *testing.T) {
-	if c, err := Parse("/srv/app.1", []byte("[workspace]\n")); err != nil || c.Workspace.Name != "app.1" {
+	if c, err := Parse("/srv/app.1", []byte("[workspace]\n")); err != nil ||
+		c.Workspace.Name != "app.1" {
 		t.Errorf("%v, %v", c, err)
 	}
 	_, err := Parse("/srv/my city", []byte("[workspace]\n"))
@@ -352,7 +380,8 @@ func TestLoadRefuses(t *testing.T) {
 	check(gone, `city.toml: it is not a regular file`)
 	put(t, filepath.Join(other, FileName), strings.Repeat("#\n", MaxSize/2+1))
 	check(other, `city.toml: the file is larger than 10 MB; is it the right one?`)
-	if _, err := Load(filepath.Join(other, "nowhere")); err == nil || errors.As(err, &e) && e.Path == "" {
+	if _, err := Load(filepath.Join(other, "nowhere")); err == nil ||
+		errors.As(err, &e) && e.Path == "" {
 		t.Errorf("a folder that does not exist: %v", err)
 	}
 }
@@ -366,9 +395,12 @@ func TestLimits(t *testing.T) {
 	const deep, full = "nested deeper than 32 levels", "more than 200000 keys and values"
 	tests := []struct{ name, text, want string }{
 		{"agents", many.String(), "there are 10001 agents; 10000 are the most"},
-		{"rigs", strings.Repeat("[[rigs]]\nname=\"r\"\npath=\"/r\"\n", maxRigs+1), "there are 1001 rigs; 1000 are the most"},
-		{"patches", strings.Repeat("[[patches.agents]]\nname=\"r\"\n", 20_000), "there is no agent"},
-		{"dependencies", "[[agents]]\nname=\"a\"\ndepends_on=[" + strings.Repeat("\"b\",", 100_000) + "]", "neither an agent nor a pool"},
+		{"rigs", strings.Repeat("[[rigs]]\nname=\"r\"\npath=\"/r\"\n", maxRigs+1),
+			"there are 1001 rigs; 1000 are the most"},
+		{"patches", strings.Repeat("[[patches.agents]]\nname=\"r\"\n", 20_000),
+			"there is no agent"},
+		{"dependencies", "[[agents]]\nname=\"a\"\ndepends_on=[" +
+			strings.Repeat("\"b\",", 100_000) + "]", "neither an agent nor a pool"},
 		{"keys", strings.Repeat("a=1\n", 300_000), full},
 		{"tables", strings.Repeat("[[agents]]\n", 300_000), full},
 		{"values", "a=[" + strings.Repeat("1,", 300_000) + "]", full},
@@ -380,8 +412,10 @@ func TestLimits(t *testing.T) {
 		{"size", strings.Repeat("#", MaxSize+1), "larger than 10 MB"},
 		{"not UTF-8", "[workspace]\nname = \"\xff\"", "invalid UTF-8"},
 		{"UTF-16", "\xff\xfe[\x00w\x00", "NUL"},
-		{"a template", "[[agents]]\nname=\"a\"\npre_start=['{{print \"" + strings.Repeat("x", placeholder.Max) + "\"}}']", "65536 are the most"},
-		{"an expansion", "[[agents]]\nname=\"a\"\npre_start=['" + strings.Repeat("{{js `'''`}}", placeholder.Max/12) + "']", "too long"},
+		{"a template", "[[agents]]\nname=\"a\"\npre_start=['{{print \"" +
+			strings.Repeat("x", placeholder.Max) + "\"}}']", "65536 are the most"},
+		{"an expansion", "[[agents]]\nname=\"a\"\npre_start=['" +
+			strings.Repeat("{{js `'''`}}", placeholder.Max/12) + "']", "too long"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -406,18 +440,21 @@ func TestProblemsAreCapped(t *testing.T) {
 	}
 	_, err := Parse("/srv/app", []byte(b.String()))
 	var e *Error
-	if !errors.As(err, &e) || len(e.Problems) != maxProblems+1 || !strings.HasPrefix(e.Problems[maxProblems].Message, "… and more") {
+	if !errors.As(err, &e) || len(e.Problems) != maxProblems+1 ||
+		!strings.HasPrefix(e.Problems[maxProblems].Message, "… and more") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestEnvironmentBeatsTheFile(t *testing.T) {
 	const text = "[session]\nprovider = \"pty\"\n"
-	if b := load(t, text, "GC_BEADS=file"); b.Beads.Provider != "file" || b.Origins["beads.provider"].String() != "environment GC_BEADS" {
+	if b := load(t, text, "GC_BEADS=file"); b.Beads.Provider != "file" ||
+		b.Origins["beads.provider"].String() != "environment GC_BEADS" {
 		t.Errorf("%q from %s", b.Beads.Provider, b.Origins["beads.provider"])
 	}
 	c := load(t, text, "HOME=/x", "GC_SESSION=fake")
-	if c.Session.Provider != "fake" || c.Origins["session.provider"].String() != "environment GC_SESSION" {
+	if c.Session.Provider != "fake" || c.Origins["session.provider"].String() !=
+		"environment GC_SESSION" {
 		t.Errorf("%q from %s", c.Session.Provider, c.Origins["session.provider"])
 	}
 	if c := load(t, text, "GC_SESSION="); c.Session.Provider != "pty" {
@@ -429,7 +466,8 @@ func TestEnvironmentBeatsTheFile(t *testing.T) {
 	}
 }
 
-// What runs an agent's sessions: its own word, a patch's, the environment's, the city's, in that order; "" is what is built in.
+// What runs an agent's sessions: its own word, a patch's, the environment's, the city's, in that order; "" is what
+// is built in.
 func TestProviderOf(t *testing.T) {
 	const text = `
 [session]

@@ -26,8 +26,15 @@ type sight struct {
 	real    string // the path without symbolic links, as far as that can be told
 }
 
-// beginLook looks at a folder, unless somebody does.
-func beginLook(path string) { folders.Begin(path, func() sight { return see(path) }) }
+// BeginLook starts to look at a folder in the background, unless a look is under way. Answers waits for the result.
+func BeginLook(path string) { folders.Begin(path, func() sight { return see(path) }) }
+
+// Answers reports whether a folder responded to a look that began at a time or later. It waits for at most a second. A
+// folder that does not respond, of a dead network mount for instance, must not be read.
+func Answers(path string, since time.Time) bool {
+	_, ok := lookAt(path, since)
+	return ok
+}
 
 // lookAt gives what a look saw that began at a time or later; not ok if the folder does not answer.
 func lookAt(path string, since time.Time) (_ sight, ok bool) {

@@ -36,7 +36,8 @@ name = "plain"
 
 // A member has a name, a session, a folder and a script of its own; all else is the pool's.
 func TestMember(t *testing.T) {
-	dir := folderOf(t, map[string]string{FileName: poolCity, "worker-1.sh": "true\n", "worker-2.sh": "false\n"})
+	dir := folderOf(t, map[string]string{FileName: poolCity, "worker-1.sh": "true\n",
+		"worker-2.sh": "false\n"})
 	c, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -47,13 +48,16 @@ func TestMember(t *testing.T) {
 		for m := range c.Agents[i].Spec().Max {
 			a := c.Member(&c.Agents[i], m+1)
 			e, problems := c.Expand(&a)
-			if len(problems) > 0 || a.IdleTimeout != c.Agents[i].IdleTimeout || a.Origin != c.Agents[i].Origin {
+			if len(problems) > 0 || a.IdleTimeout != c.Agents[i].IdleTimeout ||
+				a.Origin != c.Agents[i].Origin {
 				t.Errorf("%s: %v %+v", a.Name, problems, a)
 			}
-			got = append(got, fmt.Sprintf("%s %s %s", a.Qualified(), a.SessionName, strings.Replace(e.Dir, dir, "CITY", 1)))
+			got = append(got, fmt.Sprintf("%s %s %s", a.Qualified(), a.SessionName,
+				strings.Replace(e.Dir, dir, "CITY", 1)))
 			if e.Script != "" {
 				hashes[a.ScriptHash] = true
-				if e.Script != filepath.Join(dir, a.Name+".sh") || (a.ScriptProblem != "") != (a.Name == "worker-3") {
+				if e.Script != filepath.Join(dir, a.Name+".sh") ||
+					(a.ScriptProblem != "") != (a.Name == "worker-3") {
 					t.Errorf("%s: script %s, %s", a.Name, e.Script, a.ScriptProblem)
 				}
 			}
@@ -75,13 +79,15 @@ plain gc-app-plain CITY`
 	if len(c.Sources) != 4 {
 		t.Errorf("each member's script is a source: %q", c.Sources)
 	}
-	if c.Agents[0].SessionName != "" || c.Agents[0].Pool.CheckTimeout != 30*time.Second || c.Agents[0].Pool.DrainTimeout != 5*time.Minute {
+	if c.Agents[0].SessionName != "" || c.Agents[0].Pool.CheckTimeout != 30*time.Second ||
+		c.Agents[0].Pool.DrainTimeout != 5*time.Minute {
 		t.Errorf("%+v", c.Agents[0])
 	}
 }
 
 func BenchmarkLoadPool10000(b *testing.B) {
-	dir := folder(b, "[[agents]]\nname = \"worker\"\nstart_command = \"sh\"\ndir = \"work/{{.Agent}}\"\npre_start = [\"mkdir -p {{.WorkDir}}\"]\npool.max = 10000\n")
+	dir := folder(b, "[[agents]]\nname = \"worker\"\nstart_command = \"sh\"\ndir = "+
+		"\"work/{{.Agent}}\"\npre_start = [\"mkdir -p {{.WorkDir}}\"]\npool.max = 10000\n")
 	for b.Loop() {
 		if _, err := Load(dir); err != nil {
 			b.Fatal(err)

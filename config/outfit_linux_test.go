@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	wait "gcity/internal/await"
 	"gcity/internal/mute"
@@ -16,8 +15,9 @@ func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
 		return
 	}
 	hung, _, free := mute.Folder(t, false)
-	dir := folderOf(t, map[string]string{FileName: "[[agents]]\nname = \"a\"\nprompt_template = \"" + hung + "/p/p.md.tmpl\"\noverlay_dir = \"" + hung + "/o\"\n"})
-	watching(t, dir, WatchOptions{Quiet: time.Millisecond, Poll: 2 * time.Millisecond, Polling: true})
+	dir := folderOf(t, map[string]string{FileName: "[[agents]]\nname = \"a\"\n" +
+		"prompt_template = \"" + hung + "/p/p.md.tmpl\"\noverlay_dir = \"" + hung + "/o\"\n"})
+	rereading(t, dir)
 	c, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -26,9 +26,12 @@ func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
 	for _, w := range c.Warnings {
 		said = append(said, strings.TrimSuffix(w.String(), "; the agent cannot be started"))
 	}
-	want := "city.toml:3:19: agents.prompt_template: cannot be read: HUNG/p does not answer; look at what is mounted there, or write another path\n" +
-		"city.toml:4:15: agents.overlay_dir: cannot be used: HUNG/o does not answer; look at what is mounted there, or write another path"
-	if want = strings.ReplaceAll(want, "HUNG", hung); strings.Join(said, "\n") != want || c.Agents[0].Fault != strings.SplitN(want, "\n", 2)[0] {
+	want := "city.toml:3:19: agents.prompt_template: cannot be read: HUNG/p does not answer; " +
+		"look at what is mounted there, or write another path\n" +
+		"city.toml:4:15: agents.overlay_dir: cannot be used: HUNG/o does not answer; look at " +
+		"what is mounted there, or write another path"
+	if want = strings.ReplaceAll(want, "HUNG", hung); strings.Join(said, "\n") != want ||
+		c.Agents[0].Fault != strings.SplitN(want, "\n", 2)[0] {
 		t.Errorf("%v, want %s", said, want)
 	}
 	free()

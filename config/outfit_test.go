@@ -1,13 +1,10 @@
 package config
 
 import (
-	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"gcity/prompt"
 	"gcity/session"
@@ -38,7 +35,8 @@ inject_fragments = ["aim", "manners"]
 env = { MODE = "quick" }
 pool = { max = 3 }
 `,
-		"team/more.toml":               "[[agents]]\nname = \"b\"\nprompt_template = \"p.md.tmpl\"\n[[agents]]\nname = \"c\"\nprompt_template = \"//prompts/a.md.tmpl\"\n",
+		"team/more.toml": "[[agents]]\nname = \"b\"\nprompt_template = " +
+			"\"p.md.tmpl\"\n[[agents]]\nname = \"c\"\nprompt_template = \"//prompts/a.md.tmpl\"\n",
 		"prompts/a.md.tmpl":            "{{.AgentName}} {{.MODE}}",
 		"prompts/shared/all.md.tmpl":   `{{define "manners"}}be kind{{end}}{{define "aim"}}the city's{{end}}`,
 		"team/p.md.tmpl":               "{{template \"aim\" .}}",
@@ -50,7 +48,8 @@ pool = { max = 3 }
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"a quick\n\nbe kind\n\nthe city's", "the team's\n\nbe kind", "c \n\nbe kind"} {
+	for i, want := range []string{"a quick\n\nbe kind\n\nthe city's", "the team's\n\nbe kind",
+		"c \n\nbe kind"} {
 		if got := told(t, &c.Agents[i]); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -58,41 +57,55 @@ pool = { max = 3 }
 	if m := c.Member(&c.Agents[0], 2); m.Prompt != c.Agents[0].Prompt {
 		t.Error("the members of a pool do not share what they are told")
 	}
-	if want := "prompts/a.md.tmpl:1:1: {{.MODE}} is neither a value of prompts nor in the env of c, and is left empty"; len(c.Warnings) != 1 || c.Warnings[0].String() != want {
+	if want := "prompts/a.md.tmpl:1:1: {{.MODE}} is neither a value of prompts nor in the env of " +
+		"c, and is left empty"; len(c.Warnings) != 1 || c.Warnings[0].String() != want {
 		t.Errorf("%v", c.Warnings)
 	}
-	for _, file := range []string{"prompts/a.md.tmpl", "prompts/shared/all.md.tmpl", "team/p.md.tmpl", "team/shared/aim.template.md"} {
+	for _, file := range []string{"prompts/a.md.tmpl", "prompts/shared/all.md.tmpl",
+		"team/p.md.tmpl", "team/shared/aim.template.md"} {
 		if !slices.Contains(c.Sources, filepath.Join(dir, file)) {
 			t.Errorf("%s is no source: %q", file, c.Sources)
 		}
 	}
 }
 
-// What only one agent needs and is broken is a warning with its place: the agent runs without it, with the text of its prompt
-// as it is, or it cannot be started. The rest of the city is not held up.
+// What only one agent needs and is broken is a warning with its place: the agent runs without it, with the text of
+// its prompt as it is, or it cannot be started. The rest of the city is not held up.
 func TestPromptAndOverlayProblems(t *testing.T) {
 	const failed = "; the agent cannot be started"
 	agent := "[[agents]]\nname = \"a\"\n"
 	for _, tt := range []struct{ text, prompt, want string }{
 		{agent + "prompt_template = \"p\"\n", "a\nb {{if}}",
-			"p:2:3: is no template: missing value for if; the text is used as it is (asked for at city.toml:3:19)"},
+			"p:2:3: is no template: missing value for if; the text is used as it is (asked for " +
+				"at city.toml:3:19)"},
 		{agent + "prompt_template = \"p\"\n", "a\nask {{requester}}",
-			"p:2:7: is no template: function \"requester\" not defined; the text is used as it is (asked for at city.toml:3:19)"},
-		{agent + "prompt_template = \"p\"\n" + "[[agents]]\nname = \"b\"\nprompt_template = \"p\"\n", "{{template \"x\" .}}",
-			"p:1:13: uses the fragment \"x\", and there is none; there are s; the text is used as it is (asked for at city.toml:3:19)"},
-		{agent + "prompt_template = \"q\"\n" + "[[agents]]\nname = \"b\"\nprompt_template = \"q\"\n", "",
-			"city.toml:3:19: agents.prompt_template: cannot be read: DIR/q: no such file or directory" + failed},
-		{agent + "prompt_template = \"../q\"\n", "", "city.toml:3:19: agents.prompt_template: \"../q\" leaves the city's folder; " +
+			"p:2:7: is no template: function \"requester\" not defined; the text is used as it " +
+				"is (asked for at city.toml:3:19)"},
+		{agent + "prompt_template = \"p\"\n" + "[[agents]]\nname = \"b\"\n" +
+			"prompt_template = \"p\"\n", "{{template \"x\" .}}",
+			"p:1:13: uses the fragment \"x\", and there is none; there are s; the text is used " +
+				"as it is (asked for at city.toml:3:19)"},
+		{agent + "prompt_template = \"q\"\n" + "[[agents]]\nname = \"b\"\n" +
+			"prompt_template = \"q\"\n", "",
+			"city.toml:3:19: agents.prompt_template: cannot be read: DIR/q: no such file " +
+				"or directory" + failed},
+		{agent + "prompt_template = \"../q\"\n", "", "city.toml:3:19: agents.prompt_template: " +
+			"\"../q\" leaves the city's folder; " +
 			"write the absolute path \"UP/q\" if that is meant" + failed},
 		{agent + "prompt_template = \"p\"\ninject_fragments = [\"x\"]\n", "",
-			"city.toml:4:20: agents.inject_fragments: there is no fragment \"x\"; there are s; it is left out"},
+			"city.toml:4:20: agents.inject_fragments: there is no fragment \"x\"; there are s; " +
+				"it is left out"},
 		{"[workspace]\nglobal_fragments = [\"x\"]\n" + agent + "prompt_template = \"p\"\n", "",
-			"city.toml:2:20: workspace.global_fragments: there is no fragment \"x\"; there are s; it is left out"},
+			"city.toml:2:20: workspace.global_fragments: there is no fragment \"x\"; there are " +
+				"s; it is left out"},
 		{agent + "overlay_dir = \"o\"\n", "",
-			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is put into the working folder"},
-		{agent + "overlay_dir = \"p\"\n", "", "city.toml:3:15: agents.overlay_dir: cannot be used: DIR/p not a directory" + failed},
+			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is put into the " +
+				"working folder"},
+		{agent + "overlay_dir = \"p\"\n", "", "city.toml:3:15: agents.overlay_dir: cannot be " +
+			"used: DIR/p not a directory" + failed},
 	} {
-		dir := folderOf(t, map[string]string{FileName: tt.text, "p": tt.prompt, "shared/s.md.tmpl": "s"})
+		dir := folderOf(t, map[string]string{FileName: tt.text, "p": tt.prompt,
+			"shared/s.md.tmpl": "s"})
 		c, err := Load(dir)
 		if err != nil {
 			t.Errorf("%q: %v", tt.text, err)
@@ -116,82 +129,26 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 
 func TestHookProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"[[agents]]\nname = \"a\"\ninstall_agent_hooks = [\"claud\"]\n": "city.toml:3:23: agents.install_agent_hooks: item 1, \"claud\", " +
+		"[[agents]]\nname = \"a\"\ninstall_agent_hooks = [\"claud\"]\n": "city.toml:3:23: " +
+			"agents.install_agent_hooks: item 1, \"claud\", " +
 			"is no agent that hooks can be installed for; did you mean \"claude\"?",
-		"[workspace]\ninstall_agent_hooks = [\"amp\"]\n": "city.toml:2:23: workspace.install_agent_hooks: item 1, \"amp\", " +
-			"is no agent that hooks can be installed for; there are claude, gemini, opencode and copilot",
+		"[workspace]\ninstall_agent_hooks = [\"amp\"]\n": "city.toml:2:23: " +
+			"workspace.install_agent_hooks: item 1, \"amp\", " +
+			"is no agent that hooks can be installed for; there are claude, gemini, opencode " +
+			"and copilot",
 	} {
-		if _, err := Load(folderOf(t, map[string]string{FileName: text})); err == nil || err.Error() != want {
+		if _, err := Load(folderOf(t, map[string]string{FileName: text})); err == nil ||
+			err.Error() != want {
 			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
 		}
 	}
 }
 
-// What an agent is told and given is a part of the configuration: whatever changes in it is noticed.
-func TestWatchSeesPromptsAndOverlays(t *testing.T) {
-	dir := folderOf(t, map[string]string{
-		FileName:             "[[agents]]\nname = \"a\"\nprompt_template = \"in/p.md.tmpl\"\noverlay_dir = \"over\"\n",
-		"in/p.md.tmpl":       "one",
-		"over/deep/settings": "one",
-	})
-	ctx, cancel := context.WithCancel(t.Context())
-	pokes, err := Watch(ctx, dir, WatchOptions{Quiet: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		cancel()
-		for range pokes {
-		}
-	}()
-	revision, err := Revision(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, change := range []struct{ what, file, text string }{
-		{"the template", "in/p.md.tmpl", "two"},
-		{"a fragment in a folder that was not there", "in/shared/new.md.tmpl", "one"},
-		{"another one in it", "in/shared/more.md.tmpl", "one"},
-		{"a change of it", "in/shared/more.md.tmpl", "two"},
-		{"a fragment of the city", "prompts/shared/new.md.tmpl", "one"},
-		{"a file of the overlay", "over/deep/settings", "two"},
-		{"a new one", "over/fresh", "one"},
-		{"one in a new folder", "over/more/fresh", "one"},
-	} {
-		file := filepath.Join(dir, change.file)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(change.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		seen := time.NewTimer(patience)
-		for {
-			select {
-			case <-pokes:
-			case <-seen.C:
-				t.Fatalf("%s is not seen", change.what)
-			}
-			c, err := Load(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			on, err := Revision(dir)
-			if err != nil || on != c.Revision {
-				t.Fatalf("%s: the revision is %s, and that of what is loaded %s, %v", change.what, on, c.Revision, err)
-			}
-			if c.Revision != revision { // else a poke that began before the change
-				revision = c.Revision
-				break
-			}
-		}
-		seen.Stop()
-	}
-}
-
 func TestHooksOf(t *testing.T) {
-	c := load(t, "[workspace]\ninstall_agent_hooks = [\"claude\"]\n[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\ninstall_agent_hooks = [\"gemini\"]\n"+
-		"[[agents]]\nname = \"c\"\nhooks_installed = true\n[[agents]]\nname = \"d\"\ninstall_agent_hooks = []\n")
+	c := load(t, "[workspace]\ninstall_agent_hooks = [\"claude\"]\n[[agents]]\nname = \"a\"\n"+
+		"[[agents]]\nname = \"b\"\ninstall_agent_hooks = [\"gemini\"]\n"+
+		"[[agents]]\nname = \"c\"\nhooks_installed = true\n[[agents]]\nname = \"d\"\n"+
+		"install_agent_hooks = []\n")
 	for i, want := range [][]string{{"claude"}, {"gemini"}, nil, {}} {
 		if got := c.HooksOf(&c.Agents[i]); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", c.Agents[i].Name, got, want)
@@ -200,7 +157,8 @@ func TestHooksOf(t *testing.T) {
 }
 
 func TestSessionOf(t *testing.T) {
-	c := load(t, "[workspace]\nname = \"app\"\n[[agents]]\nname = \"a\"\n[[agents]]\nname = \"p\"\ndir = \"demo\"\npool = { max = 2 }\n[[rigs]]\nname = \"demo\"\npath = \"/usr\"\n")
+	c := load(t, "[workspace]\nname = \"app\"\n[[agents]]\nname = \"a\"\n[[agents]]\nname = "+
+		"\"p\"\ndir = \"demo\"\npool = { max = 2 }\n[[rigs]]\nname = \"demo\"\npath = \"/usr\"\n")
 	for _, name := range []string{"a", "demo/p-2", "demo/other"} {
 		if got, want := c.SessionOf(name), "gc-app-"+session.Encode(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)

@@ -32,7 +32,8 @@ func FuzzParse(f *testing.F) {
 				if p.File != FileName {
 					continue // it includes what lies around here
 				}
-				if p.Line < 0 || p.Line > len(lines) || p.Line > 0 && (p.Column < 1 || p.Column > len(lines[p.Line-1])+1) {
+				if p.Line < 0 || p.Line > len(lines) || p.Line > 0 &&
+					(p.Column < 1 || p.Column > len(lines[p.Line-1])+1) {
 					t.Fatalf("%s is outside of the file", p)
 				}
 			}
@@ -42,7 +43,8 @@ func FuzzParse(f *testing.F) {
 		for i := range c.Agents {
 			for m := range c.Agents[i].Spec().Max {
 				a := c.Member(&c.Agents[i], m+1)
-				if checkName(a.Name[:min(len(a.Name), maxName)]) != "" || names[a.SessionName] || a.SessionName == "" || names["agent "+a.Qualified()] {
+				if checkName(a.Name[:min(len(a.Name), maxName)]) != "" || names[a.SessionName] ||
+					a.SessionName == "" || names["agent "+a.Qualified()] {
 					t.Fatalf("agent %q, session %q", a.Name, a.SessionName)
 				}
 				names[a.SessionName], names["agent "+a.Qualified()] = true, true
@@ -83,8 +85,10 @@ func benchCity(n int) string {
 	var b strings.Builder
 	b.WriteString("[workspace]\nname = \"app\"\n[daemon]\npatrol_interval = \"10s\"\n")
 	for i := range n {
-		fmt.Fprintf(&b, "\n[[agents]]\nname = \"worker-%d\" # one of many\ndir = \"work/{{.Agent}}\"\ndescription = \"does things\"\n"+
-			"start_command = \"exec sh -i\"\nenv = { A = \"1\", B = \"$HOME/x\" }\npre_start = [\"mkdir -p {{.WorkDir}}/tmp\"]\n", i)
+		fmt.Fprintf(&b, "\n[[agents]]\nname = \"worker-%d\" # one of many\ndir = "+
+			"\"work/{{.Agent}}\"\ndescription = \"does things\"\n"+
+			"start_command = \"exec sh -i\"\nenv = { A = \"1\", B = \"$HOME/x\" }\npre_start = "+
+			"[\"mkdir -p {{.WorkDir}}/tmp\"]\n", i)
 	}
 	return b.String()
 }

@@ -14,10 +14,11 @@ import (
 	"gcity/internal/toml"
 )
 
-var update = flag.Bool("update", false, "rewrite testdata and docs/config.md from what the code says")
+var update = flag.Bool("update", false, "rewrite testdata and docs/config.md from what "+
+	"the code says")
 
-// TestProblems runs testdata/problems.txt: configurations, and word for word what is said about them. Characters that do
-// not show are written «CR», «NUL» and «BOM».
+// TestProblems runs testdata/problems.txt: configurations, and word for word what is said about them. Characters
+// that do not show are written «CR», «NUL» and «BOM».
 func TestProblems(t *testing.T) {
 	const path = "testdata/problems.txt"
 	data, err := os.ReadFile(path)
@@ -97,12 +98,14 @@ func folderOf(t testing.TB, files map[string]string) string {
 // values is what a city says, without where it says it.
 func values(c *City) string {
 	bare := *c
-	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include, bare.patches, bare.overrides = "", nil, nil, nil, nil, nil, nil
+	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include, bare.patches,
+		bare.overrides = "", nil, nil, nil, nil, nil, nil
 	bare.amended, bare.Providers = nil, slices.Clone(c.Providers)
 	for i := range bare.Providers {
 		bare.Providers[i].Origin, bare.Providers[i].Origins = Origin{}, nil
 	}
-	bare.leans, bare.Remotes, bare.rigPatch, bare.stamped, bare.trees, bare.recipes = nil, nil, nil, nil, nil, nil
+	bare.leans, bare.Remotes, bare.rigPatch, bare.stamped, bare.trees, bare.recipes = nil, nil, nil,
+		nil, nil, nil
 	w := &bare.Workspace
 	w.topology, w.Topologies, w.Includes = "", nil, nil
 	bare.Agents = slices.Clone(c.Agents)
@@ -111,12 +114,14 @@ func values(c *City) string {
 		if p := bare.Agents[i].Pool; p != nil {
 			pools = append(pools, *p)
 		}
-		bare.Agents[i].Origin, bare.Agents[i].Origins, bare.Agents[i].Pool, bare.Agents[i].Topology, bare.Agents[i].Patches = Origin{}, nil, nil, "", nil
+		bare.Agents[i].Origin, bare.Agents[i].Origins, bare.Agents[i].Pool, bare.Agents[i].Topology,
+			bare.Agents[i].Patches = Origin{}, nil, nil, "", nil
 	}
 	bare.Rigs = slices.Clone(c.Rigs)
 	for i := range bare.Rigs {
 		r := &bare.Rigs[i]
-		r.Origin, r.Origins, r.topology, r.Topologies, r.includes, r.overrides, r.recipes = Origin{}, nil, "", nil, nil, nil, nil
+		r.Origin, r.Origins, r.topology, r.Topologies, r.includes, r.overrides,
+			r.recipes = Origin{}, nil, "", nil, nil, nil, nil
 	}
 	bare.Automations.Overrides = slices.Clone(c.Automations.Overrides)
 	for i := range bare.Automations.Overrides {
@@ -125,4 +130,11 @@ func values(c *City) string {
 	overrides, err := json.Marshal(bare.Automations.Overrides)
 	bare.Automations.Overrides = nil
 	return fmt.Sprintf("%+v %+v %s %v", bare, pools, overrides, err)
+}
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -18,7 +18,8 @@ import (
 // ofPrograms finds a key that TestEveryKeyOfPrograms or TestEveryChange is about.
 func ofPrograms(path string) (k key, ok bool) {
 	all := append(programKeys(), namedProviderKeys()...)
-	all = append(all, changeKeys("patches.agents", slices.Collect(maps.Values(deref(newSchema().byPath))))...)
+	all = append(all, changeKeys("patches.agents",
+		slices.Collect(maps.Values(deref(newSchema().byPath))))...)
 	for _, k := range append(all, patchKeys()...) {
 		if k.path == path && path != "patches.agents.name" && path != "patches.agents.dir" {
 			return k, true
@@ -80,18 +81,24 @@ env = { B = "2", C = "3" }
 func TestEveryKeyOfPrograms(t *testing.T) {
 	c := load(t, everyProgram)
 	a := c.Agents[0]
-	want := Agent{Name: "a", Provider: "claude", Args: []string{"--model", "big one"}, PromptMode: "flag", PromptFlag: "--say", ProcessNames: []string{"node"},
-		EmitsPermissionWarning: true, Restart: a.Restart, MinUptime: a.MinUptime, Strategy: a.Strategy, SessionName: a.SessionName, Origin: a.Origin, Origins: a.Origins}
+	want := Agent{Name: "a", Provider: "claude", Args: []string{"--model", "big one"},
+		PromptMode: "flag", PromptFlag: "--say", ProcessNames: []string{"node"},
+		EmitsPermissionWarning: true, Restart: a.Restart, MinUptime: a.MinUptime,
+		Strategy: a.Strategy, SessionName: a.SessionName, Origin: a.Origin, Origins: a.Origins}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
 	p := c.Providers[0]
-	wantP := Provider{Name: "mine", DisplayName: "Ours", Command: "ours", PromptMode: "typed", PromptFlag: "-q", ReadyDelay: 2 * time.Second,
-		ReadyPromptPrefix: "$ ", ProcessNames: []string{"ours"}, Env: map[string]string{"A": "1", "B": "2", "C": "3"}, Origin: Origin{FileName, 14, 1}, Origins: p.Origins}
+	wantP := Provider{Name: "mine", DisplayName: "Ours", Command: "ours", PromptMode: "typed",
+		PromptFlag: "-q", ReadyDelay: 2 * time.Second,
+		ReadyPromptPrefix: "$ ", ProcessNames: []string{"ours"},
+		Env: map[string]string{"A": "1", "B": "2", "C": "3"}, Origin: Origin{FileName, 14, 1},
+		Origins: p.Origins}
 	if diff := cmp.Diff(wantP, p, cmp.AllowUnexported(Provider{})); diff != "" {
 		t.Error(diff)
 	}
-	for name, want := range map[string]string{"command": "city.toml:30:11", "env.A": "city.toml:24:13", "env.B": "city.toml:38:13"} {
+	for name, want := range map[string]string{"command": "city.toml:30:11",
+		"env.A": "city.toml:24:13", "env.B": "city.toml:38:13"} {
 		if got := p.Origins[name].String(); got != want {
 			t.Errorf("%s is from %s, want %s", name, got, want)
 		}
@@ -106,7 +113,8 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 	}
 	again, err := Parse(c.Path, []byte(c.TOML()))
 	if err != nil || values(c) != values(again) {
-		t.Errorf("written down and read again, %v, it is\n%s\nand was\n%s", err, values(again), values(c))
+		t.Errorf("written down and read again, %v, it is\n%s\nand was\n%s", err, values(again),
+			values(c))
 	}
 }
 
@@ -120,7 +128,8 @@ func TestEveryChange(t *testing.T) {
 			}
 			n++
 			a := Agent{Name: "a", Origins: map[string]Origin{}}
-			p := patch{table: "patches.agents", name: "a", origins: map[string]Origin{}, origin: Origin{FileName, 1, 1}}
+			p := patch{table: "patches.agents", name: "a", origins: map[string]Origin{},
+				origin: Origin{FileName, 1, 1}}
 			p.says.Pool = &Pool{}
 			pk := s.byPath[strings.Replace(k.path, "agents", "patches.agents", 1)]
 			if pk == nil || pk.status != supported || pk.kind != k.kind || pk.doc == "" {
@@ -137,7 +146,8 @@ func TestEveryChange(t *testing.T) {
 			d := &decoder{schema: s, city: &City{}}
 			d.change(&p, &a)
 			got := reflect.ValueOf(k.field(place{agent: &a})).Elem()
-			if !reflect.DeepEqual(got.Interface(), value.Interface()) || got.IsZero() || a.Origins[name].Line != 7 || len(d.city.Warnings) > 0 {
+			if !reflect.DeepEqual(got.Interface(), value.Interface()) || got.IsZero() ||
+				a.Origins[name].Line != 7 || len(d.city.Warnings) > 0 {
 				t.Errorf("%s is %v from %s, %v", k.path, got, a.Origins[name], d.city.Warnings)
 			}
 		}
@@ -163,8 +173,8 @@ func fill(v reflect.Value) {
 	}
 }
 
-// What an agent is started with is put together key by key, the agent's over the table's over the preset's, and each value
-// knows where it was written.
+// What an agent is started with is put together key by key, the agent's over the table's over the preset's, and
+// each value knows where it was written.
 func TestProgramIsPutTogether(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -185,15 +195,20 @@ env = { OPENCODE_PERMISSION = "{}", MORE = "1" }
 command = "/opt/claude"
 env = { MODEL = "small", REGION = "eu" }
 `)
-	none := func([]Preset) string { t.Error("somebody looked for a program that is named"); return "" }
+	none := func([]Preset) string {
+		t.Error("somebody looked for a program that is named")
+		return ""
+	}
 	show := func(i int) string {
 		p := c.ProgramOf(&c.Agents[i], none)
 		var env []string
 		for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 			env = append(env, name+"="+p.Env[name]+" "+p.Origins["env."+name].String())
 		}
-		return fmt.Sprintf("%s|%s|%s|%s %s|%s %q|%s %s|%s|%s", p.By, p.CommandLine(), p.PromptMode, p.Origins["args"], p.Origins["command"],
-			p.ReadyDelay, p.ReadyPromptPrefix, p.Origins["ready_delay_ms"], p.Origins["ready_prompt_prefix"], p.ProcessNames, env)
+		return fmt.Sprintf("%s|%s|%s|%s %s|%s %q|%s %s|%s|%s", p.By, p.CommandLine(), p.PromptMode,
+			p.Origins["args"], p.Origins["command"],
+			p.ReadyDelay, p.ReadyPromptPrefix, p.Origins["ready_delay_ms"],
+			p.Origins["ready_prompt_prefix"], p.ProcessNames, env)
 	}
 	for i, want := range []string{
 		`workspace.provider|/opt/claude --dangerously-skip-permissions|arg|preset claude city.toml:17:11|10s "❯ "|preset claude preset claude|[claude node]|[MODEL=small city.toml:18:17 REGION=eu city.toml:18:35]`,
@@ -209,21 +224,27 @@ env = { MODEL = "small", REGION = "eu" }
 // A start_command is run as it stands, and no prompt goes into it unless the agent itself wants that.
 func TestStartCommandStands(t *testing.T) {
 	for own, want := range map[string]string{
-		`start_command = "sh -i"`:                            "agents.start_command|sh -i|none|",
-		"start_command = \"sh -i\"\nargs = [\"x\"]":          "agents.start_command|sh -i|none|",
-		"start_command = \"sh -i\"\nprovider = \"claude\"":   "agents.start_command|sh -i|none|",
-		"start_command = \"sh -i\"\nprompt_mode = \"arg\"":   "agents.start_command|sh -i|arg|",
-		"start_command = \"sh -i\"\nprompt_flag = \"--say\"": "agents.start_command|sh -i|flag|--say",
-		"provider = \"gemini\"":                              "agents.provider|gemini --approval-mode yolo|flag|-i",
-		"provider = \"gemini\"\nprompt_mode = \"typed\"":     "agents.provider|gemini --approval-mode yolo|typed|",
-		"provider = \"aider\"\nargs = []":                    "agents.provider|aider|typed|",
-		"provider = \"amp\"\nprompt_flag = \"-p\"":           "agents.provider|amp --dangerously-allow-all --no-ide|flag|-p",
+		`start_command = "sh -i"`:                          "agents.start_command|sh -i|none|",
+		"start_command = \"sh -i\"\nargs = [\"x\"]":        "agents.start_command|sh -i|none|",
+		"start_command = \"sh -i\"\nprovider = \"claude\"": "agents.start_command|sh -i|none|",
+		"start_command = \"sh -i\"\nprompt_mode = \"arg\"": "agents.start_command|sh -i|arg|",
+		"start_command = \"sh -i\"\nprompt_flag " +
+			"= \"--say\"": "agents.start_command|sh -i|flag|--say",
+		"provider = \"gemini\"": "agents.provider|gemini " +
+			"--approval-mode yolo|flag|-i",
+		"provider = \"gemini\"\nprompt_mode = \"typed\"": "agents.provider|gemini " +
+			"--approval-mode yolo|typed|",
+		"provider = \"aider\"\nargs = []": "agents.provider|aider|typed|",
+		"provider = \"amp\"\nprompt_flag = \"-p\"": "agents.provider|amp --dangerously-allow-all " +
+			"--no-ide|flag|-p",
 		"": "workspace.start_command|top|none|",
-		"start_command = \"exec a\"\nready_prompt_prefix = \"claude\"": "agents.start_command|exec a|none|",
+		"start_command = \"exec a\"\nready_prompt_prefix " +
+			"= \"claude\"": "agents.start_command|exec a|none|",
 	} {
 		c := load(t, "[workspace]\nstart_command = \"top\"\n[[agents]]\nname = \"a\"\n"+own+"\n")
 		p := c.ProgramOf(&c.Agents[0], nil)
-		if got := strings.Join([]string{p.By, p.CommandLine(), p.PromptMode, p.PromptFlag}, "|"); got != want {
+		if got := strings.Join([]string{p.By, p.CommandLine(), p.PromptMode, p.PromptFlag},
+			"|"); got != want {
 			t.Errorf("%s\n got %s\nwant %s", own, got, want)
 		}
 	}
@@ -253,7 +274,8 @@ command = "new"
 	for range 2 {
 		for i, want := range []string{"other [] 0s  map[]", "new [] 0s  map[]"} {
 			p := c.ProgramOf(&c.Agents[i], nil)
-			if got := fmt.Sprint(p.CommandLine(), " ", p.Args, " ", p.ReadyDelay, " ", p.ReadyPromptPrefix, " ", p.Env); got != want {
+			if got := fmt.Sprint(p.CommandLine(), " ", p.Args, " ", p.ReadyDelay, " ",
+				p.ReadyPromptPrefix, " ", p.Env); got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		}
@@ -267,8 +289,11 @@ command = "new"
 
 // A path that a patch says is relative to the file of the patch, and not to that of the agent.
 func TestPatchedPath(t *testing.T) {
-	dir := folderOf(t, map[string]string{"team/agents.toml": "[[agents]]\nname = \"a\"\nsession_setup_script = \"in.sh\"\n[[agents]]\nname = \"b\"\nsession_setup_script = \"in.sh\"\n",
-		"team/in.sh": "", "out.sh": "", FileName: "include = [\"team/agents.toml\"]\n[[patches.agents]]\nname = \"a\"\nsession_setup_script = \"out.sh\"\n"})
+	dir := folderOf(t, map[string]string{"team/agents.toml": "[[agents]]\nname = \"a\"\n" +
+		"session_setup_script = \"in.sh\"\n[[agents]]\nname = \"b\"\nsession_setup_script = " +
+		"\"in.sh\"\n",
+		"team/in.sh": "", "out.sh": "", FileName: "include = [\"team/agents.toml\"]\n" +
+			"[[patches.agents]]\nname = \"a\"\nsession_setup_script = \"out.sh\"\n"})
 	c, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -287,8 +312,10 @@ func TestPresets(t *testing.T) {
 	for _, p := range Presets() {
 		c := load(t, fmt.Sprintf("[[agents]]\nname = \"a\"\nprovider = %q\n", p.Name))
 		q := c.ProgramOf(&c.Agents[0], nil)
-		fmt.Fprintf(&got, "%s (%s): %s\n  prompt %s\n  ready %q, %s\n  processes %s\n  env %v\n  fresh %q, resume %q, hooks %q\n", p.Name, p.DisplayName, q.CommandLine(),
-			strings.TrimSpace(q.PromptMode+" "+q.PromptFlag), q.ReadyPromptPrefix, q.ReadyDelay, q.ProcessNames, q.Env, p.Fresh, p.Resume, p.Hooks)
+		fmt.Fprintf(&got, "%s (%s): %s\n  prompt %s\n  ready %q, %s\n  processes %s\n  env %v\n  "+
+			"fresh %q, resume %q, hooks %q\n", p.Name, p.DisplayName, q.CommandLine(),
+			strings.TrimSpace(q.PromptMode+" "+q.PromptFlag), q.ReadyPromptPrefix, q.ReadyDelay,
+			q.ProcessNames, q.Env, p.Fresh, p.Resume, p.Hooks)
 		for _, d := range p.Dialogs {
 			fmt.Fprintf(&got, "  asks %s: %q, %q\n", d.Name, d.Says, d.Keys)
 			if d.Name == "" || len(d.Says) == 0 || len(d.Keys) == 0 {
@@ -334,7 +361,8 @@ emits_permission_warning = true
 [providers.codex]
 emits_permission_warning = true
 `)
-	for i, want := range []string{"3, 0 answered", "3, 3 answered", "1, 1 answered", "1, 0 answered", "0, 0 answered", "6, 6 answered"} {
+	for i, want := range []string{"3, 0 answered", "3, 3 answered", "1, 1 answered",
+		"1, 0 answered", "0, 0 answered", "6, 6 answered"} {
 		known, answered := c.ProgramOf(&c.Agents[i], nil).Dialogs, 0
 		for _, d := range known {
 			answered += min(1, len(d.Keys))
@@ -352,7 +380,9 @@ emits_permission_warning = true
 
 // FirstWord is the program, where that can be told without a shell.
 func TestFirstWord(t *testing.T) {
-	for command, want := range map[string]string{"claude": "claude", " npx claude": "npx", "/opt/a b": "/opt/a", "A=1 x": "", "$BIN": "", "(x)": "", "~/x": "", "\"a b\"": "", "": ""} {
+	for command, want := range map[string]string{"claude": "claude", " npx claude": "npx",
+		"/opt/a b": "/opt/a", "A=1 x": "", "$BIN": "", "(x)": "", "~/x": "", "\"a b\"": "",
+		"": ""} {
 		if got := (&Provider{Command: command}).FirstWord(); got != want {
 			t.Errorf("%q: %q, want %q", command, got, want)
 		}
@@ -370,21 +400,28 @@ name = "a"
 env = { B = "3", C = "4" }
 env_remove = ["A", "C", "D"]
 `)
-	if a := c.Agents[0]; !maps.Equal(a.Env, map[string]string{"B": "3"}) || a.Origins["env.B"].Line != 7 || a.Origins["env.A"].Line != 0 {
+	if a := c.Agents[0]; !maps.Equal(a.Env, map[string]string{"B": "3"}) ||
+		a.Origins["env.B"].Line != 7 || a.Origins["env.A"].Line != 0 {
 		t.Errorf("%v, %v", a.Env, a.Origins)
 	}
-	if len(c.Warnings) != 1 || c.Warnings[0].String() != `city.toml:8:14: patches.agents.env_remove: takes nothing away: the env of "a" has no D` {
+	if len(c.Warnings) != 1 || c.Warnings[0].String() !=
+		`city.toml:8:14: patches.agents.env_remove: takes nothing away: the env of "a" has no D` {
 		t.Errorf("%v", c.Warnings)
 	}
 }
 
 // A patch makes a pool, changes one, and is checked with what it makes of it.
 func TestPoolPatched(t *testing.T) {
-	const text = "[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\npool = { min = 2, max = 5, check = \"echo 3\" }\n" +
-		"[[patches.agents]]\nname = \"a\"\npool.max = 3\n[[patches.agents]]\nname = \"b\"\npool = { max = %d }\n"
+	const text = "[[agents]]\nname = \"a\"\n[[agents]]\nname = \"b\"\npool = { min = 2, max = 5, " +
+		"check = \"echo 3\" }\n" +
+		"[[patches.agents]]\nname = \"a\"\npool.max = 3\n[[patches.agents]]\nname = \"b\"\npool " +
+		"= { max = %d }\n"
 	c := load(t, fmt.Sprintf(text, 4))
-	if diff := cmp.Diff([]Pool{{Max: 3, CheckTimeout: 30 * time.Second, DrainTimeout: 5 * time.Minute},
-		{Min: 2, Max: 4, Check: "echo 3", CheckTimeout: 30 * time.Second, DrainTimeout: 5 * time.Minute}}, []Pool{*c.Agents[0].Pool, *c.Agents[1].Pool}); diff != "" {
+	if diff := cmp.Diff([]Pool{{Max: 3, CheckTimeout: 30 * time.Second,
+		DrainTimeout: 5 * time.Minute},
+		{Min: 2, Max: 4, Check: "echo 3", CheckTimeout: 30 * time.Second,
+			DrainTimeout: 5 * time.Minute}}, []Pool{*c.Agents[0].Pool, *c.Agents[1].Pool}); diff !=
+		"" {
 		t.Error(diff)
 	}
 	if m := c.Member(&c.Agents[0], 3); m.SessionName == "" || m.Name != "a-3" {
@@ -392,12 +429,14 @@ func TestPoolPatched(t *testing.T) {
 	}
 	_, err := Load(folder(t, fmt.Sprintf(text, 1)))
 	var e *Error
-	if !errors.As(err, &e) || e.Problems[0].String() != "city.toml:5:16: agents.pool.min: is 2, and max is 1: a pool has at least min and at most max members" {
+	if !errors.As(err, &e) || e.Problems[0].String() != "city.toml:5:16: agents.pool.min: is 2, "+
+		"and max is 1: a pool has at least min and at most max members" {
 		t.Errorf("%v", err)
 	}
 }
 
-// What an agent takes from its provider is told, with where each value was written, and what it says itself is not told twice.
+// What an agent takes from its provider is told, with where each value was written, and what it says itself is not
+// told twice.
 func TestExplainProgram(t *testing.T) {
 	c := load(t, `
 [workspace]
@@ -453,7 +492,8 @@ from the city
 // TestPatchesOfAProviderInTwoFiles: as of everything else that two files say, the last one's counts, key by key.
 func TestPatchesOfAProviderInTwoFiles(t *testing.T) {
 	c, err := Load(folderOf(t, map[string]string{
-		FileName:   "include = [\"one.toml\"]\n[[agents]]\nname = \"a\"\n[[patches.providers]]\nname = \"claude\"\ncommand = \"one\"\nprompt_mode = \"typed\"\n",
+		FileName: "include = [\"one.toml\"]\n[[agents]]\nname = \"a\"\n[[patches.providers]]\n" +
+			"name = \"claude\"\ncommand = \"one\"\nprompt_mode = \"typed\"\n",
 		"one.toml": "[[patches.providers]]\nname = \"claude\"\ncommand = \"two\"\n",
 	}))
 	if err != nil {

@@ -41,11 +41,14 @@ func TestSchemaIsComplete(t *testing.T) {
 			t.Errorf("%s has no doc", path)
 		case k.status == supported && !table && k.field == nil:
 			t.Errorf("%s goes nowhere", path)
-		case k.def != "" && k.kind == kindString != strings.HasPrefix(k.def, `"`) && k.kind != kindDuration:
+		case k.def != "" && k.kind == kindString != strings.HasPrefix(k.def, `"`) &&
+			k.kind != kindDuration:
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			p := place{city: &City{}, agent: &Agent{Pool: &Pool{}}, rig: &Rig{}, patch: &patch{}, override: &override{}, rigPatch: &rigPatch{}, remote: &Remote{}, provider: &Provider{}, watchdog: &Watchdog{}}
+			p := place{city: &City{}, agent: &Agent{Pool: &Pool{}}, rig: &Rig{}, patch: &patch{},
+				override: &override{}, rigPatch: &rigPatch{}, remote: &Remote{},
+				provider: &Provider{}, watchdog: &Watchdog{}}
 			d := &decoder{schema: newSchema(), city: p.city}
 			d.defaults(k.table(), p)
 			if s := (&City{}).shown(k.field(p)); s == "" {
@@ -89,7 +92,9 @@ func table(s schema, t *key) string {
 const referenceTopology = `## topology.toml
 
 A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the same: [topologies.md](topologies.md) tells what it is for. Besides these tables it has " +
-	"`[[agents]]`, `[[watchdogs]]` and `[providers.NAME]`" + `, with the keys that they have here. Paths are relative to the topology's folder, and ` + "`{{.ConfigDir}}`" + ` is that folder.
+	"`[[agents]]`, `[[watchdogs]]` and `[providers.NAME]`" +
+	`, with the keys that they have here. Paths are relative to the topology's folder, and ` +
+	"`{{.ConfigDir}}`" + ` is that folder.
 
 `
 
@@ -125,7 +130,8 @@ func writeRowsOf(b *strings.Builder, s schema, table string) {
 			if k.require {
 				def = "required"
 			}
-			fmt.Fprintf(b, "%s| `%s` | %s | %s | %s |\n", head, k.name(), k.kind, def, strings.ReplaceAll(k.doc, "|", `\|`))
+			fmt.Fprintf(b, "%s| `%s` | %s | %s | %s |\n", head, k.name(), k.kind, def,
+				strings.ReplaceAll(k.doc, "|", `\|`))
 			head = ""
 		}
 	}
@@ -140,7 +146,8 @@ func writeRowsOf(b *strings.Builder, s schema, table string) {
 
 // writeLater lists the tables that are refused, and the keys that do nothing.
 func writeLater(b *strings.Builder, s schema) {
-	b.WriteString("## Not supported yet\n\nThese are known and refused, with their place, until what they ask for is built. Nothing is read over in silence.\n\n" +
+	b.WriteString("## Not supported yet\n\nThese are known and refused, with their place, until " +
+		"what they ask for is built. Nothing is read over in silence.\n\n" +
 		"| table | keys |\n|---|---|\n")
 	var gone []string
 	for _, k := range laterKeys() {
@@ -176,7 +183,8 @@ func TestReferenceExample(t *testing.T) {
 		a := &c.Agents[i]
 		got = append(got, a.Spec().Member(1)+" needs "+toml.List(a.Needs))
 	}
-	if want := "shop/db needs nothing, shop/worker-1 needs shop/db, notes needs nothing"; strings.Join(got, ", ") != want {
+	if want := "shop/db needs nothing, shop/worker-1 needs shop/db, notes " +
+		"needs nothing"; strings.Join(got, ", ") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, ", "), want)
 	}
 	for _, name := range []string{"`shop/db`", "`shop/worker-1` to `shop/worker-5`", "`notes`"} {

@@ -160,7 +160,7 @@ func (d *decoder) folder(r *Rig) bool {
 		return false
 	}
 	r.Path = path
-	beginLook(path)
+	BeginLook(path)
 	return true
 }
 

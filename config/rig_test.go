@@ -9,8 +9,10 @@ import (
 
 func TestPrefixOf(t *testing.T) {
 	for name, want := range map[string]string{
-		"demo": "de", "app": "app", "a": "a", "X": "x", "beads-go": "be", "tool-py": "to", "go-go": "go", "my-app": "ma", "my_big_app": "mba",
-		"myApp": "ma", "MyApp": "ma", "HTTPServer": "ht", "my.app": "ma", "my-app-go": "ma", "a-b": "ab", "gopy": "go", "x--y": "xy", "v2Web": "vw",
+		"demo": "de", "app": "app", "a": "a", "X": "x", "beads-go": "be", "tool-py": "to",
+		"go-go": "go", "my-app": "ma", "my_big_app": "mba",
+		"myApp": "ma", "MyApp": "ma", "HTTPServer": "ht", "my.app": "ma", "my-app-go": "ma",
+		"a-b": "ab", "gopy": "go", "x--y": "xy", "v2Web": "vw",
 		strings.Repeat("a-", 32): "aaaaaaaaaaaaaaaa",
 	} {
 		if got := prefixOf(name); got != want {
@@ -21,7 +23,8 @@ func TestPrefixOf(t *testing.T) {
 
 // Every city has a prefix that ids can begin with, whatever its folder is called.
 func TestPrefixOfCity(t *testing.T) {
-	for name, want := range map[string]string{"bright-lights": "bl", "town": "to", "Web": "web", "---": "gc", "": "gc", "été": "gc", "a_": "a"} {
+	for name, want := range map[string]string{"bright-lights": "bl", "town": "to", "Web": "web",
+		"---": "gc", "": "gc", "été": "gc", "a_": "a"} {
 		c := City{Workspace: Workspace{Name: name}}
 		if got := c.Prefix(); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -37,7 +40,8 @@ func TestPrefixesAreUnique(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Fatalf("got %v\nwant %s", err, want)
 	}
-	if c, err := Parse("/srv/app", []byte(text+"prefix = \"alp\"\n")); err != nil || c.Rigs[0].Prefix != "alp" {
+	if c, err := Parse("/srv/app", []byte(text+"prefix = \"alp\"\n")); err != nil ||
+		c.Rigs[0].Prefix != "alp" {
 		t.Errorf("%v", err)
 	}
 	taken := map[string]*Rig{"ab": nil, "ab2": nil}
@@ -55,7 +59,8 @@ func TestRigsInOneFolder(t *testing.T) {
 	if err := os.Symlink("real", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	put(t, filepath.Join(dir, FileName), "[[rigs]]\nname = \"one\"\npath = \"real\"\n[[rigs]]\nname = \"two\"\npath = \"//link\"\n")
+	put(t, filepath.Join(dir, FileName), "[[rigs]]\nname = \"one\"\npath = \"real\"\n[[rigs]]\n"+
+		"name = \"two\"\npath = \"//link\"\n")
 	_, err := Load(dir)
 	if want := `city.toml:6:8: rigs.path: is the folder of the rig "one" already, at city.toml:3:8; each needs one of its own`; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
@@ -74,8 +79,9 @@ func TestRigsFolder(t *testing.T) {
 		"none":      filepath.Join(dir, "none") + " does not exist; make it, or write another path",
 		"file":      filepath.Join(dir, "file") + " is no folder; write another path",
 		"file/more": "stat " + filepath.Join(dir, "file/more") + ": not a directory",
-		"locked":    locked + " may not be entered by you; change its permissions, or write another path",
-		"/usr":      "",
+		"locked": locked + " may not be entered by you; change its permissions, or write " +
+			"another path",
+		"/usr": "",
 	} {
 		if path == "locked" && os.Getuid() == 0 {
 			continue // root may enter whatever it likes

@@ -8,16 +8,22 @@ import (
 	"testing"
 )
 
-// Every key that takes text either names a program, which Runs lists, or is known not to: a new key has to be decided about.
+// Every key that takes text either names a program, which Runs lists, or is known not to: a new key has to be
+// decided about.
 func TestRunsKnowsEveryKey(t *testing.T) {
 	programs := []string{
-		"agents.start_command", "agents.provider", "agents.args", "agents.env", "agents.nudge", "agents.pre_start", "agents.session_setup",
-		"agents.session_setup_script", "agents.session", "agents.prompt_flag", "agents.overlay_dir", "agents.work_query", "agents.sling_query",
-		"agents.pool.check", "workspace.start_command", "workspace.provider", "providers.*.command", "providers.*.args", "providers.*.env",
-		"providers.*.prompt_flag", "session.provider", "events.provider", "beads.provider", "watchdogs.nudge", "watchdogs.wake",
+		"agents.start_command", "agents.provider", "agents.args", "agents.env", "agents.nudge",
+		"agents.pre_start", "agents.session_setup",
+		"agents.session_setup_script", "agents.session", "agents.prompt_flag", "agents.overlay_dir",
+		"agents.work_query", "agents.sling_query",
+		"agents.pool.check", "workspace.start_command", "workspace.provider", "providers.*.command",
+		"providers.*.args", "providers.*.env",
+		"providers.*.prompt_flag", "session.provider", "events.provider", "beads.provider",
+		"watchdogs.nudge", "watchdogs.wake",
 		"watchdogs.escalate_command",
 	}
-	others := strings.Fields(`agents.default_sling_formula agents.depends_on agents.description agents.dir agents.inject_fragments
+	others := strings.Fields(
+		`agents.default_sling_formula agents.depends_on agents.description agents.dir agents.inject_fragments
 		agents.install_agent_hooks agents.name agents.process_names agents.prompt_mode agents.prompt_template agents.ready_prompt_prefix
 		agents.restart agents.scope agents.strategy api.bind api.hosts api.read_token_file api.token_file automations.overrides.check automations.overrides.gate
 		automations.overrides.name automations.overrides.on automations.overrides.pool automations.overrides.rig
@@ -34,7 +40,8 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 			continue // they change the keys below
 		}
 		if text && !slices.Contains(programs, k.path) && !slices.Contains(others, k.path) {
-			t.Errorf("%s: if it names a program, Runs has to list it; else name it in this test", k.path)
+			t.Errorf("%s: if it names a program, Runs has to list it; else name it in this test",
+				k.path)
 		}
 	}
 }
@@ -119,7 +126,8 @@ escalate_command = "VALUE-s"
 		value := "VALUE-" + string(letter)
 		news(value, strings.Replace(text, value, "other-"+string(letter), 1))
 	}
-	if len(sums(text+"[[agents]]\nname = \"three\"\ndescription = \"x\"\nsuspended = true\nstart_command = \"x\"\n")) != len(before)+1 {
+	if len(sums(text+"[[agents]]\nname = \"three\"\ndescription = \"x\"\nsuspended = true\n"+
+		"start_command = \"x\"\n")) != len(before)+1 {
 		t.Error("one more agent is not one more program")
 	}
 	write("script", "2")

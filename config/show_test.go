@@ -89,7 +89,8 @@ func TestShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	explained := ""
-	for _, name := range []string{"worker", "other", "packer", "my-project/packer-7", "sorter", "off", "my-project"} {
+	for _, name := range []string{"worker", "other", "packer", "my-project/packer-7", "sorter",
+		"off", "my-project"} {
 		text, err := c.Explain(name)
 		if err != nil {
 			t.Fatal(err)
@@ -126,12 +127,14 @@ func TestShow(t *testing.T) {
 
 // What config show prints is a configuration that means the same.
 func TestShowCanBeLoaded(t *testing.T) {
-	dir := folderOf(t, map[string]string{FileName: "include = [\"teams/one.toml\"]\n" + strings.ReplaceAll(shownCity, "hunter2", "x"), "teams/one.toml": teamFile})
+	dir := folderOf(t, map[string]string{FileName: "include = [\"teams/one.toml\"]\n" +
+		strings.ReplaceAll(shownCity, "hunter2", "x"), "teams/one.toml": teamFile})
 	c, err := Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := strings.ReplaceAll(strings.ReplaceAll(c.TOML(), `"***"`, `"x"`), "{{.ConfigDir}}", dir+"/teams")
+	shown := strings.ReplaceAll(strings.ReplaceAll(c.TOML(), `"***"`, `"x"`), "{{.ConfigDir}}",
+		dir+"/teams")
 	again, err := Parse(dir, []byte(shown))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, shown)
@@ -141,30 +144,36 @@ func TestShowCanBeLoaded(t *testing.T) {
 			was, is := c.Member(&c.Agents[i], m+1), again.Member(&again.Agents[i], m+1)
 			a, _ := c.Expand(&was)
 			b, _ := again.Expand(&is)
-			if diff := cmp.Diff(a, b); diff != "" || was.SessionName != is.SessionName || was.Suspended != is.Suspended || !slices.Equal(was.Needs, is.Needs) {
+			if diff := cmp.Diff(a, b); diff != "" || was.SessionName != is.SessionName ||
+				was.Suspended != is.Suspended || !slices.Equal(was.Needs, is.Needs) {
 				t.Errorf("%s: %s\n%+v\n%+v", was.Qualified(), diff, was, is)
 			}
 		}
 	}
-	if len(again.Agents) != len(c.Agents) || len(again.Rigs) != 2 || again.Rigs[0].Prefix != c.Rigs[0].Prefix {
+	if len(again.Agents) != len(c.Agents) || len(again.Rigs) != 2 ||
+		again.Rigs[0].Prefix != c.Rigs[0].Prefix {
 		t.Errorf("%d agents, %+v", len(again.Agents), again.Rigs)
 	}
 }
 
-// The table of Kubernetes is shown where it was written, with what it leaves out, and says the same when it is read again.
+// The table of Kubernetes is shown where it was written, with what it leaves out, and says the same when it is read
+// again.
 func TestShowKubernetes(t *testing.T) {
 	dir := t.TempDir()
-	c, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n[session.k8s]\nimage = \"agents:7\"\ncpu_limit = \"1500m\"\n"))
+	c, err := Parse(dir, []byte("[workspace]\nname = \"app\"\n[session.k8s]\nimage = "+
+		"\"agents:7\"\ncpu_limit = \"1500m\"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Kubernetes{Namespace: "gc", Image: "agents:7", CPURequest: "500m", MemRequest: "1Gi", CPULimit: "1500m", MemLimit: "4Gi"}
+	want := Kubernetes{Namespace: "gc", Image: "agents:7", CPURequest: "500m", MemRequest: "1Gi",
+		CPULimit: "1500m", MemLimit: "4Gi"}
 	if c.Session.Kubernetes != want {
 		t.Errorf("%+v", c.Session.Kubernetes)
 	}
 	text := c.TOML()
 	_, table, found := strings.Cut(text, "\n[session.k8s]\n")
-	if table, _, _ = strings.Cut(table, "\n\n"); !found || !strings.Contains(table, "city.toml:4:9") || strings.Count(table, "\n")+1 != 6 {
+	if table, _, _ = strings.Cut(table, "\n\n"); !found ||
+		!strings.Contains(table, "city.toml:4:9") || strings.Count(table, "\n")+1 != 6 {
 		t.Errorf("it shows:\n%s", text)
 	}
 	again, err := Parse(dir, []byte(text))
@@ -177,8 +186,8 @@ func TestShowKubernetes(t *testing.T) {
 	}
 }
 
-// What is shown of a city whose agents, prompts and fragments are those of topologies can be loaded again, and gives the same
-// agents. What would not be the same is a comment, and says why.
+// What is shown of a city whose agents, prompts and fragments are those of topologies can be loaded again, and
+// gives the same agents. What would not be the same is a comment, and says why.
 func TestShowOfTopologiesCanBeLoaded(t *testing.T) {
 	const pack = `[topology]
 name = "team"
@@ -217,8 +226,11 @@ name = "moved"
 prompt_template = "moved.md"
 inject_fragments = ["manners"]
 `,
-		"pack/topology.toml": pack, "pack/prompts/near.md.tmpl": "You are near.", "pack/prompts/shared/manners.md.tmpl": "Be kind.",
-		"pack/roles/far.md.tmpl": `You are far. {{template "manners" .}}`, "pack/setup.sh": "true\n", "own.md": "You are mine.", "moved.md": "You have moved.",
+		"pack/topology.toml": pack, "pack/prompts/near.md.tmpl": "You are near.",
+		"pack/prompts/shared/manners.md.tmpl": "Be kind.",
+		"pack/roles/far.md.tmpl":              `You are far. {{template "manners" .}}`,
+		"pack/setup.sh":                       "true\n", "own.md": "You are mine.",
+		"moved.md":                     "You have moved.",
 		"pack/formulas/x.formula.toml": "",
 	})
 	c, err := Load(dir)
@@ -238,7 +250,8 @@ inject_fragments = ["manners"]
 		was, is := &c.Agents[i], &again.Agents[i]
 		a, _ := c.Expand(was)
 		b, _ := again.Expand(is)
-		if diff := cmp.Diff(a, b); diff != "" || was.SessionName != is.SessionName || was.Qualified() != is.Qualified() || was.ScriptHash != is.ScriptHash {
+		if diff := cmp.Diff(a, b); diff != "" || was.SessionName != is.SessionName ||
+			was.Qualified() != is.Qualified() || was.ScriptHash != is.ScriptHash {
 			t.Errorf("%s: %s", was.Qualified(), diff)
 		}
 		if was.Name == "far" || was.Name == "moved" {
@@ -250,8 +263,10 @@ inject_fragments = ["manners"]
 			t.Errorf("%s is told something else", was.Qualified())
 		}
 	}
-	for _, want := range []string{"# secrets show as ***", "# without the formulas and automations of the topology team",
-		"# prompt_template = ", "# its prompt uses fragments of the topology", "# {{.ConfigDir}} is another folder here: pre_start"} {
+	for _, want := range []string{"# secrets show as ***", "# without the formulas and " +
+		"automations of the topology team",
+		"# prompt_template = ", "# its prompt uses fragments of the topology",
+		"# {{.ConfigDir}} is another folder here: pre_start"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("%q is not said in\n%s", want, shown)
 		}
@@ -277,7 +292,9 @@ func TestShowOfTownCanBeLoaded(t *testing.T) {
 	}
 	for i := range c.Agents {
 		was, is := &c.Agents[i], &again.Agents[i]
-		if was.Qualified() != is.Qualified() || was.Prompt == nil != (is.Prompt == nil) || was.Prompt != nil && was.Prompt.Hash() != is.Prompt.Hash() || was.OverlayHash != is.OverlayHash {
+		if was.Qualified() != is.Qualified() || was.Prompt == nil != (is.Prompt == nil) ||
+			was.Prompt != nil && was.Prompt.Hash() != is.Prompt.Hash() ||
+			was.OverlayHash != is.OverlayHash {
 			t.Errorf("%s is not the same", was.Qualified())
 		}
 	}
@@ -312,10 +329,12 @@ args = ["--api-key", "hunter2", "--model", "y"]
 		}
 		return c.TOML() + a + b
 	}
-	if got := shows(c); strings.Contains(got, "hunter2") || !strings.Contains(got, "--model x") || !strings.Contains(got, `"--model", "y"`) || !strings.Contains(got, "# secrets show as") {
+	if got := shows(c); strings.Contains(got, "hunter2") || !strings.Contains(got, "--model x") ||
+		!strings.Contains(got, `"--model", "y"`) || !strings.Contains(got, "# secrets show as") {
 		t.Errorf("shows\n%s", got)
 	}
-	if got := c.Revealed().TOML(); strings.Count(got, "hunter2") != 5 || strings.Contains(got, "# secrets show as") {
+	if got := c.Revealed().TOML(); strings.Count(got, "hunter2") != 5 ||
+		strings.Contains(got, "# secrets show as") {
 		t.Errorf("shows its owner\n%s", got)
 	}
 }

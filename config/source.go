@@ -2,12 +2,13 @@ package config
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"gcity/internal/toml"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 )
 
 // Source says where a configuration is read from, and how.
@@ -36,11 +37,6 @@ func Parse(dir string, data []byte, environ ...string) (*City, error) {
 
 // Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
 func Revision(dir string) (string, error) { return Source{Dir: dir}.Revision() }
-
-// Watch watches the configuration of the city in dir, as a Source without more files.
-func Watch(ctx context.Context, dir string, o WatchOptions) (<-chan struct{}, error) {
-	return Source{Dir: dir}.Watch(ctx, o)
-}
 
 // Load reads the configuration. What is wrong with its content, all of it, is an *Error.
 func (s Source) Load() (*City, error) {
@@ -136,6 +132,33 @@ func (d *decoder) gather(root *toml.Node, more []string) {
 	d.inOrder(0)
 	d.include(root)
 	d.also(more)
+}
+
+// Inputs lists what a configuration is read from.
+type Inputs struct {
+	Files   []string // the city.toml first, whether or not they can be read
+	Trees   []string // folders of topologies, in which every file counts
+	Rigs    []string // folders of rigs, which count by their existence
+	Folders []string // folders of fragments and overlays, sorted, whether or not they exist
+}
+
+// Inputs returns what the configuration on disk is read from, as far as it can be read.
+func (s Source) Inputs() (Inputs, error) {
+	data, err := ReadSource(filepath.Join(s.Dir, FileName))
+	if err != nil {
+		return Inputs{}, err
+	}
+	d := s.decode(data)
+	in := Inputs{
+		Files: d.city.Sources, Trees: d.city.trees,
+		Folders: slices.Sorted(maps.Keys(d.outfits.folders)),
+	}
+	for _, r := range d.city.Rigs {
+		if filepath.IsAbs(r.Path) {
+			in.Rigs = append(in.Rigs, r.Path)
+		}
+	}
+	return in, nil
 }
 
 // Part is one file or folder that a configuration is made of.

@@ -10,12 +10,16 @@ import (
 
 // FuzzExpand: an expansion ends, stays small, and is what text/template makes of it.
 func FuzzExpand(f *testing.F) {
-	for _, s := range []string{"", "x", "{{.Agent}}", "a{{.City}}-{{.Agent}}b", "{{ .Agent }}", "{{- .Agent -}} x", "{{.Agent", "{{.Nope}}",
-		"{{if .Rig}}a{{else}}b{{end}}", "{{with .Dir}}{{.}}{{end}}", "{{range 9}}x{{end}}", "{{.WorkDir}}", `{{"{{"}}`, "{{/* x */}}y", "}}{{.Name}}{{{",
-		`{{eq .City "app" | not}}`, `{{define "x"}}{{end}}`, `{{block "x" .}}{{end}}`, `{{slice .Agent 0 1}}`, "{{$}}", "{{len .Agent}}"} {
+	for _, s := range []string{"", "x", "{{.Agent}}", "a{{.City}}-{{.Agent}}b", "{{ .Agent }}",
+		"{{- .Agent -}} x", "{{.Agent", "{{.Nope}}",
+		"{{if .Rig}}a{{else}}b{{end}}", "{{with .Dir}}{{.}}{{end}}", "{{range 9}}x{{end}}",
+		"{{.WorkDir}}", `{{"{{"}}`, "{{/* x */}}y", "}}{{.Name}}{{{",
+		`{{eq .City "app" | not}}`, `{{define "x"}}{{end}}`, `{{block "x" .}}{{end}}`,
+		`{{slice .Agent 0 1}}`, "{{$}}", "{{len .Agent}}"} {
 		f.Add(s)
 	}
-	v := placeholder.Values{City: "app", CityName: "app", CityRoot: "/srv/app", ConfigDir: "/srv/app", Agent: "a.b", Name: "a.b", Session: "gc-app-a_db",
+	v := placeholder.Values{City: "app", CityName: "app", CityRoot: "/srv/app",
+		ConfigDir: "/srv/app", Agent: "a.b", Name: "a.b", Session: "gc-app-a_db",
 		Dir: "{{.Name}}", WorkDir: "/srv/app/{{.Name}}"}
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := placeholder.Expand(text, v)
@@ -38,8 +42,12 @@ func FuzzExpand(f *testing.F) {
 
 func TestExpandRefusesWhatIsNotKnownYet(t *testing.T) {
 	for text, want := range map[string]string{
-		"[[agents]]\nname = \"a\"\ndir = \"x/{{.WorkDir}}\"\n":                               "city.toml:3:7: agents.dir: names {{.WorkDir}}, which is not known yet here",
-		"[workspace]\nsession_template = \"{{.Agent}}{{.Session}}\"\n[[agents]]\nname=\"a\"": "city.toml:2:20: workspace.session_template: names {{.Session}}, which is not known yet here",
+		"[[agents]]\nname = \"a\"\ndir = " +
+			"\"x/{{.WorkDir}}\"\n": "city.toml:3:7: agents.dir: names {{.WorkDir}}, which is not " +
+			"known yet here",
+		"[workspace]\nsession_template = \"{{.Agent}}{{.Session}}\"\n[[agents]]\n" +
+			"name=\"a\"": "city.toml:2:20: workspace.session_template: names {{.Session}}, which " +
+			"is not known yet here",
 	} {
 		c, err := Parse("/srv/app", []byte(text))
 		said := fmt.Sprint(err)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// exampleTown is a copy of the town of examples, which has two topologies, rigs, an include, patches, overrides, pools, overlays
-// and fragments, with as many formulas as make it twelve.
+// exampleTown is a copy of the town of examples, which has two topologies, rigs, an include, patches, overrides,
+// pools, overlays and fragments, with as many formulas as make it twelve.
 func exampleTown(tb testing.TB) string {
 	tb.Helper()
 	dir := filepath.Join(tb.TempDir(), "town")
@@ -20,9 +20,11 @@ func exampleTown(tb testing.TB) string {
 		tb.Fatal(err)
 	}
 	for i := range 11 {
-		text := fmt.Sprintf("formula = \"recipe-%d\"\n[[steps]]\nid = \"one\"\ntitle = \"first\"\n[[steps]]\nid = \"two\"\ntitle = \"then\"\nneeds = [\"one\"]\n", i)
+		text := fmt.Sprintf("formula = \"recipe-%d\"\n[[steps]]\nid = \"one\"\ntitle = "+
+			"\"first\"\n[[steps]]\nid = \"two\"\ntitle = \"then\"\nneeds = [\"one\"]\n", i)
 		topology := []string{"hall", "yard"}[i%2]
-		if err := os.WriteFile(filepath.Join(dir, "topologies", topology, "formulas", fmt.Sprintf("recipe-%d.formula.toml", i)), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "topologies", topology, "formulas",
+			fmt.Sprintf("recipe-%d.formula.toml", i)), []byte(text), 0o644); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -63,24 +65,28 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 		if key == "dir" { // who belongs to a rig does so by the rig's topology
 			key = "topology"
 		}
-		if got := lineOf(t, filepath.Join(dir, part[1]), part[2]); !strings.Contains(got, key[strings.LastIndexByte(key, '.')+1:]) {
+		if got := lineOf(t, filepath.Join(dir, part[1]), part[2]); !strings.Contains(got,
+			key[strings.LastIndexByte(key, '.')+1:]) {
 			t.Errorf("%s is said to come from %s, where stands %q", key, origin, got)
 		}
 	}
-	for _, file := range []string{"default", "city.toml", "rigs.toml", "topologies/hall/topology.toml", "topologies/yard/topology.toml"} {
+	for _, file := range []string{"default", "city.toml", "rigs.toml",
+		"topologies/hall/topology.toml", "topologies/yard/topology.toml"} {
 		if from[file] < 3 {
 			t.Errorf("%d values of %s", from[file], file)
 		}
 	}
 	for i := range c.Agents {
-		if text, err := c.Explain(c.Agents[i].Qualified()); err != nil || !strings.Contains(text, "what follows") {
+		if text, err := c.Explain(c.Agents[i].Qualified()); err != nil ||
+			!strings.Contains(text, "what follows") {
 			t.Errorf("%s is not explained: %v\n%s", c.Agents[i].Qualified(), err, text)
 		}
 	}
 	if got := named(c, "mill/joiner").Description; !strings.HasPrefix(got, "puts what the mill's") {
 		t.Errorf("the patch does not count: %q", got)
 	}
-	if mill, ferry := named(c, "mill/hand").Pool.Max, named(c, "ferry/hand").Pool.Max; mill != 3 || ferry != 1 {
+	if mill, ferry := named(c, "mill/hand").Pool.Max, named(c, "ferry/hand").Pool.Max; mill != 3 ||
+		ferry != 1 {
 		t.Errorf("the override counts for %d and %d", mill, ferry)
 	}
 }
@@ -112,5 +118,7 @@ func BenchmarkTown(b *testing.B) {
 }
 
 func named(c *City, name string) *Agent {
-	return &c.Agents[slices.IndexFunc(c.Agents, func(a Agent) bool { return a.Qualified() == name })]
+	return &c.Agents[slices.IndexFunc(c.Agents, func(a Agent) bool {
+		return a.Qualified() == name
+	})]
 }

@@ -57,8 +57,8 @@ func contentsOf(dir string) (hash string, more bool) {
 	return hex.EncodeToString(h.Sum(nil)), more
 }
 
-// foldersOf lists a folder and those below it that belong to it, as many as may matter.
-func foldersOf(dir string) []string {
+// TreeFolders lists the folder of a topology and the folders below it that belong to it.
+func TreeFolders(dir string) []string {
 	var out []string
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		switch {

@@ -16,13 +16,15 @@ func TestTextsThatAreTooLongToBeTyped(t *testing.T) {
 		{city + "[[watchdogs]]\nname = \"w\"\nwatches = \"a\"\nnudge = ", "watchdogs.nudge", "7:9"},
 		{city + "nudge = ", "agents.nudge", "4:9"},
 		{city + "[[patches.agents]]\nname = \"a\"\nnudge = ", "patches.agents.nudge", "6:9"},
-		{city + "[[rigs]]\nname = \"r\"\npath = \"/\"\n[[rigs.overrides]]\nname = \"a\"\nnudge = ", "rigs.overrides.nudge", "9:9"},
+		{city + "[[rigs]]\nname = \"r\"\npath = \"/\"\n[[rigs.overrides]]\nname = \"a\"\nnudge = ",
+			"rigs.overrides.nudge", "9:9"},
 	} {
 		text := strings.Repeat("x", session.MaxText)
 		if got := said(c.before + `"` + text + `"`); strings.Contains(got, "bytes") {
 			t.Errorf("%s: what can be typed is refused: %.300s", c.key, got)
 		}
-		want := fmt.Sprintf("city.toml:%s: %s: has %d bytes; %d are the most that can be typed", c.at, c.key, session.MaxText+1, session.MaxText)
+		want := fmt.Sprintf("city.toml:%s: %s: has %d bytes; %d are the most that can be typed",
+			c.at, c.key, session.MaxText+1, session.MaxText)
 		if got := said(c.before + `"` + text + `x"`); !strings.Contains(got, want) {
 			t.Errorf("%s: %.300s, want %s", c.key, got, want)
 		}

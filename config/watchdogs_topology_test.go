@@ -57,7 +57,8 @@ heartbeat = "beats/deacon"
 name = "deputy"
 start_command = "sh"
 `,
-		"packs/base/topology.toml": "[topology]\nname = \"base\"\nschema = 1\n[[agents]]\nname = \"deacon\"\nstart_command = \"sh\"\n",
+		"packs/base/topology.toml": "[topology]\nname = \"base\"\nschema = 1\n[[agents]]\nname = " +
+			"\"deacon\"\nstart_command = \"sh\"\n",
 		"packs/lane/topology.toml": `[topology]
 name = "lane"
 schema = 1
@@ -105,47 +106,60 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 	var got []short
 	for i := range c.Watchdogs {
 		w := &c.Watchdogs[i]
-		got = append(got, short{w.Qualified(), w.Watches, w.Triage, strings.TrimPrefix(w.Heartbeat, dir+"/"), w.EscalateTo, w.Every})
+		got = append(got, short{w.Qualified(), w.Watches, w.Triage,
+			strings.TrimPrefix(w.Heartbeat, dir+"/"), w.EscalateTo, w.Every})
 	}
 	want := []short{
 		{"daemon", "deacon", "deputy", "beats/deacon", "human", 3 * time.Minute},
 		{"top", "boot", "", ".gc/heartbeats/boot.json", "human", 3 * time.Minute},
-		{"north/care", "north/witness", "north/judge", "north/beats/witness", "pool:north/witness", 7 * time.Minute},
-		{"south/care", "south/witness", "south/judge", "beat", "pool:south/witness", 9 * time.Minute},
+		{"north/care", "north/witness", "north/judge", "north/beats/witness", "pool:north/witness",
+			7 * time.Minute},
+		{"south/care", "south/witness", "south/judge", "beat", "pool:south/witness",
+			9 * time.Minute},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(short{})); diff != "" {
 		t.Fatal(diff)
 	}
-	for name, w := range map[string]string{"north/judge": "north/care", "south/judge": "south/care", "deputy": "daemon"} {
+	for name, w := range map[string]string{"north/judge": "north/care", "south/judge": "south/care",
+		"deputy": "daemon"} {
 		if of := c.TriageOf(name); of == nil || of.Qualified() != w {
 			t.Errorf("triage %s: %v", name, of)
 		}
 	}
 	south := c.Watchdogs[3]
-	if south.Origins["every"].String() != "city.toml:18:9" || south.Origins["watches"].String() != "packs/lane/topology.toml:20:11" || south.Origin.File != "packs/lane/topology.toml" {
+	if south.Origins["every"].String() != "city.toml:18:9" ||
+		south.Origins["watches"].String() != "packs/lane/topology.toml:20:11" ||
+		south.Origin.File != "packs/lane/topology.toml" {
 		t.Errorf("%v %v", south.Origins, south.Origin)
 	}
 	if c.Watchdogs[2].Origins["every"].File != "packs/lane/topology.toml" {
 		t.Errorf("a patch of one rig's touches the other's: %v", c.Watchdogs[2].Origins)
 	}
 	text, err := c.Explain("south/witness")
-	if err != nil || !strings.Contains(text, "watched by the watchdog south/care, packs/lane/topology.toml:18:1") || !strings.Contains(text, `every = "9m"`) {
+	if err != nil || !strings.Contains(text, "watched by the watchdog south/care, "+
+		"packs/lane/topology.toml:18:1") || !strings.Contains(text, `every = "9m"`) {
 		t.Errorf("%v\n%s", err, text)
 	}
-	if text, _ = c.Explain("south/judge"); !strings.Contains(text, "judges for the watchdog south/care, packs/lane/topology.toml:18:1") {
+	if text, _ = c.Explain("south/judge"); !strings.Contains(text,
+		"judges for the watchdog south/care, packs/lane/topology.toml:18:1") {
 		t.Error(text)
 	}
 	// What is shown can be loaded again, as one file.
-	again, err := Load(folderOf(t, map[string]string{"city.toml": c.TOML(), "north/.keep": "", "south/.keep": ""}))
+	again, err := Load(folderOf(t, map[string]string{"city.toml": c.TOML(), "north/.keep": "",
+		"south/.keep": ""}))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, c.TOML())
 	}
 	byName := func(all []Watchdog) []Watchdog {
-		return slices.SortedFunc(slices.Values(all), func(a, b Watchdog) int { return strings.Compare(a.Qualified(), b.Qualified()) })
+		return slices.SortedFunc(slices.Values(all), func(a, b Watchdog) int {
+			return strings.Compare(a.Qualified(), b.Qualified())
+		})
 	}
 	boot := slices.IndexFunc(again.Watchdogs, func(w Watchdog) bool { return w.Name == "top" })
-	again.Watchdogs[boot].Heartbeat = filepath.Join(dir, HeartbeatFile("boot")) // which is each city's own
-	if diff := cmp.Diff(byName(c.Watchdogs), byName(again.Watchdogs), cmpopts.IgnoreFields(Watchdog{}, "Origin", "Origins", "Topology")); diff != "" {
+	// which is each city's own
+	again.Watchdogs[boot].Heartbeat = filepath.Join(dir, HeartbeatFile("boot"))
+	if diff := cmp.Diff(byName(c.Watchdogs), byName(again.Watchdogs),
+		cmpopts.IgnoreFields(Watchdog{}, "Origin", "Origins", "Topology")); diff != "" {
 		t.Errorf("%s\n%s", diff, c.TOML())
 	}
 }
@@ -156,18 +170,28 @@ func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 	for name, c := range map[string]struct{ file, from, to, want string }{
 		"nobody there": {lane, `watches = "witness"`, `watches = "witnes"`,
 			lane + `:20:11: watchdogs.watches: there is no agent "witnes" in this topology; did you mean "witness"?`},
-		"of another rig": {lane, `watches = "witness"`, `watches = "north/witness"`, lane + `:20:11: watchdogs.watches: there is no agent "north/witness" in this topology`},
-		"triage":         {lane, `triage = "judge"`, `triage = "jugde"`, lane + `:21:10: watchdogs.triage: "jugde" is no agent; did you mean "judge"? (for the rigs north and south)`},
-		"itself":         {lane, `triage = "judge"`, `triage = "witness"`, "watchdogs.triage: \"north/witness\" is whom it watches"},
-		"rig":            {lane, `every = "7m"`, `rig = "north"`, lane + ":22:1: watchdogs.rig: unknown key"},
-		"leaves":         {lane, `"beats/witness"`, `"../../x"`, lane + `:23:13: watchdogs.heartbeat: "../../x" leaves the folder of the rig "north"`},
+		"of another rig": {lane, `watches = "witness"`, `watches = "north/witness"`,
+			lane + `:20:11: watchdogs.watches: there is no agent "north/witness" in this topology`},
+		"triage": {lane, `triage = "judge"`, `triage = "jugde"`,
+			lane + `:21:10: watchdogs.triage: "jugde" is no agent; did you mean "judge"? (for the rigs north and south)`},
+		"itself": {lane, `triage = "judge"`, `triage = "witness"`,
+			"watchdogs.triage: \"north/witness\" is whom it watches"},
+		"rig": {lane, `every = "7m"`, `rig = "north"`, lane +
+			":22:1: watchdogs.rig: unknown key"},
+		"leaves": {lane, `"beats/witness"`, `"../../x"`, lane +
+			`:23:13: watchdogs.heartbeat: "../../x" leaves the folder of the rig "north"`},
 		"no such watchdog": {"city.toml", "name = \"care\"", "name = \"cere\"",
 			`city.toml:17:8: patches.watchdogs.name: there is no watchdog "south/cere"; did you mean "south/care"?`},
-		"no such rig": {"city.toml", "rig = \"south\"\nname = \"care\"", "rig = \"west\"\nname = \"care\"", `city.toml:17:8: patches.watchdogs.name: there is no watchdog "west/care"`},
-		"twice": {"city.toml", "[[watchdogs]]", "[[patches.watchdogs]]\nrig = \"south\"\nname = \"care\"\nevery = \"1m\"\n[[watchdogs]]",
+		"no such rig": {"city.toml", "rig = \"south\"\nname = \"care\"",
+			"rig = \"west\"\nname = \"care\"",
+			`city.toml:17:8: patches.watchdogs.name: there is no watchdog "west/care"`},
+		"twice": {"city.toml", "[[watchdogs]]", "[[patches.watchdogs]]\nrig = \"south\"\nname = " +
+			"\"care\"\nevery = \"1m\"\n[[watchdogs]]",
 			`city.toml:21:1: patches.watchdogs: the watchdog "south/care" is patched already, at city.toml:15:1`},
-		"own":    {"city.toml", "name = \"top\"", "name = \"top\"\nrig = \"west\"", `city.toml:23:7: watchdogs.rig: there is no rig "west"`},
-		"called": {"city.toml", "name = \"top\"", "name = \"care\"\nrig = \"north\"", `"north/care" is the name of the watchdog at`},
+		"own": {"city.toml", "name = \"top\"", "name = \"top\"\nrig = \"west\"",
+			`city.toml:23:7: watchdogs.rig: there is no rig "west"`},
+		"called": {"city.toml", "name = \"top\"", "name = \"care\"\nrig = \"north\"",
+			`"north/care" is the name of the watchdog at`},
 	} {
 		files := kennel()
 		before := files[c.file]

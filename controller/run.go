@@ -363,8 +363,7 @@ func (r *runner) load(f effect.Load) effect.Input {
 	}
 	revision, err := r.c.o.source().Revision()
 	found := err == nil && revision == f.Known && r.found()
-	if err == nil && !f.Force && !found && (revision == f.Known || revision == f.Refused ||
-		!f.Now && revision != f.Sighted) {
+	if err == nil && !f.Force && !found && !isNew(f, revision) {
 		return effect.Loaded{Revision: revision}
 	}
 	cfg, err := r.c.o.source().Load()
@@ -386,6 +385,15 @@ func (r *runner) load(f effect.Load) effect.Input {
 	}
 	return effect.Loaded{Revision: cfg.Revision, Conf: r.c.translate(cfg),
 		Found: found && cfg.Revision == f.Known}
+}
+
+// isNew reports whether the revision on disk has to be loaded. The watch only tells that files changed, so the revision
+// may be the one in force, or one that was refused. Without f.Now two looks in a row have to see the same revision.
+func isNew(f effect.Load, revision string) bool {
+	if revision == f.Known || revision == f.Refused {
+		return false
+	}
+	return f.Now || revision == f.Sighted
 }
 
 // found reports whether a program has come that agents of the configuration in force could not be started without.

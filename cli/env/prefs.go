@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"gcity/cli/folder"
-	"gcity/config"
+	"gcity/config/watch"
 	"gcity/prefs"
 	"gcity/tui"
 	"gcity/tui/keymap"
@@ -68,8 +68,8 @@ func WatchPrefs(ctx context.Context, e *Env, wg *sync.WaitGroup, own OwnPrefs,
 					"stack", string(debug.Stack()))
 			}
 		}()
-		for range config.WatchFiles(ctx, []string{f.Config}, []string{f.Themes},
-			config.WatchOptions{Log: folder.QuietLogger()}) {
+		for range watch.Files(ctx, []string{f.Config}, []string{f.Themes},
+			watch.Options{Log: folder.QuietLogger()}) {
 			last = prefs.Load(f, last)
 			select {
 			case changes <- Person(e, last, f.Config):

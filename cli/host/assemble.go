@@ -12,6 +12,7 @@ import (
 	"gcity/cli/sessions"
 	"gcity/cli/workstore"
 	"gcity/config"
+	"gcity/config/watch"
 	"gcity/controller"
 	"gcity/events/mirror"
 	"gcity/internal/lastwords"
@@ -87,15 +88,14 @@ func assemble(ctx context.Context, c *config.City, version string, o HouseOption
 		return parts{}, err
 	}
 	undo.Add(closeSessions)
-	reads := make(chan string, 1)
-	pokes, err := o.source.Watch(ctx, config.WatchOptions{Log: o.Logger, Broken: broken.Tell,
-		First: true, Read: reads})
+	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, Broken: broken.Tell,
+		First: true})
 	if err != nil {
 		return parts{}, err
 	}
 	others := make(chan []string, 1)
-	rescans, err := config.WatchFolders(ctx, folder.Folders(c), others,
-		config.WatchOptions{Log: o.Logger, Broken: broken.Tell})
+	rescans, err := watch.Folders(ctx, folder.Folders(c), others,
+		watch.Options{Log: o.Logger, Broken: broken.Tell})
 	if err != nil {
 		return parts{}, err
 	}
@@ -122,7 +122,7 @@ func assemble(ctx context.Context, c *config.City, version string, o HouseOption
 		Host:  folder.ThisHost(o.Dir),
 		Vet:   o.vet,
 		Files: o.source.Files, Strict: o.source.Strict,
-		Stores: work.Of, BackUp: work.BackUp, Poke: pokes, Read: o.heard(reads), Rescan: rescans,
+		Stores: work.Of, BackUp: work.BackUp, Poke: pokes, Read: o.keepKnown, Rescan: rescans,
 		Folders: func(dirs []string) {
 			folder.Latest(others, dirs)
 		}, Beat: o.Beat, Held: func() error {

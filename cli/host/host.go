@@ -253,14 +253,10 @@ func (o HouseOptions) vet(c *config.City) error {
 	return nil
 }
 
-// heard is told of each configuration that a controller has read: it lets the watch know, and keeps what is known of a
-// good one.
-func (o HouseOptions) heard(reads chan string) func(string, *config.City) {
-	return func(revision string, good *config.City) {
-		folder.Latest(reads, revision)
-		if good != nil {
-			folder.LogError(o.Logger, "what is known of the city cannot be written down",
-				folder.KeepKnown(o.at, good))
-		}
+// keepKnown writes down what is known of a valid configuration that the controller has read.
+func (o HouseOptions) keepKnown(_ string, good *config.City) {
+	if good != nil {
+		folder.LogError(o.Logger, "what is known of the city cannot be written down",
+			folder.KeepKnown(o.at, good))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/offline"
 	"gcity/config"
+	"gcity/config/watch"
 	"gcity/controller"
 	"gcity/events"
 	"gcity/internal/beside"
@@ -211,8 +212,8 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 			return watchCity(ctx, path, lost)
 		},
 		Busy: exit.AlreadyRunning,
-		Changes: config.WatchFiles(ctx, []string{h.Registry(), h.Settings()}, nil,
-			config.WatchOptions{Log: logger, Broken: lost}),
+		Changes: watch.Files(ctx, []string{h.Registry(), h.Settings()}, nil,
+			watch.Options{Log: logger, Broken: lost}),
 		Apply: func(s supervisor.Settings) { folder.Latest(wants, fleetTCP(s)) },
 		Beat:  beat,
 	})
@@ -225,11 +226,11 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 }
 
 func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct{} {
-	o := config.WatchOptions{Log: folder.QuietLogger(), Broken: lost}
-	if c, err := folder.SourceOf(path).Watch(ctx, o); err == nil {
+	o := watch.Options{Log: folder.QuietLogger(), Broken: lost}
+	if c, err := watch.City(ctx, folder.SourceOf(path), o); err == nil {
 		return c
 	}
-	return config.WatchFiles(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
+	return watch.Files(ctx, []string{filepath.Join(path, config.FileName)}, nil, o)
 }
 
 // earlierRun is the error of a city that this process still runs, by another path of its folder for instance. That

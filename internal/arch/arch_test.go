@@ -35,6 +35,8 @@ var doors = map[string][]string{
 	"config":      {"config/placeholder", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
 	"config/edit": {"config", "internal"},
 
+	"config/watch": {"config", "automation", "formula", "internal"},
+
 	"config/placeholder": {"internal"},
 	"topology":           {"internal"},
 	"trust":              {"internal"},

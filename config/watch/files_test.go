@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"os"
@@ -8,12 +8,15 @@ import (
 )
 
 // Files that come, change and go are told of, in folders that come too; what stands beside them is not.
-func TestWatchFiles(t *testing.T) {
+func TestFiles(t *testing.T) {
 	for name, polling := range map[string]bool{"kernel": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			file, folder := filepath.Join(dir, "gcity", "config.toml"), filepath.Join(dir, "gcity", "themes")
-			pokes := WatchFiles(t.Context(), []string{file}, []string{folder}, WatchOptions{Quiet: 20 * time.Millisecond, Poll: 50 * time.Millisecond, Polling: polling})
+			file, folder := filepath.Join(dir, "gcity", "config.toml"),
+				filepath.Join(dir, "gcity", "themes")
+			pokes := Files(t.Context(), []string{file}, []string{folder},
+				Options{Quiet: 20 * time.Millisecond, Poll: 50 * time.Millisecond,
+					Polling: polling})
 			poked := func(what string) {
 				t.Helper()
 				select {
@@ -37,7 +40,8 @@ func TestWatchFiles(t *testing.T) {
 			poked("a theme that comes")
 			write(filepath.Join(folder, "mine.toml"), "xy")
 			poked("a theme that changes")
-			if err := os.Rename(filepath.Join(folder, "mine.toml"), filepath.Join(folder, "yours.toml")); err != nil {
+			if err := os.Rename(filepath.Join(folder, "mine.toml"),
+				filepath.Join(folder, "yours.toml")); err != nil {
 				t.Fatal(err)
 			}
 			poked("a theme with another name")

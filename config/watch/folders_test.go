@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/automation"
+	"gcity/config"
 	"gcity/formula"
 )
 
@@ -21,14 +22,14 @@ type kitchen struct {
 	others chan []string
 }
 
-func newKitchen(t *testing.T, o WatchOptions, folders ...string) *kitchen {
+func newKitchen(t *testing.T, o Options, folders ...string) *kitchen {
 	t.Helper()
 	k := &kitchen{t: t, others: make(chan []string)}
 	for i, f := range folders {
 		k.layers = append(k.layers, formula.Layer{Dir: f, Title: f, Rig: []string{"", "demo"}[i]})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	pokes, err := WatchFolders(ctx, folders, k.others, o)
+	pokes, err := Folders(ctx, folders, k.others, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,15 +106,19 @@ func TestWatchFoldersSeesEveryWayOfWriting(t *testing.T) {
 				poll = 20 * time.Millisecond
 			}
 			dir := folder(t, "")
-			city, rig := filepath.Join(dir, ".gc", "formulas"), filepath.Join(dir, "demo", "recipes")
-			k := newKitchen(t, WatchOptions{Quiet: 20 * time.Millisecond, Poll: poll, Polling: polling}, city, rig)
+			city, rig := filepath.Join(dir, ".gc", "formulas"),
+				filepath.Join(dir, "demo", "recipes")
+			k := newKitchen(t, Options{Quiet: 20 * time.Millisecond, Poll: poll, Polling: polling},
+				city, rig)
 			must := func(err error) {
 				t.Helper()
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
-			file := func(name string) string { return filepath.Join(city, automation.Folder, name, automation.FileName) }
+			file := func(name string) string {
+				return filepath.Join(city, automation.Folder, name, automation.FileName)
+			}
 
 			plant(t, file("a"), action("one")) // nothing of the path was there
 			k.await("a=one")
@@ -167,9 +172,10 @@ func TestWatchFoldersFollowsLinks(t *testing.T) {
 		}
 	}
 	formulas := filepath.Join(dir, "formulas")
-	one, two := plant(t, filepath.Join(shared, "one", "any.toml"), action("1")), plant(t, filepath.Join(shared, "two", automation.FileName), action("2"))
+	one, two := plant(t, filepath.Join(shared, "one", "any.toml"), action("1")),
+		plant(t, filepath.Join(shared, "two", automation.FileName), action("2"))
 	link(filepath.Join(shared, "layer"), formulas) // which is not there yet
-	k := newKitchen(t, WatchOptions{Quiet: 20 * time.Millisecond, Poll: time.Hour}, formulas)
+	k := newKitchen(t, Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}, formulas)
 
 	link(one, filepath.Join(shared, "layer", automation.Folder, "a", automation.FileName))
 	k.await("a=1")
@@ -192,9 +198,10 @@ func TestWatchFoldersFollowsLinks(t *testing.T) {
 // A second write within the same tick of the file system's clock, as long as the first, is one.
 func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
 	city := folder(t, "")
-	path := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName), action("one"))
+	path := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName),
+		action("one"))
 	at := time.Now()
-	k := newKitchen(t, WatchOptions{Quiet: 20 * time.Millisecond, Poll: time.Hour}, city)
+	k := newKitchen(t, Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}, city)
 	for _, word := range []string{"two", "six", "ten"} {
 		put(t, path, action(word))
 		if err := os.Chtimes(path, at, at); err != nil {
@@ -206,22 +213,25 @@ func TestWatchFoldersSeesAQuickRewrite(t *testing.T) {
 
 // A configuration that comes into force brings other folders: those are watched from then on, and the old ones not.
 func TestWatchFoldersTakesOthers(t *testing.T) {
-	for name, o := range map[string]WatchOptions{
+	for name, o := range map[string]Options{
 		"told":    {Quiet: 20 * time.Millisecond, Poll: time.Hour},
 		"polling": {Quiet: 20 * time.Millisecond, Poll: 20 * time.Millisecond, Polling: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, "")
-			old, fresh, later := filepath.Join(dir, "old"), filepath.Join(dir, "fresh"), filepath.Join(dir, "later")
+			old, fresh, later := filepath.Join(dir, "old"), filepath.Join(dir, "fresh"),
+				filepath.Join(dir, "later")
 			plant(t, filepath.Join(old, automation.Folder, "a", automation.FileName), action("old"))
-			plant(t, filepath.Join(fresh, automation.Folder, "a", automation.FileName), action("fresh"))
+			plant(t, filepath.Join(fresh, automation.Folder, "a", automation.FileName),
+				action("fresh"))
 			k := newKitchen(t, o, old)
 			k.layers = []formula.Layer{{Dir: fresh}, {Dir: later, Rig: "demo"}}
 			k.others <- []string{fresh, later}
 			k.await("a=fresh")
 			put(t, filepath.Join(fresh, automation.Folder, "a", automation.FileName), action("two"))
 			k.await("a=two")
-			plant(t, filepath.Join(later, automation.Folder, "b", automation.FileName), action("late"))
+			plant(t, filepath.Join(later, automation.Folder, "b", automation.FileName),
+				action("late"))
 			k.await("a=two b:rig:demo=late")
 		})
 	}
@@ -231,13 +241,16 @@ func TestWatchFoldersTakesOthers(t *testing.T) {
 func TestWatchFoldersIgnoresTheRest(t *testing.T) {
 	dir := folder(t, agents(1))
 	city := filepath.Join(dir, ".gc", "formulas")
-	file := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName), action("one"))
-	o := WatchOptions{Quiet: 20 * time.Millisecond, Poll: time.Hour}
-	k, config := newKitchen(t, o, city, filepath.Join(dir, "none", "recipes")), watching(t, dir, o)
+	file := plant(t, filepath.Join(city, automation.Folder, "a", automation.FileName),
+		action("one"))
+	o := Options{Quiet: 20 * time.Millisecond, Poll: time.Hour}
+	k, conf := newKitchen(t, o, city, filepath.Join(dir, "none", "recipes")), watching(t, dir, o)
 	for i := range 100 {
 		text := strings.Repeat("x", i)
-		for _, path := range []string{filepath.Join(city, automation.Folder, "a", "run.log"), filepath.Join(city, automation.Folder, "README"),
-			filepath.Join(city, automation.Folder, "empty", "notes"), filepath.Join(city, "notes"), filepath.Join(dir, ".gc", "events.jsonl"),
+		for _, path := range []string{filepath.Join(city, automation.Folder, "a", "run.log"),
+			filepath.Join(city, automation.Folder, "README"),
+			filepath.Join(city, automation.Folder, "empty", "notes"), filepath.Join(city, "notes"),
+			filepath.Join(dir, ".gc", "events.jsonl"),
 			filepath.Join(dir, "notes")} {
 			plant(t, path, text)
 		}
@@ -246,8 +259,8 @@ func TestWatchFoldersIgnoresTheRest(t *testing.T) {
 	if n := k.await("a=two"); n != 1 {
 		t.Errorf("%d pokes", n)
 	}
-	swap(t, filepath.Join(dir, FileName), agents(2))
-	if n := await(t, config, dir, 2); n != 1 {
+	swap(t, filepath.Join(dir, config.FileName), agents(2))
+	if n := await(t, conf, dir, 2); n != 1 {
 		t.Errorf("%d pokes for a configuration that changed once", n)
 	}
 	select {

@@ -1,22 +1,25 @@
-package config
+package watch
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"gcity/config"
 )
 
-// The folder of a rig that was missing comes to be there, step by step, and goes: its agents can be started, and cannot.
-// Nothing is polled for that.
+// The folder of a rig that was missing comes to be there, step by step, and goes: its agents can be started, and
+// cannot. Nothing is polled for that.
 func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
 	dir := folder(t, "")
 	project := filepath.Join(folder(t, ""), "src", "mine", "demo")
-	put(t, filepath.Join(dir, FileName), agents(1)+"[[rigs]]\nname = \"demo\"\npath = \""+project+"\"\n")
-	pokes := watching(t, dir, WatchOptions{Quiet: 20 * time.Millisecond, Poll: time.Hour})
+	put(t, filepath.Join(dir, config.FileName), agents(1)+"[[rigs]]\nname = \"demo\"\npath = \""+
+		project+"\"\n")
+	pokes := watching(t, dir, Options{Quiet: 20 * time.Millisecond, Poll: time.Hour})
 	expect := func(want string) {
 		t.Helper()
-		c, err := Load(dir)
+		c, err := config.Load(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,8 +45,9 @@ func TestWatchSeesTheFoldersOfRigs(t *testing.T) {
 
 func TestComing(t *testing.T) {
 	dir := folder(t, "")
-	for path, want := range map[string]string{"/": "/", dir: dir, dir + "/a": dir + "/a", dir + "/a/b/c": dir + "/a", "/usr/none": "/usr/none"} {
-		if got := coming(path); got != want {
+	for path, want := range map[string]string{"/": "/", dir: dir, dir + "/a": dir + "/a",
+		dir + "/a/b/c": dir + "/a", "/usr/none": "/usr/none"} {
+		if got := firstMissing(path); got != want {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}

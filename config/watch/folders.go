@@ -1,4 +1,4 @@
-package config
+package watch
 
 import (
 	"context"
@@ -7,22 +7,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"gcity/automation"
+	"gcity/config"
 	"gcity/formula"
 )
 
-// WatchFolders pokes when a formula or an automation in one of these folders, as City.Layers has them, was written,
-// has come or has gone since the last poke, and all have then been left alone for a while. Nothing else in the
-// folders pokes. A folder need not exist; one that does not answer is left out until it does. Others, which may be
-// nil, brings folders that count instead from then on, absolute; that what is in them is another thing than before
-// is a change. As with Watch, pokes that are not taken become one, the channel is closed once ctx has ended and
-// nothing is left, and where the kernel has no watches to give files are looked at every o.Poll.
-func WatchFolders(ctx context.Context, folders []string, others <-chan []string,
-	o WatchOptions) (<-chan struct{}, error) {
+// Folders pokes when a formula or an automation in one of these folders, as City.Layers returns them, was written,
+// created or removed since the last poke, and nothing has changed for o.Quiet. No other file counts. A folder need not
+// exist. A folder that does not respond is ignored until it responds. Others, which may be nil, brings folders that
+// replace these; if their content differs, that is a change. Pokes that are not received become one. The channel is
+// closed after ctx has ended and the watch has stopped.
+func Folders(
+	ctx context.Context, folders []string, others <-chan []string, o Options,
+) (<-chan struct{}, error) {
 	r := &recipes{dirs: make([]string, len(folders))}
 	for i, f := range folders {
 		abs, err := filepath.Abs(f)
@@ -32,19 +33,19 @@ func WatchFolders(ctx context.Context, folders []string, others <-chan []string,
 		}
 		r.dirs[i] = abs
 	}
-	return watch(ctx, r, o, others), nil
+	return start(ctx, r, o, others), nil
 }
 
-// recipes are the formulas and automations in some folders.
+// recipes is the subject of the formulas and automations in some folders.
 type recipes struct {
 	dirs []string // absolute
-	// events of recipes so far: two writes within one tick of the file system's clock look the same
+	// events so far: two writes within one tick of the file system's clock look the same
 	writes int
 
-	watched map[string]bool // folders to be watched
+	watched map[string]bool // folders for the kernel to watch
 	files   map[string]bool // paths whose events matter
-	open    map[string]bool // folders in which everything matters
-	known   map[string]bool // recipes that are there, free of links
+	open    map[string]bool // folders in which every event matters
+	known   map[string]bool // recipes that exist, free of links
 }
 
 func (r *recipes) String() string { return "formulas and automations" }
@@ -74,7 +75,7 @@ func (r *recipes) folders() map[string]bool {
 		real := r.through(dir)
 		r.folder(real)
 		below := filepath.Join(real, automation.Folder)
-		r.files[below] = true // its coming, and its going
+		r.files[below] = true // it may be created or removed
 		entries, err := os.ReadDir(below)
 		if err != nil {
 			continue
@@ -100,19 +101,19 @@ func (r *recipes) folders() map[string]bool {
 	return r.watched
 }
 
-// folder has a folder watched, and its own end noticed.
+// folder watches a folder, and the folder's own removal.
 func (r *recipes) folder(path string) { r.watched[path], r.files[path] = true, true }
 
-// await watches for the coming of a path, link by link.
+// await watches for the creation of a path, link by link.
 func (r *recipes) await(path string) {
 	for _, p := range hops(path) {
-		p = coming(p)
+		p = firstMissing(p)
 		r.files[p] = true
 		r.folder(filepath.Dir(p))
 	}
 }
 
-// through watches the links that a path leads through, and gives the path without them.
+// through watches the links on a path, and returns the path without them.
 func (r *recipes) through(path string) string {
 	way := hops(path)
 	for _, link := range way[:len(way)-1] {
@@ -122,19 +123,14 @@ func (r *recipes) through(path string) string {
 	return way[len(way)-1]
 }
 
-// state lists the recipes as the file system knows them.
+// state lists the recipes with their last writes.
 func (r *recipes) state() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.writes)
-	answering, mute := r.answering()
-	fmt.Fprintln(&b, mute)
-	for _, path := range paths(answering) {
-		if info, err := os.Stat(path); err == nil && !info.IsDir() {
-			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano(), info.Mode(),
-				info.Sys().(*syscall.Stat_t).Ino)
-		}
-	}
-	for _, dir := range answering { // one that cannot be read is not an empty one
+	answering, hung := r.answering()
+	fmt.Fprintln(&b, hung)
+	b.WriteString(stats(slices.DeleteFunc(paths(answering), isDir)))
+	for _, dir := range answering { // an unreadable folder is not an empty one
 		for _, f := range []string{dir, filepath.Join(dir, automation.Folder)} {
 			if _, err := os.ReadDir(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintln(&b, err)
@@ -144,30 +140,29 @@ func (r *recipes) state() string {
 	return b.String()
 }
 
-// answering are the folders that answer just now, and mute the others, which can be neither watched nor read.
-func (r *recipes) answering() (answering, mute []string) {
+// answering returns the folders that respond now, and in hung the others, which can be neither watched nor read.
+func (r *recipes) answering() (answering, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
-		beginLook(dir)
-		beginLook(filepath.Join(dir, automation.Folder))
+		config.BeginLook(dir)
+		config.BeginLook(filepath.Join(dir, automation.Folder))
 	}
 	for _, dir := range r.dirs {
-		_, self := lookAt(dir, began)
-		_, below := lookAt(filepath.Join(dir, automation.Folder), began)
-		if self && below {
+		self := config.Answers(dir, began)
+		if below := config.Answers(filepath.Join(dir, automation.Folder), began); self && below {
 			answering = append(answering, dir)
 		} else {
-			mute = append(mute, dir)
+			hung = append(hung, dir)
 		}
 	}
-	return answering, mute
+	return answering, hung
 }
 
-// paths are those where recipes are in some folders, or would be.
+// paths returns the paths at which some folders have recipes, or would have them.
 func paths(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {
-		entries, _ := os.ReadDir(dir) // what cannot be read has none
+		entries, _ := os.ReadDir(dir) // an unreadable folder counts as empty
 		for _, e := range entries {
 			if strings.HasSuffix(e.Name(), formula.Suffix) {
 				out = append(out, filepath.Join(dir, e.Name()))
@@ -182,4 +177,9 @@ func paths(dirs []string) []string {
 		}
 	}
 	return out
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

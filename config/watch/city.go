@@ -1,0 +1,135 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gcity/config"
+)
+
+// City pokes when the configuration of a city has changed since the call, or since the last poke, and nothing has
+// changed for o.Quiet. A removed or invalid city.toml is a change. So is a rig's folder that is created or removed, and
+// any file of a topology. No other file counts. Call City before config.Load, or set o.First, so that no change is lost
+// in between. Pokes that are not received become one. The channel is closed after ctx has ended and the watch has
+// stopped.
+//
+// If the kernel has no watches left, or the folder is missing, the files are polled every o.Poll.
+func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {
+	dir, err := config.Canonical(s.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot watch the city's configuration: %w", err)
+	}
+	s.Dir = dir
+	inputs := config.Inputs{Files: []string{filepath.Join(dir, config.FileName)}}
+	return start(ctx, &sources{from: s, inputs: inputs}, o, nil), nil
+}
+
+// sources is the subject of one configuration: its files, and the folders of its topologies and rigs.
+type sources struct {
+	from   config.Source // its folder is free of links
+	inputs config.Inputs // of the last time that it could be read
+	// events so far: two writes within one tick of the file system's clock look the same
+	writes int
+
+	open map[string]bool // folders in which every event matters
+	// paths whose events matter: the sources, and the links on the way to them
+	files map[string]bool
+}
+
+func (s *sources) String() string { return "the configuration" }
+
+func (s *sources) saw(path string) bool {
+	if s.files[path] || s.open[filepath.Dir(path)] {
+		s.writes++
+		return true
+	}
+	return false
+}
+
+func (s *sources) follow() {
+	if in, err := s.from.Inputs(); err == nil {
+		s.inputs = in
+	}
+}
+
+// folders returns those of everything that the configuration is read from.
+func (s *sources) folders() map[string]bool {
+	s.files = map[string]bool{}
+	for _, path := range s.inputs.Files {
+		for _, p := range hops(path) {
+			s.files[p] = true
+		}
+	}
+	parents := map[string]bool{}
+	for p := range s.files {
+		parents[filepath.Dir(p)] = true
+	}
+	s.open = map[string]bool{}
+	s.rigs(parents)
+	s.maybe(parents)
+	for _, tree := range s.inputs.Trees {
+		way := hops(tree)
+		for _, p := range way {
+			p = firstMissing(p)
+			s.files[p], parents[filepath.Dir(p)] = true, true
+		}
+		for _, f := range config.TreeFolders(way[len(way)-1]) {
+			s.open[f], parents[f] = true, true
+		}
+	}
+	for f := range parents {
+		s.files[f] = true // the watch of a folder is lost with the folder
+	}
+	return parents
+}
+
+// rigs adds what tells that the folder of a rig was created or removed.
+func (s *sources) rigs(parents map[string]bool) {
+	began := time.Now()
+	for _, p := range s.inputs.Rigs {
+		config.BeginLook(p)
+	}
+	for _, p := range s.inputs.Rigs {
+		if !config.Answers(p, began) {
+			continue // the kernel could not add a watch either
+		}
+		p = firstMissing(p)
+		s.files[p] = true
+		if f := filepath.Dir(p); !parents[f] {
+			parents[f] = false // every revision looks at the rigs, too
+		}
+	}
+}
+
+// maybe adds the folders whose content matters, and which need not exist.
+func (s *sources) maybe(parents map[string]bool) {
+	began := time.Now()
+	// the last folder that answered; the folders below it need no look of their own
+	answers := "/\x00"
+	for _, p := range s.inputs.Folders {
+		if !strings.HasPrefix(p, answers+"/") {
+			if !config.Answers(p, began) {
+				continue
+			}
+			answers = p
+		}
+		next := firstMissing(p)
+		s.files[next], parents[filepath.Dir(next)] = true, true
+		if next == p {
+			s.open[p], parents[p] = true, true
+		}
+	}
+}
+
+// state has more than the revision: a file that was changed and changed back may have been read in between.
+func (s *sources) state() string {
+	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
+	revision, err := s.from.Revision()
+	if err != nil {
+		return state + "unreadable"
+	}
+	return state + revision
+}

@@ -1,0 +1,86 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Files pokes when one of some files, or a file in one of some folders, was written, created or removed since the last
+// poke, and nothing has changed for o.Quiet. None of the paths has to exist. Paths are absolute. Pokes that are not
+// received become one. The channel is closed after ctx has ended and the watch has stopped.
+func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {
+	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
+}
+
+// fileSet is a subject of single files and folders.
+type fileSet struct {
+	paths, dirs []string
+	// events so far: two writes within one tick of the file system's clock look the same
+	writes int
+	files  map[string]bool // paths whose events matter
+	open   map[string]bool // folders in which every event matters
+}
+
+func (l *fileSet) String() string { return "the preferences" }
+
+func (l *fileSet) follow() {}
+
+func (l *fileSet) saw(path string) bool {
+	if l.files[path] || l.open[filepath.Dir(path)] {
+		l.writes++
+		return true
+	}
+	return false
+}
+
+func (l *fileSet) folders() map[string]bool {
+	l.files, l.open = map[string]bool{}, map[string]bool{}
+	watched := map[string]bool{}
+	for _, path := range append(l.dirs[:len(l.dirs):len(l.dirs)], l.paths...) {
+		for _, p := range hops(path) {
+			p = firstMissing(p)
+			l.files[p] = true
+			watched[filepath.Dir(p)], l.files[filepath.Dir(p)] = true, true
+		}
+	}
+	for _, dir := range l.dirs {
+		way := hops(dir)
+		if real := way[len(way)-1]; firstMissing(real) == real {
+			if info, err := os.Stat(real); err == nil && info.IsDir() {
+				watched[real], l.open[real] = true, true
+			}
+		}
+	}
+	return watched
+}
+
+func (l *fileSet) state() string {
+	all := l.paths
+	for _, dir := range l.dirs {
+		entries, _ := os.ReadDir(dir) // an unreadable folder counts as empty
+		for _, e := range entries {
+			all = append(all[:len(all):len(all)], filepath.Join(dir, e.Name()))
+		}
+	}
+	state := stats(all)
+	if state != "" {
+		state += fmt.Sprintln(l.writes)
+	}
+	return state
+}
+
+// stats returns one line for each path that exists, with what the file system says of its last write.
+func stats(paths []string) string {
+	var b strings.Builder
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil {
+			fmt.Fprintln(&b, path, info.Size(), info.ModTime().UnixNano(), info.Mode(),
+				info.Sys().(*syscall.Stat_t).Ino)
+		}
+	}
+	return b.String()
+}

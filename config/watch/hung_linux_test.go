@@ -1,0 +1,52 @@
+package watch
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gcity/internal/mute"
+)
+
+// Formulas and automations are watched in the folders that answer, whatever another one does.
+func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
+	if !mute.Apart(t) {
+		return
+	}
+	hung, _, free := mute.Folder(t, false)
+	dir := folder(t, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	begun := make(chan (<-chan struct{}), 1)
+	go func() {
+		pokes, err := Folders(ctx, []string{filepath.Join(hung, "formulas"), dir}, nil,
+			Options{Quiet: time.Millisecond})
+		if err != nil {
+			t.Error(err)
+		}
+		begun <- pokes
+	}()
+	late := time.After(patience)
+	var pokes <-chan struct{}
+	select {
+	case pokes = <-begun:
+	case <-late:
+		free()
+		t.Fatal("the watch does not begin")
+	}
+	put(t, filepath.Join(dir, "a.formula.toml"), "")
+	select {
+	case <-pokes:
+	case <-late:
+		t.Error("a change beside it is not seen")
+	}
+	cancel()
+	for open := true; open; {
+		select {
+		case _, open = <-pokes:
+		case <-late:
+			free()
+			t.Fatal("the watch does not end")
+		}
+	}
+}

@@ -1,0 +1,243 @@
+// Package watch tells that files changed: the configuration of a city, formulas and automations, or single files. It
+// compares files only with what they were before. The receiver decides what a change means, and whether it has read it.
+//
+// # Concurrency
+//
+// Each watch has one goroutine, which ends with its context.
+package watch
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/internal/mishap"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Options configure a watch. The zero value has useful defaults.
+type Options struct {
+	Log     *slog.Logger  // gets one warning if the watch has to poll; nil = slog.Default()
+	Quiet   time.Duration // between the last change and its poke; 0 = 200 ms
+	Poll    time.Duration // interval of polls where the kernel cannot notify; 0 = 2 s
+	Polling bool          // poll without asking the kernel, for network file systems
+	// poke at once, for a caller that has loaded before and may have missed a change since
+	First  bool
+	Broken func(error) // gets a panic, which ends the watch; nil: a panic ends the program
+}
+
+// start starts to watch a subject. Others brings new folders for a subject that is made of folders; it may be nil.
+func start(ctx context.Context, s subject, o Options, others <-chan []string) <-chan struct{} {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Quiet <= 0 {
+		o.Quiet = 200 * time.Millisecond
+	}
+	if o.Poll <= 0 {
+		o.Poll = 2 * time.Second
+	}
+	w := &watcher{
+		of: s, o: o, others: others, pokes: make(chan struct{}, 1),
+		running: mishap.Group{Tell: mishap.Fatal(o.Broken)},
+	}
+	w.look()
+	select {
+	case <-w.pokes: // the state at the beginning is no change
+	default:
+	}
+	if o.First {
+		w.pokes <- struct{}{}
+	}
+	w.running.Go(func() { w.run(ctx) })
+	return w.pokes
+}
+
+// subject is what a watcher watches. Only the watcher's goroutine uses it.
+type subject interface {
+	// follow finds out which files the subject consists of now.
+	follow()
+	// folders returns the folders for the kernel to watch. The value is true if a missing watch could lose a change.
+	folders() map[string]bool
+	// saw reports whether an event of a path may be a change.
+	saw(path string) bool
+	// state returns a text that is different after every change.
+	state() string
+	// String names the subject in the warning about polling.
+	String() string
+}
+
+// watcher belongs to the goroutine of run once that has started.
+type watcher struct {
+	of      subject
+	o       Options
+	others  <-chan []string // new folders of the subject; nil = they never change
+	pokes   chan struct{}
+	running mishap.Group
+
+	kernel *fsnotify.Watcher // nil if the kernel is not asked, or has no watches left
+	blind  bool              // the kernel does not watch everything
+	warned bool
+	last   string // state at the last look
+}
+
+func (w *watcher) run(ctx context.Context) {
+	defer close(w.pokes)
+	defer func() {
+		if w.kernel != nil {
+			_ = w.kernel.Close() // the watch ends either way
+		}
+	}()
+	quiet := time.NewTimer(w.o.Quiet)
+	quiet.Stop()
+	defer quiet.Stop()
+	poll := time.NewTicker(w.o.Poll)
+	defer poll.Stop()
+	for {
+		var events <-chan fsnotify.Event
+		var errs <-chan error
+		var tick <-chan time.Time
+		if w.kernel != nil {
+			events, errs = w.kernel.Events, w.kernel.Errors
+		}
+		if w.blind {
+			tick = poll.C
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case e := <-events:
+			if e.Op != fsnotify.Chmod && w.of.saw(e.Name) {
+				quiet.Reset(w.o.Quiet)
+			}
+		case <-errs: // events were lost, so any file may have changed
+			quiet.Reset(w.o.Quiet)
+		case <-tick:
+			w.look()
+		case folders := <-w.others:
+			if s, ok := w.of.(interface{ instead([]string) }); ok {
+				s.instead(folders)
+				w.arm() // at once: a change during the quiet time must not be lost
+				quiet.Reset(w.o.Quiet)
+			}
+		case <-quiet.C:
+			w.look()
+		}
+	}
+}
+
+// look watches everything that the subject consists of now, and pokes if the subject has changed.
+func (w *watcher) look() {
+	w.arm()
+	w.of.follow()
+	for range 5 { // a change before the watch existed is seen by another look
+		if !w.arm() {
+			break
+		}
+	}
+	state := w.of.state()
+	if state == w.last {
+		return
+	}
+	w.last = state
+	select {
+	case w.pokes <- struct{}{}:
+	default:
+	}
+}
+
+// arm makes the kernel watch the subject's folders, and reports whether it added one. It watches folders because the
+// watch of a file is lost with the file.
+func (w *watcher) arm() (added bool) {
+	parents := w.of.folders()
+	w.blind = w.o.Polling
+	if w.blind {
+		return false
+	}
+	if w.kernel == nil {
+		k, err := fsnotify.NewWatcher()
+		if err != nil {
+			w.blinded(err)
+			return false
+		}
+		w.kernel = k
+	}
+	watched := map[string]bool{}
+	for _, f := range w.kernel.WatchList() {
+		watched[f] = true
+		if _, wanted := parents[f]; !wanted {
+			_ = w.kernel.Remove(f) // it may be removed already
+		}
+	}
+	for _, f := range slices.Sorted(maps.Keys(parents)) {
+		if watched[f] {
+			continue
+		}
+		err := w.kernel.Add(f)
+		added = added || err == nil
+		if err != nil && parents[f] {
+			w.blinded(err)
+		}
+	}
+	return added
+}
+
+// blinded notes that the watch has to poll. A missing or unreadable folder gets no warning: its reader reports it.
+func (w *watcher) blinded(err error) {
+	w.blind = true
+	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return
+	}
+	w.warned = true
+	w.o.Log.Warn("the kernel has no file watches left for "+w.of.String()+", so gcity polls the "+
+		"files and sees changes a little later; "+
+		"raise fs.inotify.max_user_instances or max_user_watches", "every", w.o.Poll, "err", err)
+}
+
+// firstMissing returns the first part of a path that does not exist, or the whole path if it exists. The creation of
+// that part is the next event to wait for.
+func firstMissing(path string) string {
+	for {
+		up := filepath.Dir(path)
+		if _, err := os.Stat(up); err == nil || up == path {
+			return path
+		}
+		path = up
+	}
+}
+
+// hops returns every symbolic link on the way to a file, and the file itself last. The folder of each path in the
+// result is free of links.
+func hops(path string) []string {
+	var out []string
+	done, rest := "/", strings.TrimPrefix(filepath.Clean(path), "/")
+	for links := 0; rest != "" && links < 40; {
+		name, more, _ := strings.Cut(rest, "/")
+		rest = more
+		if name == ".." {
+			done = filepath.Dir(done)
+			continue
+		}
+		here := filepath.Join(done, name)
+		to, err := os.Readlink(here)
+		switch {
+		case err != nil: // no link, or not there
+			done = here
+		case filepath.IsAbs(to):
+			out, links = append(out, here), links+1
+			done, rest = "/", strings.TrimPrefix(filepath.Join(to, rest), "/")
+		default:
+			out, links = append(out, here), links+1
+			rest = filepath.Join(to, rest)
+		}
+	}
+	return append(out, done)
+}
