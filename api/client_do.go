@@ -9,6 +9,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/city/verb"
 )
 
 // Do implements city.Control.
@@ -42,18 +43,6 @@ func commandPath(cmd city.Command) (string, error) {
 	switch cmd := cmd.(type) {
 	case city.Emit:
 		return "/v0/events", nil
-	case city.Scale:
-		return targetPath(pool, cmd.Pool, "scale")
-	case city.SuspendRig:
-		return targetPath(rig, cmd.Rig, "suspend")
-	case city.ResumeRig:
-		return targetPath(rig, cmd.Rig, "resume")
-	case city.Fire:
-		return targetPath(automated, cmd.Automation, kind(cmd.Verb()))
-	case city.EndRun:
-		return targetPath(automated, cmd.Automation, "stop")
-	case city.Beat, city.Decide, city.Acknowledge:
-		return targetPath(watchdog, cmd.Target(), kind(cmd.Verb()))
 	case city.CreateBead:
 		if cmd.Rig != "" {
 			return "/v0/beads?" + url.Values{"rig": {cmd.Rig}}.Encode(), nil
@@ -66,10 +55,15 @@ func commandPath(cmd city.Command) (string, error) {
 		}
 		return path, err
 	}
-	if target := cmd.Target(); target != "" {
-		return targetPath(agent, target, kind(cmd.Verb()))
+	v, known := verb.Of(cmd)
+	parts := v.Parts()
+	switch {
+	case !known || len(parts) == 0:
+		return "/v0/" + cmd.Verb(), nil
+	case v.Noun == verb.City:
+		return "/v0/" + parts[0], nil
 	}
-	return "/v0/" + cmd.Verb(), nil
+	return targetPath(kind(v.Noun), cmd.Target(), kind(parts[0]))
 }
 
 // targetPath is the path of something of an agent, a pool, a rig, an automation or a bead, or, what being "", its

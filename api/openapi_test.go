@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"gcity/api/openapi"
-	"gcity/city"
+	"gcity/city/verb"
 )
 
 // sample is a path with names in it.
@@ -43,7 +43,7 @@ func TestDocumentIsTheAPI(t *testing.T) {
 			}
 			if rt.kind == command {
 				verbs[rt.verb] = true
-				if _, err := city.Decode(rt.verb, rt.target, nil); err != nil && strings.Contains(err.Error(), "no verb") {
+				if _, err := verb.Decode(rt.verb, rt.target, nil); err != nil && strings.Contains(err.Error(), "no verb") {
 					t.Errorf("%s: %v", path, err)
 				}
 			}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"gcity/api/openapi"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/city/verb"
 	"gcity/events"
 	"gcity/mail"
 )
@@ -16,7 +18,7 @@ const news = "index wait"
 
 // operations are all that there are.
 func operations() []openapi.Operation {
-	all := slices.Concat(reads(), agentVerbs(), writes())
+	all := slices.Concat(reads(), verbs(), writes())
 	for _, o := range gascity.Operations() {
 		all = append(all, o.Operation)
 	}
@@ -98,54 +100,30 @@ func reads() []openapi.Operation {
 	}
 }
 
-func agentVerbs() []openapi.Operation {
-	var out []openapi.Operation
-	for _, v := range []struct {
-		verb, summary string
-		body          any
-	}{
-		{"restart", "End its session and begin a new one", nil},
-		{"stop", "End its session and keep it ended", nil},
-		{"kill", "End its session at once; it is restarted", nil},
-		{"suspend", "Write that it is suspended", nil}, {"resume", "Take that back", nil},
-		{"release", "Let it out of quarantine or backoff", nil},
-		{"interrupt", "What Ctrl-C does", nil}, {"clear", "Forget its kept output", nil},
-		{"request-restart", "Its own wish to be restarted", nil},
-		{"drain", "Tell it to finish", city.Drain{}}, {"undrain", "Take that back", nil},
-		{"drain-ack", "Its own word that it has finished", nil},
-		{"nudge", "Type a text and submit it", city.Nudge{}},
-		{"unsend", "Take back texts that wait", city.Unsend{}},
-		{"send-keys", "Press keys", city.SendKeys{}},
-	} {
-		out = append(out, openapi.Operation{Method: "POST", Path: "/v0/agent/{agent}/" + v.verb,
-			Summary: v.summary, Body: v.body, Answer: city.Receipt{}})
+// verbs are the operations of the table of verbs.
+func verbs() []openapi.Operation {
+	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
+		Summary: "An upgrade to its terminal",
+		Query:   "cols rows raw", Text: "application/octet-stream"}}
+	for _, v := range verb.All() {
+		summary := v.API.Summary
+		for _, part := range v.Parts() {
+			path := "/v0/" + part
+			if n := v.Noun; n != verb.City {
+				path = fmt.Sprintf("/v0/%s/{%[1]s}/%s", n, part)
+			}
+			out = append(out, openapi.Operation{Method: "POST", Path: path, Summary: summary,
+				Body:   v.API.Body,
+				Answer: city.Receipt{}})
+			summary = "The same as /" + part // of what follows, the alias
+		}
 	}
-	return append(out, openapi.Operation{Method: "POST", Path: "/v0/agent/{agent}/attach",
-		Summary: "An upgrade to its terminal", Query: "cols rows raw",
-		Text: "application/octet-stream"})
+	return out
 }
 
 func writes() []openapi.Operation {
 	const post = "POST"
 	return []openapi.Operation{
-		{Method: post, Path: "/v0/pool/{pool}/scale", Summary: "Set a pool's size, or give it " +
-			"back to its check", Body: city.Scale{}, Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/rig/{rig}/suspend", Summary: "Suspend all agents of a rig",
-			Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/rig/{rig}/resume", Summary: "Take that back",
-			Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/automation/{automation}/run", Summary: "Run it now",
-			Body: city.Fire{}, Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/automation/{automation}/stop", Summary: "End its run that goes",
-			Body: city.EndRun{}, Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/watchdog/{watchdog}/beat", Summary: "Have it look now",
-			Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/watchdog/{watchdog}/decide",
-			Summary: "What its beat is to do, in the words of whoever judged", Body: city.Decide{},
-			Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/watchdog/{watchdog}/acknowledge",
-			Summary: "Say that a person has seen its call", Body: city.Acknowledge{},
-			Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/beads", Summary: "Make a piece of work", Query: "rig",
 			Body: gascity.NewBead{}, Answer: gascity.Made{}},
 		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a piece of work",
@@ -166,14 +144,6 @@ func writes() []openapi.Operation {
 			Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/events", Summary: "Write an event of your own",
 			Body: events.Event{}, Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/reload", Summary: "Read the configuration now",
-			Body: city.Reload{}, Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/suspend", Summary: "Suspend the city", Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/resume", Summary: "Take that back", Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/stop", Summary: "End the city, or with leave its " +
-			"controller alone", Body: city.Shutdown{}, Answer: city.Receipt{}},
-		{Method: post, Path: "/v0/shutdown", Summary: "The same as /stop", Body: city.Shutdown{},
-			Answer: city.Receipt{}},
 	}
 }
 

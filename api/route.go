@@ -1,11 +1,11 @@
 package api
 
 import (
-	"gcity/api/gascity"
 	"slices"
 	"strings"
 
-	"gcity/city"
+	"gcity/api/gascity"
+	"gcity/city/verb"
 )
 
 // kind is what a request is about.
@@ -69,7 +69,7 @@ type route struct {
 	// an agent or a pool, qualified, a rig, an automation, scoped, a watchdog, or a bead's id; "" = the city
 	target string
 	run    string // the id of a run of the automation
-	verb   string // of a command, as city.Decode takes it
+	verb   string // of a command, as verb.Decode takes it
 }
 
 // parse understands a path as it came, still escaped. Every name in it is valid.
@@ -147,12 +147,12 @@ func (rt *route) parseCity(rest string) error {
 	case status, snapshot, snapshots, configured, agents, quarantine, pools, rigs, automations,
 		watchdogs, work, mailbox, slinging, eventLog, eventStream:
 		rt.kind = k
-	case "reload", "suspend", "resume", "shutdown":
-		rt.kind, rt.verb = command, rest
-	case "stop":
-		rt.kind, rt.verb = command, "shutdown"
 	default:
-		return unknownPath()
+		v, ok := verb.At(verb.City, rest)
+		if !ok {
+			return unknownPath()
+		}
+		rt.kind, rt.verb = command, v.Name
 	}
 	return nil
 }
@@ -171,8 +171,8 @@ func (rt *route) parseTarget(noun kind, parts []string) error {
 		string(outputs) {
 		rt.kind, parts = outputs, parts[:n]
 	} else if last := len(parts) - 1; last > 0 {
-		if k, verb := what(noun, parts[last]); k != "" {
-			rt.kind, rt.verb, parts = k, verb, parts[:last]
+		if k, name := what(noun, parts[last]); k != "" {
+			rt.kind, rt.verb, parts = k, name, parts[:last]
 		}
 	}
 	whole := noun.flat() || slices.ContainsFunc(parts, func(p string) bool {
@@ -203,61 +203,28 @@ func (k kind) flat() bool {
 }
 
 // what gives the kind, and for a command the verb, that the last part of a path asks of a thing; "" = nothing.
-func what(noun kind, last string) (k kind, verb string) {
+func what(noun kind, last string) (k kind, name string) {
+	if v, ok := verb.At(verb.Noun(noun), last); ok {
+		return command, v.Name
+	}
+	k = kind(last)
 	switch noun {
 	case agent:
-		switch k := kind(last); {
-		case k == inspect || k == output || k == watch || k == attach:
+		if k == inspect || k == output || k == watch || k == attach {
 			return k, ""
-		case isVerb(last):
-			return command, last
-		}
-	case pool:
-		if last == "scale" {
-			return command, last
-		}
-	case rig:
-		switch last {
-		case "suspend":
-			return command, city.SuspendRig{}.Verb()
-		case "resume":
-			return command, city.ResumeRig{}.Verb()
 		}
 	case automated:
-		switch last {
-		case string(history):
-			return history, ""
-		case city.Fire{}.Verb():
-			return command, last
-		case "stop":
-			return command, city.EndRun{}.Verb()
-		}
-	case watchdog:
-		switch last {
-		case city.Beat{}.Verb(), city.Decide{}.Verb(), city.Acknowledge{}.Verb():
-			return command, last
+		if k == history {
+			return k, ""
 		}
 	case letter:
-		if k := kind(last); k == reading || k == archiving || k == replying {
+		if k == reading || k == archiving || k == replying {
 			return k, ""
 		}
 	case bead:
-		if k := kind(last); k == closing || k == updating {
+		if k == closing || k == updating {
 			return k, ""
 		}
 	}
 	return "", ""
-}
-
-// isVerb asks the codec for the verbs of agents: a body that lacks something is no unknown verb.
-func isVerb(verb string) bool {
-	switch verb {
-	case "nudge", "send-keys":
-		return true
-	case "scale", "suspend-rig", "resume-rig", "run", "end-run", "update-bead", "beat", "decide",
-		"acknowledge":
-		return false
-	}
-	_, err := city.Decode(verb, "x", nil)
-	return err == nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/city/verb"
 )
 
 func TestParse(t *testing.T) {
@@ -176,7 +177,7 @@ func FuzzParse(f *testing.F) {
 			if err != nil || back.kind != command {
 				t.Fatalf("%#v came back as %+v, %v", c, back, err)
 			}
-			if got, err := city.Decode(back.verb, back.target, body); err != nil || !reflect.DeepEqual(got, c) {
+			if got, err := verb.Decode(back.verb, back.target, body); err != nil || !reflect.DeepEqual(got, c) {
 				t.Fatalf("%#v came back as %#v, %v", c, got, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"gcity/api/gascity"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/city/verb"
 )
 
 // everything is the limit of a list that has none.
@@ -141,7 +142,7 @@ func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ route) err
 		return err
 	}
 	body := slices.Concat([]byte(`{"rig":`), rig, []byte(`,"bead":`), b, []byte("}"))
-	c, err := city.Decode(city.CreateBead{}.Verb(), "", body)
+	c, err := verb.Decode(city.CreateBead{}.Verb(), "", body)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/city/verb"
 )
 
 // do carries out the command of a route and answers when it is done.
@@ -30,7 +31,7 @@ func (s *server) emit(w http.ResponseWriter, r *http.Request, rt route) error {
 }
 
 func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt route, body []byte) error {
-	c, err := city.Decode(rt.verb, rt.target, body)
+	c, err := verb.Decode(rt.verb, rt.target, body)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/city/verb"
 )
 
 // What is wrong with a body is said in its own words: no name of a Go type, package or function.
@@ -26,7 +27,7 @@ func TestDecodeBody(t *testing.T) {
 		{"emit", "", `{"event":{"type":5}}`, "type has to be a text, and is a number"},
 		{"nudge", "a", `{"text":true}`, "text has to be a text, and is true or false"},
 	} {
-		_, err := city.Decode(c.verb, c.target, []byte(c.body))
+		_, err := verb.Decode(c.verb, c.target, []byte(c.body))
 		if codeOf(err) != city.Invalid || !strings.HasPrefix(err.Error(), "the request's body is not understood: ") || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %s", c.verb, c.body, err, c.want)
 			continue

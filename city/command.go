@@ -2,13 +2,12 @@ package city
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"gcity/beads"
 	"gcity/events"
 )
 
-// Command is something to be done to a city. The set is closed; Encode and Decode are its only codec.
+// Command is something to be done to a city. The set is closed; Encode and verb.Decode are its only codec.
 type Command interface {
 	Verb() string   // as in a URL and on the command line
 	Target() string // the agent, pool, rig, automation or bead it is about, "" = the city
@@ -189,132 +188,5 @@ func (Reload) Target() string           { return "" }
 func (Emit) Target() string             { return "" }
 func (Shutdown) Target() string         { return "" }
 
-// Encode gives the body that Decode reads back; verb and target travel beside it.
+// Encode gives the body that verb.Decode reads back; verb and target travel beside it.
 func Encode(c Command) ([]byte, error) { return json.Marshal(c) }
-
-// Decode builds the command of a verb for a target from its body, which may be empty where nothing is needed. Unknown
-// verbs, unknown fields, a target where none belongs and anything behind the body are *Error Invalid. Whether a target
-// exists and a number is within its bounds is for the city to say.
-func Decode(verb, target string, body []byte) (Command, error) {
-	switch verb {
-	case "suspend":
-		return filled(Suspend{target}, body)
-	case "resume":
-		return filled(Resume{target}, body)
-	}
-	if target == "" {
-		return decodeCity(verb, body)
-	}
-	switch verb {
-	case "scale":
-		return decodeScale(target, body)
-	case "suspend-rig":
-		return filled(SuspendRig{target}, body)
-	case "resume-rig":
-		return filled(ResumeRig{target}, body)
-	case "run":
-		return filled(Fire{Automation: target}, body)
-	case "end-run":
-		return filled(EndRun{Automation: target}, body)
-	case "update-bead":
-		return filled(UpdateBead{ID: target}, body)
-	}
-	if c, ok, err := decodeWatchdog(verb, target, body); ok {
-		return c, err
-	}
-	return decodeAgent(verb, target, body)
-}
-
-// decodeScale wants a size or auto: a body without either would scale to nothing by accident, and one with both has
-// been meant otherwise than it would be taken. Encode writes a size of 0 beside auto, which says nothing.
-func decodeScale(target string, body []byte) (Command, error) {
-	var in struct {
-		Size *int `json:"size"`
-		Auto bool `json:"auto"`
-	}
-	if err := DecodeBody(body, &in); err != nil {
-		return nil, err
-	}
-	if !in.Auto && in.Size == nil {
-		return nil, &Error{Code: Invalid, Message: `scale needs {"size": N} or {"auto": true}`}
-	}
-	if in.Auto && in.Size != nil && *in.Size != 0 {
-		return nil, &Error{Code: Invalid, Message: fmt.Sprintf("scale takes either a size or "+
-			"auto, not both: size is %d and auto is true", *in.Size)}
-	}
-	c := Scale{Pool: target, Auto: in.Auto}
-	if !in.Auto {
-		c.Size = *in.Size
-	}
-	return c, nil
-}
-
-func decodeCity(verb string, body []byte) (Command, error) {
-	switch verb {
-	case "create-bead":
-		return filled(CreateBead{}, body)
-	case "sling":
-		return decodeSling(body)
-	case "reload":
-		return filled(Reload{}, body)
-	case "emit":
-		return filled(Emit{}, body)
-	case "shutdown":
-		return filled(Shutdown{}, body)
-	}
-	return nil, &Error{Code: Invalid, Message: fmt.Sprintf("a city has no verb %q", verb)}
-}
-
-func decodeAgent(verb, target string, body []byte) (Command, error) {
-	switch verb {
-	case "restart":
-		return filled(Restart{target}, body)
-	case "stop":
-		return filled(Stop{target}, body)
-	case "kill":
-		return filled(Kill{target}, body)
-	case "release":
-		return filled(Release{target}, body)
-	case "interrupt":
-		return filled(Interrupt{target}, body)
-	case "clear":
-		return filled(Clear{target}, body)
-	case "request-restart":
-		return filled(RequestRestart{target}, body)
-	case "drain":
-		return filled(Drain{Agent: target}, body)
-	case "undrain":
-		return filled(Undrain{target}, body)
-	case "drain-ack":
-		return filled(DrainAck{target}, body)
-	case "unsend":
-		return filled(Unsend{Agent: target}, body)
-	case "nudge":
-		c := Nudge{Agent: target}
-		if err := DecodeBody(body, &c); err != nil {
-			return nil, err
-		}
-		if c.Text == "" {
-			return nil, &Error{Code: Invalid, Message: `nudge needs {"text": "…"}`}
-		}
-		return c, nil
-	case "send-keys":
-		c := SendKeys{Agent: target}
-		if err := DecodeBody(body, &c); err != nil {
-			return nil, err
-		}
-		if len(c.Keys) == 0 {
-			return nil, &Error{Code: Invalid, Message: `send-keys needs {"keys": ["…"]}`}
-		}
-		return c, nil
-	}
-	return nil, &Error{Code: Invalid, Message: fmt.Sprintf("an agent has no verb %q", verb)}
-}
-
-// filled is a command with what its body says.
-func filled[C Command](c C, body []byte) (Command, error) {
-	if err := DecodeBody(body, &c); err != nil {
-		return nil, err
-	}
-	return c, nil
-}

@@ -13,6 +13,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/city/verb"
 	"gcity/events"
 )
 
@@ -62,7 +63,7 @@ func TestCodecIsFaithful(t *testing.T) {
 			t.Errorf("%#v: %v", c, err)
 			continue
 		}
-		if got, err := city.Decode(c.Verb(), c.Target(), body); err != nil || !reflect.DeepEqual(got, c) {
+		if got, err := verb.Decode(c.Verb(), c.Target(), body); err != nil || !reflect.DeepEqual(got, c) {
 			t.Errorf("%#v came back from %s as %#v, %v", c, body, got, err)
 		}
 	}
@@ -96,7 +97,7 @@ func TestDecodeWithoutBody(t *testing.T) {
 	for _, c := range commands {
 		needs := map[string]bool{"nudge": true, "send-keys": true, "scale": true, "sling": true, "decide": true}[c.Verb()]
 		for _, body := range []string{"", " \n", "{}", "null"} {
-			got, err := city.Decode(c.Verb(), c.Target(), []byte(body))
+			got, err := verb.Decode(c.Verb(), c.Target(), []byte(body))
 			switch {
 			case needs && !isInvalid(err):
 				t.Errorf("%s with %q: %#v, %v", c.Verb(), body, got, err)
@@ -115,7 +116,7 @@ func isInvalid(err error) bool {
 func TestDecodeRefuses(t *testing.T) {
 	for _, c := range commands {
 		for _, body := range []string{`{"size":1,"unknown":1}`, `{"agent":"other"}`, `[]`, `"x"`, `1`, `{`, `{}{}`, `{} x`, "\x00", strings.Repeat("[", 100_000)} {
-			if got, err := city.Decode(c.Verb(), c.Target(), []byte(body)); !isInvalid(err) || got != nil {
+			if got, err := verb.Decode(c.Verb(), c.Target(), []byte(body)); !isInvalid(err) || got != nil {
 				t.Errorf("%s with %.40q: %#v, %v", c.Verb(), body, got, err)
 			}
 		}
@@ -138,7 +139,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"sling", "", `{"bead":"tw-1","formula":"f","no_formula":true}`}, {"sling", "", `{"bead":"tw-1","by":"a\nb"}`},
 		{"nudge", "worker", `{"text":""}`}, {"send-keys", "worker", `{"keys":[]}`},
 	} {
-		if got, err := city.Decode(c.verb, c.target, []byte(c.body)); !isInvalid(err) || got != nil {
+		if got, err := verb.Decode(c.verb, c.target, []byte(c.body)); !isInvalid(err) || got != nil {
 			t.Errorf("%s of %q with %s: %#v, %v", c.verb, c.target, c.body, got, err)
 		}
 	}
@@ -155,7 +156,7 @@ func TestDecodeScale(t *testing.T) {
 		`{"size":0,"auto":true}`:    {Pool: "rig/worker", Auto: true},
 		` {"size":4,"auto":false} `: {Pool: "rig/worker", Size: 4},
 	} {
-		if got, err := city.Decode("scale", "rig/worker", []byte(body)); err != nil || got != want {
+		if got, err := verb.Decode("scale", "rig/worker", []byte(body)); err != nil || got != want {
 			t.Errorf("%s: %#v, %v", body, got, err)
 		}
 	}
@@ -176,22 +177,22 @@ func FuzzDecode(f *testing.F) {
 	f.Add("run", "sweep:rig:demo", []byte(`{"By":"x","by":"y"}`))
 	f.Add("scale", "worker", []byte(`{"SIZE":1,"size":2}{`))
 	f.Add("scale", "worker", []byte(`{"size":2,"auto":true}`))
-	f.Fuzz(func(t *testing.T, verb, target string, body []byte) {
-		c, err := city.Decode(verb, target, body)
+	f.Fuzz(func(t *testing.T, name, target string, body []byte) {
+		c, err := verb.Decode(name, target, body)
 		if err != nil {
 			if !isInvalid(err) || c != nil {
 				t.Fatalf("%#v with %#v", err, c)
 			}
 			return
 		}
-		if c.Verb() != verb || c.Target() != target {
-			t.Fatalf("%s of %q became %#v", verb, target, c)
+		if c.Verb() != name || c.Target() != target {
+			t.Fatalf("%s of %q became %#v", name, target, c)
 		}
 		sent, err := city.Encode(c)
 		if err != nil {
 			t.Fatalf("%#v: %v", c, err)
 		}
-		back, err := city.Decode(verb, target, sent)
+		back, err := verb.Decode(name, target, sent)
 		if err != nil {
 			t.Fatalf("%#v is not understood as %s: %v", c, sent, err)
 		}

@@ -60,17 +60,6 @@ func (s SlingRequest) Check() error {
 	return nil
 }
 
-func decodeSling(body []byte) (Command, error) {
-	var c SlingWork
-	if err := DecodeBody(body, &c); err != nil {
-		return nil, err
-	}
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
 // Sling hands a piece of work to an agent, a pool or a rig: an agent becomes its assignee, a pool's members find it
 // by its label. The receipt has the bead; where a nudge was asked for and cannot be typed, it says why, and the
 // work is handed out all the same. Errors are *Error: Conflict for work that is closed or somebody else's.

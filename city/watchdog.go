@@ -165,30 +165,3 @@ func (Acknowledge) Verb() string { return "acknowledge" }
 func (c Beat) Target() string        { return c.Watchdog }
 func (c Decide) Target() string      { return c.Watchdog }
 func (c Acknowledge) Target() string { return c.Watchdog }
-
-// decodeWatchdog builds a command for a watchdog; ok is false if the verb is none of these.
-func decodeWatchdog(verb, target string, body []byte) (c Command, ok bool, err error) {
-	switch verb {
-	case "beat":
-		c, err = filled(Beat{target}, body)
-	case "acknowledge":
-		c, err = filled(Acknowledge{Watchdog: target}, body)
-	case "decide":
-		c, err = decodeDecide(target, body)
-	default:
-		return nil, false, nil
-	}
-	return c, true, err
-}
-
-func decodeDecide(target string, body []byte) (Command, error) {
-	c := Decide{Watchdog: target}
-	if err := DecodeBody(body, &c); err != nil {
-		return nil, err
-	}
-	switch c.Decision {
-	case RemedyStart, RemedyWake, RemedyNudge, RemedyNothing:
-		return c, nil
-	}
-	return nil, &Error{Code: Invalid, Message: `decide needs {"decision": "start", "wake", "nudge" or "nothing", "reason": "…"}`}
-}

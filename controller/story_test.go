@@ -14,6 +14,7 @@ import (
 
 	"gcity/automation"
 	"gcity/city"
+	"gcity/city/verb"
 	"gcity/controller/effect"
 	"gcity/session"
 )
@@ -345,7 +346,7 @@ func (w *world) quarantines(before *machine) map[string]time.Time {
 	return out
 }
 
-func (w *world) order(verb string, args []string) error {
+func (w *world) order(name string, args []string) error {
 	target, body := "", ""
 	if len(args) > 0 {
 		target = args[0]
@@ -353,17 +354,17 @@ func (w *world) order(verb string, args []string) error {
 	if target == "city" {
 		target = ""
 	}
-	switch verb {
+	switch name {
 	case "drain-final":
-		verb, body = "drain", `{"final":true}`
+		name, body = "drain", `{"final":true}`
 	case "fire":
-		verb = "run"
+		name = "run"
 	case "halt":
-		verb = "end-run"
+		name = "end-run"
 	case "nudge", "nudge-now":
 		text, _ := json.Marshal(orDefault(strings.ReplaceAll(strings.Join(args[1:], " "), "\\n", "\n"), "hello"))
-		body = fmt.Sprintf(`{"text":%s,"now":%t}`, text, verb == "nudge-now")
-		verb = "nudge"
+		body = fmt.Sprintf(`{"text":%s,"now":%t}`, text, name == "nudge-now")
+		name = "nudge"
 	case "unsend":
 		body = fmt.Sprintf(`{"id":%s}`, strings.Join(args[1:], "")+map[bool]string{true: "0"}[len(args) == 1])
 	case "scale":
@@ -372,11 +373,11 @@ func (w *world) order(verb string, args []string) error {
 			body = `{"auto":true}`
 		}
 	case "confirm":
-		verb, body = "reload", `{"confirm":true}`
+		name, body = "reload", `{"confirm":true}`
 	case "shutdown":
 		body = "{}"
 	}
-	c, err := city.Decode(verb, target, []byte(body))
+	c, err := verb.Decode(name, target, []byte(body))
 	if err != nil {
 		return fmt.Errorf("no such line in a story: %w", err)
 	}

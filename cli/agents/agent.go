@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gcity/city"
+	"gcity/city/verb"
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
@@ -19,81 +20,32 @@ func AgentCommand(e *env.Env) *cobra.Command {
 		agentList(e), agentShow(e), agentPeek(e), agentLogs(e), agentAttach(e), agentNudge(e),
 		agentUnsend(e), agentKeys(e),
 	}
-	for _, v := range agentVerbs() {
-		if v.name == "drain-ack" {
+	for _, v := range verb.All() {
+		if v.Name == (city.DrainAck{}).Verb() {
 			below = append(below, agentDrainCheck(e))
 		}
-		below = append(below, agentVerb(e, v))
+		if v.Noun == verb.Agent && v.Shell.Short != "" {
+			below = append(below, agentVerb(e, v))
+		}
 	}
 	return env.Group("agent", "Look at one agent, type to it, stop it, restart it", below...)
 }
 
-// verb is a command on an agent that needs nothing but its name.
-type verb struct {
-	name, short string
-	pools       bool // a pool may be named too
-	command     func(agent string) city.Command
-}
-
-func agentVerbs() []verb {
-	return []verb{
-		{"interrupt", "Do what Ctrl-C in its terminal does", false,
-			func(g string) city.Command { return city.Interrupt{Agent: g} }},
-		{"restart", "Stop its session and start it anew", false,
-			func(g string) city.Command { return city.Restart{Agent: g} }},
-		{"stop", "Stop it or a pool and keep it stopped: suspended until resumed", true,
-			func(g string) city.Command { return city.Stop{Agent: g} }},
-		{"kill", "End its session at once and let it be restarted", false,
-			func(g string) city.Command { return city.Kill{Agent: g} }},
-		{"suspend", "Write suspended = true into the configuration, for a pool too", true,
-			func(g string) city.Command { return city.Suspend{Agent: g} }},
-		{"resume", "Take suspended = true out of the configuration again, for a pool too", true,
-			func(g string) city.Command { return city.Resume{Agent: g} }},
-		{"drain", "Tell it to finish: it ends when it has, or at its deadline, and starts anew",
-			false, func(g string) city.Command { return city.Drain{Agent: g} }},
-		{"undrain", "Take a drain back: the same session goes on", false,
-			func(g string) city.Command { return city.Undrain{Agent: g} }},
-		{"release", "Let it out of quarantine or backoff now", false,
-			func(g string) city.Command { return city.Release{Agent: g} }},
-		{"clear", "Forget its kept output", false,
-			func(g string) city.Command { return city.Clear{Agent: g} }},
-		{"drain-ack", "From inside a session: say that it has finished", false,
-			func(g string) city.Command { return city.DrainAck{Agent: g} }},
-		{"request-restart", "From inside a session: ask to be restarted", false,
-			func(g string) city.Command { return city.RequestRestart{Agent: g} }},
-	}
-}
-
-func agentVerb(e *env.Env, v verb) *cobra.Command {
+// agentVerb makes the command of a verb that needs nothing but the name of an agent.
+func agentVerb(e *env.Env, v verb.Verb) *cobra.Command {
 	kinds := []env.Kind{env.KindAgent}
-	c := &cobra.Command{Use: v.name + " [AGENT]", Short: v.short, Long: verbHelp(v.name),
+	c := &cobra.Command{Use: v.Name + " [AGENT]", Short: v.Shell.Short, Long: v.Shell.Long,
 		Args: env.Between(0, 1)}
-	if v.pools {
-		kinds, c.Use = append(kinds, env.KindPool), v.name+" [AGENT|POOL]"
+	if v.Shell.Pools {
+		kinds, c.Use = append(kinds, env.KindPool), v.Name+" [AGENT|POOL]"
 	}
 	return forNamed(e, c, func(ctx context.Context, l *env.Link, f env.Found, _ []string) error {
-		return e.Do(ctx, l, v.command(f.Name()))
+		c, err := v.Command(f.Name())
+		if err != nil {
+			return err
+		}
+		return e.Do(ctx, l, c)
 	}, kinds...)
-}
-
-// verbHelp is what there is to say of a verb beyond its line in the list, "" if that says it all.
-func verbHelp(name string) string {
-	switch name {
-	case "stop", "suspend", "resume":
-		return `The suspended flag is written into the configuration, and nothing else of it
-changes. A pool's name means the whole pool: one of its members has no flag.`
-	case "drain":
-		return `drain tells an agent to finish what it is doing. It hears of it by asking
-"gc agent drain-check", and says that it has finished with "gc agent drain-ack";
-then, or at its deadline, its session ends, and a new one begins if the agent is
-wanted still. The deadline is the pool's drain_timeout, else 5 minutes.`
-	case "undrain":
-		return `undrain takes a drain back: the same session goes on. A member that its pool
-does not want any more is not kept that way: scale the pool.`
-	case "drain-ack":
-		return `drain-ack is for an agent that was told to finish: it has, and may be ended.`
-	}
-	return ""
 }
 
 // forAgent gives a command its deed: run gets the open city, the agent's qualified name, and the other arguments.

@@ -25,7 +25,7 @@ var doors = map[string][]string{
 	"cli":         {"*"},
 	"controller":  {"controller/catalogue", "controller/effect", "controller/pulse", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
-	"api":         {"city", "mail", "events", "beads", "internal"},
+	"api":         {"city", "city/verb", "mail", "events", "beads", "internal"},
 	"tui":         {"tui/dialog", "tui/keymap", "tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
 	"tui/widget":  {"city", "themes", "internal"},
 	"tui/dialog":  {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
@@ -42,6 +42,7 @@ var doors = map[string][]string{
 	"trust":              {"internal"},
 	"pool":               nil,
 	"city":               {"mail", "events", "beads", "internal/mishap"},
+	"city/verb":          {"city"},
 	"city/*":             {"city", "mail", "events", "beads", "beads/*"},
 	"mail":               {"beads", "internal"},
 	"prompt":             nil,
@@ -219,7 +220,7 @@ const outside = "outside cli"
 
 // room names the room that a folder of the module belongs to; examples are in none.
 func room(dir string) (string, bool) {
-	if dir == leaf || dir == guardRoom {
+	if dir == leaf || dir == guardRoom || dir == "city/verb" {
 		return dir, true
 	}
 	first, rest, _ := strings.Cut(dir, "/")

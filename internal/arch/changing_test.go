@@ -14,6 +14,7 @@ func TestChangingNamesFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	step := regexp.MustCompile(`(?m)^\d+\. `)
 	recipes := strings.Split(string(page), "\n## ")[1:]
 	if len(recipes) != 5 {
 		t.Errorf("there are %d recipes", len(recipes))
@@ -21,6 +22,9 @@ func TestChangingNamesFiles(t *testing.T) {
 	for _, recipe := range recipes {
 		title, _, _ := strings.Cut(recipe, "\n")
 		named := filesNamed(recipe)
+		if steps := len(step.FindAllString(recipe, -1)); title == "A verb" && steps > 4 {
+			t.Errorf("%s: takes %d files, and was to take 4", title, steps)
+		}
 		if len(named) == 0 {
 			t.Errorf("%s: names no file", title)
 		}

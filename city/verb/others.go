@@ -1,0 +1,113 @@
+package verb
+
+import "gcity/city"
+
+func pools() []Verb {
+	return []Verb{
+		{Name: "scale", Noun: Pool, API: API{Summary: "Set a pool's size, or give it back " +
+			"to its check", Body: city.Scale{}},
+			Line: Line{"scale", "POOL SIZE|auto", "set a pool's size, or give it back " +
+				"to its check"},
+			decode: decodeScale},
+	}
+}
+
+func rigs() []Verb {
+	return []Verb{
+		{Name: "suspend-rig", Noun: Rig, API: API{Path: "suspend",
+			Summary: "Suspend all agents of a rig"},
+			decode: to(func(n string) city.SuspendRig { return city.SuspendRig{Rig: n} })},
+		{Name: "resume-rig", Noun: Rig, API: API{Path: "resume", Summary: "Take that back"},
+			decode: to(func(n string) city.ResumeRig { return city.ResumeRig{Rig: n} })},
+	}
+}
+
+func automations() []Verb {
+	return []Verb{
+		{Name: "run", Noun: Automation, API: API{Summary: "Run it now", Body: city.Fire{}},
+			Line:   Line{"fire", "AUTOMATION", "fire an automation now"},
+			decode: to(func(n string) city.Fire { return city.Fire{Automation: n} })},
+		{Name: "end-run", Noun: Automation, API: API{Path: "stop", Summary: "End its run that goes",
+			Body: city.EndRun{}},
+			Line:   Line{"stop", "AUTOMATION", "end an automation's run under way"},
+			decode: to(func(n string) city.EndRun { return city.EndRun{Automation: n} })},
+	}
+}
+
+func watchdogs() []Verb {
+	return []Verb{
+		{Name: "beat", Noun: Watchdog, API: API{Summary: "Have it look now"},
+			Line:   Line{"beat", "WATCHDOG", "have a watchdog look now"},
+			decode: to(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
+		{Name: "decide", Noun: Watchdog,
+			API: API{Summary: "What its beat is to do, in the words of whoever judged",
+				Body: city.Decide{}},
+			decode: checked(func(n string) city.Decide {
+				return city.Decide{Watchdog: n}
+			}, func(c city.Decide) error {
+				switch c.Decision {
+				case city.RemedyStart, city.RemedyWake, city.RemedyNudge, city.RemedyNothing:
+					return nil
+				}
+				return invalid(`decide needs {"decision": "start", "wake", "nudge" or "nothing", ` +
+					`"reason": "…"}`)
+			})},
+		{Name: "acknowledge", Noun: Watchdog,
+			API:    API{Summary: "Say that a person has seen its call", Body: city.Acknowledge{}},
+			Line:   Line{"acknowledge", "WATCHDOG", "answer a watchdog that calls"},
+			decode: to(func(n string) city.Acknowledge { return city.Acknowledge{Watchdog: n} })},
+	}
+}
+
+// work are the verbs about work. The API has them under paths of beads, with beads as bodies.
+func work() []Verb {
+	return []Verb{
+		{Name: "create-bead",
+			decode: to(func(string) city.CreateBead { return city.CreateBead{} })},
+		{Name: "update-bead", Noun: Bead,
+			decode: to(func(n string) city.UpdateBead { return city.UpdateBead{ID: n} })},
+		{Name: "sling",
+			Line: Line{"sling", "AGENT|POOL ID", "hand work to an agent or a pool, and tell it"},
+			decode: checked(func(string) city.SlingWork { return city.SlingWork{} },
+				func(c city.SlingWork) error { return c.Check() })},
+		{Name: "emit", decode: to(func(string) city.Emit { return city.Emit{} })},
+	}
+}
+
+func cities() []Verb {
+	return []Verb{
+		{Name: "reload", API: API{Summary: "Read the configuration now", Body: city.Reload{}},
+			decode: to(func(string) city.Reload { return city.Reload{} })},
+		{Name: "suspend", API: API{Summary: "Suspend the city"},
+			decode: to(func(string) city.Suspend { return city.Suspend{} })},
+		{Name: "resume", API: API{Summary: "Take that back"},
+			decode: to(func(string) city.Resume { return city.Resume{} })},
+		{Name: "shutdown", API: API{Path: "stop", Alias: "shutdown",
+			Summary: "End the city, or with leave its controller alone", Body: city.Shutdown{}},
+			decode: to(func(string) city.Shutdown { return city.Shutdown{} })},
+	}
+}
+
+// decodeScale requires either a size or auto. A body with neither would scale to 0 by accident, and a body with both is
+// ambiguous. Encode writes a size of 0 beside auto, which means nothing.
+func decodeScale(target string, body []byte) (city.Command, error) {
+	var in struct {
+		Size *int `json:"size"`
+		Auto bool `json:"auto"`
+	}
+	if err := city.DecodeBody(body, &in); err != nil {
+		return nil, err
+	}
+	if !in.Auto && in.Size == nil {
+		return nil, invalid(`scale needs {"size": N} or {"auto": true}`)
+	}
+	if in.Auto && in.Size != nil && *in.Size != 0 {
+		return nil, invalid("scale takes either a size or auto, not both: size is %d and "+
+			"auto is true", *in.Size)
+	}
+	c := city.Scale{Pool: target, Auto: in.Auto}
+	if !in.Auto {
+		c.Size = *in.Size
+	}
+	return c, nil
+}

@@ -1,0 +1,156 @@
+// Package verb has the table of everything that can be done to a city. The codec of commands, the API's paths and
+// document, the command line, and the control room's palette read it: a verb is described once.
+package verb
+
+import (
+	"fmt"
+	"slices"
+
+	"gcity/city"
+)
+
+// Noun is the kind of thing that a verb acts on. It is also the first part of the verb's path in the API.
+type Noun string
+
+// The nouns. City stands for the city itself, which needs no name.
+const (
+	City       Noun = ""
+	Agent      Noun = "agent"
+	Pool       Noun = "pool"
+	Rig        Noun = "rig"
+	Automation Noun = "automation"
+	Watchdog   Noun = "watchdog"
+	Bead       Noun = "bead"
+)
+
+// Verb is one row of the table.
+type Verb struct {
+	Name string // as city.Command's Verb returns it
+	Noun Noun
+
+	API   API
+	Shell Shell
+	Line  Line
+
+	decode decoder
+}
+
+// API is what the API says of a verb.
+type API struct {
+	Path    string // the last part of the path; "" = the verb's name
+	Alias   string // another last part for the same; "" = none
+	Summary string // in the OpenAPI document; "" = the verb has no path of the common form
+	Body    any    // a value of the type of the request's body; nil = the body is empty
+}
+
+// Shell is what the command line says of a verb that needs nothing but the name of an agent.
+type Shell struct {
+	// in the list of commands; "" = the command line has no such command, or one written by hand
+	Short string
+	Long  string // in the command's own help; "" = Short says it all
+	Pools bool   // it takes the name of a pool as well
+}
+
+// Line is what the control room's palette says of a verb.
+type Line struct {
+	Word  string // that is typed; "" = the palette does not have the verb
+	Usage string // what follows the word
+	Does  string // what it does
+}
+
+type decoder func(target string, body []byte) (city.Command, error)
+
+// All returns the table. Its order is the order in which the command line lists verbs.
+func All() []Verb {
+	return slices.Concat(lives(), drains(), texts(), pools(), rigs(), automations(), watchdogs(),
+		work(), cities())
+}
+
+// Of returns the row of a command.
+func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
+
+// At returns the row of the verb whose path in the API ends in part.
+func At(noun Noun, part string) (Verb, bool) {
+	for _, v := range All() {
+		if v.Noun == noun && slices.Contains(v.Parts(), part) {
+			return v, true
+		}
+	}
+	return Verb{}, false
+}
+
+// Typed returns the row of the verb that the palette calls word.
+func Typed(word string) (Verb, bool) {
+	for _, v := range All() {
+		if word != "" && v.Line.Word == word {
+			return v, true
+		}
+	}
+	return Verb{}, false
+}
+
+// Parts returns the last parts of a verb's paths in the API, the usual one first. It returns none if the API has the
+// verb under a path of its own, with another body.
+func (v Verb) Parts() []string {
+	switch {
+	case v.API.Summary == "":
+		return nil
+	case v.API.Path == "":
+		return []string{v.Name}
+	case v.API.Alias == "":
+		return []string{v.API.Path}
+	}
+	return []string{v.API.Path, v.API.Alias}
+}
+
+// Command returns the verb's command for a target, with nothing else said.
+func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
+
+// Decode returns the command of a verb for a target from its body, which may be empty if the verb needs nothing more.
+// Unknown verbs, unknown fields, a missing or superfluous target, and anything after the body are *city.Error Invalid.
+// Decode does not check whether the target exists or a number is within its bounds: the city does.
+func Decode(name, target string, body []byte) (city.Command, error) {
+	v, ok := find(name, target == "")
+	switch {
+	case ok:
+		return v.decode(target, body)
+	case target == "":
+		return nil, invalid("a city has no verb %q", name)
+	}
+	return nil, invalid("an agent has no verb %q", name)
+}
+
+// find returns the row of a name; a verb of the city and one of something in it may have the same.
+func find(name string, ofCity bool) (Verb, bool) {
+	all := All()
+	i := slices.IndexFunc(all, func(v Verb) bool {
+		return v.Name == name && (v.Noun == City) == ofCity
+	})
+	if i < 0 {
+		return Verb{}, false
+	}
+	return all[i], true
+}
+
+// to decodes the command that of makes for a target.
+func to[C city.Command](of func(target string) C) decoder {
+	return checked(of, func(C) error { return nil })
+}
+
+// checked is to with a check of what the body said.
+func checked[C city.Command](of func(target string) C, check func(C) error) decoder {
+	return func(target string, body []byte) (city.Command, error) {
+		c := of(target)
+		if err := city.DecodeBody(body, &c); err != nil {
+			return nil, err
+		}
+		if err := check(c); err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
+}
+
+func invalid(format string, args ...any) error {
+	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
+}
