@@ -15,12 +15,12 @@ import (
 	"gcity/cli/output"
 	"gcity/internal/await"
 	"gcity/prefs"
-	"gcity/tui"
+	"gcity/tui/panel"
 )
 
 // The file and the control room mean the same columns, and the answers to a lost terminal are exits that hosting knows.
 func TestPrefsMeanWhatTheRoomMeans(t *testing.T) {
-	if a, b := prefs.Columns(), tui.ColumnNames(); !slices.Equal(a, b) {
+	if a, b := prefs.Columns(), panel.ColumnNames(); !slices.Equal(a, b) {
 		t.Errorf("preferences have the columns %v, the control room %v", a, b)
 	}
 	for text, want := range map[string]roomExit{"": roomHangup, "headless": roomHangup, "stop": roomStopCity, "leave": roomKeepAgents} {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gcity/themes"
-	"gcity/tui/dialog"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -164,7 +163,7 @@ func (m *model) between(key string) bool {
 		}
 		return true
 	}
-	return m.now.Sub(m.arrived) < dialog.Guard
+	return m.now.Sub(m.arrived) < keymap.Guard
 }
 
 // stayPut gives a switch up.

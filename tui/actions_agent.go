@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -73,18 +74,18 @@ func needAgent(m *model) string {
 func needSubject(m *model) string {
 	p := m.worked()
 	switch {
-	case p.about().details != "" && p.Subject().Name == "":
+	case p.About().Details != "" && p.Subject().Name == "":
 		return m.noneIn(p)
-	case p.about().details == "" && m.single() == nil:
+	case p.About().Details == "" && m.single() == nil:
 		return m.nobody()
 	}
 	return ""
 }
 
 // noneIn says that a panel has nothing selected, and which key leads there.
-func (m *model) noneIn(p Panel) string {
-	a := p.about()
-	return "no " + a.noun + " is selected; " + m.keys.KeyOf("focus."+string(a.id)) + " goes to them"
+func (m *model) noneIn(p panel.Panel) string {
+	a := p.About()
+	return "no " + a.Noun + " is selected; " + m.keys.KeyOf("focus."+string(a.ID)) + " goes to them"
 }
 
 // amongPools is why an agent's verb is not done while Pools has the focus.
@@ -99,7 +100,7 @@ func needVerb(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
-	case m.focus == panelPools && len(m.aim) == 0:
+	case m.focus == panel.IDPools && len(m.aim) == 0:
 		return m.amongPools()
 	case m.showsRun() && len(m.aim) == 0:
 		return m.amongRuns()
@@ -112,7 +113,7 @@ func needVerb(m *model) string {
 
 // nobody is why there is no agent to do something with.
 func (m *model) nobody() string {
-	return cmp.Or(m.focused().about().proxy, "no agent is selected")
+	return cmp.Or(m.focused().About().Proxy, "no agent is selected")
 }
 
 func needTerminal(m *model) string {
@@ -120,14 +121,15 @@ func needTerminal(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
-	case m.focus == panelPools:
+	case m.focus == panel.IDPools:
 		return m.needMember()
 	case m.showsRun():
 		return m.amongRuns()
 	case r == nil:
 		return m.nobody()
-	case !r.running:
-		return fmt.Sprintf("%s is %s: there is no terminal to attach to", r.shown, inState(r.state))
+	case !r.Running:
+		return fmt.Sprintf("%s is %s: there is no terminal to attach to", r.Shown,
+			panel.InState(r.State))
 	}
 	return ""
 }
@@ -136,7 +138,7 @@ func needHeld(m *model) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if rows := m.targets(); len(rows) == 1 && rows[0].surplus() {
+	if rows := m.targets(); len(rows) == 1 && rows[0].Surplus() {
 		return m.isSurplus(rows[0])
 	}
 	if len(m.heldBack()) == 0 {
@@ -147,73 +149,64 @@ func needHeld(m *model) string {
 }
 
 // heldBack are the targets that u releases.
-func (m *model) heldBack() []*agentRow {
-	var held []*agentRow
+func (m *model) heldBack() []*panel.AgentRow {
+	var held []*panel.AgentRow
 	for _, r := range m.targets() {
-		if r.held() {
+		if r.Held() {
 			held = append(held, r)
 		}
 	}
 	return held
 }
 
-// held reports whether something keeps an agent back that a person may lift.
-func (r *agentRow) held() bool {
-	switch r.state {
-	case city.Quarantined, city.Backoff, city.Failed:
-		return true
-	}
-	return r.undrainable()
-}
-
 // selected is the agent that verbs and the pane are about, nil if there is none.
-func (m *model) selected() *agentRow { return m.agents.Find(m.agents.Chosen) }
+func (m *model) selected() *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
 
 // targets are the agents a verb acts on: those that were named; in a panel whose rows stand for agents
 // the one under the cursor; else the marked ones, else the selected one.
-func (m *model) targets() []*agentRow {
+func (m *model) targets() []*panel.AgentRow {
 	if len(m.aim) > 0 {
-		rows := make([]*agentRow, len(m.aim))
+		rows := make([]*panel.AgentRow, len(m.aim))
 		for i, name := range m.aim {
-			rows[i] = m.agents.Find(name)
+			rows[i] = m.Agents.Find(name)
 		}
 		return rows
 	}
-	if m.focused().about().proxy != "" {
+	if m.focused().About().Proxy != "" {
 		if r := m.stoodFor(); r != nil {
-			return []*agentRow{r}
+			return []*panel.AgentRow{r}
 		}
 		return nil
 	}
-	if len(m.agents.Marks) > 0 {
-		var rows []*agentRow
-		for i := range m.agents.Rows {
-			if m.agents.Marks[m.agents.Rows[i].name] {
-				rows = append(rows, &m.agents.Rows[i])
+	if len(m.Agents.Marks) > 0 {
+		var rows []*panel.AgentRow
+		for i := range m.Agents.Rows {
+			if m.Agents.Marks[m.Agents.Rows[i].Name] {
+				rows = append(rows, &m.Agents.Rows[i])
 			}
 		}
 		return rows
 	}
 	if r := m.selected(); r != nil {
-		return []*agentRow{r}
+		return []*panel.AgentRow{r}
 	}
 	return nil
 }
 
 // whom names the targets: "worker", "3 agents".
-func whom(rows []*agentRow) string {
+func whom(rows []*panel.AgentRow) string {
 	if len(rows) == 1 {
-		return rows[0].shown
+		return rows[0].Shown
 	}
 	return widget.Count(len(rows), "agent")
 }
 
 // do carries one command per target out.
-func (m *model) do(doing string, rows []*agentRow,
+func (m *model) do(doing string, rows []*panel.AgentRow,
 	command func(name string) city.Command) []effect {
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
-		commands[i] = command(r.name)
+		commands[i] = command(r.Name)
 	}
 	m.unmark(commands)
 	return m.carry(doing, whom(rows), commands)
@@ -228,7 +221,7 @@ func (m *model) carry(doing, what string, commands []city.Command) []effect {
 
 func (m *model) zoomIn() []effect {
 	m.before = m.focus
-	m.focus, m.zoomed = panelPeek, true
+	m.focus, m.zoomed = panel.IDPeek, true
 	return nil
 }
 
@@ -246,11 +239,11 @@ func (m *model) zoomOrAttach() []effect {
 }
 
 func (m *model) attach() []effect {
-	if m.focus == panelPools {
+	if m.focus == panel.IDPools {
 		return m.attachMember()
 	}
-	m.choose(m.single().name)
-	return []effect{attach{agent: m.agents.Chosen}}
+	m.choose(m.single().Name)
+	return []effect{attach{agent: m.Agents.Chosen}}
 }
 
 func (m *model) askRestart() []effect {
@@ -261,7 +254,7 @@ func (m *model) askRestart() []effect {
 		})
 	}
 	body := "The session ends and a new one begins. It is not counted as a crash."
-	if !slices.ContainsFunc(rows, func(r *agentRow) bool { return r.running }) {
+	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
 		body = "There is no session to end; a new one begins."
 	}
 	m.ask(question{title: "Restart " + whom(rows) + "?", whom: m.names(rows), verb: "restart",
@@ -274,7 +267,7 @@ func (m *model) release() []effect {
 	return m.perhaps(question{title: "Release " + whom(rows) + "?", whom: m.names(rows),
 		verb: "release", do: func(m *model) []effect {
 			return m.do("releasing", rows, func(name string) city.Command {
-				if r := m.agents.Find(name); r != nil && r.state == city.Draining {
+				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
 					return city.Undrain{Agent: name}
 				}
 				return city.Release{Agent: name}
@@ -310,22 +303,22 @@ func (m *model) askEnd() []effect {
 }
 
 // confirmation is what must be typed before agents are ended: the name of one, the number of several.
-func confirmation(rows []*agentRow) string {
+func confirmation(rows []*panel.AgentRow) string {
 	if len(rows) == 1 {
-		return rows[0].shown
+		return rows[0].Shown
 	}
 	return fmt.Sprint(len(rows))
 }
 
 // names lists who is meant, where the title does not say it, and how many of them are marked where nobody sees it.
-func (m *model) names(rows []*agentRow) []string {
+func (m *model) names(rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil
 	}
 	lines, hidden := []string{listedRows(rows)}, 0
 	for _, r := range rows {
-		if m.agents.Marks[r.name] && len(m.aim) == 0 &&
-			!slices.Contains(m.agents.List.IDs, r.name) {
+		if m.Agents.Marks[r.Name] && len(m.aim) == 0 &&
+			!slices.Contains(m.Agents.List.IDs, r.Name) {
 			hidden++
 		}
 	}
@@ -336,10 +329,10 @@ func (m *model) names(rows []*agentRow) []string {
 }
 
 // listedRows names agents one by one.
-func listedRows(rows []*agentRow) string {
+func listedRows(rows []*panel.AgentRow) string {
 	all := make([]string, len(rows))
 	for i, r := range rows {
-		all[i] = r.shown
+		all[i] = r.Shown
 	}
 	return strings.Join(all, ", ")
 }

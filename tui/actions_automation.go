@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -30,11 +31,11 @@ func automationActions() []action {
 }
 
 // automation is what the verbs of automations are about, nil if there is none.
-func (m *model) automation() *automationRow {
-	if m.worked() != Panel(m.automations) {
+func (m *model) automation() *panel.AutomationRow {
+	if m.worked() != panel.Panel(m.Automations) {
 		return nil
 	}
-	return m.automations.Current()
+	return m.Automations.Current()
 }
 
 func needAutomation(m *model) string {
@@ -45,11 +46,11 @@ func needAutomation(m *model) string {
 }
 
 // automationTargets are the automations a verb acts on: the marked ones, else the one under the cursor.
-func (m *model) automationTargets() []*automationRow {
+func (m *model) automationTargets() []*panel.AutomationRow {
 	if m.automation() == nil {
 		return nil
 	}
-	return m.automations.targets()
+	return m.Automations.Targets()
 }
 
 func needFire(m *model) string {
@@ -64,10 +65,10 @@ func needFire(m *model) string {
 }
 
 // brokenOf says which of some automations cannot be fired, "" if all can.
-func brokenOf(rows []*automationRow) string {
+func brokenOf(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
-		if r.state == automationBroken {
-			return r.shown + " is broken: " + r.reason
+		if r.State == panel.AutomationBroken {
+			return r.Shown + " is broken: " + r.Reason
 		}
 	}
 	return ""
@@ -85,36 +86,31 @@ func needRuns(m *model) string {
 }
 
 // idleOf says which of some automations has no run to end, "" if all have one.
-func idleOf(rows []*automationRow) string {
+func idleOf(rows []*panel.AutomationRow) string {
 	for _, r := range rows {
-		if !r.goes() {
-			return "no run of " + r.shown + " goes"
+		if !r.Goes() {
+			return "no run of " + r.Shown + " goes"
 		}
 	}
 	return ""
 }
 
-// goes reports whether a run of it goes.
-func (r *automationRow) goes() bool {
-	return r.state == automationRunning || r.last != nil && r.last.Ended == nil && !r.last.Ending()
-}
-
 func (m *model) askEndRun() []effect { return m.endRuns(m.automationTargets()) }
 
 // endRuns asks whether runs are to be ended, and ends them.
-func (m *model) endRuns(rows []*automationRow) []effect {
+func (m *model) endRuns(rows []*panel.AutomationRow) []effect {
 	var names []string
 	var commands []city.Command
 	for _, r := range rows {
-		names = append(names, r.shown)
-		commands = append(commands, city.EndRun{Automation: r.name, By: "operator"})
+		names = append(names, r.Shown)
+		commands = append(commands, city.EndRun{Automation: r.Name, By: "operator"})
 	}
 	what := strings.Join(names, ", ")
 	m.ask(question{title: "End the run of " + what + "?", verb: "end", count: len(rows),
 		body: []string{"It ends at once with all its processes, has failed then, and is not " +
 			"tried again."},
 		do: func(m *model) []effect {
-			m.automations.Marks = map[string]bool{}
+			m.Automations.Marks = map[string]bool{}
 			return m.carry("ending the run of", what, commands)
 		}})
 	return nil
@@ -130,41 +126,41 @@ type firing struct {
 func (m *model) askFire() []effect { return m.fire(m.automationTargets()) }
 
 // fire fires automations that only wait for it; where something stands against one of them, it asks.
-func (m *model) fire(rows []*automationRow) []effect {
+func (m *model) fire(rows []*panel.AutomationRow) []effect {
 	if len(rows) > 1 {
 		return m.fireMany(rows)
 	}
 	r := *rows[0]
 	do := func(m *model) []effect {
-		m.automations.Marks = map[string]bool{}
-		m.fired = firing{name: r.name}
-		if r.last != nil {
-			m.fired.before = r.last.ID
+		m.Automations.Marks = map[string]bool{}
+		m.fired = firing{name: r.Name}
+		if r.Last != nil {
+			m.fired.before = r.Last.ID
 		}
-		todo := m.carry("firing", r.shown+" ("+r.reason+")",
-			[]city.Command{city.Fire{Automation: r.name, By: "operator"}})
+		todo := m.carry("firing", r.Shown+" ("+r.Reason+")",
+			[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
 		m.fired.id = m.status.id
 		return todo
 	}
 	against := m.against(&r)
 	switch {
 	case len(against) == 0:
-		return m.perhaps(question{title: "Fire " + r.shown + " now?", verb: "fire", do: do})
-	case r.state != automationRunning:
+		return m.perhaps(question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
+	case r.State != panel.AutomationRunning:
 		against = append(against, "It runs once, now.")
 	}
-	m.ask(question{title: "Fire " + r.shown + " now?", body: against, verb: "fire", do: do})
+	m.ask(question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire", do: do})
 	return nil
 }
 
 // fireMany asks: whether all gates are open is not seen at a glance.
-func (m *model) fireMany(rows []*automationRow) []effect {
+func (m *model) fireMany(rows []*panel.AutomationRow) []effect {
 	var names []string
 	var commands []city.Command
 	closed := 0
 	for _, r := range rows {
-		names = append(names, r.shown)
-		commands = append(commands, city.Fire{Automation: r.name, By: "operator"})
+		names = append(names, r.Shown)
+		commands = append(commands, city.Fire{Automation: r.Name, By: "operator"})
 		if len(m.against(r)) > 0 {
 			closed++
 		}
@@ -174,7 +170,7 @@ func (m *model) fireMany(rows []*automationRow) []effect {
 		verb: "fire", count: len(rows),
 		body: []string{"Each runs once, now."},
 		do: func(m *model) []effect {
-			m.automations.Marks = map[string]bool{}
+			m.Automations.Marks = map[string]bool{}
 			return m.carry("firing", what, commands)
 		}}
 	if closed > 0 {
@@ -186,11 +182,11 @@ func (m *model) fireMany(rows []*automationRow) []effect {
 }
 
 // against is what speaks against a run now, nothing if nothing does.
-func (m *model) against(r *automationRow) []string {
+func (m *model) against(r *panel.AutomationRow) []string {
 	var lines []string
-	rig := m.rigCalled(r.rig)
+	rig := m.rigCalled(r.Rig)
 	switch {
-	case r.always:
+	case r.Always:
 	case m.snap.Suspended:
 		lines = append(lines, m.cityName()+" is suspended: nothing fires there by itself.")
 	case rig != nil && rig.Suspended:
@@ -198,22 +194,22 @@ func (m *model) against(r *automationRow) []string {
 			" is suspended: nothing fires there by itself.")
 	}
 	dot := " " + m.look.Glyphs.Dot + " "
-	gate := r.opens()
-	if says := r.says(); says != "" {
+	gate := r.Opens()
+	if says := r.Says(); says != "" {
 		gate += dot + says
 	}
-	if soon := r.soon(m.now).Full; soon != "" {
+	if soon := r.Soon(m.now).Full; soon != "" {
 		gate += dot + soon
 	}
-	switch r.state {
-	case automationDue, automationManual:
+	switch r.State {
+	case panel.AutomationDue, panel.AutomationManual:
 		return lines
-	case automationRunning:
-		return append(lines, "A run goes "+r.soon(m.now).Full+
+	case panel.AutomationRunning:
+		return append(lines, "A run goes "+r.Soon(m.now).Full+
 			`. Another follows it where overlap = "queue" is written; else the city refuses.`)
-	case automationOff:
+	case panel.AutomationOff:
 		if len(lines) == 0 {
-			lines = append(lines, "It is off: "+r.reason+".")
+			lines = append(lines, "It is off: "+r.Reason+".")
 		}
 		return lines
 	}
@@ -222,21 +218,21 @@ func (m *model) against(r *automationRow) []string {
 
 // firedEnded tells how the run ended that was fired from here.
 func (m *model) firedEnded() {
-	r := m.automations.Find(m.fired.name)
+	r := m.Automations.Find(m.fired.name)
 	asked := m.status.pending && m.status.id == m.fired.id // the city has not answered yet
-	if asked || r == nil || r.last == nil || r.last.ID == m.fired.before || r.last.Ended == nil {
+	if asked || r == nil || r.Last == nil || r.Last.ID == m.fired.before || r.Last.Ended == nil {
 		return
 	}
-	took := widget.Elapsed(r.last.Ended.Sub(r.last.Opened))
+	took := widget.Elapsed(r.Last.Ended.Sub(r.Last.Opened))
 	m.fired = firing{}
-	how := ran
-	if r.last.Made != "" {
-		how = "made " + widget.Plain(r.last.Made)
+	how := panel.Ran
+	if r.Last.Made != "" {
+		how = "made " + widget.Plain(r.Last.Made)
 	}
 	switch {
-	case r.last.Outcome != ran:
-		m.complain(r.shown + " failed after " + took + ": " + runFailure(r.last))
+	case r.Last.Outcome != panel.Ran:
+		m.complain(r.Shown + " failed after " + took + ": " + panel.RunFailure(r.Last))
 	case !m.status.failed && !m.status.pending:
-		m.say(r.shown + ": " + how + " in " + took)
+		m.say(r.Shown + ": " + how + " in " + took)
 	}
 }

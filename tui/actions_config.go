@@ -89,8 +89,8 @@ func (m *model) heldLines(h *city.Held, most int) []string {
 func (m *model) together(agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {
-		if r := m.agents.Find(name); r != nil && r.pool != name {
-			return r.pool
+		if r := m.Agents.Find(name); r != nil && r.Pool != name {
+			return r.Pool
 		}
 		return ""
 	}

@@ -5,24 +5,20 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // usualDrain is how long an agent without a pool has to finish.
 const usualDrain = 5 * time.Minute
 
-// drainable reports whether an agent can be told to finish.
-func (r *agentRow) drainable() bool {
-	return r.running && r.state != city.Draining && r.state != city.Stopping
-}
-
 // drainTargets are the targets that D would tell to finish; if there are none, those that it would take it back from.
-func (m *model) drainTargets() (drain, undrain []*agentRow) {
+func (m *model) drainTargets() (drain, undrain []*panel.AgentRow) {
 	for _, r := range m.drainRows() {
 		switch {
-		case r.drainable():
+		case r.Drainable():
 			drain = append(drain, r)
-		case r.undrainable():
+		case r.Undrainable():
 			undrain = append(undrain, r)
 		}
 	}
@@ -30,22 +26,22 @@ func (m *model) drainTargets() (drain, undrain []*agentRow) {
 }
 
 // ofWholePools reports whether D is about all members of pools.
-func (m *model) ofWholePools() bool { return m.focus == panelPools && len(m.aim) == 0 }
+func (m *model) ofWholePools() bool { return m.focus == panel.IDPools && len(m.aim) == 0 }
 
 // drainRows are the targets of D: in Pools the members of the pools that are marked, or of the one under the cursor.
-func (m *model) drainRows() []*agentRow {
+func (m *model) drainRows() []*panel.AgentRow {
 	if !m.ofWholePools() {
 		return m.targets()
 	}
-	var rows []*agentRow
-	for _, p := range m.pools.targets() {
-		rows = append(rows, m.members(p.name)...)
+	var rows []*panel.AgentRow
+	for _, p := range m.Pools.Targets() {
+		rows = append(rows, m.members(p.Name)...)
 	}
 	return rows
 }
 
 // drained names whom D is about: of pools also which.
-func (m *model) drained(rows []*agentRow) string {
+func (m *model) drained(rows []*panel.AgentRow) string {
 	if !m.ofWholePools() {
 		return whom(rows)
 	}
@@ -72,17 +68,17 @@ func needDrain(m *model) string {
 	if len(rows) > 1 {
 		return "none of them runs: there is nothing to finish"
 	}
-	if rows[0].surplus() {
+	if rows[0].Surplus() {
 		return m.isSurplus(rows[0])
 	}
-	return fmt.Sprintf("%s is %s: there is nothing to finish", rows[0].shown,
-		inState(rows[0].state))
+	return fmt.Sprintf("%s is %s: there is nothing to finish", rows[0].Shown,
+		panel.InState(rows[0].State))
 }
 
 // isSurplus says how a member that its pool wants no longer is kept.
-func (m *model) isSurplus(r *agentRow) string {
+func (m *model) isSurplus(r *panel.AgentRow) string {
 	return fmt.Sprintf("%s finishes because pool %s wants fewer: to keep it press %s, then %s",
-		r.shown, widget.Plain(r.pool),
+		r.Shown, widget.Plain(r.Pool),
 		m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
 }
 
@@ -100,7 +96,7 @@ func (m *model) askDrain() []effect {
 	whole := m.ofWholePools()
 	do := func(m *model) []effect {
 		if whole {
-			m.pools.Marks = map[string]bool{}
+			m.Pools.Marks = map[string]bool{}
 		}
 		return m.do("draining", drain, func(name string) city.Command {
 			return city.Drain{Agent: name}
@@ -116,12 +112,12 @@ func (m *model) askDrain() []effect {
 }
 
 // drainMeans says what happens to agents that are told to finish.
-func (m *model) drainMeans(rows []*agentRow) []string {
+func (m *model) drainMeans(rows []*panel.AgentRow) []string {
 	least := m.drainTimeout(rows[0])
 	most, pooled := least, false
 	for _, r := range rows {
 		d := m.drainTimeout(r)
-		least, most, pooled = min(least, d), max(most, d), pooled || r.pool != ""
+		least, most, pooled = min(least, d), max(most, d), pooled || r.Pool != ""
 	}
 	told, deadline, then := "It is told to finish, and ends when it has",
 		", or after "+widget.Duration(most)+".",
@@ -143,9 +139,9 @@ func (m *model) drainMeans(rows []*agentRow) []string {
 }
 
 // drainTimeout is how long an agent has to finish, 0 = for ever.
-func (m *model) drainTimeout(r *agentRow) time.Duration {
-	if p := m.pools.Find(r.pool); p != nil {
-		return p.timeout
+func (m *model) drainTimeout(r *panel.AgentRow) time.Duration {
+	if p := m.Pools.Find(r.Pool); p != nil {
+		return p.Timeout
 	}
 	return usualDrain
 }

@@ -105,8 +105,8 @@ func (m *model) askLost() {
 // living is how many agents run.
 func (m *model) living() int {
 	n := 0
-	for i := range m.agents.Rows {
-		if m.agents.Rows[i].running {
+	for i := range m.Agents.Rows {
+		if m.Agents.Rows[i].Running {
 			n++
 		}
 	}

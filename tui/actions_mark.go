@@ -3,11 +3,12 @@ package tui
 import (
 	"gcity/city"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 )
 
 // markActions mark rows of a list, for verbs to act on all of them.
-func markActions(all []Panel) []action {
-	lists := zonesOf(all, func(a *about) bool { return !a.unmarked })
+func markActions(all []panel.Panel) []action {
+	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
 	return []action{
 		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all that are marked",
 			"space"), In: lists, Why: needRow, Run: (*model).mark},
@@ -19,23 +20,23 @@ func markActions(all []Panel) []action {
 }
 
 // marking is that of the focused list, the agents' where none has the focus.
-func (m *model) marking() marking { return m.focused().Marking() }
+func (m *model) marking() panel.Marking { return m.focused().Marking() }
 
 // set marks rows on top of those that are marked; who marks anew does not want older marks back. The map is a new one:
 // whoever holds the old one keeps it.
-func (m *model) set(k marking, ids ...string) {
+func (m *model) set(k panel.Marking, ids ...string) {
 	if m.undo.restore != nil {
 		m.undo = undo{}
 	}
-	*k.marks = cloned(*k.marks)
+	*k.Marks = cloned(*k.Marks)
 	for _, id := range ids {
-		(*k.marks)[id] = true
+		(*k.Marks)[id] = true
 	}
 }
 
 func needRow(m *model) string {
 	k := m.marking()
-	if k.here() == "" {
+	if k.Here() == "" {
 		return "the list is empty"
 	}
 	return ""
@@ -43,14 +44,14 @@ func needRow(m *model) string {
 
 func (m *model) mark() []effect {
 	k := m.marking()
-	id := k.here()
-	if (*k.marks)[id] {
-		*k.marks = cloned(*k.marks)
-		delete(*k.marks, id)
-		*k.anchor = ""
+	id := k.Here()
+	if (*k.Marks)[id] {
+		*k.Marks = cloned(*k.Marks)
+		delete(*k.Marks, id)
+		*k.Anchor = ""
 	} else {
 		m.set(k, id)
-		*k.anchor = id
+		*k.Anchor = id
 	}
 	m.step(1)
 	return nil
@@ -59,33 +60,33 @@ func (m *model) mark() []effect {
 // markRange marks from the last mark to the cursor; without one, or where the list no longer shows it, it begins here.
 func (m *model) markRange() []effect {
 	k := m.marking()
-	from := k.list.Cursor
-	for at, i := range k.list.Shown {
-		if k.rows.ID(i) == *k.anchor {
+	from := k.List.Cursor
+	for at, i := range k.List.Shown {
+		if k.Rows.ID(i) == *k.Anchor {
 			from = at
 		}
 	}
 	var ids []string
-	for at := min(from, k.list.Cursor); at <= max(from, k.list.Cursor); at++ {
-		ids = append(ids, k.rows.ID(k.list.Shown[at]))
+	for at := min(from, k.List.Cursor); at <= max(from, k.List.Cursor); at++ {
+		ids = append(ids, k.Rows.ID(k.List.Shown[at]))
 	}
 	m.set(k, ids...)
-	*k.anchor = k.here()
+	*k.Anchor = k.Here()
 	return nil
 }
 
 func (m *model) markAll() []effect {
 	k := m.marking()
-	before := len(*k.marks)
-	ids := make([]string, 0, len(k.list.Shown))
-	for _, i := range k.list.Shown {
-		ids = append(ids, k.rows.ID(i))
+	before := len(*k.Marks)
+	ids := make([]string, 0, len(k.List.Shown))
+	for _, i := range k.List.Shown {
+		ids = append(ids, k.Rows.ID(i))
 	}
-	old := *k.marks
+	old := *k.Marks
 	m.set(k, ids...)
-	*k.anchor = ""
-	if len(*k.marks) == before {
-		*k.marks = old
+	*k.Anchor = ""
+	if len(*k.Marks) == before {
+		*k.Marks = old
 		m.unmarkAll(k)
 	}
 	return nil
@@ -94,11 +95,11 @@ func (m *model) markAll() []effect {
 // unmark clears the marks of a list that verbs were about; others, where what was done was named, stay.
 func (m *model) unmark(commands []city.Command) {
 	for _, c := range commands {
-		if m.agents.Marks[c.Target()] {
-			m.agents.Marks = map[string]bool{}
+		if m.Agents.Marks[c.Target()] {
+			m.Agents.Marks = map[string]bool{}
 		}
-		if m.pools.Marks[c.Target()] {
-			m.pools.Marks = map[string]bool{}
+		if m.Pools.Marks[c.Target()] {
+			m.Pools.Marks = map[string]bool{}
 		}
 	}
 }

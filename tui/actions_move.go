@@ -2,12 +2,13 @@ package tui
 
 import (
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // moveActions move within a panel.
-func moveActions(all []Panel) []action {
-	everyPanel := append(zonesOf(all, func(*about) bool { return true }), keymap.InPeek)
+func moveActions(all []panel.Panel) []action {
+	everyPanel := append(panel.ZonesOf(all, func(*panel.About) bool { return true }), keymap.InPeek)
 	by := func(n int) func(*model) []effect {
 		return func(m *model) []effect { m.step(n); return nil }
 	}
@@ -45,26 +46,26 @@ const far = 1 << 30
 
 // step moves the focused panel's cursor, or scrolls the pane.
 func (m *model) step(n int) {
-	if m.focus == panelPeek {
+	if m.focus == panel.IDPeek {
 		w, h := m.paneRoom()
 		m.peek.scroll(max(-far, n), w, h)
 		return
 	}
 	p := m.focused()
 	p.Move(n)
-	if p.about().kind == KindAgent {
-		if r := m.agents.At(m.list()); r != nil {
-			m.choose(r.name)
+	if p.About().Kind == panel.KindAgent {
+		if r := m.Agents.At(m.list()); r != nil {
+			m.choose(r.Name)
 		}
 	}
 	m.followSubject()
-	if p == Panel(m.events) && n < 0 {
+	if p == panel.Panel(m.Events) && n < 0 {
 		m.digUp()
 	}
 }
 
 func (m *model) toEnd() {
-	if m.focus == panelPeek {
+	if m.focus == panel.IDPeek {
 		m.peek.follow()
 		return
 	}
@@ -73,23 +74,23 @@ func (m *model) toEnd() {
 
 // list is the focused list, Agents' where none has the focus.
 func (m *model) list() *widget.List {
-	if m.focus == panelQuarantine {
-		return &m.quarantine.List
+	if m.focus == panel.IDQuarantine {
+		return &m.Quarantine.List
 	}
-	return &m.agents.List
+	return &m.Agents.List
 }
 
 // choose selects an agent everywhere.
 func (m *model) choose(name string) {
-	if name != m.agents.Chosen {
+	if name != m.Agents.Chosen {
 		m.peek.follow()
 		m.endSearch()
 	}
-	changed := name != m.agents.Chosen
-	m.agents.Chosen = name
-	if changed && m.events.only {
+	changed := name != m.Agents.Chosen
+	m.Agents.Chosen = name
+	if changed && m.Events.Only {
 		m.sift()
 	}
-	m.agents.List.Select(m.agents, name)
-	m.quarantine.List.Select(m.agents, name)
+	m.Agents.List.Select(m.Agents, name)
+	m.Quarantine.List.Select(m.Agents, name)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -68,7 +69,7 @@ func peekActions() []action {
 
 // meant is the agent whose output is wanted: the one an event is about where Events has the focus, else that of the
 // pane.
-func (m *model) meant() *agentRow {
+func (m *model) meant() *panel.AgentRow {
 	if r := m.single(); r != nil {
 		return r
 	}
@@ -76,7 +77,7 @@ func (m *model) meant() *agentRow {
 }
 
 func needMeant(m *model) string {
-	if m.focus == panelPeek && m.showsRun() {
+	if m.focus == panel.IDPeek && m.showsRun() {
 		return "all that is kept of a run's output is here"
 	}
 	if m.meant() == nil {
@@ -89,17 +90,17 @@ func needOutput(m *model) string {
 	r := m.selected()
 	n := &m.peek.news
 	if m.showsRun() {
-		a := m.automations.Current()
-		if a.last == nil || n.run != a.last.ID || len(n.text) == 0 {
-			return a.shown + " has printed nothing"
+		a := m.Automations.Current()
+		if a.Last == nil || n.run != a.Last.ID || len(n.text) == 0 {
+			return a.Shown + " has printed nothing"
 		}
 		return ""
 	}
 	switch {
 	case r == nil:
 		return "no agent is selected"
-	case n.agent != r.name || n.screen == nil && len(n.text) == 0:
-		return r.shown + " has left no output"
+	case n.agent != r.Name || n.screen == nil && len(n.text) == 0:
+		return r.Shown + " has left no output"
 	}
 	return ""
 }
@@ -127,13 +128,13 @@ func (m *model) showLogs() []effect {
 		m.peek.follow()
 		return nil
 	}
-	if r := m.meant(); r.name != m.agents.Chosen {
-		m.choose(r.name)
+	if r := m.meant(); r.Name != m.Agents.Chosen {
+		m.choose(r.Name)
 	}
-	if m.focus != panelPeek || !m.zoomed {
+	if m.focus != panel.IDPeek || !m.zoomed {
 		m.before = m.focus
 	}
-	m.focus, m.zoomed, m.hidden, m.onRuns = panelPeek, true, false, false
+	m.focus, m.zoomed, m.hidden, m.onRuns = panel.IDPeek, true, false, false
 	m.peek.logs = true
 	m.peek.follow()
 	return nil
@@ -253,12 +254,12 @@ func (m *model) markOutput() []effect {
 // bornRule is what stands above a new life of the agent that is watched.
 func (m *model) bornRule() string {
 	r := m.selected()
-	if r == nil || r.session == nil {
+	if r == nil || r.Session == nil {
 		return "new life"
 	}
-	text := "new life " + widget.Clock(r.session.Started, m.now)
-	if r.exit != nil {
-		text += ", " + lastExit(r.exit) + " before"
+	text := "new life " + widget.Clock(r.Session.Started, m.now)
+	if r.Exit != nil {
+		text += ", " + panel.LastExit(r.Exit) + " before"
 	}
 	return text
 }
@@ -269,9 +270,9 @@ func (m *model) pageOutput() []effect {
 
 // askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
 func (m *model) askSave() []effect {
-	text, of := outputText(m.peek.all(), false), m.agents.Chosen
+	text, of := outputText(m.peek.all(), false), m.Agents.Chosen
 	if m.showsRun() {
-		of = m.automations.Current().name
+		of = m.Automations.Current().Name
 	}
 	lines := strings.Count(text, "\n")
 	m.dialogs.Open(&prompt{

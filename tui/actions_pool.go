@@ -3,12 +3,12 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"gcity/city"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -50,28 +50,28 @@ func needPoolVerb(m *model) string {
 
 func needLess(m *model) string {
 	why := needPoolVerb(m)
-	if p := m.pool(); why == "" && m.wanted(p) <= p.min {
-		return fmt.Sprintf("%s is as small as it may be: %d (%s)", p.shown, p.min, p.source)
+	if p := m.pool(); why == "" && m.wanted(p) <= p.Min {
+		return fmt.Sprintf("%s is as small as it may be: %d (%s)", p.Shown, p.Min, p.Source)
 	}
 	return why
 }
 
 func needMore(m *model) string {
 	why := needPoolVerb(m)
-	if p := m.pool(); why == "" && m.wanted(p) >= p.max {
-		return fmt.Sprintf("%s is as large as it may be: %d (%s)", p.shown, p.max, p.source)
+	if p := m.pool(); why == "" && m.wanted(p) >= p.Max {
+		return fmt.Sprintf("%s is as large as it may be: %d (%s)", p.Shown, p.Max, p.Source)
 	}
 	return why
 }
 
 // pool is what the verbs of pools are about: the one under the cursor where Pools has the focus, else that of the
 // agent that is looked at; nil if there is none.
-func (m *model) pool() *poolRow {
-	if m.focus == panelPools {
-		return m.pools.Current()
+func (m *model) pool() *panel.PoolRow {
+	if m.focus == panel.IDPools {
+		return m.Pools.Current()
 	}
 	if r := m.single(); r != nil {
-		return m.pools.Find(r.pool)
+		return m.Pools.Find(r.Pool)
 	}
 	return nil
 }
@@ -84,20 +84,20 @@ type scaling struct {
 }
 
 // wanted is the size that one less and one more go from.
-func (m *model) wanted(p *poolRow) int {
+func (m *model) wanted(p *panel.PoolRow) int {
 	if m.scaling(p) {
 		return m.scaled.size
 	}
-	if p.override != nil {
-		return *p.override
+	if p.Override != nil {
+		return *p.Override
 	}
-	return min(max(p.desired, p.min), p.max)
+	return min(max(p.Desired, p.Min), p.Max)
 }
 
 // scaling reports whether a size was asked for that the city may not have heard of yet.
-func (m *model) scaling(p *poolRow) bool {
+func (m *model) scaling(p *panel.PoolRow) bool {
 	const echo = 2 * time.Second
-	return m.scaled.pool == p.name && m.now.Sub(m.scaled.at) < echo && !m.status.failed
+	return m.scaled.pool == p.Name && m.now.Sub(m.scaled.at) < echo && !m.status.failed
 }
 
 // askScale asks for a size, and for another one as long as it is none that the pool may have.
@@ -106,24 +106,24 @@ func (m *model) askScale() []effect {
 	m.dialogs.Open(&prompt{
 		Live: func() string {
 			known := &p
-			if now := m.pools.Find(p.name); now != nil {
+			if now := m.Pools.Find(p.Name); now != nil {
 				known = now
 			}
-			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.shown, known.bounds(),
-				strings.TrimPrefix(known.checkSays(), "the "))
+			return fmt.Sprintf("scale %s to (%s, or auto; %s)", p.Shown, known.Bounds(),
+				strings.TrimPrefix(known.CheckSays(), "the "))
 		},
 		Hint:   m.keys.Hint("  ", "prompt.done", "sets", "prompt.cancel", "leaves"),
 		Edit:   widget.NewEntry(""),
-		Refuse: func(text string) string { _, _, why := p.sizeOf(text); return why },
+		Refuse: func(text string) string { _, _, why := p.SizeOf(text); return why },
 		Done: func(text string) task {
 			return func(m *model) []effect {
-				size, auto, why := p.sizeOf(text)
-				now := m.pools.Find(p.name)
+				size, auto, why := p.SizeOf(text)
+				now := m.Pools.Find(p.Name)
 				switch {
 				case why != "" || text == "":
 					return nil
 				case now == nil:
-					m.complain("cannot scale " + p.shown + ": it is no longer part of the city")
+					m.complain("cannot scale " + p.Shown + ": it is no longer part of the city")
 					return nil
 				case auto:
 					return m.auto(now)
@@ -135,56 +135,24 @@ func (m *model) askScale() []effect {
 	return nil
 }
 
-// checkSays is what the check wants, in a few words.
-func (r *poolRow) checkSays() string {
-	switch {
-	case r.check.Problem != "":
-		return "the check fails"
-	case r.check.Good == nil:
-		return "not checked yet"
-	case r.check.Command == "":
-		return fmt.Sprintf("its open work is %d", r.check.Value)
-	}
-	return fmt.Sprintf("the check says %d", r.check.Value)
-}
-
-// sizeOf reads a size, or why it is none for this pool. Nothing at all is no mistake.
-func (r *poolRow) sizeOf(text string) (size int, auto bool, why string) {
-	text = strings.ToLower(strings.TrimSpace(text))
-	if text == "" || text == "auto" {
-		return 0, text == "auto", ""
-	}
-	size, err := strconv.Atoi(text)
-	switch {
-	case err != nil:
-		return 0, false, fmt.Sprintf("%q is no size: a number from %d to %d, or auto", text, r.min,
-			r.max)
-	case size < r.min:
-		return 0, false, fmt.Sprintf("at least %d (%s)", r.min, r.source)
-	case size > r.max:
-		return 0, false, fmt.Sprintf("at most %d (%s)", r.max, r.source)
-	}
-	return size, false, ""
-}
-
 // scale sets a size by hand; where members have to go for it, it asks.
-func (m *model) scale(p *poolRow, size int) []effect {
-	name := p.name
+func (m *model) scale(p *panel.PoolRow, size int) []effect {
+	name := p.Name
 	do := func(m *model) []effect {
 		todo := m.carry(fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.scaled = scaling{pool: name, size: size, at: m.now}
 		return todo
 	}
-	return m.askLeaving(question{title: fmt.Sprintf("Scale %s to %d?", p.shown, size),
+	return m.askLeaving(question{title: fmt.Sprintf("Scale %s to %d?", p.Shown, size),
 		verb: "scale", do: do}, m.beyond(p, size))
 }
 
 // auto gives a pool back to its check; where it is known that members have to go for it, it asks.
-func (m *model) auto(p *poolRow) []effect {
-	name, size := p.name, p.max
-	if p.check.Good != nil {
-		size = min(max(p.check.Value, p.min), p.max)
+func (m *model) auto(p *panel.PoolRow) []effect {
+	name, size := p.Name, p.Max
+	if p.Check.Good != nil {
+		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
 	do := func(m *model) []effect {
 		todo := m.carry("giving back to its check", "pool "+widget.Plain(name),
@@ -192,12 +160,12 @@ func (m *model) auto(p *poolRow) []effect {
 		m.scaled = scaling{}
 		return todo
 	}
-	return m.askLeaving(question{title: "Give " + p.shown + " back to its check?",
+	return m.askLeaving(question{title: "Give " + p.Shown + " back to its check?",
 		verb: "give it back", do: do}, m.beyond(p, size))
 }
 
 // askLeaving asks only where members leave for it; else it is done at once.
-func (m *model) askLeaving(q question, leaving []*agentRow) []effect {
+func (m *model) askLeaving(q question, leaving []*panel.AgentRow) []effect {
 	if len(leaving) == 0 {
 		return m.perhaps(q)
 	}
@@ -208,12 +176,12 @@ func (m *model) askLeaving(q question, leaving []*agentRow) []effect {
 
 // beyond are the members that leave when a pool gets a size, as far as is known here: those that come last, and
 // before any that is at work those that are not.
-func (m *model) beyond(p *poolRow, size int) []*agentRow {
-	var idle, busy []*agentRow
-	for _, r := range m.members(p.name) {
+func (m *model) beyond(p *panel.PoolRow, size int) []*panel.AgentRow {
+	var idle, busy []*panel.AgentRow
+	for _, r := range m.members(p.Name) {
 		switch {
-		case !r.drainable():
-		case r.task == "":
+		case !r.Drainable():
+		case r.Task == "":
 			idle = append(idle, r)
 		default:
 			busy = append(busy, r)
@@ -221,22 +189,24 @@ func (m *model) beyond(p *poolRow, size int) []*agentRow {
 	}
 	stay := max(0, size-len(busy))
 	leaving := append(idle[min(stay, len(idle)):], busy[min(size, len(busy)):]...)
-	slices.SortFunc(leaving, func(a, b *agentRow) int { return city.CompareNames(a.name, b.name) })
+	slices.SortFunc(leaving, func(a, b *panel.AgentRow) int {
+		return city.CompareNames(a.Name, b.Name)
+	})
 	return leaving
 }
 
 // membersAt are the members of the pool under the cursor that have a terminal, the selected agent first.
-func (m *model) membersAt() []*agentRow {
-	p := m.pools.Current()
+func (m *model) membersAt() []*panel.AgentRow {
+	p := m.Pools.Current()
 	if p == nil {
 		return nil
 	}
-	var rows []*agentRow
-	for i := range m.agents.Rows {
-		r := &m.agents.Rows[i]
+	var rows []*panel.AgentRow
+	for i := range m.Agents.Rows {
+		r := &m.Agents.Rows[i]
 		switch {
-		case r.pool != p.name || !r.running:
-		case r.name == m.agents.Chosen:
+		case r.Pool != p.Name || !r.Running:
+		case r.Name == m.Agents.Chosen:
 			rows = slices.Insert(rows, 0, r)
 		default:
 			rows = append(rows, r)
@@ -250,7 +220,7 @@ func (m *model) needMember() string {
 		return why
 	}
 	if len(m.membersAt()) == 0 {
-		return "no member of the pool " + m.pools.Current().shown + " runs: there is no terminal " +
+		return "no member of the pool " + m.Pools.Current().Shown + " runs: there is no terminal " +
 			"to attach to"
 	}
 	return ""
@@ -264,18 +234,18 @@ func (m *model) attachMember() []effect {
 	}
 	rows := m.membersAt()
 	if len(rows) == 1 {
-		return to(rows[0].name)
+		return to(rows[0].Name)
 	}
-	f := &finder{Title: "Attach to a member of " + m.pools.Current().shown,
+	f := &finder{Title: "Attach to a member of " + m.Pools.Current().Shown,
 		None: "No member is called that."}
 	for _, r := range rows {
-		f.All = append(f.All, item{Title: r.shown, Words: r.why,
-			Tail: string(r.state) + ", " + r.why, Run: func(m *model) []effect {
-				if now := m.agents.Find(r.name); now == nil || !now.running {
-					m.complain("cannot attach: " + r.shown + " runs no longer")
+		f.All = append(f.All, item{Title: r.Shown, Words: r.Why,
+			Tail: string(r.State) + ", " + r.Why, Run: func(m *model) []effect {
+				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
+					m.complain("cannot attach: " + r.Shown + " runs no longer")
 					return nil
 				}
-				return to(r.name)
+				return to(r.Name)
 			}})
 	}
 	m.open(f)

@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -23,11 +24,11 @@ func rigActions() []action {
 // rig is what the verbs of rigs are about, nil if there is none.
 func (m *model) rig() *city.Rig {
 	p := m.worked()
-	if p.about().kind != KindAgent {
+	if p.About().Kind != panel.KindAgent {
 		return m.rigCalled(p.Rig())
 	}
 	if r := m.single(); r != nil {
-		return m.rigCalled(r.rig)
+		return m.rigCalled(r.Rig)
 	}
 	return nil
 }
@@ -55,10 +56,10 @@ func needRig(m *model) string {
 	if why := needSubject(m); why != "" {
 		return why
 	}
-	if p := m.worked().about(); p.kind == KindPool || p.kind == KindAutomation {
+	if p := m.worked().About(); p.Kind == panel.KindPool || p.Kind == panel.KindAutomation {
 		return widget.Plain(m.subject().Name) + " belongs to no rig"
 	}
-	return m.single().shown + " belongs to no rig"
+	return m.single().Shown + " belongs to no rig"
 }
 
 func needRunningRig(m *model) string {

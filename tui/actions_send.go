@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/tui/dialog"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -60,16 +61,16 @@ func needRunning(m *model) string {
 		return why
 	}
 	if hearing, deaf := m.hearing(); len(hearing) == 0 {
-		return fmt.Sprintf("%s is %s: nobody there to hear it", deaf[0].shown,
-			inState(deaf[0].state))
+		return fmt.Sprintf("%s is %s: nobody there to hear it", deaf[0].Shown,
+			panel.InState(deaf[0].State))
 	}
 	return ""
 }
 
 // hearing parts the targets into those that a text can be for, and the others.
-func (m *model) hearing() (hearing, deaf []*agentRow) {
+func (m *model) hearing() (hearing, deaf []*panel.AgentRow) {
 	for _, r := range m.targets() {
-		if r.hears() {
+		if r.Hears() {
 			hearing = append(hearing, r)
 		} else {
 			deaf = append(deaf, r)
@@ -78,18 +79,12 @@ func (m *model) hearing() (hearing, deaf []*agentRow) {
 	return hearing, deaf
 }
 
-// hears reports whether a text for it would be typed, now or once it runs again by itself.
-func (r *agentRow) hears() bool {
-	return r.running || r.state == city.Starting || r.state == city.Backoff ||
-		r.state == city.Waiting
-}
-
 // askSend opens what was being written to the same agents, or nothing.
 func (m *model) askSend() []effect {
 	rows, deaf := m.hearing()
 	to := make([]string, len(rows))
 	for i, r := range rows {
-		to[i] = r.name
+		to[i] = r.Name
 	}
 	var begun unsent
 	if i := m.draftOf(to); i >= 0 {
@@ -140,9 +135,9 @@ func (m *model) sendComposed() []effect {
 		c.Problem = dialog.TooLong(len(text))
 		return nil
 	}
-	var rows []*agentRow
+	var rows []*panel.AgentRow
 	for _, name := range c.To {
-		if r := m.agents.Find(name); r != nil {
+		if r := m.Agents.Find(name); r != nil {
 			rows = append(rows, r)
 		}
 	}
@@ -155,7 +150,7 @@ func (m *model) sendComposed() []effect {
 }
 
 // deliver sends a text, asking first where that is due; agreed is told when it goes.
-func (m *model) deliver(rows []*agentRow, text string, agreed func(*model)) []effect {
+func (m *model) deliver(rows []*panel.AgentRow, text string, agreed func(*model)) []effect {
 	first, _, _ := strings.Cut(text, "\n")
 	q := question{title: "Send to " + whom(rows) + "?", whom: m.names(rows), verb: "send",
 		count: len(rows), do: func(m *model) []effect {
@@ -191,21 +186,21 @@ func (m *model) leaveComposer() []effect {
 
 // waitingRows are the targets for which texts wait; if nothing waits for any, those for whom a text waits that this
 // room has sent: after sending to marks the cursor is somewhere else.
-func (m *model) waitingRows() []*agentRow {
-	var rows []*agentRow
+func (m *model) waitingRows() []*panel.AgentRow {
+	var rows []*panel.AgentRow
 	for _, r := range m.targets() {
-		if len(r.waiting) > 0 {
+		if len(r.Waiting) > 0 {
 			rows = append(rows, r)
 		}
 	}
-	if len(rows) > 0 || len(m.aim) > 0 || len(m.agents.Marks) > 0 {
+	if len(rows) > 0 || len(m.aim) > 0 || len(m.Agents.Marks) > 0 {
 		return rows
 	}
 	for i := range m.letters {
 		l := &m.letters[i]
-		r := m.agents.Find(l.agent)
+		r := m.Agents.Find(l.agent)
 		if r != nil && !slices.Contains(rows, r) &&
-			slices.ContainsFunc(r.waiting, func(s city.Send) bool { return s.ID == l.send.ID }) {
+			slices.ContainsFunc(r.Waiting, func(s city.Send) bool { return s.ID == l.send.ID }) {
 			rows = append(rows, r)
 		}
 	}
@@ -228,7 +223,7 @@ func needKnownWaiting(m *model) string {
 		return why
 	}
 	for _, r := range m.waitingRows() {
-		if _, ok := m.wholeOf(r.name, &r.waiting[0]); !ok {
+		if _, ok := m.wholeOf(r.Name, &r.Waiting[0]); !ok {
 			return "somebody else has sent it, and only its beginning is " +
 				"known here; " + m.keys.KeyOf(unsendID) + " takes it back"
 		}
@@ -263,10 +258,10 @@ func (m *model) askUnsend() []effect {
 	var commands []city.Command
 	var body []string
 	for _, r := range rows {
-		for i := range r.waiting {
-			s := &r.waiting[i]
-			commands = append(commands, city.Unsend{Agent: r.name, ID: s.ID})
-			body = append(body, r.shown+": "+quoted(s))
+		for i := range r.Waiting {
+			s := &r.Waiting[i]
+			commands = append(commands, city.Unsend{Agent: r.Name, ID: s.ID})
+			body = append(body, r.Shown+": "+panel.Quoted(s))
 		}
 	}
 	what := widget.Count(len(commands), "text") + " to " + whom(rows)
@@ -287,11 +282,11 @@ func (m *model) askSendNow() []effect {
 	var first, commands []city.Command
 	body := []string{"It is typed behind whatever is on the line, and sent with that."}
 	for _, r := range rows {
-		s := &r.waiting[0]
-		text, _ := m.wholeOf(r.name, s)
-		first = append(first, city.Unsend{Agent: r.name, ID: s.ID})
-		commands = append(commands, city.Nudge{Agent: r.name, Text: text, Now: true})
-		body = append(body, r.shown+": "+quoted(s))
+		s := &r.Waiting[0]
+		text, _ := m.wholeOf(r.Name, s)
+		first = append(first, city.Unsend{Agent: r.Name, ID: s.ID})
+		commands = append(commands, city.Nudge{Agent: r.Name, Text: text, Now: true})
+		body = append(body, r.Shown+": "+panel.Quoted(s))
 		if s.Why != "" {
 			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
@@ -338,8 +333,8 @@ func (m *model) nudgeLine(args []string) ([]effect, string) {
 // noWords offers nothing: what follows is a text.
 func noWords(*model, []string) []word { return nil }
 
-func cannotUnsend(r *agentRow) string {
-	if len(r.waiting) > 0 {
+func cannotUnsend(r *panel.AgentRow) string {
+	if len(r.Waiting) > 0 {
 		return ""
 	}
 	return "no text waits to be typed into it"

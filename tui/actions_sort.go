@@ -2,12 +2,13 @@ package tui
 
 import (
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // sortActions change the order of the focused list.
-func sortActions(all []Panel) []action {
-	lists := zonesOf(all, func(a *about) bool { return !a.unmarked })
+func sortActions(all []panel.Panel) []action {
+	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
 	return []action{
 		{ID: "list.sort",
 			Key: keymap.Bind("sort the list by what comes next: need, name, age, cpu and others",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -22,8 +23,8 @@ func (s *subject) above() bool {
 	return s.off == "by city" || s.rig != "" && strings.HasPrefix(s.off, "by rig ")
 }
 
-func poolSubject(p *poolRow) subject {
-	return subject{name: p.name, shown: p.shown, pool: true, rig: p.rig, off: p.suspended}
+func poolSubject(p *panel.PoolRow) subject {
+	return subject{name: p.Name, shown: p.Shown, pool: true, rig: p.Rig, off: p.Suspended}
 }
 
 // byFlag parts subjects into those that can be suspended and those whose own flag can be taken away. What would only be
@@ -41,15 +42,15 @@ func byFlag(all []subject) (on, off []subject) {
 }
 
 // subjects are agents, or, of those that are one of several in a pool, the pools: a member has no flag of its own.
-func (m *model) subjects(rows []*agentRow) []subject {
+func (m *model) subjects(rows []*panel.AgentRow) []subject {
 	var all []subject
 	seen := map[string]bool{}
 	for _, r := range rows {
-		s := subject{name: r.name, shown: r.shown, rig: r.rig}
-		if r.state == city.Suspended {
-			s.off = cmp.Or(r.why, string(r.state))
+		s := subject{name: r.Name, shown: r.Shown, rig: r.Rig}
+		if r.State == city.Suspended {
+			s.off = cmp.Or(r.Why, string(r.State))
 		}
-		if p := m.pools.Find(r.pool); p != nil && p.max > 1 {
+		if p := m.Pools.Find(r.Pool); p != nil && p.Max > 1 {
 			s = poolSubject(p)
 		}
 		if !seen[s.name] {
@@ -107,7 +108,7 @@ func needSuspend(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return needWritable(m)
-	case m.focus == panelPools:
+	case m.focus == panel.IDPools:
 		return needPool(m)
 	}
 	return needVerb(m)
@@ -115,19 +116,19 @@ func needSuspend(m *model) string {
 
 // flagTargets are what s is about.
 func (m *model) flagTargets() []subject {
-	if m.focus != panelPools || len(m.aim) > 0 {
+	if m.focus != panel.IDPools || len(m.aim) > 0 {
 		return m.subjects(m.targets())
 	}
 	var all []subject
-	for _, p := range m.pools.targets() {
+	for _, p := range m.Pools.Targets() {
 		all = append(all, poolSubject(p))
 	}
 	return all
 }
 
 func (m *model) askSuspend() []effect {
-	if m.focus == panelPools && len(m.aim) == 0 {
-		return m.askSuspendPools(m.pools.targets())
+	if m.focus == panel.IDPools && len(m.aim) == 0 {
+		return m.askSuspendPools(m.Pools.Targets())
 	}
 	rows := m.targets()
 	all := m.subjects(rows)
@@ -146,7 +147,7 @@ func (m *model) askSuspend() []effect {
 	case len(on) > 1:
 		q.whom = []string{listed(on)}
 	case on[0].pool && len(rows) == 1:
-		q.whom = []string{rows[0].shown + " is one of several in its pool: they are " +
+		q.whom = []string{rows[0].Shown + " is one of several in its pool: they are " +
 			"suspended together."}
 	case on[0].pool:
 		q.whom = []string{"The members of a pool are suspended together."}
@@ -180,7 +181,7 @@ func listed(all []subject) string {
 }
 
 // askSuspendPools suspends those of some pools that are not suspended; where all are, it resumes them.
-func (m *model) askSuspendPools(rows []*poolRow) []effect {
+func (m *model) askSuspendPools(rows []*panel.PoolRow) []effect {
 	all := make([]subject, len(rows))
 	for i, p := range rows {
 		all[i] = poolSubject(p)
@@ -214,9 +215,9 @@ func (m *model) askSuspendPools(rows []*poolRow) []effect {
 func (m *model) ending(all []subject) int {
 	n := 0
 	for _, s := range all {
-		if p := m.pools.Find(s.name); s.pool && p != nil {
-			n += p.size + len(p.draining)
-		} else if r := m.agents.Find(s.name); r != nil && r.running {
+		if p := m.Pools.Find(s.name); s.pool && p != nil {
+			n += p.Size + len(p.Draining)
+		} else if r := m.Agents.Find(s.name); r != nil && r.Running {
 			n++
 		}
 	}

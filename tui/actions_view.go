@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -17,22 +18,22 @@ func cloned(m map[string]bool) map[string]bool {
 }
 
 // focusActions move the focus from panel to panel.
-func focusActions(all []Panel) []action {
+func focusActions(all []panel.Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
-	focusOn := func(p panel) func(*model) []effect {
+	focusOn := func(p panel.ID) func(*model) []effect {
 		return func(m *model) []effect { m.focusOn(p); return nil }
 	}
 	var to []action
 	for _, p := range all {
-		a := p.about()
-		to = append(to, action{ID: "focus." + string(a.id),
-			Key: keymap.Bind("go to "+a.title, a.hotkey),
-			In:  global, Run: focusOn(a.id)})
+		a := p.About()
+		to = append(to, action{ID: "focus." + string(a.ID),
+			Key: keymap.Bind("go to "+a.Title, a.Hotkey),
+			In:  global, Run: focusOn(a.ID)})
 	}
 	return append(to, []action{
 		{ID: "focus.peek",
 			Key: keymap.Bind("go to the pane: the agent's terminal, or what the automation prints",
-				"0"), In: global, Run: focusOn(panelPeek)},
+				"0"), In: global, Run: focusOn(panel.IDPeek)},
 		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"), In: global,
 			Run: func(m *model) []effect { m.cycle(1); return nil }},
 		{ID: "focus.previous", Key: keymap.Bind("go to the panel before", "shift+tab"), In: global,
@@ -41,7 +42,7 @@ func focusActions(all []Panel) []action {
 }
 
 // viewActions change what is seen, never the city.
-func viewActions(all []Panel) []action {
+func viewActions(all []panel.Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
 		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or back", "f"), In: global,
@@ -52,9 +53,13 @@ func viewActions(all []Panel) []action {
 		{ID: "view.filter",
 			Key: keymap.Bind("filter: words that all must match; !not ~fuzzy state: pool: rig:",
 				"/"), Short: "filter",
-			In: zonesOf(all, func(*about) bool { return true }), Run: (*model).askFilter},
+			In: panel.ZonesOf(all, func(*panel.About) bool {
+				return true
+			}), Run: (*model).askFilter},
 		{ID: "view.attention", Key: keymap.Bind("only what needs attention, or all", "!"),
-			Short: "attention", In: zonesOf(all, func(a *about) bool { return !a.always }),
+			Short: "attention", In: panel.ZonesOf(all, func(a *panel.About) bool {
+				return !a.Always
+			}),
 			Run: (*model).toggleAttention},
 		{ID: "view.pane", Key: keymap.Bind("the agent's terminal: show or hide", "p"), In: global,
 			Run: (*model).togglePane},
@@ -83,7 +88,7 @@ func viewActions(all []Panel) []action {
 }
 
 func needEvent(m *model) string {
-	if m.events.selected() == nil {
+	if m.Events.Selected() == nil {
 		return "there is no event yet"
 	}
 	return ""
@@ -118,34 +123,34 @@ func (m *model) askSuspendCity() []effect {
 	return nil
 }
 
-func (m *model) focusOn(p panel) {
+func (m *model) focusOn(p panel.ID) {
 	if m.focus != p {
 		m.zoomed = false
 		m.before = m.focus
-		if p != panelPeek {
+		if p != panel.IDPeek {
 			m.panelOf(p).Entered()
 		}
 	}
 	m.focus = p
 	m.turnPane()
 	m.followSubject()
-	if p == panelPeek {
+	if p == panel.IDPeek {
 		m.hidden = false
 	}
-	if r := m.agents.At(m.list()); r != nil && p == panelQuarantine {
-		m.choose(r.name)
+	if r := m.Agents.At(m.list()); r != nil && p == panel.IDQuarantine {
+		m.choose(r.Name)
 	}
 }
 
 func (m *model) cycle(n int) {
-	var ring []panel
-	for _, p := range m.panels {
+	var ring []panel.ID
+	for _, p := range m.Panels {
 		if m.present(p) {
-			ring = append(ring, p.about().id)
+			ring = append(ring, p.About().ID)
 		}
 	}
 	if !m.hidden {
-		ring = append(ring, panelPeek)
+		ring = append(ring, panel.IDPeek)
 	}
 	at := max(0, slices.Index(ring, m.focus))
 	m.focusOn(ring[(at+n+len(ring))%len(ring)])
@@ -153,8 +158,8 @@ func (m *model) cycle(n int) {
 
 func (m *model) togglePane() []effect {
 	m.hidden = !m.hidden
-	if m.hidden && m.focus == panelPeek {
-		m.focus, m.zoomed = panelAgents, false
+	if m.hidden && m.focus == panel.IDPeek {
+		m.focus, m.zoomed = panel.IDAgents, false
 	}
 	return nil
 }
@@ -176,7 +181,7 @@ func (m *model) askFilter() []effect {
 		m.refill()
 	}
 	hint := "!not  ~fuzzy  state: pool: rig:"
-	if m.focus == panelEvents {
+	if m.focus == panel.IDEvents {
 		hint = "!not  ~fuzzy  type: subject: by: since:10m"
 	}
 	hint += "  " + m.keys.KeyOf("prompt.done") + " keeps  " + m.keys.KeyOf("prompt.cancel") +
@@ -200,29 +205,29 @@ func (m *model) back() []effect {
 		m.status = status{}
 	case m.departure.waits():
 		return m.stayHere()
-	case m.focus == panelPeek && m.peek.back():
-	case m.focus == panelEvents && m.events.frozen:
+	case m.focus == panel.IDPeek && m.peek.back():
+	case m.focus == panel.IDEvents && m.Events.Frozen:
 		m.toEnd()
-	case m.focus == panelEvents && m.events.only && !m.events.Filter.Active():
+	case m.focus == panel.IDEvents && m.Events.Only && !m.Events.Filter.Active():
 		return m.toggleOnly()
 	case m.zoomed:
 		m.zoomed = false
 		m.focus = m.before
-	case len(*m.marking().marks) > 0:
+	case len(*m.marking().Marks) > 0:
 		m.unmarkAll(m.marking())
-	case len(m.agents.Marks) > 0:
-		m.unmarkAll(marking{marks: &m.agents.Marks})
+	case len(m.Agents.Marks) > 0:
+		m.unmarkAll(panel.Marking{Marks: &m.Agents.Marks})
 	case m.filter().Active():
 		*m.filter() = widget.Filter{}
 		m.refill()
-	case m.agents.Filter.Active():
-		m.agents.Filter = widget.Filter{}
+	case m.Agents.Filter.Active():
+		m.Agents.Filter = widget.Filter{}
 		m.refill()
 	case m.attention:
 		m.attention = false
 		m.refill()
-	case m.focus != panelAgents:
-		m.focusOn(panelAgents)
+	case m.focus != panel.IDAgents:
+		m.focusOn(panel.IDAgents)
 	case m.all:
 		return m.leaveFor(travel{})
 	}

@@ -2,58 +2,60 @@ package tui
 
 import (
 	"fmt"
+
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // answerable is the watchdog under the cursor if it calls and may be answered, else nil.
-func (m *model) answerable() *watchdogRow {
-	if r := m.watchdogs.Current(); m.focus == panelWatchdogs && m.mode != ReadOnly && r != nil &&
-		r.dog.Calls() {
+func (m *model) answerable() *panel.WatchdogRow {
+	if r := m.Watchdogs.Current(); m.focus == panel.IDWatchdogs && m.mode != ReadOnly && r != nil &&
+		r.Dog.Calls() {
 		return r
 	}
 	return nil
 }
 
 // answer says that a person has seen a call.
-func (m *model) answer(r *watchdogRow) []effect {
-	return m.carry("answering", r.shown, []city.Command{city.Acknowledge{Watchdog: r.name,
+func (m *model) answer(r *panel.WatchdogRow) []effect {
+	return m.carry("answering", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
 		By: "operator"}})
 }
 
 func (m *model) beatLine(args []string) ([]effect, string) {
-	r := m.watchdogs.Find(args[0])
+	r := m.Watchdogs.Find(args[0])
 	if r == nil {
 		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
 	}
-	if why := r.judgedNow(m.now); why != "" {
+	if why := r.JudgedNow(m.now); why != "" {
 		return nil, why
 	}
-	return m.grantOne(lookNow(r)), ""
+	return m.grantOne(panel.LookNow(r)), ""
 }
 
 func (m *model) heardLine(args []string) ([]effect, string) {
-	r := m.watchdogs.Find(args[0])
+	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:
 		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
-	case !r.dog.Calls():
-		return nil, r.shown + " calls for nobody"
+	case !r.Dog.Calls():
+		return nil, r.Shown + " calls for nobody"
 	}
 	return m.answer(r), ""
 }
 
 func (m *model) watchdogNames([]string) []word {
 	var all []word
-	for i := range m.watchdogs.Rows {
-		all = append(all, word{m.watchdogs.Rows[i].name, "watchdog, " + m.watchdogs.Rows[i].word})
+	for i := range m.Watchdogs.Rows {
+		all = append(all, word{m.Watchdogs.Rows[i].Name, "watchdog, " + m.Watchdogs.Rows[i].Word})
 	}
 	return all
 }
 
 // callBadge says how many watchdogs call, "" = none.
 func (m *model) callBadge(w int) string {
-	n := len(m.watchdogs.calling())
+	n := len(m.Watchdogs.Calling())
 	switch {
 	case n == 0:
 		return ""

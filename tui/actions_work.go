@@ -97,7 +97,7 @@ func (m *model) newBead(text string) (b beads.Bead, why string) {
 		switch {
 		case !ok:
 			title = append(title, word)
-		case m.pools.Find(name) == nil:
+		case m.Pools.Find(name) == nil:
 			return b, fmt.Sprintf("no pool is called %q", name)
 		default:
 			b.Labels = append(b.Labels, city.PoolLabel+name)

@@ -7,6 +7,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -34,11 +35,11 @@ func (m *model) showAutomation() []effect {
 	if r == nil {
 		return nil
 	}
-	h := &history{name: r.name}
-	m.read(&reader{Title: "automation " + r.shown, About: h, Follow: h,
+	h := &history{name: r.Name}
+	m.read(&reader{Title: "automation " + r.Shown, About: h, Follow: h,
 		Lines: func(w int) []string {
 			lines := widget.WrapAll(m.automationDetails(h), w)
-			if h.end = len(lines); m.automations.Find(h.name) == nil {
+			if h.end = len(lines); m.Automations.Find(h.name) == nil {
 				return lines
 			}
 			return append(lines, widget.WrapAll(m.runLines(h), w)...)
@@ -56,11 +57,11 @@ func (m *model) askRuns(h *history) {
 
 // newestRun tells one run, and how far it has come, from the one before.
 func (m *model) newestRun(name string) string {
-	r := m.automations.Find(name)
-	if r == nil || r.last == nil {
+	r := m.Automations.Find(name)
+	if r == nil || r.Last == nil {
 		return ""
 	}
-	return r.last.ID + " " + r.last.Outcome
+	return r.Last.ID + " " + r.Last.Outcome
 }
 
 // runsChanged asks anew when the runs that are shown are no longer the newest.
@@ -106,27 +107,27 @@ func (m *model) answered(f found) {
 
 // automationDetails is everything known of an automation but its earlier runs: when it runs, what it does, how it went.
 func (m *model) automationDetails(h *history) []string {
-	r := m.automations.Find(h.name)
+	r := m.Automations.Find(h.name)
 	a, ok := m.snap.Automation(h.name)
 	if r == nil || !ok {
 		return []string{"This automation is no longer part of the city."}
 	}
-	sign, token := automationSign(&m.look, r.state)
-	state := m.look.Paint(token, sign+" "+string(r.state))
-	if soon := r.soon(m.now).Full; soon != "" {
+	sign, token := panel.AutomationSign(&m.look, r.State)
+	state := m.look.Paint(token, sign+" "+string(r.State))
+	if soon := r.Soon(m.now).Full; soon != "" {
 		state += " " + m.look.Glyphs.Dot + " " + soon
-		if !r.next.IsZero() {
-			state += " (" + widget.Clock(r.next, m.now) + ")"
+		if !r.Next.IsZero() {
+			state += " (" + widget.Clock(r.Next, m.now) + ")"
 		}
 	}
-	lines := []string{m.look.Field("state", state), m.look.Field("gate", r.opens())}
+	lines := []string{m.look.Field("state", state), m.look.Field("gate", r.Opens())}
 	if a.State == city.AutomationBroken {
 		lines = append(lines, m.fieldLines("it says", a.Reason)...)
-	} else if says := r.says(); says != "" { // else the time that is left says it
+	} else if says := r.Says(); says != "" { // else the time that is left says it
 		lines = append(lines, m.look.Field("it says", says))
 	}
-	if r.failures > 0 {
-		lines = append(lines, m.look.Field("failures", fmt.Sprintf("%d in a row", r.failures)))
+	if r.Failures > 0 {
+		lines = append(lines, m.look.Field("failures", fmt.Sprintf("%d in a row", r.Failures)))
 	}
 	if a.Exec != "" {
 		lines = append(lines, m.look.Field("runs", widget.Plain(a.Exec)))
@@ -146,7 +147,7 @@ func (m *model) automationDetails(h *history) []string {
 	if a.Description != "" {
 		lines = append(lines, m.look.Field("about", widget.Plain(a.Description)))
 	}
-	lines = append(lines, m.look.Field("file", r.source))
+	lines = append(lines, m.look.Field("file", r.Source))
 	if a.Layer != "" {
 		lines = append(lines, m.look.Field("layer", widget.Plain(a.Layer)))
 	}
@@ -203,8 +204,8 @@ func outcome(run *city.Run) (string, themes.Token) {
 	switch {
 	case run.Ending():
 		return "ending", themes.Busy
-	case run.Outcome == ran:
-		return ran, themes.Good
+	case run.Outcome == panel.Ran:
+		return panel.Ran, themes.Good
 	case run.Ended == nil:
 		return "running", themes.Busy
 	case run.Code != nil:

@@ -13,14 +13,15 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/tuitest"
 )
 
 // automating is the names of the automations that are shown.
 func (s *stage) automating() []string {
 	var names []string
-	for _, i := range s.m.automations.List.Shown {
-		names = append(names, s.m.automations.Rows[i].name)
+	for _, i := range s.m.Automations.List.Shown {
+		names = append(names, s.m.Automations.Rows[i].Name)
 	}
 	return names
 }
@@ -34,22 +35,22 @@ func TestTheCursorIsOnWhatFails(t *testing.T) {
 			n.Automations[i].State, n.Automations[i].Failures, n.Automations[i].Last = city.AutomationIdle, 0, nil
 		}
 	})
-	healthy := s.m.automations.Chosen
+	healthy := s.m.Automations.Chosen
 	fails := "db-health"
 	if healthy == fails {
 		fails = "nightly"
 	}
 	s.automation(fails, func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
 	s.press("4")
-	if s.m.automations.Chosen != fails {
-		t.Errorf("the cursor is on %s", s.m.automations.Chosen)
+	if s.m.Automations.Chosen != fails {
+		t.Errorf("the cursor is on %s", s.m.Automations.Chosen)
 	}
 	s.press("k", "g", "j", "1")
-	at := s.m.automations.Chosen
+	at := s.m.Automations.Chosen
 	s.automation("triage", func(a *city.Automation) { a.State, a.Failures = city.AutomationFailing, 2 })
 	s.press("4")
-	if s.m.automations.Chosen != at {
-		t.Errorf("the cursor went from %s to %s", at, s.m.automations.Chosen)
+	if s.m.Automations.Chosen != at {
+		t.Errorf("the cursor went from %s to %s", at, s.m.Automations.Chosen)
 	}
 }
 
@@ -78,25 +79,25 @@ func TestAutomationTexts(t *testing.T) {
 	gone := epoch.Add(-time.Minute)
 	for _, c := range []struct {
 		a               city.Automation
-		state           automationState
+		state           panel.AutomationState
 		why, soon, last string
 	}{
-		{city.Automation{Gate: "cooldown", When: "1h30m0s", State: city.AutomationDue, Reason: "never run"}, automationDue,
+		{city.Automation{Gate: "cooldown", When: "1h30m0s", State: city.AutomationDue, Reason: "never run"}, panel.AutomationDue,
 			"cooldown 1h30m · never run", "", "never ran"},
-		{city.Automation{Gate: "cooldown", When: "5m0s", State: city.AutomationIdle, Reason: "cooldown: 1m remaining", Next: &gone}, automationIdle,
+		{city.Automation{Gate: "cooldown", When: "5m0s", State: city.AutomationIdle, Reason: "cooldown: 1m remaining", Next: &gone}, panel.AutomationIdle,
 			"cooldown 5m", "now", "never ran"},
 		{city.Automation{Gate: "manual", State: city.AutomationIdle, Reason: "manual", Failures: 1, Last: &city.Run{Outcome: "interrupted", Opened: gone, Ended: &epoch}},
-			automationFailing, "manual · last interrupted", "", "interrupted 0s ago (60s)"},
-		{city.Automation{Gate: "manual", State: city.AutomationOff, Reason: "disabled: enabled = false", Next: &at}, automationOff,
+			panel.AutomationFailing, "manual · last interrupted", "", "interrupted 0s ago (60s)"},
+		{city.Automation{Gate: "manual", State: city.AutomationOff, Reason: "disabled: enabled = false", Next: &at}, panel.AutomationOff,
 			"manual · disabled: enabled = false", "", "never ran"},
-		{city.Automation{Gate: "event", When: "x.y", State: city.AutomationRunning, Reason: "running for 3s", Since: &gone}, automationRunning,
+		{city.Automation{Gate: "event", When: "x.y", State: city.AutomationRunning, Reason: "running for 3s", Since: &gone}, panel.AutomationRunning,
 			"event x.y", "for 1m", "running 1m"},
 		{city.Automation{Gate: "event", When: "x.y", State: "later", Reason: "new"}, "later", "event x.y · new", "", "never ran"},
-		{city.Automation{State: city.AutomationBroken, Reason: "a:1:1: bad"}, automationBroken, "a:1:1: bad", "", ""},
+		{city.Automation{State: city.AutomationBroken, Reason: "a:1:1: bad"}, panel.AutomationBroken, "a:1:1: bad", "", ""},
 	} {
-		r := newAutomationRow(&c.a)
-		if r.state != c.state || r.why("·") != c.why || r.soon(epoch).Full != c.soon || r.ago(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
-			t.Errorf("%+v: %q %q %q %q", c.a, r.state, r.why("·"), r.soon(epoch).Full, r.ago(epoch))
+		r := panel.NewAutomationRow(&c.a)
+		if r.State != c.state || r.Why("·") != c.why || r.Soon(epoch).Full != c.soon || r.Ago(epoch) != strings.Replace(c.last, "(60s)", "(1m)", 1) {
+			t.Errorf("%+v: %q %q %q %q", c.a, r.State, r.Why("·"), r.Soon(epoch).Full, r.Ago(epoch))
 		}
 	}
 }
@@ -115,7 +116,7 @@ func TestAutomationsAreFiltered(t *testing.T) {
 		if got := s.automating(); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
-		if len(s.order()) != len(s.m.agents.Rows) {
+		if len(s.order()) != len(s.m.Agents.Rows) {
 			t.Errorf("%q: the filter is that of the agents too", text)
 		}
 	}
@@ -139,8 +140,8 @@ func TestTheAutomationsCursorIsItsOwn(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Automations = append([]city.Automation{{Name: "aaa", Gate: "manual"}}, n.Automations...)
 	})
-	if s.m.automations.Chosen != "nightly" || s.m.agents.Chosen != "idle" {
-		t.Errorf("the cursors are on %s and %s", s.m.automations.Chosen, s.m.agents.Chosen)
+	if s.m.Automations.Chosen != "nightly" || s.m.Agents.Chosen != "idle" {
+		t.Errorf("the cursors are on %s and %s", s.m.Automations.Chosen, s.m.Agents.Chosen)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
 	s.press("j", "G", "g", "enter", "t", "d")
@@ -317,7 +318,7 @@ func TestEventTones(t *testing.T) {
 		events.AutomationFired: themes.Busy, events.AutomationCompleted: themes.Good, events.AutomationFailed: themes.Bad,
 		events.AutomationSkipped: themes.Off, events.BeadClosed: themes.Good, events.BeadCreated: themes.Busy, events.BeadUpdated: themes.Text,
 	} {
-		if got := tone(kind); got != want {
+		if got := panel.Tone(kind); got != want {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
 	}
@@ -358,7 +359,7 @@ func TestAutomationReasonsOfSeveralLines(t *testing.T) {
 	s.send(tuitest.KeyPress("4"))
 	s.shows(`there is no gate "x" and 1 more`, "condition test -e flag && test -e go")
 	s.hides("␊")
-	for s.m.automations.Chosen != "wisp-compact" {
+	for s.m.Automations.Chosen != "wisp-compact" {
 		s.press("j")
 	}
 	s.press("enter")

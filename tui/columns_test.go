@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -13,21 +14,21 @@ func TestOneLongNameTakesNoRoom(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.agent("chatty", func(a *city.Agent) { a.Name = "an-agent-whose-name-somebody-made-longer-than-any-other-name-17" })
 	s.shows(" an-agent-wh…ther-name-17 ")
-	if c := agentColumns(118, s.m.agents.longest(s.m.env(), s.m.agents.visible())); c.name != lone || c.why < 44 {
+	if c := panel.AgentColumns(118, s.m.Agents.Longest(s.m.env(), s.m.Agents.Visible())); c.Name != panel.Lone || c.Why < 44 {
 		t.Errorf("%+v", c)
 	}
-	if n := usual([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {
+	if n := panel.Usual([]int{5, 62, 7, 6, 30, 8, 9, 4}); n != 30 {
 		t.Errorf("usual are %d columns", n)
 	}
 }
 
 // Figures leave from the right, and before the reasons lose their words.
 func TestColumnsLeaveFromTheRight(t *testing.T) {
-	shown := func(c columns) (heads []string) {
+	shown := func(c panel.Columns) (heads []string) {
 		for _, v := range []struct {
 			w    int
 			name string
-		}{{c.age, "for"}, {c.cpu, "cpu"}, {c.mem, "mem"}, {c.restarts, "restarts"}, {c.pid, "pid"}} {
+		}{{c.Age, "for"}, {c.CPU, "cpu"}, {c.Mem, "mem"}, {c.Restarts, "restarts"}, {c.PID, "pid"}} {
 			if v.w > 0 {
 				heads = append(heads, v.name)
 			}
@@ -37,20 +38,20 @@ func TestColumnsLeaveFromTheRight(t *testing.T) {
 	all := []string{"for", "cpu", "mem", "restarts", "pid"}
 	last := len(all)
 	for w := 200; w >= 50; w-- {
-		c := agentColumns(w, needs{name: 12, names: 12, why: 60, usage: true})
+		c := panel.AgentColumns(w, panel.Needs{Name: 12, Names: 12, Why: 60, Usage: true})
 		got := shown(c)
 		if want := strings.Join(all[:len(got)], " "); strings.Join(got, " ") != want || len(got) > last {
 			t.Fatalf("%d columns show %v", w, got)
 		}
-		if len(got) > 1 && c.why < 44 {
-			t.Errorf("%d columns show %v and leave %d to the reasons", w, got, c.why)
+		if len(got) > 1 && c.Why < 44 {
+			t.Errorf("%d columns show %v and leave %d to the reasons", w, got, c.Why)
 		}
 		last = len(got)
 	}
 	if last != 0 {
 		t.Errorf("50 columns show %d figures", last)
 	}
-	if c := agentColumns(200, needs{name: 12, names: 12, why: 60}); c.cpu != 0 || c.mem != 0 || c.pid == 0 {
+	if c := panel.AgentColumns(200, panel.Needs{Name: 12, Names: 12, Why: 60}); c.CPU != 0 || c.Mem != 0 || c.PID == 0 {
 		t.Errorf("nobody is measured: %+v", c)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/dialog"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -244,7 +245,7 @@ func TestComposerSaysWhereTypingEnds(t *testing.T) {
 func TestComposerAsksForMany(t *testing.T) {
 	s := demo(t, 120, 40)
 	everybody(s)
-	n := len(s.m.agents.Marks)
+	n := len(s.m.Agents.Marks)
 	s.press("i")
 	s.shows(fmt.Sprintf("send to %d agents: ", n))
 	s.typeIn("stop")
@@ -257,7 +258,7 @@ func TestComposerAsksForMany(t *testing.T) {
 	if got := s.commands(); len(got) != n {
 		t.Errorf("%d commands: %v", len(got), got)
 	}
-	if len(s.m.drafts) != 0 || len(s.m.agents.Marks) != 0 {
+	if len(s.m.drafts) != 0 || len(s.m.Agents.Marks) != 0 {
 		t.Error("what was sent is still a draft, or its marks are still set")
 	}
 }
@@ -363,8 +364,8 @@ func FuzzComposer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, keys []byte, w, h uint8) {
 		w, h = max(w, 1), max(h, 1)
 		s := demo(t, int(w), int(h))
-		s.m.agents.Chosen = "idle"
-		s.m.focus = panelAgents
+		s.m.Agents.Chosen = "idle"
+		s.m.focus = panel.IDAgents
 		s.press("i")
 		s.paste(text)
 		for _, k := range keys[:min(len(keys), 40)] {

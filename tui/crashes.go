@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -12,7 +13,7 @@ const lastSaid = 12
 
 // enterAgent looks closer: at an agent in quarantine, how it crashed, at any other, its terminal.
 func (m *model) enterAgent() []effect {
-	if m.focus == panelQuarantine {
+	if m.focus == panel.IDQuarantine {
 		return m.showCrashes()
 	}
 	return m.zoomIn()
@@ -20,15 +21,15 @@ func (m *model) enterAgent() []effect {
 
 // showCrashes opens an agent's crashes: of the one that is read about, else of the selected one.
 func (m *model) showCrashes() []effect {
-	d := &dossier{name: m.agents.Chosen}
+	d := &dossier{name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known
 	}
-	r := m.agents.Find(d.name)
+	r := m.Agents.Find(d.name)
 	if r == nil {
 		return nil
 	}
-	m.read(&reader{Title: "crashes of " + r.shown, About: agentText{dossier: d, crashes: true},
+	m.read(&reader{Title: "crashes of " + r.Shown, About: agentText{dossier: d, crashes: true},
 		Lines: func(w int) []string { return widget.WrapAll(m.crashLines(d, w), w) }})
 	if d.about == nil && d.asked == 0 {
 		m.askAbout(d)
@@ -38,14 +39,14 @@ func (m *model) showCrashes() []effect {
 
 // crashLines are why an agent is held back, until when, and each of its crashes with what it said last.
 func (m *model) crashLines(d *dossier, w int) []string {
-	r := m.agents.Find(d.name)
+	r := m.Agents.Find(d.name)
 	a, ok := m.snap.Agent(d.name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
 	}
 	lines := m.stateFields(r, a)
-	if r.crashes > 0 {
-		lines = append(lines, m.look.Field("crashes", fmt.Sprintf("%d that count", r.crashes)))
+	if r.Crashes > 0 {
+		lines = append(lines, m.look.Field("crashes", fmt.Sprintf("%d that count", r.Crashes)))
 	}
 	if d.about != nil && d.about.Spec != nil {
 		for _, text := range restartTexts(d.about.Spec)[1:] {

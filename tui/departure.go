@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -25,9 +26,9 @@ func (d *departure) waits() bool { return d.total > 0 && !d.given }
 
 // askDrainAll asks whether all shall finish before the city is stopped.
 func (m *model) askDrainAll() []effect {
-	var rows []*agentRow
-	for i := range m.agents.Rows {
-		if r := &m.agents.Rows[i]; r.running && r.session != nil {
+	var rows []*panel.AgentRow
+	for i := range m.Agents.Rows {
+		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
 			rows = append(rows, r)
 		}
 	}
@@ -46,7 +47,7 @@ func (m *model) askDrainAll() []effect {
 }
 
 // longestDrain is how long the most patient of some agents is given; who has no deadline gets the usual one.
-func (m *model) longestDrain(rows []*agentRow) time.Duration {
+func (m *model) longestDrain(rows []*panel.AgentRow) time.Duration {
 	longest := time.Duration(0)
 	for _, r := range rows {
 		d := m.drainTimeout(r)
@@ -59,15 +60,15 @@ func (m *model) longestDrain(rows []*agentRow) time.Duration {
 }
 
 // depart tells agents to finish and waits for the ends of their sessions.
-func (m *model) depart(rows []*agentRow) []effect {
+func (m *model) depart(rows []*panel.AgentRow) []effect {
 	d := departure{lives: map[string]string{}, total: len(rows),
-		until: m.now.Add(m.longestDrain(rows) + slack)}
+		until: m.now.Add(m.longestDrain(rows) + panel.Slack)}
 	var commands []city.Command
 	for _, r := range rows {
-		d.lives[r.name] = r.session.ID
-		if r.drainable() {
-			commands = append(commands, city.Drain{Agent: r.name, Final: true})
-			d.told = append(d.told, r.name)
+		d.lives[r.Name] = r.Session.ID
+		if r.Drainable() {
+			commands = append(commands, city.Drain{Agent: r.Name, Final: true})
+			d.told = append(d.told, r.Name)
 		}
 	}
 	var todo []effect
@@ -101,12 +102,12 @@ func (m *model) refusedToDepart(r *result) {
 }
 
 // unfinished are those who are still waited for.
-func (m *model) unfinished() []*agentRow {
-	var rows []*agentRow
-	for i := range m.agents.Rows {
-		r := &m.agents.Rows[i]
-		if id, ok := m.departure.lives[r.name]; ok && r.running && r.session != nil &&
-			r.session.ID == id {
+func (m *model) unfinished() []*panel.AgentRow {
+	var rows []*panel.AgentRow
+	for i := range m.Agents.Rows {
+		r := &m.Agents.Rows[i]
+		if id, ok := m.departure.lives[r.Name]; ok && r.Running && r.Session != nil &&
+			r.Session.ID == id {
 			rows = append(rows, r)
 		}
 	}
@@ -132,12 +133,12 @@ func (m *model) stayHere() []effect {
 			"has answered")
 		return nil
 	}
-	var rows []*agentRow
+	var rows []*panel.AgentRow
 	waits := m.unfinished()
-	for i := range m.agents.Rows {
-		r := &m.agents.Rows[i]
-		over := r.state == city.Draining || r.state == city.Exited
-		if slices.Contains(d.told, r.name) && (over || slices.Contains(waits, r)) {
+	for i := range m.Agents.Rows {
+		r := &m.Agents.Rows[i]
+		over := r.State == city.Draining || r.State == city.Exited
+		if slices.Contains(d.told, r.Name) && (over || slices.Contains(waits, r)) {
 			rows = append(rows, r)
 		}
 	}
@@ -148,7 +149,7 @@ func (m *model) stayHere() []effect {
 	}
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
-		commands[i] = city.Undrain{Agent: r.name}
+		commands[i] = city.Undrain{Agent: r.Name}
 	}
 	return m.carry("staying, and taking back the drain of", whom(rows), commands)
 }

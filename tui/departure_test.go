@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // few is a city of three agents that run.
@@ -54,7 +55,7 @@ func TestDrainAllHasADeadline(t *testing.T) {
 	if _, ok := effectOf[finish](s); ok {
 		t.Fatal("left too early")
 	}
-	s.wait(10*time.Second + slack)
+	s.wait(10*time.Second + panel.Slack)
 	if f, ok := effectOf[finish](s); !ok || f.exit != StopCity {
 		t.Error("the deadline is over")
 	}

@@ -8,12 +8,13 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // details is everything known of an agent, the reasons first.
 func (m *model) details(name string, w int) []string {
-	r := m.agents.Find(name)
+	r := m.Agents.Find(name)
 	a, ok := m.snap.Agent(name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
@@ -28,9 +29,9 @@ func (m *model) details(name string, w int) []string {
 	if a.AwaitsGate != "" {
 		lines = append(lines, m.look.Field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
 	}
-	for _, d := range m.watchdogs.over(name) {
-		lines = append(lines, m.look.Field("watched", "by "+d.shown+dot+d.word+dot+"heartbeat "+
-			d.heart(m.now).Full))
+	for _, d := range m.Watchdogs.Over(name) {
+		lines = append(lines, m.look.Field("watched", "by "+d.Shown+dot+d.Word+dot+"heartbeat "+
+			d.Heart(m.now).Full))
 	}
 	lines = append(lines, m.sendFields(a.Sends)...)
 	if len(a.Drift) > 0 {
@@ -40,12 +41,12 @@ func (m *model) details(name string, w int) []string {
 	if a.UnavailableReason != "" {
 		lines = append(lines, m.look.Field("problem", widget.Plain(a.UnavailableReason)))
 	}
-	if p := m.pools.Find(a.Pool); p != nil {
-		lines = append(lines, m.look.Field("pool", p.shown+", "+string(p.state(m.now))+", "+
-			p.sizes()))
+	if p := m.Pools.Find(a.Pool); p != nil {
+		lines = append(lines, m.look.Field("pool", p.Shown+", "+string(p.State(m.now))+", "+
+			p.Sizes()))
 	}
-	if r.task != "" {
-		lines = append(lines, m.look.Field("works on", r.task))
+	if r.Task != "" {
+		lines = append(lines, m.look.Field("works on", r.Task))
 	}
 	lines = append(lines, m.mailField(a)...)
 	if a.Rig != "" {
@@ -66,7 +67,7 @@ func (m *model) details(name string, w int) []string {
 		m.look.Field("declared", m.declaredText(a.Source, a.Patched)),
 		m.look.Field("session", m.sessionText(a)),
 	)
-	if drawn := m.agents.pulses.Draw(a.Name, m.now, &m.look.Glyphs); drawn != "" {
+	if drawn := m.Agents.Pulses.Draw(a.Name, m.now, &m.look.Glyphs); drawn != "" {
 		lines = append(lines, m.look.Field("activity", m.look.Paint(themes.Accent, drawn)+
 			m.look.Paint(themes.Dim, "  output of the last 10 minutes")))
 	}
@@ -82,7 +83,7 @@ func (m *model) details(name string, w int) []string {
 		lines = append(lines, m.look.Field("last words",
 			m.keptIn(a.Exit.File, w-widget.FieldWidth)))
 	}
-	return append(lines, decisions(m.env(), a.Decisions)...)
+	return append(lines, panel.Decisions(m.env(), a.Decisions)...)
 }
 
 // restartsText says how often an agent was restarted, and how many crashes are counted against it.
@@ -98,33 +99,33 @@ func restartsText(a *city.Agent, dot string) string {
 }
 
 // stateFields say how an agent is, why, and what happens next.
-func (m *model) stateFields(r *agentRow, a *city.Agent) []string {
-	sign, token := conditionOf(&m.look, r)
+func (m *model) stateFields(r *panel.AgentRow, a *city.Agent) []string {
+	sign, token := panel.ConditionOf(&m.look, r)
 	dot := " " + m.look.Glyphs.Dot + " "
-	state := m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.since))
-	if r.stuck != nil {
-		state = m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.stuck.Since)) + dot +
-			"running for " + widget.Age(m.now.Sub(r.since))
+	state := m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.Since))
+	if r.Stuck != nil {
+		state = m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.Stuck.Since)) + dot +
+			"running for " + widget.Age(m.now.Sub(r.Since))
 	}
-	if e := r.ends(m.env()).Full; e != "" {
+	if e := r.Ends(m.env()).Full; e != "" {
 		state += dot + e
-		if !r.until.IsZero() {
-			state += " (" + widget.Clock(r.until, m.now) + ")"
+		if !r.Until.IsZero() {
+			state += " (" + widget.Clock(r.Until, m.now) + ")"
 		}
 	}
 	lines := []string{m.look.Field("state", state),
-		m.look.Field("why", suspendedBy(widget.Plain(a.Reason)))}
+		m.look.Field("why", panel.SuspendedBy(widget.Plain(a.Reason)))}
 	// in the line of the state
-	told := r.ends(m.env()).Full != "" && a.Next != nil && a.Next.At != nil &&
-		a.Next.At.Equal(r.until)
-	if next := nextText(a.Next, m.now); next != "" && !told {
+	told := r.Ends(m.env()).Full != "" && a.Next != nil && a.Next.At != nil &&
+		a.Next.At.Equal(r.Until)
+	if next := panel.NextText(a.Next, m.now); next != "" && !told {
 		if a.Next.At != nil {
 			next += " (" + widget.Clock(*a.Next.At, m.now) + ")"
 		}
 		lines = append(lines, m.look.Field("next", next))
 	}
 	if a.Drain != nil {
-		lines = append(lines, m.look.Field("drain", m.drainText(a.Drain, r.until)))
+		lines = append(lines, m.look.Field("drain", m.drainText(a.Drain, r.Until)))
 	}
 	return lines
 }
@@ -162,10 +163,10 @@ func (m *model) needsText(names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
 		texts[i] = widget.Plain(name)
-		if r := m.agents.Find(name); r != nil {
-			texts[i] += " " + string(r.state)
-		} else if p := m.pools.Find(name); p != nil {
-			texts[i] += " " + p.sizes()
+		if r := m.Agents.Find(name); r != nil {
+			texts[i] += " " + string(r.State)
+		} else if p := m.Pools.Find(name); p != nil {
+			texts[i] += " " + p.Sizes()
 		}
 	}
 	return strings.Join(texts, ", ")
@@ -220,7 +221,7 @@ func (m *model) exitText(e *city.Exit) string {
 	if e == nil {
 		return "none"
 	}
-	return lastExit(e) + ", " + widget.Age(m.now.Sub(e.At)) + " ago"
+	return panel.LastExit(e) + ", " + widget.Age(m.now.Sub(e.At)) + " ago"
 }
 
 // sendFields are the texts on their way into an agent, as far as they have come.
@@ -248,7 +249,7 @@ func (m *model) sendFields(sends []city.Send) []string {
 			text += ": " + widget.Plain(s.Why)
 		}
 		lines = append(lines, m.look.Field(label, text),
-			m.look.Field("", m.look.Paint(themes.Dim, quoted(s))))
+			m.look.Field("", m.look.Paint(themes.Dim, panel.Quoted(s))))
 		label = ""
 	}
 	return lines

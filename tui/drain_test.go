@@ -94,8 +94,8 @@ func TestDrainWholePools(t *testing.T) {
 	s.press("space", "D")
 	s.shows("Drain 5 members of 2 pools?", "batch-1, batch-2, batch-3, batch-4, merge", "type 5")
 	s.press("5", "enter")
-	if n := len(s.commands()); n != 5 || len(s.m.pools.Marks) > 0 || !s.m.agents.Marks["builder"] {
-		t.Errorf("%d commands, marked are %v and %v", n, s.m.pools.Marks, s.m.agents.Marks)
+	if n := len(s.commands()); n != 5 || len(s.m.Pools.Marks) > 0 || !s.m.Agents.Marks["builder"] {
+		t.Errorf("%d commands, marked are %v and %v", n, s.m.Pools.Marks, s.m.Agents.Marks)
 	}
 	s.pick("shop/tester")
 	s.press("D")

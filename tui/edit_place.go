@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -60,16 +61,16 @@ func (m *model) mistake() (fileLine, bool) {
 
 // edited is the agent or the pool that an edit is about, and where it is written; "" = there is none.
 func (m *model) edited() (name, source string, patched []string) {
-	name = m.agents.Chosen
+	name = m.Agents.Chosen
 	switch {
 	case m.snap == nil:
 		return "", "", nil
 	case m.dialogs.dossier() != nil:
 		name = m.dialogs.dossier().name
-	case m.subject().Kind == KindPool:
+	case m.subject().Kind == panel.KindPool:
 		if p := m.pool(); p != nil {
-			if q, ok := m.snap.Pool(p.name); ok {
-				return p.shown, q.Source, q.Patched
+			if q, ok := m.snap.Pool(p.Name); ok {
+				return p.Shown, q.Source, q.Patched
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -39,8 +40,8 @@ func TestWhatWillHappenIsSaid(t *testing.T) {
 		{"next is far", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Hour)}}, "", ""},
 		{"next is near", city.Agent{State: city.Running, Next: &city.Next{What: "restarted", At: in(time.Second)}}, "in 1s: restarted", "in 1s: restarted"},
 	} {
-		r := newAgentRow(&c.agent)
-		if got := r.ends(s.m.env()); got != (widget.Phrase{Full: c.full, Brief: c.brief}) {
+		r := panel.NewAgentRow(&c.agent)
+		if got := r.Ends(s.m.env()); got != (widget.Phrase{Full: c.full, Brief: c.brief}) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gcity/events"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -74,7 +75,7 @@ func needEventAgent(m *model) string {
 	if why := needEvent(m); why != "" {
 		return why
 	}
-	if m.agentOf(&m.events.selected().event) == "" {
+	if m.agentOf(&m.Events.Selected().Event) == "" {
 		return "this event is about no agent that is there"
 	}
 	return ""
@@ -83,7 +84,7 @@ func needEventAgent(m *model) string {
 // agentOf is the agent that an event is about, or that caused it; "" = none that is there.
 func (m *model) agentOf(e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
-		if m.agents.Find(name) != nil {
+		if m.Agents.Find(name) != nil {
 			return name
 		}
 	}
@@ -91,25 +92,25 @@ func (m *model) agentOf(e *events.Event) string {
 }
 
 // stoodFor is the agent that the row under the cursor stands for, nil if that is none that is there.
-func (m *model) stoodFor() *agentRow {
+func (m *model) stoodFor() *panel.AgentRow {
 	p := m.focused()
-	if p.about().proxy == "" {
+	if p.About().Proxy == "" {
 		return nil
 	}
-	return m.agents.Find(p.Agent())
+	return m.Agents.Find(p.Agent())
 }
 
 // single is the one agent that is looked at, whoever is marked: where rows stand for agents that of the row under the
 // cursor, never one that nobody sees there; nil if there is none.
-func (m *model) single() *agentRow {
-	if m.focused().about().proxy != "" {
+func (m *model) single() *panel.AgentRow {
+	if m.focused().About().Proxy != "" {
 		return m.stoodFor()
 	}
 	return m.selected()
 }
 
 func needReadAgent(m *model) string {
-	if name := m.dialogs.eventAgent(); name == "" || m.agents.Find(name) == nil {
+	if name := m.dialogs.eventAgent(); name == "" || m.Agents.Find(name) == nil {
 		return "this text is about no agent that is there"
 	}
 	return ""
@@ -122,13 +123,13 @@ func (m *model) chooseRead() []effect {
 }
 
 func (m *model) chooseOfEvent() []effect {
-	return m.chooseNamed(m.agentOf(&m.events.selected().event))
+	return m.chooseNamed(m.agentOf(&m.Events.Selected().Event))
 }
 
 // chooseNamed selects an agent, and says so where its list does not show it.
 func (m *model) chooseNamed(name string) []effect {
 	m.choose(name)
-	if m.agents.Chosen == name && !m.visibleIn(&m.agents.List, name) {
+	if m.Agents.Chosen == name && !m.visibleIn(&m.Agents.List, name) {
 		m.say(widget.Plain(name) + " is selected; the filter of Agents hides it")
 	}
 	return nil
@@ -137,7 +138,7 @@ func (m *model) chooseNamed(name string) []effect {
 // visibleIn reports whether a list shows an agent.
 func (m *model) visibleIn(l *widget.List, name string) bool {
 	for _, i := range l.Shown {
-		if m.agents.Rows[i].name == name {
+		if m.Agents.Rows[i].Name == name {
 			return true
 		}
 	}
@@ -145,7 +146,7 @@ func (m *model) visibleIn(l *widget.List, name string) bool {
 }
 
 func needOnly(m *model) string {
-	if m.events.only {
+	if m.Events.Only {
 		return ""
 	}
 	return needEventAgent(m)
@@ -154,46 +155,46 @@ func needOnly(m *model) string {
 // toggleOnly narrows the timeline to the agent of the event under the cursor, which is selected for that, and then to
 // whichever is.
 func (m *model) toggleOnly() []effect {
-	if !m.events.only {
-		m.choose(m.agentOf(&m.events.selected().event))
+	if !m.Events.Only {
+		m.choose(m.agentOf(&m.Events.Selected().Event))
 	}
-	m.events.only = !m.events.only
+	m.Events.Only = !m.Events.Only
 	m.sift()
 	return nil
 }
 
 // sift applies anew what the timeline leaves out.
-func (m *model) sift() { m.events.Refill(m.env(), nil) }
+func (m *model) sift() { m.Events.Refill(m.env(), nil) }
 
 // digUp asks for older events once the cursor is at the oldest that is shown.
 func (m *model) digUp() {
-	t := m.events
-	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.asked != 0 || t.begins ||
-		len(t.Rows) >= digMost || t.Rows[0].event.Seq <= 1 {
+	t := m.Events
+	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.Begins ||
+		len(t.Rows) >= panel.DigMost || t.Rows[0].Event.Seq <= 1 {
 		return
 	}
 	m.seeks++
-	t.asked = m.seeks
-	m.todo = append(m.todo, dig{id: t.asked, before: t.Rows[0].event.Seq})
+	t.Asked = m.seeks
+	m.todo = append(m.todo, dig{id: t.Asked, before: t.Rows[0].Event.Seq})
 }
 
 // unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held
 // at all.
 func (m *model) unearthed(d dug) {
-	t := m.events
-	if d.id != t.asked {
+	t := m.Events
+	if d.id != t.Asked {
 		return
 	}
-	t.asked = 0
+	t.Asked = 0
 	m.ui++
 	if d.problem != "" {
 		m.complain("cannot load older events: " + widget.Plain(d.problem))
 		return
 	}
-	t.begins = d.begins
+	t.Begins = d.begins
 	before := len(t.List.Shown)
-	t.older(d.events)
-	if len(t.List.Shown) == before && m.focus == panelEvents {
+	t.Older(d.events)
+	if len(t.List.Shown) == before && m.focus == panel.IDEvents {
 		m.digUp()
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 	"gcity/city"
 	"gcity/events"
-	"gcity/tui/dialog"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
 )
@@ -30,14 +31,14 @@ func happened(from uint64, n int) []events.Event {
 
 func (s *stage) eventSeqs() []uint64 {
 	var out []uint64
-	for _, i := range s.m.events.List.Shown {
-		out = append(out, s.m.events.Rows[i].event.Seq)
+	for _, i := range s.m.Events.List.Shown {
+		out = append(out, s.m.Events.Rows[i].Event.Seq)
 	}
 	return out
 }
 
 func TestFilterOfEvents(t *testing.T) {
-	row := newEventRow(events.Event{TS: epoch.Add(-5 * time.Minute), Type: events.AgentCrashed, Actor: "controller", Subject: "demo/worker-1", Message: "exit 3 after 4s"})
+	row := panel.NewEventRow(events.Event{TS: epoch.Add(-5 * time.Minute), Type: events.AgentCrashed, Actor: "controller", Subject: "demo/worker-1", Message: "exit 3 after 4s"})
 	for text, want := range map[string]bool{
 		"type:agent.crashed": true, "type:crash": true, "type:agent": true, "type:started": false, "!type:crash": false,
 		"subject:demo": true, "subject:worker": true, "subject:scout": false, "name:worker": true,
@@ -45,7 +46,7 @@ func TestFilterOfEvents(t *testing.T) {
 		"exit 3": true, "~agcr": true, "!exit": false, "type:crash exit since:6m !subject:scout": true, "": true,
 	} {
 		f := widget.ParseFilter(text)
-		if row.passes(&f, epoch) != want {
+		if row.Passes(&f, epoch) != want {
 			t.Errorf("%q: %v", text, !want)
 		}
 	}
@@ -56,12 +57,12 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch), events: happened(1, 6)})
-	other := s.m.agents.Rows[len(s.m.agents.Rows)-1].name
+	other := s.m.Agents.Rows[len(s.m.Agents.Rows)-1].Name
 	s.m.choose(other)
 	s.press("5", "k") // the fifth, about scout
 	s.press(".")
-	if s.m.agents.Chosen != "scout" {
-		t.Errorf("selected is %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "scout" {
+		t.Errorf("selected is %s", s.m.Agents.Chosen)
 	}
 	s.press(",")
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5}; !slices.Equal(got, want) {
@@ -72,8 +73,8 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.press(",", "k", "enter") // from what is read about an event, too
 	s.shows(". selects scout")
 	s.press(".", ",")
-	if s.m.agents.Chosen != "scout" || s.m.dialogs.reader() != nil {
-		t.Errorf("selected is %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "scout" || s.m.dialogs.reader() != nil {
+		t.Errorf("selected is %s", s.m.Agents.Chosen)
 	}
 	s.hear(news{events: happened(7, 2)})
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
@@ -106,7 +107,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 		s.wants()
 		if s.m.dialogs.choice() != nil || s.m.dialogs.reader() != nil ||
 			s.m.dialogs.composer() != nil ||
-			s.m.events.only {
+			s.m.Events.Only {
 			t.Errorf("%s does something to somebody", key)
 		}
 		s.shows("about no agent that is there")
@@ -124,7 +125,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	s.shows("Verbs for agent.started and worker-2", "restart the agent")
 	s.press("esc", ",")
 	s.shows("only worker-2")
-	if !s.m.agents.Marks["builder"] {
+	if !s.m.Agents.Marks["builder"] {
 		t.Error("a mark is gone")
 	}
 }
@@ -139,7 +140,7 @@ func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	s.press("5")
 	s.wait(time.Second)
 	for i := range uint64(3) { // one after the other, none of them long enough
-		s.wait(dialog.Guard / 2)
+		s.wait(keymap.Guard / 2)
 		came(902+i, "idle")
 	}
 	s.send(tuitest.KeyPress("enter"))
@@ -154,7 +155,7 @@ func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	s.press("n")
 	came(911, "chatty")
 	s.send(tuitest.KeyPress("k"))
-	if got := s.m.events.selected().subject; got != "idle" && got != "builder" || !s.m.events.frozen {
+	if got := s.m.Events.Selected().Subject; got != "idle" && got != "builder" || !s.m.Events.Frozen {
 		t.Errorf("up from what was seen is %s", got)
 	}
 	s.send(tuitest.KeyPress("G"))
@@ -190,16 +191,16 @@ func TestOlderEvents(t *testing.T) {
 		t.Error("asked twice")
 	}
 	s.hear(news{dug: []dug{{id: q.id + 1, events: happened(1, 2)}}})
-	if len(s.m.events.Rows) != 30 {
+	if len(s.m.Events.Rows) != 30 {
 		t.Error("the answer to another question is taken")
 	}
 	s.hear(news{dug: []dug{{id: q.id, events: happened(1501, 500)}}})
-	if len(s.m.events.Rows) != 530 || s.m.events.cursorSeq() != 2001 || !s.m.events.frozen {
-		t.Errorf("%d rows, cursor on %d", len(s.m.events.Rows), s.m.events.cursorSeq())
+	if len(s.m.Events.Rows) != 530 || s.m.Events.CursorSeq() != 2001 || !s.m.Events.Frozen {
+		t.Errorf("%d rows, cursor on %d", len(s.m.Events.Rows), s.m.Events.CursorSeq())
 	}
 	s.hear(news{events: happened(2031, 2000)}) // while somebody looks at them, they stay
-	if s.m.events.Rows[0].event.Seq != 1501 || s.m.events.cursorSeq() != 2001 {
-		t.Errorf("the first is %d, the cursor on %d", s.m.events.Rows[0].event.Seq, s.m.events.cursorSeq())
+	if s.m.Events.Rows[0].Event.Seq != 1501 || s.m.Events.CursorSeq() != 2001 {
+		t.Errorf("the first is %d, the cursor on %d", s.m.Events.Rows[0].Event.Seq, s.m.Events.CursorSeq())
 	}
 	s.press("g")
 	q = asked()
@@ -214,7 +215,7 @@ func TestOlderEvents(t *testing.T) {
 	}
 	s.press("G")
 	s.hear(news{events: happened(4031, 1)})
-	if n := len(s.m.events.Rows); n != kept {
+	if n := len(s.m.Events.Rows); n != panel.Kept {
 		t.Errorf("%d rows are kept by who follows", n)
 	}
 }
@@ -242,7 +243,7 @@ func TestOlderEventsBehindAFilter(t *testing.T) {
 		first -= digPage
 		s.hear(news{dug: []dug{{id: q.id, events: happened(first, digPage)}}})
 	}
-	if n := len(s.m.events.Rows); pages == 0 || n < digMost || n >= digMost+digPage {
+	if n := len(s.m.Events.Rows); pages == 0 || n < panel.DigMost || n >= panel.DigMost+digPage {
 		t.Errorf("%d pages, %d rows", pages, n)
 	}
 }

@@ -131,14 +131,14 @@ func (s *stage) find(all []beads.Bead, problem string) {
 func (s *stage) point(name string) {
 	s.t.Helper()
 	s.press("4", "g")
-	for range len(s.m.automations.Rows) {
-		if s.m.automations.Chosen == name {
+	for range len(s.m.Automations.Rows) {
+		if s.m.Automations.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.automations.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.automations.Chosen)
+	if s.m.Automations.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Automations.Chosen)
 	}
 }
 

@@ -47,14 +47,14 @@ func guarded(s *stage) {
 func (s *stage) pointWatchdog(name string) {
 	s.t.Helper()
 	s.press("6", "g")
-	for range len(s.m.watchdogs.Rows) {
-		if s.m.watchdogs.Chosen == name {
+	for range len(s.m.Watchdogs.Rows) {
+		if s.m.Watchdogs.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.watchdogs.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.watchdogs.Chosen)
+	if s.m.Watchdogs.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Watchdogs.Chosen)
 	}
 }
 

@@ -13,7 +13,7 @@ func actionItem(m *model, a *action) item {
 	t := item{Keys: a.Key.Keys(), Title: a.Title(), Words: a.ID, Line: a.ID, Run: a.Run,
 		Why: func() string { return a.Refused(m) }}
 	if len(a.In) == 1 && a.In[0] != keymap.Everywhere {
-		t.Tail = a.In[0].String()
+		t.Tail = string(a.In[0])
 	}
 	if a.Risk != keymap.Harmless && t.Tail != "" {
 		t.Tail += ", "

@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/internal/colour"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -95,25 +96,25 @@ func briefOf(s *city.Snapshot, now time.Time) brief {
 
 // needOf reports whether an agent waits for a person, and why: not who will be tried again by itself soon.
 func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (need, bool) {
-	r := newAgentRow(a)
+	r := panel.NewAgentRow(a)
 	for i := range watched {
 		if w := &watched[i]; w.Watches == a.Name && w.Calls() {
-			r.heed(w)
+			r.Heed(w)
 		}
 	}
-	n := need{agent: r.name, shown: r.shown, state: r.state, why: r.why, stuck: r.stuck != nil,
-		since: r.since, until: r.until}
+	n := need{agent: r.Name, shown: r.Shown, state: r.State, why: r.Why, stuck: r.Stuck != nil,
+		since: r.Since, until: r.Until}
 	switch {
-	case r.called:
+	case r.Called:
 		return n, true
 	case a.Stuck != nil:
 		n.why, n.since = "its output has stood still, with work: "+widget.Plain(a.Stuck.Task),
 			a.Stuck.Since
 		return n, true
-	case r.state == city.Backoff || r.drifted && !r.frozen && r.state == city.Running:
+	case r.State == city.Backoff || r.Drifted && !r.Frozen && r.State == city.Running:
 		return n, false
 	}
-	return n, r.attention(now)
+	return n, r.Attention(now)
 }
 
 // Troubles are what is wrong with a city as a whole, the worst first, each a safe line.
@@ -131,7 +132,7 @@ func Troubles(s *city.Snapshot) []string {
 	for i := range s.Watchdogs {
 		switch w := &s.Watchdogs[i]; {
 		case w.Calls():
-			p = append(p, callLine(w, ""))
+			p = append(p, panel.CallLine(w, ""))
 		case w.Degraded != "" && !w.Suspended:
 			p = append(p, "watchdog "+w.Name+" is degraded: "+w.Degraded)
 		}

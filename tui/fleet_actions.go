@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -348,9 +349,9 @@ func (m *model) sisterLines(name string) []string {
 		lines = append(lines, m.look.Paint(themes.Bad, m.look.Glyphs.Alert)+" "+p)
 	}
 	for _, n := range b.needs {
-		sign, word, token := agentCondition(&m.look, n.state, n.stuck)
+		sign, word, token := panel.AgentCondition(&m.look, n.state, n.stuck)
 		if word == string(n.state) {
-			word = inState(n.state)
+			word = panel.InState(n.state)
 		}
 		lines = append(lines, m.look.Paint(token, sign)+" "+n.shown+" is "+word+" for "+
 			widget.Age(m.now.Sub(n.since))+": "+n.why)

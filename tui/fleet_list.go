@@ -34,7 +34,7 @@ func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
 	case len(t.List.Shown) == 0:
 		return widget.FillRows(append(append(lines, widget.Spaces(w)),
 			m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows),
-				m.cityFilter.Text)+m.env().clears())...), w, h)
+				m.cityFilter.Text)+m.env().Clears())...), w, h)
 	}
 	c := m.fleetColumns(w)
 	if m.fleetHeaded(w, h) {

@@ -9,6 +9,7 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -169,7 +170,7 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	if len(all) == 0 {
 		return widget.FillRows(append(lines, m.look.Note("Nobody needs you.", w)), w, h)
 	}
-	state, town, who := stateWidth+2, 4, 5
+	state, town, who := panel.StateWidth+2, 4, 5
 	for _, n := range all {
 		town, who = max(town, widget.Width(n.city.shown)), max(who, widget.Width(n.need.shown))
 	}
@@ -181,7 +182,7 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	for i := m.needOffset; i < min(len(all), m.needOffset+room); i++ {
 		n := all[i]
 		l := m.look.RowStart(widget.RowState{Cursor: i == m.needAt && m.onNeeds, Focus: focus})
-		sign, word, token := agentCondition(&m.look, n.need.state, n.need.stuck)
+		sign, word, token := panel.AgentCondition(&m.look, n.need.state, n.need.stuck)
 		if worded {
 			sign += " " + word
 		}

@@ -74,7 +74,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s.pick("worker")
 	var running []string
 	for _, r := range s.m.membersAt() {
-		running = append(running, r.name)
+		running = append(running, r.Name)
 	}
 	if len(running) < 2 {
 		t.Fatalf("members that run: %v", running)

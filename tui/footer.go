@@ -6,6 +6,7 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -108,13 +109,13 @@ func (m *model) footer(w int) string {
 // footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is
 // selected.
 func (m *model) footWhose(a *action) string {
-	if m.focused().about().proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
+	if m.focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
 		a.ID == releaseID && (m.undoable() || m.answerable() != nil) {
 		return ""
 	}
 	if r := m.single(); r != nil {
-		return widget.Cut(r.shown, 24, m.look.Glyphs.More) + ": "
+		return widget.Cut(r.Shown, 24, m.look.Glyphs.More) + ": "
 	}
 	return ""
 }
@@ -137,10 +138,10 @@ func alsoOfPools(id string) bool {
 // elsewhere reports whether an action is about something that the focused panel does not show: among pools and
 // automations, the agent.
 func (m *model) elsewhere(a *action) bool {
-	p := m.focused().about()
-	agents := p.kind == KindAgent || p.proxy != "" || m.focus == panelPeek
+	p := m.focused().About()
+	agents := p.Kind == panel.KindAgent || p.Proxy != "" || m.focus == panel.IDPeek
 	return !agents && strings.HasPrefix(a.ID, "agent.") &&
-		!(p.kind == KindPool && alsoOfPools(a.ID))
+		!(p.Kind == panel.KindPool && alsoOfPools(a.ID))
 }
 
 // rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.
@@ -148,7 +149,7 @@ func (m *model) rankHere(a *action) int {
 	switch {
 	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && m.answerable() != nil:
 		return 0
-	case m.focus == panelPools && !m.elsewhere(a) && strings.HasPrefix(a.ID, "agent."):
+	case m.focus == panel.IDPools && !m.elsewhere(a) && strings.HasPrefix(a.ID, "agent."):
 		return 1
 	case slices.Contains(a.In, keymap.Everywhere):
 		return 3
@@ -176,7 +177,7 @@ func footText(m *model, a *action) string {
 		}
 	case a.ID == "agent.attach.zoomed" && !m.zoomed:
 		return "zoom"
-	case a.ID == "agent.zoom" && m.focus == panelQuarantine:
+	case a.ID == "agent.zoom" && m.focus == panel.IDQuarantine:
 		return "crashes"
 	case a.ID == "fleet.suspend" && m.sister() != nil && m.sister().brief.suspended:
 		return "resume"

@@ -98,7 +98,7 @@ func FuzzFrame(f *testing.F) {
 			snap:   snap,
 			events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
 		})
-		s.hear(news{pane: &paneNews{agent: s.m.agents.Chosen, screen: terminalWith(output),
+		s.hear(news{pane: &paneNews{agent: s.m.Agents.Chosen, screen: terminalWith(output),
 			text: widget.AllPlain(output)}})
 		s.frame("start")
 		for _, k := range keys {
@@ -157,7 +157,7 @@ func BenchmarkFrameCold(b *testing.B) {
 				next := *s.m.snap
 				next.Rev++
 				s.m.peek.version++
-				s.m.events.Version++
+				s.m.Events.Version++
 				s.hear(news{snap: &next})
 				s.m.draw()
 			}

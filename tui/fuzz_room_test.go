@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -220,7 +221,7 @@ func (x *explorer) step(what byte) {
 	default:
 		did = "gone"
 		why := []string{"", x.text()}[x.IntN(2)]
-		x.hear(news{gone: &why, person: &Person{Columns: ColumnNames()[:x.IntN(len(ColumnNames()))]}})
+		x.hear(news{gone: &why, person: &Person{Columns: panel.ColumnNames()[:x.IntN(len(panel.ColumnNames()))]}})
 	}
 	x.log = append(x.log, did)
 	if n := len(x.log) - 30; n > 0 {

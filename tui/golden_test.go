@@ -182,7 +182,7 @@ func scenes() map[string]func(s *stage) {
 		},
 		"events-only": func(s *stage) {
 			s.press("5")
-			for s.m.events.selected().subject != "scout" {
+			for s.m.Events.Selected().Subject != "scout" {
 				s.press("k")
 			}
 			s.press(",", "G")

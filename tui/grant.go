@@ -1,9 +1,12 @@
 package tui
 
-import "gcity/tui/keymap"
+import (
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+)
 
 // panelActions are what only one panel can do, of all panels.
-func panelActions(all []Panel) []action {
+func panelActions(all []panel.Panel) []action {
 	var actions []action
 	for _, p := range all {
 		for _, a := range p.Actions() {
@@ -14,7 +17,7 @@ func panelActions(all []Panel) []action {
 					Key:   a.Action.Key,
 					Short: a.Action.Short,
 					Risk:  a.Action.Risk,
-					In:    []keymap.Zone{p.about().zone},
+					In:    []keymap.Zone{p.About().Zone},
 					Why:   func(m *model) string { return m.refusedIn(p, a) },
 					Run:   func(m *model) []effect { return m.grant(a.Action.Run(m.env())) },
 				},
@@ -25,34 +28,34 @@ func panelActions(all []Panel) []action {
 }
 
 // refusedIn is why an action of a panel cannot be done now, "" if it can.
-func (m *model) refusedIn(p Panel, a panelAction) string {
+func (m *model) refusedIn(p panel.Panel, a panel.Action) string {
 	switch {
-	case a.writes && m.mode == ReadOnly:
+	case a.Writes && m.mode == ReadOnly:
 		return needWritable(m)
-	case m.focus != p.about().id || p.Subject().Name == "":
+	case m.focus != p.About().ID || p.Subject().Name == "":
 		return m.noneIn(p)
 	}
 	return a.Action.Refused(m.env())
 }
 
 // grant does what a panel asks for.
-func (m *model) grant(all []request) (todo []effect) {
+func (m *model) grant(all []panel.Request) (todo []effect) {
 	for _, r := range all {
 		todo = append(todo, m.grantOne(r)...)
 	}
 	return todo
 }
 
-func (m *model) grantOne(r request) []effect {
+func (m *model) grantOne(r panel.Request) []effect {
 	switch {
-	case r.lines != nil:
-		m.read(&reader{Title: r.title, Lines: func(w int) []string { return r.lines(m.env(), w) }})
-	case len(r.commands) > 0:
-		do := func(m *model) []effect { return m.carry(r.doing, r.what, r.commands) }
-		return m.perhaps(question{title: r.ask, verb: r.verb, do: do})
-	case r.visit != "":
-		m.focusOn(panelAgents)
-		return m.chooseNamed(r.visit)
+	case r.Lines != nil:
+		m.read(&reader{Title: r.Title, Lines: func(w int) []string { return r.Lines(m.env(), w) }})
+	case len(r.Commands) > 0:
+		do := func(m *model) []effect { return m.carry(r.Doing, r.What, r.Commands) }
+		return m.perhaps(question{title: r.Ask, verb: r.Verb, do: do})
+	case r.Visit != "":
+		m.focusOn(panel.IDAgents)
+		return m.chooseNamed(r.Visit)
 	}
 	return nil
 }

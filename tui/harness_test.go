@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
-	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 	"gcity/tui/tuitest"
 )
 
@@ -54,7 +54,7 @@ func (s *stage) wait(d time.Duration) {
 func (s *stage) press(keys ...string) {
 	var all []effect
 	for _, k := range keys {
-		s.now = s.now.Add(2 * dialog.Guard)
+		s.now = s.now.Add(2 * keymap.Guard)
 		s.send(tuitest.KeyPress(k))
 		all = append(all, s.out...)
 	}
@@ -92,14 +92,14 @@ func (s *stage) agent(name string, edit func(*city.Agent)) {
 func (s *stage) choose(name string) {
 	s.t.Helper()
 	s.press("g")
-	for range len(s.m.agents.Rows) {
-		if s.m.agents.Chosen == name {
+	for range len(s.m.Agents.Rows) {
+		if s.m.Agents.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.agents.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.agents.Chosen)
+	if s.m.Agents.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Agents.Chosen)
 	}
 }
 

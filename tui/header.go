@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -114,7 +115,7 @@ func (m *model) byState() (urgent, rest []headPart) {
 			return nil
 		}
 		known += n[s]
-		_, token := agentSign(&m.look, s)
+		_, token := panel.AgentSign(&m.look, s)
 		return []headPart{{fmt.Sprintf("  %d %s", n[s], s), token, n[s]}}
 	}
 	urgent = append(part(city.Failed), part(city.Quarantined)...)
@@ -230,7 +231,7 @@ func (m *model) problems() []string {
 	}
 	if s.Config.Rejected != "" {
 		p = append(p, "config refused, the earlier one stays in force: "+
-			severally(s.Config.Rejected))
+			widget.PlainText(s.Config.Rejected))
 	}
 	if h := s.Config.Held; h != nil {
 		how := ""
@@ -239,18 +240,18 @@ func (m *model) problems() []string {
 		}
 		p = append(p, "configuration held: "+removes(h)+how)
 	}
-	p = append(p, m.watchdogs.problems(m.env())...)
-	if ills := m.automations.problem(m.keys.KeyOf("focus.automations")); ills != "" {
+	p = append(p, m.Watchdogs.Problems(m.env())...)
+	if ills := m.Automations.Problem(m.keys.KeyOf("focus.automations")); ills != "" {
 		p = append(p, ills)
 	}
 	for _, d := range s.Degraded {
-		p = append(p, severally(d))
+		p = append(p, widget.PlainText(d))
 	}
 	for _, d := range s.StrandedLines() {
 		p = append(p, widget.Plain(d))
 	}
 	for _, d := range s.Config.Warnings {
-		p = append(p, severally(d))
+		p = append(p, widget.PlainText(d))
 	}
 	return append(p, m.mistakes()...)
 }
@@ -265,9 +266,6 @@ func (m *model) startAgain() string {
 	}
 	return "; run `gcity` there to start it again"
 }
-
-// severally is a text of safe lines.
-func severally(s string) string { return strings.Join(widget.PlainLines(s), "\n") }
 
 // problemLines shows up to n problems; the last line says how many more there are.
 func (m *model) problemLines(w, n int) []string {

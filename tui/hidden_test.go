@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"gcity/tui/panel"
 )
 
 // What a list has above and below its window is counted in its title, and the titles beside it are still where they are
@@ -20,7 +22,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		const all = 80
 		s.hear(news{snap: crowd(all), events: demoEvents(epoch)})
 		s.press("g")
-		rows := len(s.m.agents.List.Shown) - s.below(t, c.down)
+		rows := len(s.m.Agents.List.Shown) - s.below(t, c.down)
 		if rows < 3 {
 			t.Fatalf("%dx%d: %d rows of %d are said to be seen:\n%s", c.w, c.h, rows, all, s.text())
 		}
@@ -34,7 +36,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s.shows(fmt.Sprintf("Agents 80 %s%d %s1 ", c.up, all-rows-1, c.down))
 		if c.w == 120 {
 			s.click("Pools")
-			if s.m.focus != panelPools {
+			if s.m.focus != panel.IDPools {
 				t.Errorf("%dx%d: a click on a title beside goes to %v", c.w, c.h, s.m.focus)
 			}
 		}
@@ -50,9 +52,9 @@ func (s *stage) below(t *testing.T, sign string) int {
 	if _, err := fmt.Sscan(after, &n); !found || err != nil {
 		t.Fatalf("nothing is said to be below:\n%s", text)
 	}
-	last := len(s.m.agents.List.Shown) - n - 1
+	last := len(s.m.Agents.List.Shown) - n - 1
 	for i, seen := range []bool{true, false} {
-		name := s.m.agents.Rows[s.m.agents.List.Shown[last+i]].shown
+		name := s.m.Agents.Rows[s.m.Agents.List.Shown[last+i]].Shown
 		if strings.Contains(text, " "+name+" ") != seen {
 			t.Errorf("with %d below, is %s seen? not %v:\n%s", n, name, seen, text)
 		}
@@ -95,7 +97,7 @@ func TestHiddenRowsCostNoTrouble(t *testing.T) {
 		s.press("G")
 		line := func() string { return strings.Split(s.text(), "\n")[1] }
 		with := strings.Contains(line(), "failing")
-		s.m.agents.List.Shown = s.m.agents.List.Shown[:1] // nothing is hidden
+		s.m.Agents.List.Shown = s.m.Agents.List.Shown[:1] // nothing is hidden
 		s.m.ui++
 		if without := strings.Contains(line(), "failing"); with != without {
 			t.Errorf("%d columns: that pools fail is said %v, and %v where no rows are hidden: %s", w, with, without, line())

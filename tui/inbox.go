@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/mail"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -279,8 +280,9 @@ func (m *model) mailDetails(l *mail.Message) []string {
 }
 
 // mailCopies are what may be copied from a message.
-func mailCopies(l *mail.Message) []copied {
-	return []copied{{"text", l.Text}, {"subject", l.Subject}, {"from", l.From}, {"id", l.ID}}
+func mailCopies(l *mail.Message) []panel.Copied {
+	return []panel.Copied{{What: "text", Text: l.Text}, {What: "subject", Text: l.Subject},
+		{What: "from", Text: l.From}, {What: "id", Text: l.ID}}
 }
 
 // mailField says how much mail an agent has not read, nil = none.
@@ -293,8 +295,8 @@ func (m *model) mailField(a *city.Agent) []string {
 }
 
 // subject is the letter under the cursor.
-func (k *inbox) subject() Ref {
-	ref := Ref{Kind: KindMessage}
+func (k *inbox) subject() panel.Ref {
+	ref := panel.Ref{Kind: panel.KindMessage}
 	if l := k.under(); l != nil {
 		ref.Name = l.ID
 	}

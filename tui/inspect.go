@@ -92,38 +92,29 @@ func needHeldDossier(m *model) string {
 	if m.mode == ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.agents.Find(m.dialogs.dossier().name); r == nil || !r.heldBack() {
+	if r := m.Agents.Find(m.dialogs.dossier().name); r == nil || !r.HeldBack() {
 		return "nothing is held back: only an agent in quarantine or backoff, or one that " +
 			"drains, is released"
 	}
 	return ""
 }
 
-// heldBack reports whether releasing changes anything.
-func (r *agentRow) heldBack() bool {
-	switch r.state {
-	case city.Quarantined, city.Backoff, city.Failed, city.Draining:
-		return true
-	}
-	return false
-}
-
 // releaseRead releases the agent that is read about, and nobody else, whoever is marked.
 func (m *model) releaseRead() []effect {
-	r := m.agents.Find(m.dialogs.dossier().name)
+	r := m.Agents.Find(m.dialogs.dossier().name)
 	m.dialogs.CloseIn(keymap.InReader)
-	var command city.Command = city.Release{Agent: r.name}
-	if r.state == city.Draining {
-		command = city.Undrain{Agent: r.name}
+	var command city.Command = city.Release{Agent: r.Name}
+	if r.State == city.Draining {
+		command = city.Undrain{Agent: r.Name}
 	}
-	return m.carry("releasing", r.shown, []city.Command{command})
+	return m.carry("releasing", r.Shown, []city.Command{command})
 }
 
 // showAgent opens an agent's details.
 func (m *model) showAgent() []effect {
 	r := m.single()
-	d := &dossier{name: r.name}
-	m.read(&reader{Title: r.shown, About: agentText{dossier: d}, Lines: func(w int) []string {
+	d := &dossier{name: r.Name}
+	m.read(&reader{Title: r.Shown, About: agentText{dossier: d}, Lines: func(w int) []string {
 		return widget.WrapAll(append(m.details(d.name, w), m.dossierLines(d, w)...), w)
 	}})
 	m.askAbout(d)

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -103,7 +104,7 @@ func crashText(c *city.Crash) string {
 	if c.NoStart {
 		return "not started: " + widget.Plain(c.Why)
 	}
-	return lastExit(&c.Exit)
+	return panel.LastExit(&c.Exit)
 }
 
 // specLines are how an agent is started, and started again, as far as its details do not say so already.

@@ -1,6 +1,10 @@
 package tui
 
-import "slices"
+import (
+	"slices"
+
+	"gcity/tui/panel"
+)
 
 // tier is how much there is to be seen at once.
 type tier int
@@ -29,7 +33,7 @@ func tierOf(w, h int) tier {
 
 // place is a panel's height in its stack.
 type place struct {
-	panel panel
+	panel panel.ID
 	h     int
 	tabs  bool // it shares its place with the other lists
 }
@@ -87,26 +91,26 @@ func (m *model) planTabbed(p *plan, body int) {
 	}
 	list := m.panelOf(front)
 	_, _, shown, total := list.Cursor()
-	if front != panelEvents { // a short list leaves the room to the pane
+	if front != panel.IDEvents { // a short list leaves the room to the pane
 		pane = max(pane, min(body-max(shown+3, 6), body*70/100))
 	}
 	switch { // how to add one takes room
-	case list.about().explains && total == 0:
+	case list.About().Explains && total == 0:
 		pane = min(pane, max(body/5, body-len(list.Help(m.env(), m.w))-2))
-	case len(m.agents.Rows) == 0:
+	case len(m.Agents.Rows) == 0:
 		pane = min(pane, body-10)
 	}
-	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panelPeek, h: pane}}
+	p.left = []place{{panel: front, h: body - pane, tabs: true}, {panel: panel.IDPeek, h: pane}}
 }
 
 // front is the list that is seen where lists share a place.
-func (m *model) front() panel {
-	if m.focus == panelPeek {
+func (m *model) front() panel.ID {
+	if m.focus == panel.IDPeek {
 		if m.showsRun() {
-			return panelAutomations
+			return panel.IDAutomations
 		}
-		if m.before == panelPeek {
-			return panelAgents
+		if m.before == panel.IDPeek {
+			return panel.IDAgents
 		}
 		return m.before
 	}
@@ -130,42 +134,43 @@ func (m *model) planWide(p *plan, body int) {
 	if m.below && !m.hidden {
 		p.leftWidth = m.w / 2
 		top = body * 45 / 100
-		p.across = []place{{panel: panelPeek, h: body - top}}
+		p.across = []place{{panel: panel.IDPeek, h: body - top}}
 	}
 	p.topRows = top
 	const strip, log = 6, 8
 	held := 0
 	var some []place
-	for _, list := range m.panels {
-		if list.about().share > 0 && m.present(list) {
-			some = append(some, place{panel: list.about().id, h: m.roomFor(list, top)})
+	for _, list := range m.Panels {
+		if list.About().Share > 0 && m.present(list) {
+			some = append(some, place{panel: list.About().ID, h: m.roomFor(list, top)})
 			held += some[len(some)-1].h
 		}
 	}
 	if m.below || m.hidden {
-		p.left = append([]place{{panel: panelAgents, h: top - held}}, some...)
-		p.right = []place{{panel: panelDetail, h: strip}, {panel: panelEvents, h: top - strip}}
+		p.left = append([]place{{panel: panel.IDAgents, h: top - held}}, some...)
+		p.right = []place{{panel: panel.IDDetail, h: strip},
+			{panel: panel.IDEvents, h: top - strip}}
 		return
 	}
 	// Beside the pane, which gets all it can, events fill what a short list of agents leaves.
-	rest := max(log, min(top-held-len(m.agents.List.Shown)-3, top*3/5))
+	rest := max(log, min(top-held-len(m.Agents.List.Shown)-3, top*3/5))
 	p.left = slices.Concat(
-		[]place{{panel: panelAgents, h: top - held - rest}},
+		[]place{{panel: panel.IDAgents, h: top - held - rest}},
 		some,
-		[]place{{panel: panelEvents, h: rest}},
+		[]place{{panel: panel.IDEvents, h: rest}},
 	)
-	p.right = []place{{panel: panelDetail, h: strip}, {panel: panelPeek, h: top - strip}}
+	p.right = []place{{panel: panel.IDDetail, h: strip}, {panel: panel.IDPeek, h: top - strip}}
 }
 
 // roomFor is how many rows a panel takes of a stack: all its rows, up to its share. Without any it has a row to say
 // so, and more while it has the focus.
-func (m *model) roomFor(p Panel, top int) int {
+func (m *model) roomFor(p panel.Panel, top int) int {
 	_, _, n, total := p.Cursor()
 	n = max(1, n)
-	if a := p.about(); a.explains && total == 0 && m.focus == a.id {
+	if a := p.About(); a.Explains && total == 0 && m.focus == a.ID {
 		n = len(p.Help(m.env(), listsWidth(m.w)))
 	}
-	return 1 + min(n, max(p.about().least, top/p.about().share))
+	return 1 + min(n, max(p.About().Least, top/p.About().Share))
 }
 
 // peekVisible reports whether the pane is on the screen.
@@ -173,7 +178,7 @@ func (m *model) peekVisible() bool {
 	p := m.plan()
 	for _, stack := range [][]place{p.left, p.right, p.across} {
 		for _, at := range stack {
-			if at.panel == panelPeek {
+			if at.panel == panel.IDPeek {
 				return true
 			}
 		}
@@ -183,7 +188,7 @@ func (m *model) peekVisible() bool {
 
 // focusRows is how many rows of content the focused panel has.
 func (m *model) focusRows() int {
-	if m.focus == panelPeek {
+	if m.focus == panel.IDPeek {
 		_, h := m.paneRoom()
 		return h
 	}

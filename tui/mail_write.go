@@ -7,6 +7,7 @@ import (
 
 	"gcity/beads"
 	"gcity/mail"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -46,14 +47,14 @@ func (e *envelope) messages(text string) []mail.Message {
 func (m *model) addressees() []string {
 	var all []string
 	switch m.subject().Kind {
-	case KindPool:
-		for _, p := range m.pools.targets() {
-			all = append(all, mail.PoolPrefix+p.name)
+	case panel.KindPool:
+		for _, p := range m.Pools.Targets() {
+			all = append(all, mail.PoolPrefix+p.Name)
 		}
-	case KindAutomation:
+	case panel.KindAutomation:
 	default:
 		for _, r := range m.targets() {
-			all = append(all, r.name)
+			all = append(all, r.Name)
 		}
 	}
 	return all
@@ -63,9 +64,9 @@ func needAddressees(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return needWritable(m)
-	case m.subject().Kind == KindAutomation:
+	case m.subject().Kind == panel.KindAutomation:
 		return m.amongRuns()
-	case m.subject().Kind == KindPool:
+	case m.subject().Kind == panel.KindPool:
 		return needPool(m)
 	case len(m.addressees()) == 0:
 		return m.nobody()

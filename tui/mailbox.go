@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/panel"
 )
 
 // news is everything that came in since the model last heard, in one message.
@@ -34,7 +35,7 @@ func (n *news) empty() bool {
 
 // maxPending bounds the events kept while the model does not listen (up to twice as many for a moment). Older ones are
 // dropped: the panel keeps no more either, and the log has them all.
-const maxPending = kept
+const maxPending = panel.Kept
 
 // mailbox keeps the newest of everything until the pump takes it. Putting something in never waits.
 type mailbox struct {

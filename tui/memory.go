@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gcity/internal/disk"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -48,9 +49,9 @@ func (remember) effect() {}
 // filters are those of all panels, by name.
 func (m *model) filters() map[string]*widget.Filter {
 	all := map[string]*widget.Filter{}
-	for _, p := range m.panels {
-		if a := p.about(); !a.part {
-			all[string(a.id)] = p.Query()
+	for _, p := range m.Panels {
+		if a := p.About(); !a.Part {
+			all[string(a.ID)] = p.Query()
 		}
 	}
 	return all
@@ -73,17 +74,17 @@ func (m *model) memory() memory {
 // recall makes the room stand as it was left.
 func (m *model) recall(old memory) {
 	m.recalled = old
-	if id := panel(old.Focus); id == panelPeek || m.panelOf(id).about().id == id {
+	if id := panel.ID(old.Focus); id == panel.IDPeek || m.panelOf(id).About().ID == id {
 		m.focus = id
 	}
 	m.hidden, m.attention = old.Hidden, old.Attention
 	m.below = m.around.below != old.Moved
-	if m.hidden && m.focus == panelPeek {
-		m.focus = panelAgents
+	if m.hidden && m.focus == panel.IDPeek {
+		m.focus = panel.IDAgents
 	}
 	m.zoomed, m.before = old.Zoomed, m.focus
-	if m.focus == panelPeek {
-		m.before = panelAgents
+	if m.focus == panel.IDPeek {
+		m.before = panel.IDAgents
 	}
 	for name, f := range m.filters() {
 		*f = widget.ParseFilter(widget.SingleLine(old.Filters[name]))
@@ -100,7 +101,7 @@ func (m *model) recall(old memory) {
 
 // tellKept says that not all is shown, because it was so when the room was left.
 func (m *model) tellKept() {
-	text := searchText(m.env(), m.filter(), false)
+	text := panel.SearchText(m.env(), m.filter(), false)
 	if text == "" {
 		return
 	}

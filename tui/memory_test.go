@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"gcity/tui/panel"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -46,8 +48,8 @@ func TestMemory(t *testing.T) {
 	if way := m.orders()["agents"]; way != "name" || len(m.history) != 1 {
 		t.Errorf("recalled: agents by %s, history %q", way, m.history)
 	}
-	if m.focus != panelEvents || !m.zoomed || !m.below || m.pools.Filter.Text != "w" || m.events.Filter.Active() {
-		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.focus, m.zoomed, m.below, m.pools.Filter.Text)
+	if m.focus != panel.IDEvents || !m.zoomed || !m.below || m.Pools.Filter.Text != "w" || m.Events.Filter.Active() {
+		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.focus, m.zoomed, m.below, m.Pools.Filter.Text)
 	}
 	if len(m.keepMemory(true)) > 0 {
 		t.Error("what was recalled and not changed is written again")
@@ -84,7 +86,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.m.recall(memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
 	s.wait(time.Second)
-	if strings.Contains(s.text(), "\x1b[2J") || s.m.focus != panelAgents {
+	if strings.Contains(s.text(), "\x1b[2J") || s.m.focus != panel.IDAgents {
 		t.Error("nonsense is recalled")
 	}
 }
@@ -96,18 +98,18 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	s.wait(0)
 	s.shows("as you left it: /shop hides the others; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
-	if s.m.agents.Filter.Text != "idle" {
-		t.Errorf("typed over it: %q", s.m.agents.Filter.Text)
+	if s.m.Agents.Filter.Text != "idle" {
+		t.Errorf("typed over it: %q", s.m.Agents.Filter.Text)
 	}
 	s.press("/", "backspace", "enter")
-	if s.m.agents.Filter.Text != "idl" {
-		t.Errorf("edited: %q", s.m.agents.Filter.Text)
+	if s.m.Agents.Filter.Text != "idl" {
+		t.Errorf("edited: %q", s.m.Agents.Filter.Text)
 	}
 	s.press("/")
 	s.send(tea.PasteMsg{Content: "scout"})
 	s.press("left", "x", "enter")
-	if s.m.agents.Filter.Text != "scouxt" {
-		t.Errorf("pasted over it: %q", s.m.agents.Filter.Text)
+	if s.m.Agents.Filter.Text != "scouxt" {
+		t.Errorf("pasted over it: %q", s.m.Agents.Filter.Text)
 	}
 	s.press("esc")
 	s.shows("1 Agents 12")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -31,10 +32,10 @@ func (m *model) nouns() []string {
 		return []string{string(m.subject().Kind)}
 	}
 	p := m.worked()
-	if a := p.about(); a.proxy == "" || a.follows || m.agents.Has(p.Agent()) {
-		return a.nouns
+	if a := p.About(); a.Proxy == "" || a.Follows || m.Agents.Has(p.Agent()) {
+		return a.Nouns
 	}
-	return p.about().nouns[:1]
+	return p.About().Nouns[:1]
 }
 
 // subjectTitle names what is selected: "worker-2", "3 agents", "pool worker".
@@ -43,7 +44,7 @@ func (m *model) subjectTitle() string {
 	switch p := m.worked(); {
 	case m.listed():
 		title = widget.Plain(m.subject().Name)
-	case p.about().kind == KindAgent:
+	case p.About().Kind == panel.KindAgent:
 		if rows := m.targets(); len(rows) > 0 {
 			title = whom(rows)
 		}
@@ -57,7 +58,7 @@ func (m *model) subjectTitle() string {
 func (m *model) showVerbs() []effect {
 	title := m.subjectTitle()
 	if r := m.stoodFor(); r != nil && !m.listed() {
-		title += " and " + r.shown
+		title += " and " + r.Shown
 	}
 	f := &finder{Title: "Verbs for " + title, None: "No verb is called that.", Reasons: true}
 	nouns := m.nouns()
@@ -70,11 +71,11 @@ func (m *model) showVerbs() []effect {
 		if m.listed() && (!slices.Contains(a.In, m.sheetZone()) || noun+".verbs" == a.ID) {
 			continue
 		}
-		pools := m.subject().Kind == KindPool
+		pools := m.subject().Kind == panel.KindPool
 		verb := slices.Contains(nouns, noun) || a.ID == "menu.yank" ||
-			a.ID == "view.event" && m.focus == panelEvents ||
+			a.ID == "view.event" && m.focus == panel.IDEvents ||
 			pools && alsoOfPools(a.ID) ||
-			a.ID == "config.edit" && (pools || m.subject().Kind == KindAgent)
+			a.ID == "config.edit" && (pools || m.subject().Kind == panel.KindAgent)
 		if !verb || m.unseen(a) || movesAbout(a) {
 			continue
 		}
@@ -88,7 +89,7 @@ func (m *model) showVerbs() []effect {
 
 // hasVerb reports whether a verb is heard where the focus is, or is about the run that the pane shows.
 func (m *model) hasVerb(a *action) bool {
-	return m.heard(a) || m.showsRun() && slices.Contains(a.In, m.automations.about().zone)
+	return m.heard(a) || m.showsRun() && slices.Contains(a.In, m.Automations.About().Zone)
 }
 
 // movesAbout reports whether an action only moves about in a list, or marks in it.

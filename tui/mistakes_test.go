@@ -41,8 +41,8 @@ func TestManyMistakes(t *testing.T) {
 		}
 		s.press(string(c))
 	}
-	if len(s.m.events.List.Shown) != 1 {
-		t.Errorf("the filter finds %d events by the last of the mistakes", len(s.m.events.List.Shown))
+	if len(s.m.Events.List.Shown) != 1 {
+		t.Errorf("the filter finds %d events by the last of the mistakes", len(s.m.Events.List.Shown))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -53,7 +54,7 @@ type model struct {
 	gone string    // why the city cannot be heard, "" = it can
 	lone time.Time // since when it cannot
 
-	lists
+	panel.Lists
 	attention bool
 	sifted    int64     // second in which the lists were filled
 	aim       []string  // agents that were named for the verb that is run just now
@@ -63,8 +64,8 @@ type model struct {
 	watched watch // what the viewer was last told
 	stayed  stay  // the last visit to a terminal
 
-	focus  panel
-	before panel // the focus to go back to
+	focus  panel.ID
+	before panel.ID // the focus to go back to
 	zoomed bool
 	hidden bool // the pane
 	below  bool // the pane, on wide screens
@@ -85,7 +86,7 @@ type model struct {
 	departure  departure
 	messages   []message // oldest first
 	history    []string  // of the palette, oldest first
-	copiedLast copied
+	copiedLast panel.Copied
 	mouse      bool // it is taken for clicks and wheel
 	pressed    press
 	actions    int      // counts actions begun
@@ -99,7 +100,7 @@ type model struct {
 func newModel(o Options, now time.Time) *model {
 	m := &model{mode: o.Mode, remote: o.OverSSH, files: o.Config, below: o.OverSSH,
 		now: now, w: 80, h: 24, around: newSurroundings(o),
-		lists: newLists(), focus: panelAgents, before: panelAgents,
+		Lists: panel.NewLists(), focus: panel.IDAgents, before: panel.IDAgents,
 	}
 	m.cities = widget.NewTable[sister]()
 	m.directory = o.Cities != nil
@@ -112,8 +113,8 @@ func newModel(o Options, now time.Time) *model {
 // update takes a message in and says what is to be done.
 func (m *model) update(now time.Time, msg any) []effect {
 	m.now = now
-	m.events.seen.look(m.events.cursorSeq(), now)
-	defer func() { m.events.seen.look(m.events.cursorSeq(), now) }()
+	m.Events.Seen.Look(m.Events.CursorSeq(), now)
+	defer func() { m.Events.Seen.Look(m.Events.CursorSeq(), now) }()
 	var todo []effect
 	switch msg := msg.(type) {
 	case news:
@@ -148,7 +149,7 @@ func (m *model) update(now time.Time, msg any) []effect {
 	m.previewTheme()
 	m.turnPane()
 	todo, m.todo = append(append(todo, m.todo...), m.keepMemory(false)...), nil
-	if !m.zoomed || m.focus != panelPeek {
+	if !m.zoomed || m.focus != panel.IDPeek {
 		m.peek.logs = false
 	}
 	if w := m.watching(); w != m.watched {
@@ -184,12 +185,12 @@ func (m *model) hear(n news) {
 	if m.attention && m.sifted != m.now.Unix() { // time alone makes things need attention
 		m.keepUp()
 	}
-	m.events.aim(m.now)
+	m.Events.Aim(m.now)
 	for _, d := range n.dug {
 		m.unearthed(d)
 	}
 	if len(n.events) > 0 {
-		m.events.add(n.events)
+		m.Events.Add(n.events)
 	}
 	for _, r := range n.results {
 		m.ended(r)
@@ -270,10 +271,10 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 
 // zone is the zone of the focused panel.
 func (m *model) zone() keymap.Zone {
-	if m.focus == panelPeek {
+	if m.focus == panel.IDPeek {
 		return keymap.InPeek
 	}
-	return m.focused().about().zone
+	return m.focused().About().Zone
 }
 
 // perform runs an action, or says why it cannot be done.

@@ -10,8 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
-	"gcity/tui/dialog"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/tuitest"
 )
 
@@ -24,16 +24,16 @@ func (s *stage) wants(want ...city.Command) {
 
 func (s *stage) order() []string {
 	var names []string
-	for _, i := range s.m.agents.List.Shown {
-		names = append(names, s.m.agents.Rows[i].name)
+	for _, i := range s.m.Agents.List.Shown {
+		names = append(names, s.m.Agents.Rows[i].Name)
 	}
 	return names
 }
 
 func TestProblemsComeFirst(t *testing.T) {
 	s := demo(t, 120, 40)
-	if s.m.agents.Chosen != "prober" || s.order()[1] != "scout" {
-		t.Errorf("the list begins with %v, %s is selected", s.order()[:3], s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "prober" || s.order()[1] != "scout" {
+		t.Errorf("the list begins with %v, %s is selected", s.order()[:3], s.m.Agents.Chosen)
 	}
 }
 
@@ -62,8 +62,8 @@ func TestOrderStaysStillUnderTheHands(t *testing.T) {
 	if got := s.order(); got[1] != "zeta" {
 		t.Errorf("later the failed agent comes up, got %v", got)
 	}
-	if s.m.agents.Chosen != "idle" {
-		t.Errorf("the cursor went to %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "idle" {
+		t.Errorf("the cursor went to %s", s.m.Agents.Chosen)
 	}
 	s.press("r", "y")
 	s.wants(city.Restart{Agent: "idle"})
@@ -86,8 +86,8 @@ func TestCursorSurvivesTheAgentsEnd(t *testing.T) {
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "scout" })
 	})
-	if s.m.agents.Chosen != "flaky" {
-		t.Errorf("the cursor stays in its row, got %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "flaky" {
+		t.Errorf("the cursor stays in its row, got %s", s.m.Agents.Chosen)
 	}
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("r")
@@ -99,11 +99,11 @@ func TestConfirmIgnoresKeysAtFirst(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("r")
-	s.now = s.now.Add(dialog.Guard / 2)
+	s.now = s.now.Add(keymap.Guard / 2)
 	s.send(tuitest.KeyPress("y"))
 	s.wants()
 	s.shows("Restart builder?")
-	s.now = s.now.Add(dialog.Guard)
+	s.now = s.now.Add(keymap.Guard)
 	s.send(tuitest.KeyPress("enter")) // "no" is chosen
 	s.wants()
 	s.hides("Restart builder?")
@@ -195,7 +195,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 	s.hear(news{snap: demoSnapshot(epoch)})
 	s.change(withPools)
 	verbs := 0
-	for _, focus := range []panel{panelAgents, panelPools} {
+	for _, focus := range []panel.ID{panel.IDAgents, panel.IDPools} {
 		for i := range s.m.keys.Actions {
 			a := &s.m.keys.Actions[i]
 			noun, _, _ := strings.Cut(a.ID, ".")
@@ -203,7 +203,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 				continue
 			}
 			verbs++
-			s.m.focus, s.m.pools.Chosen = focus, "worker"
+			s.m.focus, s.m.Pools.Chosen = focus, "worker"
 			s.m.dialogs.CloseIn(keymap.InReader)
 			s.out = s.m.perform(a)
 			s.wants()
@@ -255,7 +255,7 @@ func TestEscNeverLeaves(t *testing.T) {
 			t.Fatal("esc left")
 		}
 	}
-	if s.m.focus != panelAgents || s.m.attention || s.m.agents.Filter.Active() || s.m.zoomed || len(s.m.agents.Marks) > 0 {
+	if s.m.focus != panel.IDAgents || s.m.attention || s.m.Agents.Filter.Active() || s.m.zoomed || len(s.m.Agents.Marks) > 0 {
 		t.Error("esc did not undo everything")
 	}
 }

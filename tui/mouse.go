@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 )
 
 // doubleClick is how soon a second click at the same place counts as one with the first.
@@ -123,7 +124,7 @@ func (m *model) click(c tea.MouseClickMsg) []effect {
 		return m.clickFleet(c, double)
 	}
 	a := m.areaAt(c.X, c.Y)
-	if a == nil || c.Button != tea.MouseLeft || m.covered() || a.panel == panelDetail {
+	if a == nil || c.Button != tea.MouseLeft || m.covered() || a.panel == panel.IDDetail {
 		return nil
 	}
 	if c.Y == a.y {
@@ -136,7 +137,7 @@ func (m *model) click(c tea.MouseClickMsg) []effect {
 		}
 	}
 	m.focusOn(a.panel)
-	if row := c.Y - a.y - 1; row >= 0 && !m.point(a, row) && a.panel != panelPeek {
+	if row := c.Y - a.y - 1; row >= 0 && !m.point(a, row) && a.panel != panel.IDPeek {
 		return nil
 	}
 	if !double {
@@ -167,19 +168,19 @@ func (m *model) clickSheet(x, y int, double bool) []effect {
 }
 
 // unfold does what enter does in a panel, but never attaches: a hand on the mouse is none on the keyboard.
-func (m *model) unfold(p panel) []effect {
-	if p == panelPeek {
+func (m *model) unfold(p panel.ID) []effect {
+	if p == panel.IDPeek {
 		return m.perform(m.keys.ByID("view.zoom"))
 	}
-	return m.perform(m.keys.ByID(m.panelOf(p).about().opens))
+	return m.perform(m.keys.ByID(m.panelOf(p).About().Opens))
 }
 
 // tabAt is the panel whose title is at a column of a rule.
-func (m *model) tabAt(a *area, x int) (panel, bool) {
+func (m *model) tabAt(a *area, x int) (panel.ID, bool) {
 	at := 1
 	for _, t := range m.tabsFor(a.place, a.w) {
 		if n := t.Width(); x >= at && x < at+n {
-			return panel(t.ID), true
+			return panel.ID(t.ID), true
 		} else {
 			at += n + 2
 		}
@@ -189,7 +190,7 @@ func (m *model) tabAt(a *area, x int) (panel, bool) {
 
 // point puts the cursor on a row of a panel's place; it reports false if there is none.
 func (m *model) point(a *area, row int) bool {
-	if a.panel == panelPeek {
+	if a.panel == panel.IDPeek {
 		return false
 	}
 	p := m.panelOf(a.panel)
@@ -226,10 +227,10 @@ func (m *model) roll(w wheel) {
 		return
 	}
 	a := m.areaAt(w.x, w.y)
-	if a == nil || a.panel == panelDetail {
+	if a == nil || a.panel == panel.IDDetail {
 		return
 	}
-	if a.panel == panelPeek {
+	if a.panel == panel.IDPeek {
 		cols, rows := m.paneRoom()
 		m.peek.scroll(lines*w.notches, cols, rows)
 		return
@@ -237,7 +238,7 @@ func (m *model) roll(w wheel) {
 	focus := m.focus
 	m.focus = a.panel
 	n := w.notches
-	if a.panel == panelEvents {
+	if a.panel == panel.IDEvents {
 		n *= lines
 	}
 	m.step(n)

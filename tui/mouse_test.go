@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // where finds a text on the screen.
@@ -44,25 +45,25 @@ func TestClick(t *testing.T) {
 		s := pooled(t, size[0], size[1])
 		s.change(withAutomations)
 		s.click("flaky ")
-		if s.m.agents.Chosen != "flaky" || s.m.focus != panelAgents {
-			t.Errorf("%v: the cursor is on %s", size, s.m.agents.Chosen)
+		if s.m.Agents.Chosen != "flaky" || s.m.focus != panel.IDAgents {
+			t.Errorf("%v: the cursor is on %s", size, s.m.Agents.Chosen)
 		}
 		s.click("2 Pools")
-		if s.m.focus != panelPools {
+		if s.m.focus != panel.IDPools {
 			t.Errorf("%v: the focus is on %s", size, s.m.focus)
 		}
 		s.click("triage ")
-		if s.m.pools.Chosen != "triage" {
-			t.Errorf("%v: the pool is %s", size, s.m.pools.Chosen)
+		if s.m.Pools.Chosen != "triage" {
+			t.Errorf("%v: the pool is %s", size, s.m.Pools.Chosen)
 		}
 		s.click("4 Automations")
 		s.click("digest")
-		if s.m.focus != panelAutomations || s.m.automations.Chosen != "digest" {
-			t.Errorf("%v: the automation is %s", size, s.m.automations.Chosen)
+		if s.m.focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
+			t.Errorf("%v: the automation is %s", size, s.m.Automations.Chosen)
 		}
 		s.click("1 Agents")
 		s.click("0 flaky")
-		if s.m.focus != panelPeek {
+		if s.m.focus != panel.IDPeek {
 			t.Errorf("%v: the focus is on %s, not on the pane", size, s.m.focus)
 		}
 	}
@@ -73,19 +74,19 @@ func TestClickBelowAndOutside(t *testing.T) {
 	s.choose("idle")
 	s.press("P")
 	s.click("3 Quarantine")
-	if s.m.focus != panelQuarantine {
+	if s.m.focus != panel.IDQuarantine {
 		t.Errorf("the focus is on %s", s.m.focus)
 	}
 	s.click("10:36:07  crashed")
-	if s.m.focus != panelEvents || !s.m.events.frozen {
+	if s.m.focus != panel.IDEvents || !s.m.Events.Frozen {
 		t.Error("an event in the right stack is not reached")
 	}
-	focus, chosen := s.m.focus, s.m.agents.Chosen
+	focus, chosen := s.m.focus, s.m.Agents.Chosen
 	for _, at := range [][2]int{{0, 0}, {199, 59}, {-1, -1}, {500, 500}, {0, 1 << 20}} {
 		s.send(tea.MouseClickMsg{X: at[0], Y: at[1], Button: tea.MouseLeft})
 		s.send(wheel{at[0], at[1], 1})
 	}
-	if s.m.focus != focus || s.m.agents.Chosen != chosen {
+	if s.m.focus != focus || s.m.Agents.Chosen != chosen {
 		t.Error("a click at nothing does something")
 	}
 }
@@ -93,7 +94,7 @@ func TestClickBelowAndOutside(t *testing.T) {
 func TestDoubleClickOpens(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.doubleClick("builder ")
-	if !s.m.zoomed || s.m.focus != panelPeek || s.m.agents.Chosen != "builder" {
+	if !s.m.zoomed || s.m.focus != panel.IDPeek || s.m.Agents.Chosen != "builder" {
 		t.Error("an agent's terminal is not zoomed")
 	}
 	s.doubleClick("0 builder")
@@ -119,7 +120,7 @@ func TestWheel(t *testing.T) {
 	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: screen, fed: 300}})
 	x, y := s.where("0 builder")
 	s.send(wheel{x, y + 3, -2})
-	if !s.m.peek.frozen() || s.m.focus != panelAgents {
+	if !s.m.peek.frozen() || s.m.focus != panel.IDAgents {
 		t.Error("the pane does not scroll under the wheel")
 	}
 	s.send(wheel{x, y + 3, 100})
@@ -128,7 +129,7 @@ func TestWheel(t *testing.T) {
 	}
 	x, y = s.where("5 Events")
 	s.send(wheel{x, y + 1, -1})
-	if !s.m.events.frozen || s.m.focus != panelAgents {
+	if !s.m.Events.Frozen || s.m.focus != panel.IDAgents {
 		t.Error("events do not scroll under the wheel")
 	}
 	s.press("?")
@@ -160,7 +161,7 @@ func TestWheelIsGathered(t *testing.T) {
 	if waits != 1 || s.m.ui != heard+1 {
 		t.Errorf("500 turns make %d waits and %d messages", waits, s.m.ui-heard)
 	}
-	if l := s.m.agents.List; l.Cursor != len(l.Shown)-1 {
+	if l := s.m.Agents.List; l.Cursor != len(l.Shown)-1 {
 		t.Errorf("the cursor went %d rows", l.Cursor)
 	}
 	if r.Update(tea.MouseWheelMsg{X: x, Y: y, Button: tea.MouseWheelUp}); r.wheel.notches != -1 {
@@ -243,9 +244,9 @@ func TestClickInAQuestion(t *testing.T) {
 		}
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
 		s.wants(city.Restart{Agent: "builder"})
-		chosen := s.m.agents.Chosen
+		chosen := s.m.Agents.Chosen
 		s.send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}) // the second of a double one
-		if s.m.agents.Chosen != chosen || s.m.dialogs.choice() != nil {
+		if s.m.Agents.Chosen != chosen || s.m.dialogs.choice() != nil {
 			t.Errorf("%v: a second click goes to what was behind the question", size)
 		}
 		s.press("r")

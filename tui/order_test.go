@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // measured gives every agent of the demo another use, age and count of restarts.
@@ -23,33 +24,33 @@ func TestSortCyclesAndReverses(t *testing.T) {
 	s.change(measured)
 	s.shows("o:need")
 	usual := s.order()
-	by := func(better func(a, b *agentRow) bool) {
+	by := func(better func(a, b *panel.AgentRow) bool) {
 		t.Helper()
-		rows := s.m.agents.List.Shown
+		rows := s.m.Agents.List.Shown
 		for i := 1; i < len(rows); i++ {
-			if a, b := &s.m.agents.Rows[rows[i-1]], &s.m.agents.Rows[rows[i]]; better(b, a) {
-				t.Errorf("%s stands before %s", a.name, b.name)
+			if a, b := &s.m.Agents.Rows[rows[i-1]], &s.m.Agents.Rows[rows[i]]; better(b, a) {
+				t.Errorf("%s stands before %s", a.Name, b.Name)
 			}
 		}
 	}
 	s.press("o")
 	s.shows("o:name")
-	by(func(a, b *agentRow) bool { return city.CompareNames(a.name, b.name) < 0 })
+	by(func(a, b *panel.AgentRow) bool { return city.CompareNames(a.Name, b.Name) < 0 })
 	s.press("o")
 	s.shows("o:age")
-	by(func(a, b *agentRow) bool { return a.since.After(b.since) })
+	by(func(a, b *panel.AgentRow) bool { return a.Since.After(b.Since) })
 	s.press("o")
 	s.shows("o:cpu")
-	by(func(a, b *agentRow) bool { return a.usage.CPU > b.usage.CPU })
+	by(func(a, b *panel.AgentRow) bool { return a.Usage.CPU > b.Usage.CPU })
 	s.press("o")
 	s.shows("o:mem")
-	by(func(a, b *agentRow) bool { return a.usage.RSS > b.usage.RSS })
+	by(func(a, b *panel.AgentRow) bool { return a.Usage.RSS > b.Usage.RSS })
 	s.press("O")
 	s.shows("o:mem reversed")
-	by(func(a, b *agentRow) bool { return a.usage.RSS < b.usage.RSS })
+	by(func(a, b *panel.AgentRow) bool { return a.Usage.RSS < b.Usage.RSS })
 	s.press("o")
 	s.shows("o:restarts")
-	by(func(a, b *agentRow) bool { return a.restarts > b.restarts })
+	by(func(a, b *panel.AgentRow) bool { return a.Restarts > b.Restarts })
 	s.press("o")
 	if got := s.order(); !slices.Equal(got, usual) {
 		t.Errorf("after all orders the first one comes again: %v, was %v", got, usual)
@@ -61,7 +62,7 @@ func TestSortedListsStayStill(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.change(measured)
 	s.press("o", "o", "o")
-	chosen, before := s.m.agents.Chosen, s.order()
+	chosen, before := s.m.Agents.Chosen, s.order()
 	s.change(func(n *city.Snapshot) {
 		for i := range n.Agents {
 			n.Agents[i].Usage = &city.Usage{CPU: float64(-i)}
@@ -74,8 +75,8 @@ func TestSortedListsStayStill(t *testing.T) {
 	if got := s.order(); slices.Equal(got, before) {
 		t.Error("the list is never brought into its order again")
 	}
-	if s.m.agents.Chosen != chosen {
-		t.Errorf("the cursor went from %s to %s", chosen, s.m.agents.Chosen)
+	if s.m.Agents.Chosen != chosen {
+		t.Errorf("the cursor went from %s to %s", chosen, s.m.Agents.Chosen)
 	}
 }
 
@@ -83,21 +84,21 @@ func TestSortPoolsAndAutomations(t *testing.T) {
 	s := demo(t, 200, 60)
 	withAll(s)
 	s.press("2", "o")
-	first := s.m.pools.Rows[s.m.pools.List.Shown[0]]
-	if !first.attention(s.m.now) {
-		t.Errorf("%s is %s and stands first by need", first.name, first.state(s.m.now))
+	first := s.m.Pools.Rows[s.m.Pools.List.Shown[0]]
+	if !first.Attention(s.m.now) {
+		t.Errorf("%s is %s and stands first by need", first.Name, first.State(s.m.now))
 	}
 	s.press("4", "o", "o")
 	s.shows("o:next")
-	rows := s.m.automations.Rows
+	rows := s.m.Automations.Rows
 	for i := 1; i < len(rows); i++ {
-		a, b := rows[i-1].next, rows[i].next
+		a, b := rows[i-1].Next, rows[i].Next
 		if !b.IsZero() && (a.IsZero() || b.Before(a)) {
-			t.Errorf("%s stands before %s", rows[i-1].name, rows[i].name)
+			t.Errorf("%s stands before %s", rows[i-1].Name, rows[i].Name)
 		}
 	}
 	s.press("5", "o")
-	if o, _ := s.m.focused().Sorting(s.now); o != nil || s.m.agents.Order.Way != 0 {
+	if o, _ := s.m.focused().Sorting(s.now); o != nil || s.m.Agents.Order.Way != 0 {
 		t.Error("events are not sorted, and o among them sorts nothing else")
 	}
 }
@@ -127,7 +128,7 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 		for range rows {
 			s.press("j")
 		}
-		first := s.m.agents.Rows[s.m.agents.List.Shown[0]].name
+		first := s.m.Agents.Rows[s.m.Agents.List.Shown[0]].Name
 		s.shows(first)
 		s.change(func(n *city.Snapshot) {
 			for i := range n.Agents {
@@ -137,7 +138,7 @@ func TestTheTopOfAListStaysInView(t *testing.T) {
 			}
 		})
 		s.wait(time.Minute)
-		s.shows("it is broken anew", first, s.m.agents.Chosen)
+		s.shows("it is broken anew", first, s.m.Agents.Chosen)
 		s.change(func(n *city.Snapshot) {
 			for i := range n.Agents {
 				if n.Agents[i].Name == "idle" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // say types a line into the palette and presses keys behind it.
@@ -58,7 +59,7 @@ func TestPaletteVerbsWithNames(t *testing.T) {
 			}
 			s.press(c.keys...)
 			s.wants(c.want...)
-			if !s.m.agents.Marks["builder"] {
+			if !s.m.Agents.Marks["builder"] {
 				t.Errorf("%q: another agent's mark is gone", c.line)
 			}
 		}
@@ -94,16 +95,16 @@ func TestPaletteGoesThere(t *testing.T) {
 	s.change(withAutomations)
 	s.press("/", "z", "enter", "!")
 	s.line("goto worker-3", "enter")
-	if s.m.agents.Chosen != "worker-3" || s.m.focus != panelAgents || !s.m.visible("worker-3") {
-		t.Errorf("the cursor is on %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "worker-3" || s.m.focus != panel.IDAgents || !s.m.visible("worker-3") {
+		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
 	}
 	s.line("goto triage", "enter") // triage-1 begins with it too
-	if s.m.focus != panelPools || s.m.pools.Chosen != "triage" {
-		t.Errorf("the cursor is on pool %s", s.m.pools.Chosen)
+	if s.m.focus != panel.IDPools || s.m.Pools.Chosen != "triage" {
+		t.Errorf("the cursor is on pool %s", s.m.Pools.Chosen)
 	}
 	s.line("goto digest", "enter")
-	if s.m.focus != panelAutomations || s.m.automations.Chosen != "digest" {
-		t.Errorf("the cursor is on automation %s", s.m.automations.Chosen)
+	if s.m.focus != panel.IDAutomations || s.m.Automations.Chosen != "digest" {
+		t.Errorf("the cursor is on automation %s", s.m.Automations.Chosen)
 	}
 	s.line("details worker-1", "enter")
 	s.shows("gc-214 fix the flaky retry test", "command")
@@ -120,8 +121,8 @@ func TestPaletteHistory(t *testing.T) {
 	s.press(":", "up", "up")
 	s.shows(": goto worker-2")
 	s.press("up", "enter")
-	if s.m.agents.Chosen != "worker-2" {
-		t.Errorf("the cursor is on %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "worker-2" {
+		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
 	}
 	s.press(":", "up", "down")
 	if text := s.m.dialogs.finder().Edit.String(); text != "" {
@@ -198,8 +199,8 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 	s.wants(city.Fire{Automation: "release-prod", By: "operator"})
 	s.line("goto worker-2", "enter") // looking is harmless, and runs by its beginning
 	s.line("goto chat", "enter")
-	if s.m.agents.Chosen != "chatty" {
-		t.Errorf("the cursor is on %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "chatty" {
+		t.Errorf("the cursor is on %s", s.m.Agents.Chosen)
 	}
 	s.press("?")
 	s.typeIn("empty")
@@ -230,7 +231,7 @@ func TestReadOnlyHidesVerbs(t *testing.T) {
 	s.wants()
 	s.shows("cannot restart idle: this control room is read-only")
 	s.line("goto worker-2", "enter")
-	if s.m.agents.Chosen != "worker-2" {
+	if s.m.Agents.Chosen != "worker-2" {
 		t.Error("looking is not refused")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/panel"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
 )
@@ -22,8 +23,8 @@ func TestFilterFollowsTyping(t *testing.T) {
 	}
 	s.press("enter")
 	s.shows("/shop/", "3 of 12")
-	if !s.m.visible(s.m.agents.Chosen) {
-		t.Errorf("the selected agent %s is hidden", s.m.agents.Chosen)
+	if !s.m.visible(s.m.Agents.Chosen) {
+		t.Errorf("the selected agent %s is hidden", s.m.Agents.Chosen)
 	}
 	s.press("esc")
 	if len(s.order()) != 12 {
@@ -34,8 +35,8 @@ func TestFilterFollowsTyping(t *testing.T) {
 }
 
 func TestFilterTerms(t *testing.T) {
-	row := agentRow{name: "shop/reviewer", shown: "shop/reviewer", state: city.Running, why: "reads Diffs", rig: "shop", pool: "rev",
-		provider: "tmux", session: &city.Session{Attached: true}}
+	row := panel.AgentRow{Name: "shop/reviewer", Shown: "shop/reviewer", State: city.Running, Why: "reads Diffs", Rig: "shop", Pool: "rev",
+		Provider: "tmux", Session: &city.Session{Attached: true}}
 	for text, want := range map[string]bool{
 		"": true, "review": true, "REVIEW": true, "diffs": true, "!review": false, "!xyz": true, "review xyz": false,
 		"review !xyz": true, "~shrv": true, "~vrhs": false, "state:run": true, "state:q": false, "!state:q": true,
@@ -43,7 +44,7 @@ func TestFilterTerms(t *testing.T) {
 		"provider:tm": true, "provider:pty": false, "tmux": false, "attached": true, "~attached": false,
 	} {
 		f := widget.ParseFilter(text)
-		if got := row.passes(&f); got != want {
+		if got := row.Passes(&f); got != want {
 			t.Errorf("%q: %v", text, got)
 		}
 	}
@@ -76,9 +77,9 @@ func TestThatItIsDeclaredGoesWithoutSaying(t *testing.T) {
 		{"running", "declared at noon", "", "declared at noon"},
 		{"running", "declared at ", "", "declared at "},
 	} {
-		r := newAgentRow(&city.Agent{State: city.State(c.state), Reason: c.reason, Description: c.description})
-		if r.why != c.want {
-			t.Errorf("%+v: %q", c, r.why)
+		r := panel.NewAgentRow(&city.Agent{State: city.State(c.state), Reason: c.reason, Description: c.description})
+		if r.Why != c.want {
+			t.Errorf("%+v: %q", c, r.Why)
 		}
 	}
 	s := demo(t, 120, 40)
@@ -119,11 +120,11 @@ func TestAttentionComesWithTime(t *testing.T) {
 	s.agent("worker-3", func(a *city.Agent) { a.Until = nil })
 	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
 	s.press("!")
-	s.wait(long)
+	s.wait(panel.Long)
 	if got := s.pooling(); !slices.Equal(got, []string{"batch", "triage", "worker"}) {
 		t.Errorf("after a minute: %v", got)
 	}
-	s.wait(patient)
+	s.wait(panel.Patient)
 	got := s.order()
 	for _, name := range []string{"worker-3", "zeta"} {
 		if !slices.Contains(got, name) {
@@ -149,11 +150,11 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 	more(30)
 	s.shows("gc-30")
 	s.press("k", "k")
-	at := s.m.events.selected().subject
+	at := s.m.Events.Selected().Subject
 	more(3)
 	s.shows("+3 new, G follows")
 	s.hides("gc-33")
-	if got := s.m.events.selected().subject; got != at {
+	if got := s.m.Events.Selected().Subject; got != at {
 		t.Errorf("the cursor went from %s to %s", at, got)
 	}
 	s.press("enter")
@@ -162,8 +163,8 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 	s.shows("gc-33")
 	s.hear(news{events: []events.Event{{Seq: 101, Subject: "twin"}}})
 	s.hides("twin")
-	more(2 * kept)
-	if n := len(s.m.events.Rows); n != kept {
+	more(2 * panel.Kept)
+	if n := len(s.m.Events.Rows); n != panel.Kept {
 		t.Errorf("%d events are kept", n)
 	}
 }
@@ -193,7 +194,7 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	s.shows("following")
 	s.press("k", "esc")
 	s.shows("following")
-	if s.m.focus != panelPeek {
+	if s.m.focus != panel.IDPeek {
 		t.Error("esc goes one step back, not two")
 	}
 }
@@ -257,7 +258,7 @@ func TestZoomThenAttach(t *testing.T) {
 	}
 	s.press("esc")
 	s.shows("chatty", "1 Agents")
-	if s.m.focus != panelAgents {
+	if s.m.focus != panel.IDAgents {
 		t.Errorf("focus %v", s.m.focus)
 	}
 	s.choose("scout")
@@ -276,16 +277,16 @@ func TestTheListStaysWithThePane(t *testing.T) {
 
 func TestFocusGoesAround(t *testing.T) {
 	s := demo(t, 120, 40)
-	var seen []panel
+	var seen []panel.ID
 	for range 6 {
 		s.press("tab")
 		seen = append(seen, s.m.focus)
 	}
-	if !slices.Equal(seen, []panel{panelPools, panelQuarantine, panelAutomations, panelEvents, panelPeek, panelAgents}) {
+	if !slices.Equal(seen, []panel.ID{panel.IDPools, panel.IDQuarantine, panel.IDAutomations, panel.IDEvents, panel.IDPeek, panel.IDAgents}) {
 		t.Errorf("tab goes %v", seen)
 	}
 	s.press("shift+tab")
-	if s.m.focus != panelPeek {
+	if s.m.focus != panel.IDPeek {
 		t.Errorf("back to %v", s.m.focus)
 	}
 }
@@ -350,7 +351,7 @@ func TestLastExit(t *testing.T) {
 		{city.Exit{Code: -1, Signal: "killed", Uptime: 3 * time.Minute}, "killed after 3m"},
 		{city.Exit{Code: -1, Uptime: time.Second}, "exit unknown after 1.0s"},
 	} {
-		if got := lastExit(&c.exit); got != c.want {
+		if got := panel.LastExit(&c.exit); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.exit, got, c.want)
 		}
 	}

@@ -5,15 +5,16 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // peekPanel draws the pane.
 func (m *model) peekPanel(w, h int, focus bool, tabs []widget.Tab) []string {
-	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.version, Rows: m.agents.Version,
+	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.version, Rows: m.Agents.Version,
 		UI: m.ui}
 	if m.showsRun() {
-		key.Rows, key.Second = m.automations.Version, m.now.Unix()
+		key.Rows, key.Second = m.Automations.Version, m.now.Unix()
 		return m.pane.Lines(key, func() []string { return m.drawRun(w, h, focus, tabs) })
 	}
 	return m.pane.Lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
@@ -26,11 +27,11 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []widget.Tab) []string {
 	case row == nil:
 		return widget.FillRows(append(lines,
 			m.look.Note("The selected agent's terminal appears here.", w)), w, h)
-	case m.peek.news.agent != row.name:
+	case m.peek.news.agent != row.Name:
 		return widget.FillRows(lines, w, h)
 	case m.peek.news.screen == nil && len(m.peek.news.text) == 0:
 		lines = append(lines, m.look.Notes(w, m.nothingSeen(row))...)
-		if row.keeps() {
+		if row.Keeps() {
 			lines = append(lines, m.keptLine(row, w))
 		}
 		return widget.FillRows(lines, w, h)
@@ -68,7 +69,7 @@ func (m *model) paneRoom() (w, h int) {
 		w      int
 	}{{p.left, p.leftWidth}, {p.right, m.w - p.leftWidth - 1}, {p.across, m.w}} {
 		for _, at := range stack.places {
-			if at.panel == panelPeek {
+			if at.panel == panel.IDPeek {
 				return max(1, stack.w-1), m.peekRows(at.h)
 			}
 		}
@@ -79,29 +80,26 @@ func (m *model) paneRoom() (w, h int) {
 // peekRows is how much of the terminal a pane of h lines shows: an ended one leaves a line to the file that has all of
 // its last words.
 func (m *model) peekRows(h int) int {
-	if r := m.selected(); r != nil && r.keeps() && h > 4 && !m.showsRun() {
+	if r := m.selected(); r != nil && r.Keeps() && h > 4 && !m.showsRun() {
 		return h - 2
 	}
 	return max(1, h-1)
 }
 
-// keeps reports whether an agent has ended and left a file.
-func (r *agentRow) keeps() bool { return !r.running && r.exit != nil && r.exit.File != "" }
-
 // keptLine says where an ended agent's output is kept.
-func (m *model) keptLine(r *agentRow, w int) string {
+func (m *model) keptLine(r *panel.AgentRow, w int) string {
 	l := widget.Line{Styles: &m.look}
-	l.Add(themes.Dim, widget.Cut(" kept in "+widget.Plain(r.exit.File), w, m.look.Glyphs.More))
+	l.Add(themes.Dim, widget.Cut(" kept in "+widget.Plain(r.Exit.File), w, m.look.Glyphs.More))
 	return l.Fill(w)
 }
 
 // nothingSeen says why the pane is empty.
-func (m *model) nothingSeen(r *agentRow) string {
+func (m *model) nothingSeen(r *panel.AgentRow) string {
 	switch {
-	case m.peek.news.problem != "" && r.running:
+	case m.peek.news.problem != "" && r.Running:
 		return "Nothing to see: " + widget.Plain(m.peek.news.problem)
-	case !r.running:
-		return fmt.Sprintf("%s is %s and has left no output.", r.shown, inState(r.state))
+	case !r.Running:
+		return fmt.Sprintf("%s is %s and has left no output.", r.Shown, panel.InState(r.State))
 	}
 	return "Nothing yet."
 }
@@ -116,9 +114,9 @@ func (m *model) peekTab() widget.Tab {
 	if row == nil {
 		return t
 	}
-	t.Name = row.shown
+	t.Name = row.Shown
 	n := &m.peek.news
-	if n.agent != row.name {
+	if n.agent != row.Name {
 		return t
 	}
 	var extra []string
@@ -129,7 +127,7 @@ func (m *model) peekTab() widget.Tab {
 	switch {
 	case m.peek.frozen():
 		extra = append(extra, m.behindPane())
-	case !row.running && (n.screen != nil || len(n.text) > 0):
+	case !row.Running && (n.screen != nil || len(n.text) > 0):
 		extra = append(extra, "last words")
 	case n.screen != nil:
 		extra = append(extra, "following")
@@ -177,15 +175,15 @@ func (m *model) viewOfPane(extra []string) []string {
 // behindPane says how much came in since the pane was frozen.
 func (m *model) behindPane() string {
 	if m.peek.past.full {
-		return m.env().behind(0)
+		return m.env().Behind(0)
 	}
-	return m.env().behind(m.peek.fed() - m.peek.fedAt)
+	return m.env().Behind(m.peek.fed() - m.peek.fedAt)
 }
 
 // peekNote is the right end of the pane's rule: size and viewers.
 func (m *model) peekNote() string {
 	row := m.selected()
-	if row == nil || m.peek.news.agent != row.name {
+	if row == nil || m.peek.news.agent != row.Name {
 		return ""
 	}
 	var parts []string
@@ -193,16 +191,16 @@ func (m *model) peekNote() string {
 		cols, rows := s.Size()
 		parts = append(parts, fmt.Sprintf("%dx%d", cols, rows))
 	}
-	if row.running && row.session != nil {
-		switch n := row.session.Viewers; {
+	if row.Running && row.Session != nil {
+		switch n := row.Session.Viewers; {
 		case n > 0:
 			parts = append(parts, widget.Count(n, "viewer"))
-		case row.session.Attached:
+		case row.Session.Attached:
 			parts = append(parts, "attached")
 		}
 	}
-	if !row.running && row.exit != nil {
-		parts = append(parts, lastExit(row.exit))
+	if !row.Running && row.Exit != nil {
+		parts = append(parts, panel.LastExit(row.Exit))
 	}
 	return strings.Join(parts, " "+m.look.Glyphs.Dot+" ")
 }
@@ -216,12 +214,12 @@ func (m *model) watching() watch {
 	if row == nil || !m.peekVisible() {
 		return watch{}
 	}
-	w := watch{agent: row.name, running: row.running, focused: m.focus == panelPeek,
+	w := watch{agent: row.Name, running: row.Running, focused: m.focus == panel.IDPeek,
 		deep: m.peek.logs}
 	switch {
-	case row.session != nil:
-		w.session = row.session.ID
-	case m.watched.agent == row.name:
+	case row.Session != nil:
+		w.session = row.Session.ID
+	case m.watched.agent == row.Name:
 		w.session = m.watched.session // what it last said stays
 	}
 	return w

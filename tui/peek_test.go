@@ -48,7 +48,7 @@ func TestASearchEndsWithItsAgent(t *testing.T) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "builder" })
 	})
 	s.hides("search: s", "builder secret")
-	s.hear(news{pane: &paneNews{agent: s.m.agents.Chosen, session: s.m.agents.Chosen + "-1", screen: terminalWith(strings.Repeat("another\r\n", 60))}})
+	s.hear(news{pane: &paneNews{agent: s.m.Agents.Chosen, session: s.m.Agents.Chosen + "-1", screen: terminalWith(strings.Repeat("another\r\n", 60))}})
 	s.press("e", "esc")
 	s.hides("builder secret")
 	if s.m.peek.frozen() {
@@ -352,16 +352,16 @@ func TestTerminalOfAnEvent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("5")
-	for s.m.events.selected().subject != "chatty" {
+	for s.m.Events.Selected().Subject != "chatty" {
 		s.press("k")
 	}
 	s.press("a")
-	if a, ok := effectOf[attach](s); !ok || a.agent != "chatty" || s.m.agents.Chosen != "chatty" {
-		t.Errorf("attached to %+v, chosen %s", a, s.m.agents.Chosen)
+	if a, ok := effectOf[attach](s); !ok || a.agent != "chatty" || s.m.Agents.Chosen != "chatty" {
+		t.Errorf("attached to %+v, chosen %s", a, s.m.Agents.Chosen)
 	}
 	s.press("g", "l") // an event about nobody
-	if s.m.agents.Chosen != "chatty" || !s.m.peek.logs {
-		t.Errorf("chosen %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "chatty" || !s.m.peek.logs {
+		t.Errorf("chosen %s", s.m.Agents.Chosen)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"gcity/internal/detach"
 	"gcity/themes"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -83,8 +84,8 @@ func (m *model) takePerson(p Person) {
 	m.person = p
 	m.calm = m.around.calm || p.ReducedMotion
 	m.confirm = map[string]confirm{"always": confirmAlways, "never": confirmNever}[p.Confirm]
-	m.agents.wanted = chosenColumns(p.Columns)
-	m.keys = newRegistry(m.panels)
+	m.Agents.Wanted = panel.ChosenColumns(p.Columns)
+	m.keys = newRegistry(m.Panels)
 	m.keys.Include(themeActions(p.Themes))
 	m.unbound = m.keys.Rebind(p.Keys)
 	for _, id := range []string{"agent.attach"} { // what it does names the key
@@ -116,7 +117,7 @@ func (m *model) mistakes() []string {
 	var all []string
 	for _, p := range append(m.person.Problems[:len(m.person.Problems):len(m.person.Problems)],
 		m.unbound...) {
-		all = append(all, "preferences: "+severally(p))
+		all = append(all, "preferences: "+widget.PlainText(p))
 	}
 	if name := m.cityTheme(); name != "" && m.themeCalled(name) == nil && name != AutoTheme {
 		all = append(all, fmt.Sprintf("city.toml asks for the theme %q, which is not here",

@@ -12,6 +12,7 @@ import (
 	"gcity/internal/detach"
 	"gcity/themes"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -184,14 +185,14 @@ func TestChosenColumns(t *testing.T) {
 		t.Errorf("narrow: %q", head)
 	}
 	for w := 20; w < 220; w += 7 {
-		for _, names := range [][]string{{"name"}, {"why", "name"}, ColumnNames(), {"pid", "state", "name"}} {
-			s.m.agents.wanted = chosenColumns(names)
-			c := s.m.agents.columns(s.m.env(), s.m.agents.visible(), w)
+		for _, names := range [][]string{{"name"}, {"why", "name"}, panel.ColumnNames(), {"pid", "state", "name"}} {
+			s.m.Agents.Wanted = panel.ChosenColumns(names)
+			c := s.m.Agents.Columns(s.m.env(), s.m.Agents.Visible(), w)
 			if len(c) == 0 {
 				t.Fatalf("%d columns: nothing is left of %v", w, names)
 			}
-			for i := range s.m.agents.Rows {
-				l := rowLine(&s.m.look, c, &s.m.agents.Rows[i], widget.RowState{})
+			for i := range s.m.Agents.Rows {
+				l := panel.RowLine(&s.m.look, c, &s.m.Agents.Rows[i], widget.RowState{})
 				if line := l.Fill(w); widget.Width(line) != w {
 					t.Fatalf("%v in %d columns: %d wide, %q", names, w, widget.Width(line), line)
 				}

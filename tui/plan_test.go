@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
@@ -34,13 +34,13 @@ func TestPlanOfAnEdit(t *testing.T) {
 	if !slices.Equal(said, want) {
 		t.Errorf("%q", said)
 	}
-	s.wait(dialog.Guard)
+	s.wait(keymap.Guard)
 	s.press("d")
 	s.shows("restart  worker-4", "-        chatty: runs as configured")
 	s.wants()
 	s.press("esc")
 	s.shows("yes, put it into force", "worker (4 members)")
-	s.wait(dialog.Guard)
+	s.wait(keymap.Guard)
 	s.press("y")
 	if e, ok := effectOf[enforce](s); !ok || string(e.data) != "new" || s.m.draft != nil {
 		t.Errorf("%+v", e)

@@ -8,57 +8,58 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // poolDetails is everything known of a pool: where its size comes from, what its check said, who is in it.
 func (m *model) poolDetails(name string) []string {
-	r := m.pools.Find(name)
+	r := m.Pools.Find(name)
 	p, ok := m.snap.Pool(name)
 	if r == nil || !ok {
 		return []string{"This pool is no longer part of the city."}
 	}
-	state := r.state(m.now)
-	sign, token := poolSign(&m.look, state)
+	state := r.State(m.now)
+	sign, token := panel.PoolSign(&m.look, state)
 	lines := []string{
 		m.look.Field("state", m.look.Paint(token, sign+" "+string(state))),
-		m.look.Field("size", r.sizes()+fmt.Sprintf(", at least %d, at most %d", r.min, r.max)),
-		m.look.Field("why", r.reason+", since "+widget.Clock(r.since, m.now)),
+		m.look.Field("size", r.Sizes()+fmt.Sprintf(", at least %d, at most %d", r.Min, r.Max)),
+		m.look.Field("why", r.Reason+", since "+widget.Clock(r.Since, m.now)),
 	}
-	if r.override != nil {
+	if r.Override != nil {
 		lines = append(lines, m.look.Field("by hand",
 			fmt.Sprintf("%d, whatever the check says; %s, then auto, gives it back to the check",
-				*r.override, m.keys.KeyOf("pool.scale"))))
+				*r.Override, m.keys.KeyOf("pool.scale"))))
 	}
-	if next := nextText(p.Next, m.now); next != "" {
+	if next := panel.NextText(p.Next, m.now); next != "" {
 		lines = append(lines, m.look.Field("next", next))
 	}
 	lines = append(lines, m.checkFields(r)...)
 	wait := "it is waited for without end"
-	if r.timeout > 0 {
-		wait = "it is ended after " + widget.Duration(r.timeout)
+	if r.Timeout > 0 {
+		wait = "it is ended after " + widget.Duration(r.Timeout)
 	}
 	lines = append(lines, m.look.Field("drain", "a member that has to go is told to finish; "+wait))
 	if p.Description != "" {
 		lines = append(lines, m.look.Field("about", widget.Plain(p.Description)))
 	}
-	if r.rig != "" {
-		lines = append(lines, m.look.Field("rig", m.rigText(r.rig)))
+	if r.Rig != "" {
+		lines = append(lines, m.look.Field("rig", m.rigText(r.Rig)))
 	}
 	lines = append(lines, m.look.Field("declared", m.declaredText(p.Source, p.Patched)), "",
 		m.look.Paint(themes.Title, "Members"))
 	lines = append(lines, m.memberLines(name)...)
-	return append(lines, decisions(m.env(), p.Decisions)...)
+	return append(lines, panel.Decisions(m.env(), p.Decisions)...)
 }
 
 // checkFields are the check, what came of it, and the end of what it printed.
-func (m *model) checkFields(r *poolRow) []string {
-	c := &r.check
+func (m *model) checkFields(r *panel.PoolRow) []string {
+	c := &r.Check
 	command := widget.Plain(c.Command)
 	if command == "" {
 		command = "none: the pool's open work is counted"
 	}
-	result := r.checkText(m.now)
+	result := r.CheckText(m.now)
 	if c.At != nil && c.Took > 0 {
 		result += "; it took " + c.Took.Round(time.Millisecond).String()
 	}
@@ -77,14 +78,16 @@ func (m *model) checkFields(r *poolRow) []string {
 }
 
 // members are a pool's agents, as a person counts them.
-func (m *model) members(name string) []*agentRow {
-	var all []*agentRow
-	for i := range m.agents.Rows {
-		if r := &m.agents.Rows[i]; r.pool == name {
+func (m *model) members(name string) []*panel.AgentRow {
+	var all []*panel.AgentRow
+	for i := range m.Agents.Rows {
+		if r := &m.Agents.Rows[i]; r.Pool == name {
 			all = append(all, r)
 		}
 	}
-	slices.SortFunc(all, func(a, b *agentRow) int { return city.CompareNames(a.name, b.name) })
+	slices.SortFunc(all, func(a, b *panel.AgentRow) int {
+		return city.CompareNames(a.Name, b.Name)
+	})
 	return all
 }
 
@@ -96,18 +99,19 @@ func (m *model) memberLines(name string) []string {
 	}
 	longest := 0
 	for _, r := range members {
-		longest = max(longest, widget.Width(r.shown))
+		longest = max(longest, widget.Width(r.Shown))
 	}
 	lines := make([]string, len(members))
 	for i, r := range members {
-		sign, token := agentSign(&m.look, r.state)
-		text := r.why
-		if e := r.ends(m.env()).Full; e != "" {
+		sign, token := panel.AgentSign(&m.look, r.State)
+		text := r.Why
+		if e := r.Ends(m.env()).Full; e != "" {
 			text += " " + m.look.Glyphs.Dot + " " + e
 		}
-		lines[i] = m.look.Paint(token, widget.Fit(sign+" "+string(r.state), stateWidth+2, "")) +
-			"  " + widget.Fit(r.shown, longest, "") + "  " +
-			widget.FitRight(widget.Age(m.now.Sub(r.since)), 4, "") + "  " + text
+		lines[i] = m.look.Paint(token, widget.Fit(sign+" "+string(r.State), panel.StateWidth+2,
+			"")) +
+			"  " + widget.Fit(r.Shown, longest, "") + "  " +
+			widget.FitRight(widget.Age(m.now.Sub(r.Since)), 4, "") + "  " + text
 	}
 	return lines
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -24,22 +25,22 @@ func (s *stage) pool(name string, edit func(*city.Pool)) {
 func (s *stage) pick(name string) {
 	s.t.Helper()
 	s.press("2", "g")
-	for range len(s.m.pools.Rows) {
-		if s.m.pools.Chosen == name {
+	for range len(s.m.Pools.Rows) {
+		if s.m.Pools.Chosen == name {
 			return
 		}
 		s.press("j")
 	}
-	if s.m.pools.Chosen != name {
-		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.pools.Chosen)
+	if s.m.Pools.Chosen != name {
+		s.t.Fatalf("%s cannot be reached, the cursor is on %s", name, s.m.Pools.Chosen)
 	}
 }
 
 // pooling is the names of the pools that are shown.
 func (s *stage) pooling() []string {
 	var names []string
-	for _, i := range s.m.pools.List.Shown {
-		names = append(names, s.m.pools.Rows[i].name)
+	for _, i := range s.m.Pools.List.Shown {
+		names = append(names, s.m.Pools.Rows[i].Name)
 	}
 	return names
 }
@@ -76,8 +77,8 @@ func TestPoolCheckTexts(t *testing.T) {
 			"set by hand to 2; check failed 0s ago: timeout; no good one yet"},
 		{city.Pool{Suspended: true, Override: &two, Check: city.Check{Problem: "timeout"}}, "suspended"},
 	} {
-		r := newPoolRow(&c.pool)
-		if got, _ := r.why(epoch); got != c.want {
+		r := panel.NewPoolRow(&c.pool)
+		if got, _ := r.Why(epoch); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.pool, got, c.want)
 		}
 	}
@@ -100,7 +101,7 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.press("2")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Draining = 1, nil })
 	s.shows("growing    worker")
-	s.wait(long - time.Second)
+	s.wait(panel.Long - time.Second)
 	s.pool("worker", func(p *city.Pool) { p.Reason = "check said 2 again" })
 	s.shows("growing    worker")
 	s.wait(time.Second)
@@ -109,7 +110,7 @@ func TestAPoolThatStaysSmallIsShort(t *testing.T) {
 	s.shows("steady     worker")
 	s.pool("worker", func(p *city.Pool) { p.Size = 1 })
 	s.shows("growing    worker")
-	s.wait(long)
+	s.wait(panel.Long)
 	s.pool("worker", func(p *city.Pool) { p.Desired, p.Since = 4, s.now })
 	s.shows("growing    worker") // a new wish has its own time
 }
@@ -118,24 +119,24 @@ func TestThePoolsCursorIsItsOwn(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.choose("idle")
 	s.pick("triage")
-	if s.m.agents.Chosen != "idle" {
-		t.Errorf("the agent under the cursor is %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "idle" {
+		t.Errorf("the agent under the cursor is %s", s.m.Agents.Chosen)
 	}
 	s.change(func(n *city.Snapshot) {
 		n.Pools = append([]city.Pool{{Name: "aaa"}}, slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "merge" })...)
 	})
-	if got := s.pooling(); !slices.Equal(got, []string{"aaa", "batch", "shop/tester", "triage", "worker"}) || s.m.pools.Current().name != "triage" {
-		t.Errorf("%v, the cursor is on %s", got, s.m.pools.Current().name)
+	if got := s.pooling(); !slices.Equal(got, []string{"aaa", "batch", "shop/tester", "triage", "worker"}) || s.m.Pools.Current().Name != "triage" {
+		t.Errorf("%v, the cursor is on %s", got, s.m.Pools.Current().Name)
 	}
 	s.change(func(n *city.Snapshot) {
 		n.Pools = slices.DeleteFunc(n.Pools, func(p city.Pool) bool { return p.Name == "triage" })
 	})
-	if got := s.m.pools.Chosen; got != "worker" {
+	if got := s.m.Pools.Chosen; got != "worker" {
 		t.Errorf("the cursor stays in its row, got %s", got)
 	}
 	s.change(func(n *city.Snapshot) { n.Pools = nil })
 	s.press("j", "G", "g")
-	if s.m.pools.Current() != nil {
+	if s.m.Pools.Current() != nil {
 		t.Error("a cursor on nothing")
 	}
 	s.shows("No pools.")
@@ -156,18 +157,18 @@ func TestPoolsAreFiltered(t *testing.T) {
 		if got := s.pooling(); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
 		}
-		if len(s.order()) != len(s.m.agents.Rows) {
+		if len(s.order()) != len(s.m.Agents.Rows) {
 			t.Errorf("%q: the filter is that of the agents too", text)
 		}
-		if want != nil && !slices.Contains(want, s.m.pools.Chosen) {
-			t.Errorf("%q: the cursor is on %s, which is hidden", text, s.m.pools.Chosen)
+		if want != nil && !slices.Contains(want, s.m.Pools.Chosen) {
+			t.Errorf("%q: the cursor is on %s, which is hidden", text, s.m.Pools.Chosen)
 		}
 	}
 	s := pooled(t, 120, 40)
 	s.press("2", "/", "x", "x", "enter")
 	s.shows(`None of 5 pools matches "xx".`, "/xx  0 of 5")
 	s.press("esc")
-	if len(s.pooling()) != 5 || s.m.focus != panelPools {
+	if len(s.pooling()) != 5 || s.m.focus != panel.IDPools {
 		t.Errorf("esc clears the filter and no more: %v, focus %v", s.pooling(), s.m.focus)
 	}
 }

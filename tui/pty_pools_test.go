@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 )
 
 // Typed into a real terminal: a size the pool may not have stays where it is typed, another one reaches the city.
@@ -28,7 +28,7 @@ func TestTerminalPoolsAreScaled(t *testing.T) {
 // ignores its first keys, so the key waits as long.
 func (c *console) answer(key string) {
 	c.t.Helper()
-	heard := time.NewTimer(dialog.Guard + dialog.Guard/10)
+	heard := time.NewTimer(keymap.Guard + keymap.Guard/10)
 	defer heard.Stop()
 	select {
 	case <-heard.C:

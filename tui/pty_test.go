@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/internal/await"
-	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 )
 
 // console is the control room as a process in a real terminal, and the terminal's screen as a person sees it.
@@ -144,7 +144,7 @@ func (c *console) keys(s string) {
 // insist presses a key until the screen shows something: a question ignores its first keys.
 func (c *console) insist(key, want string) {
 	c.t.Helper()
-	again := time.NewTicker(dialog.Guard / 2)
+	again := time.NewTicker(keymap.Guard / 2)
 	defer again.Stop()
 	late := time.After(patience)
 	for {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"gcity/internal/await"
-	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 )
 
 // multiplexer is a tmux of the test's own, with one window.
@@ -75,7 +75,7 @@ func TestTerminalInTmux(t *testing.T) {
 	m.sees("0 builder following")
 	m.do("send-keys", "-t", "room", "q")
 	m.sees("hand over: everything goes on")
-	again, late := time.NewTicker(dialog.Guard/2), time.After(patience)
+	again, late := time.NewTicker(keymap.Guard/2), time.After(patience)
 	defer again.Stop()
 	for ended := false; !ended; { // a question ignores its first keys
 		m.do("send-keys", "-t", "room", "h")

@@ -9,19 +9,20 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 func (m *model) showEvent() []effect {
-	row := *m.events.selected()
-	m.read(&reader{Title: row.kind, About: eventAgent(m.agentOf(&row.event)),
+	row := *m.Events.Selected()
+	m.read(&reader{Title: row.Kind, About: eventAgent(m.agentOf(&row.Event)),
 		Lines: func(w int) []string { return widget.WrapAll(m.eventDetail(&row), w) }})
 	return nil
 }
 
 // showDetails is about what verbs act on, or the agent that it stands for.
 func (m *model) showDetails() []effect {
-	if id := m.worked().about().details; id != "" {
+	if id := m.worked().About().Details; id != "" {
 		return m.keys.ByID(id).Run(m)
 	}
 	return m.showAgent()
@@ -29,8 +30,8 @@ func (m *model) showDetails() []effect {
 
 func (m *model) showPool() []effect {
 	p := m.pool()
-	name := p.name
-	m.read(&reader{Title: "pool " + p.shown,
+	name := p.Name
+	m.read(&reader{Title: "pool " + p.Shown,
 		Lines: func(w int) []string { return widget.WrapAll(m.poolDetails(name), w) }})
 	return nil
 }
@@ -108,12 +109,12 @@ func pretty(raw []byte) string {
 }
 
 // eventDetail is all there is to know of one event.
-func (m *model) eventDetail(r *eventRow) []string {
-	e := &r.event
+func (m *model) eventDetail(r *panel.EventRow) []string {
+	e := &r.Event
 	lines := []string{
 		m.look.Field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+
 			widget.Age(m.now.Sub(e.TS))+" ago"),
-		m.look.Field("about", r.subject),
+		m.look.Field("about", r.Subject),
 		m.look.Field("by", widget.Plain(e.Actor)),
 	}
 	label := "message"

@@ -7,12 +7,13 @@ import (
 
 	"gcity/city"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // bound is a registry with other keys, and what was said about them.
 func bound(pairs ...string) (*registry, string) {
-	r := newRegistry(newLists().panels)
+	r := newRegistry(panel.NewLists().Panels)
 	var all []keymap.Binding
 	for i := 0; i < len(pairs); i += 2 {
 		all = append(all, keymap.Binding{Action: pairs[i], Keys: strings.Fields(pairs[i+1]),
@@ -48,7 +49,7 @@ func TestTextsNameTheKeysThereAre(t *testing.T) {
 }
 
 func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
-	r := newRegistry(newLists().panels)
+	r := newRegistry(panel.NewLists().Panels)
 	problems := r.Rebind([]keymap.Binding{{Action: "agent.restart",
 		Keys: []string{"Z", "q", "ctrl+c"}, Place: "1"}, {Action: "quit", Keys: []string{"Z"}, Place: "2"}})
 	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"q"}) {
@@ -60,7 +61,7 @@ func TestLeavingKeepsAKeyThatAnotherClaims(t *testing.T) {
 	if !strings.Contains(strings.Join(problems, "\n"), "1: keys: agent.restart cannot have q: it is the last key of quit") {
 		t.Errorf("said is %q", problems)
 	}
-	r = newRegistry(newLists().panels)
+	r = newRegistry(panel.NewLists().Panels)
 	r.Rebind([]keymap.Binding{{Action: "agent.restart", Keys: []string{"Z", "q"}, Place: "1"},
 		{Action: "quit", Keys: []string{"Z"}, Place: "2"}})
 	if got := r.ByID("quit").Key.Keys(); !slices.Equal(got, []string{"ctrl+c"}) {
@@ -186,7 +187,7 @@ func TestHintsNameThePersonsKeys(t *testing.T) {
 
 // An action that has lost its last key to another one has none, and texts that name it send to the palette.
 func TestLastKeyLostToAnother(t *testing.T) {
-	for _, a := range newRegistry(newLists().panels).Actions {
+	for _, a := range newRegistry(panel.NewLists().Panels).Actions {
 		if a.Essential() || !a.Key.Enabled() || a.ID == "rig.resume" {
 			continue
 		}

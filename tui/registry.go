@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 )
 
 // action is one thing that the control room can do.
@@ -14,12 +15,12 @@ type registry = keymap.Registry[*model, effect]
 
 // CheckKeys says what is wrong with a person's keys, as the control room would.
 func CheckKeys(p Person) []string {
-	r := newRegistry(newLists().panels)
+	r := newRegistry(panel.NewLists().Panels)
 	r.Include(themeActions(p.Themes))
 	return r.Rebind(p.Keys)
 }
 
-func newRegistry(all []Panel) *registry {
+func newRegistry(all []panel.Panel) *registry {
 	r := &registry{}
 	r.Include(slices.Concat(
 		agentActions(), sendActions(), poolActions(), automationActions(), panelActions(all),

@@ -9,14 +9,19 @@ import (
 
 	"gcity/tui/dialog"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // Every action has an id of its own and is reachable by key, palette or dialog; no key means two things in one place.
 func TestRegistry(t *testing.T) {
-	r := newRegistry(newLists().panels)
+	r := newRegistry(panel.NewLists().Panels)
 	ids := map[string]bool{}
-	keys := map[string]string{}
+	type place struct {
+		in  keymap.Zone
+		key string
+	}
+	keys := map[place]string{}
 	for i := range r.Actions {
 		a := &r.Actions[i]
 		if ids[a.ID] || a.ID == "" || a.Title() == "" || a.Run == nil || len(a.In) == 0 {
@@ -28,7 +33,7 @@ func TestRegistry(t *testing.T) {
 		}
 		for _, c := range a.In {
 			for _, k := range a.Key.Keys() {
-				at := fmt.Sprint(int(c), " ", k)
+				at := place{c, k}
 				if other := keys[at]; other != "" {
 					t.Errorf("%s means %s and %s in %q", k, other, a.ID, c)
 				}
@@ -37,14 +42,9 @@ func TestRegistry(t *testing.T) {
 		}
 	}
 	for at, id := range keys {
-		var c keymap.Zone
-		var k string
-		if _, err := fmt.Sscan(at, (*int)(&c), &k); err != nil {
-			t.Fatal(err)
-		}
-		if other := keys[fmt.Sprint(int(keymap.Everywhere), " ", k)]; other != "" && other != id &&
-			!c.Dialog() {
-			t.Errorf("%s means %s everywhere, and %s in %q", k, other, id, c)
+		other := keys[place{keymap.Everywhere, at.key}]
+		if other != "" && other != id && !at.in.Dialog() {
+			t.Errorf("%s means %s everywhere, and %s in %q", at.key, other, id, at.in)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 		keymap.InPrompt:   {"/"},
 		keymap.InComposer: {"/", "i", "d", "l", "e", "enter", "i"},
 	}
-	for _, a := range newRegistry(newLists().panels).Actions {
+	for _, a := range newRegistry(panel.NewLists().Panels).Actions {
 		for _, c := range a.In {
 			for _, k := range a.Key.Keys() {
 				s := automated(t, 120, 40)
@@ -90,7 +90,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 
 // docs/keys.md is written from the registry; -update writes it anew.
 func TestKeysDoc(t *testing.T) {
-	golden(t, "../docs/keys.md", keysDoc(newRegistry(newLists().panels)))
+	golden(t, "../docs/keys.md", keysDoc(newRegistry(panel.NewLists().Panels)))
 }
 
 // keysDoc is the page of all keys.
@@ -102,7 +102,7 @@ func keysDoc(r *registry) string {
 		"to a member, and the other verbs of agents are refused; `1` goes to the agents. In Watchdogs they\n" +
 		"act on the agent that is watched, and `u` answers a call. `ctrl+q` leaves an attached terminal. `s` acts\n" +
 		"on marked pools, `t` on marked automations.\n")
-	for c := keymap.Everywhere; c <= keymap.InComposer; c++ {
+	for _, c := range r.Zones() {
 		fmt.Fprintf(&b, "\n## %s\n\n| key | does | asks | id |\n|---|---|---|---|\n", c)
 		for i := range r.Actions {
 			a := &r.Actions[i]

@@ -1,15 +1,17 @@
 package tui
 
 import (
-	"gcity/tui/widget"
 	"slices"
 	"strings"
+
+	"gcity/tui/panel"
+	"gcity/tui/widget"
 )
 
 // relist makes the lists anew from the snapshot.
 func (m *model) relist() {
 	e := m.env()
-	for _, p := range m.panels {
+	for _, p := range m.Panels {
 		p.Update(e)
 	}
 	m.firedEnded()
@@ -23,22 +25,22 @@ func (m *model) relist() {
 }
 
 // refill applies the filters anew, for the user has changed them.
-func (m *model) refill() { m.fill(func(Panel) func(string) bool { return nil }) }
+func (m *model) refill() { m.fill(func(panel.Panel) func(string) bool { return nil }) }
 
 // keepUp applies the filters to what is heard: what is worked with stays until the cursor leaves it.
 func (m *model) keepUp() { m.fill(m.holding) }
 
 // holding says which rows of a list stay that its filter leaves out by now: the one under the cursor, and, while
 // the user works in the lists, all. A list that shows a part of another one holds them only while it has the focus.
-func (m *model) holding(p Panel) func(id string) bool {
-	here, chosen := !p.about().part || m.focused() == p, p.Key()
+func (m *model) holding(p panel.Panel) func(id string) bool {
+	here, chosen := !p.About().Part || m.focused() == p, p.Key()
 	return func(id string) bool { return here && (id == chosen || m.handsOn()) }
 }
 
-func (m *model) fill(holding func(Panel) func(id string) bool) {
+func (m *model) fill(holding func(panel.Panel) func(id string) bool) {
 	m.sifted = m.now.Unix()
 	e := m.env()
-	for _, p := range m.panels {
+	for _, p := range m.Panels {
 		p.Refill(e, holding(p))
 	}
 	m.chooseVisible()
@@ -48,13 +50,13 @@ func (m *model) fill(holding func(Panel) func(id string) bool) {
 // chooseVisible selects the agent under the cursor where the selected one is gone, or no longer in the list that is
 // worked in.
 func (m *model) chooseVisible() {
-	r := m.agents.At(m.list())
+	r := m.Agents.At(m.list())
 	if r == nil {
 		return
 	}
 	if m.selected() == nil ||
-		m.focus != panelPeek && !m.focused().about().follows && !m.visible(m.agents.Chosen) {
-		m.choose(r.name)
+		m.focus != panel.IDPeek && !m.focused().About().Follows && !m.visible(m.Agents.Chosen) {
+		m.choose(r.Name)
 	}
 }
 
@@ -62,8 +64,8 @@ func (m *model) chooseVisible() {
 // that: the pane is about it.
 func (m *model) followSubject() {
 	p := m.focused()
-	if name := p.Agent(); p.about().follows && m.focus == p.about().id && name != m.agents.Chosen &&
-		m.agents.Has(name) {
+	if name := p.Agent(); p.About().Follows && m.focus == p.About().ID && name != m.Agents.Chosen &&
+		m.Agents.Has(name) {
 		m.choose(name)
 	}
 }
@@ -71,7 +73,7 @@ func (m *model) followSubject() {
 // visible reports whether the focused list shows an agent.
 func (m *model) visible(name string) bool {
 	for _, i := range m.list().Shown {
-		if m.agents.Rows[i].name == name {
+		if m.Agents.Rows[i].Name == name {
 			return true
 		}
 	}
@@ -86,7 +88,7 @@ func (m *model) settledOrder() bool {
 	if m.handsOn() {
 		return true
 	}
-	for _, p := range m.panels {
+	for _, p := range m.Panels {
 		if !p.Settled(m.holding(p)) || !p.Sorted(m.now) {
 			return false
 		}
@@ -96,7 +98,7 @@ func (m *model) settledOrder() bool {
 
 // resort puts the lists into their orders now: the user asked for it.
 func (m *model) resort() {
-	for _, p := range m.panels {
+	for _, p := range m.Panels {
 		p.Sort(m.now)
 	}
 	m.keepUp()
@@ -105,9 +107,9 @@ func (m *model) resort() {
 // orders are those of all lists by the names of their panels, as they are kept from one visit to the next.
 func (m *model) orders() map[string]string {
 	all := map[string]string{}
-	for _, p := range m.panels {
-		if o, ways := p.Sorting(m.now); o != nil && !p.about().part {
-			all[string(p.about().id)] = widget.OrderText(*o, ways)
+	for _, p := range m.Panels {
+		if o, ways := p.Sorting(m.now); o != nil && !p.About().Part {
+			all[string(p.About().ID)] = widget.OrderText(*o, ways)
 		}
 	}
 	return all
@@ -115,12 +117,12 @@ func (m *model) orders() map[string]string {
 
 // setOrders takes back what orders gave; what is not understood leaves an order as it is.
 func (m *model) setOrders(kept map[string]string) {
-	for _, p := range m.panels {
+	for _, p := range m.Panels {
 		o, ways := p.Sorting(m.now)
-		if o == nil || p.about().part {
+		if o == nil || p.About().Part {
 			continue
 		}
-		name, reversed := strings.CutSuffix(kept[string(p.about().id)], " reversed")
+		name, reversed := strings.CutSuffix(kept[string(p.About().ID)], " reversed")
 		if i := slices.Index(ways, name); i >= 0 {
 			*o = widget.Order{Way: i, Reversed: reversed}
 		}

@@ -8,36 +8,37 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // showsRun reports whether the pane is about the automation under the cursor, not about the selected agent: from
 // the time Automations gets the focus until a panel gets it that is neither Automations nor the pane.
-func (m *model) showsRun() bool { return m.onRuns && m.automations.Current() != nil }
+func (m *model) showsRun() bool { return m.onRuns && m.Automations.Current() != nil }
 
 // turnPane notes what the pane is about after a message.
 func (m *model) turnPane() {
-	if m.focus != panelPeek {
-		m.onRuns = m.focus == panelAutomations
+	if m.focus != panel.IDPeek {
+		m.onRuns = m.focus == panel.IDAutomations
 	}
 }
 
 // watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if
 // agents are.
 func (m *model) watchingRun() (w watch, ok bool) {
-	r := m.automations.Current()
+	r := m.Automations.Current()
 	switch {
 	case m.dialogs.history() != nil:
-		r = m.automations.Find(m.dialogs.history().name)
+		r = m.Automations.Find(m.dialogs.history().name)
 	case !m.showsRun():
 		return watch{}, false
 	case !m.peekVisible():
 		r = nil
 	}
-	if r == nil || r.last == nil {
+	if r == nil || r.Last == nil {
 		return watch{}, true
 	}
-	return watch{run: r.last.ID, running: r.last.Ended == nil, focused: true}, true
+	return watch{run: r.Last.ID, running: r.Last.Ended == nil, focused: true}, true
 }
 
 // printed is what is known of a run's output, in lines: all that was heard of it, else what the record keeps.
@@ -56,23 +57,23 @@ func (m *model) printed(run *city.Run) []string {
 
 // drawRun draws the pane of an automation: what its newest run prints.
 func (m *model) drawRun(w, h int, focus bool, tabs []widget.Tab) []string {
-	r := m.automations.Current()
+	r := m.Automations.Current()
 	end := ""
-	if r.last != nil {
-		end = "run " + widget.Plain(r.last.ID)
+	if r.Last != nil {
+		end = "run " + widget.Plain(r.Last.ID)
 	}
 	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, end))
 	var text []string
 	switch room := max(1, h-1); {
-	case r.last == nil:
-	case m.peek.news.run == r.last.ID && len(m.peek.news.text) > 0:
+	case r.Last == nil:
+	case m.peek.news.run == r.Last.ID && len(m.peek.news.text) > 0:
 		cropped := m.peek.crops.Cropper(w - 1)
 		for _, l := range m.peek.window(w-1, room) {
 			lines = append(lines, " "+m.paneRow(l, w-1, cropped))
 		}
 		return widget.FillRows(lines, w, h)
 	default:
-		text = tail(m.printed(r.last), room)
+		text = tail(m.printed(r.Last), room)
 	}
 	if len(text) == 0 {
 		return widget.FillRows(append(lines, m.look.Notes(w, m.nothingPrinted(r))...), w, h)
@@ -84,35 +85,35 @@ func (m *model) drawRun(w, h int, focus bool, tabs []widget.Tab) []string {
 }
 
 // nothingPrinted says why there is nothing in the pane of an automation.
-func (m *model) nothingPrinted(r *automationRow) string {
-	heard := r.last != nil && m.peek.news.run == r.last.ID
+func (m *model) nothingPrinted(r *panel.AutomationRow) string {
+	heard := r.Last != nil && m.peek.news.run == r.Last.ID
 	switch {
-	case r.state == automationBroken:
-		return r.shown + " is broken: " + r.reason
-	case r.last == nil:
-		return r.shown + " never ran. What its newest run prints appears here."
+	case r.State == panel.AutomationBroken:
+		return r.Shown + " is broken: " + r.Reason
+	case r.Last == nil:
+		return r.Shown + " never ran. What its newest run prints appears here."
 	case heard && m.peek.news.problem != "":
 		return "Nothing to see: " + widget.Plain(m.peek.news.problem)
-	case r.last.Ended == nil:
+	case r.Last.Ended == nil:
 		return "Nothing printed yet."
-	case r.last.Made != "":
-		return "It made " + widget.Plain(r.last.Made) + " and printed nothing."
+	case r.Last.Made != "":
+		return "It made " + widget.Plain(r.Last.Made) + " and printed nothing."
 	}
 	return "It printed nothing."
 }
 
 // runTab is the pane's title: whose run it is, and how it goes.
 func (m *model) runTab() widget.Tab {
-	r := m.automations.Current()
+	r := m.Automations.Current()
 	dot := m.look.Glyphs.Dot
-	t := widget.Tab{Key: "0", Name: r.shown, Extra: dot + " " + r.ago(m.now)}
+	t := widget.Tab{Key: "0", Name: r.Shown, Extra: dot + " " + r.Ago(m.now)}
 	switch {
-	case r.last == nil:
+	case r.Last == nil:
 		t.Extra = dot + " never ran"
-	case r.last.Ended == nil && !r.last.Ending():
-		t.Extra = dot + " running " + widget.Age(m.now.Sub(r.last.Opened))
+	case r.Last.Ended == nil && !r.Last.Ending():
+		t.Extra = dot + " running " + widget.Age(m.now.Sub(r.Last.Opened))
 	}
-	if r.last != nil && m.peek.news.run == r.last.ID {
+	if r.Last != nil && m.peek.news.run == r.Last.ID {
 		extra := m.soughtInPane(&t, []string{t.Extra})
 		if m.peek.frozen() {
 			extra = append(extra, m.behindPane())
@@ -124,7 +125,7 @@ func (m *model) runTab() widget.Tab {
 
 // amongRuns is why an agent's verb is not done while the pane is about an automation.
 func (m *model) amongRuns() string {
-	if m.focus == panelAutomations {
+	if m.focus == panel.IDAutomations {
 		return "press " + m.keys.KeyOf("focus.agents") + " for the agents"
 	}
 	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " +

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/tuitest"
 )
 
@@ -115,11 +116,11 @@ func TestRowsSayWhatWaits(t *testing.T) {
 	s.agent("shop/reviewer", func(a *city.Agent) {
 		a.Sends = []city.Send{{ID: 1, Stage: city.Queued, Why: "agent is starting", Text: "\x1b[2J"}}
 	})
-	if r := s.m.agents.Find("shop/reviewer"); !strings.HasPrefix(r.why, "waits for a line") || !strings.HasSuffix(r.why, "; 1 text waits") {
-		t.Errorf("why: %q", r.why)
+	if r := s.m.Agents.Find("shop/reviewer"); !strings.HasPrefix(r.Why, "waits for a line") || !strings.HasSuffix(r.Why, "; 1 text waits") {
+		t.Errorf("why: %q", r.Why)
 	}
-	if r := s.m.agents.Find("idle"); r.why != "waits for work" {
-		t.Errorf("why: %q", r.why)
+	if r := s.m.Agents.Find("idle"); r.Why != "waits for work" {
+		t.Errorf("why: %q", r.Why)
 	}
 	s.choose("builder")
 	s.press("d")
@@ -268,12 +269,12 @@ func TestWhatIsTypedAfterARefusalIsNoVerb(t *testing.T) {
 	s.press("i")
 	quickly("s", "a", "y", " ", "y", "e", "s", "enter")
 	s.shows("cannot send a text to the agent: scout is quarantined")
-	if s.m.dialogs.choice() != nil || len(s.out) > 0 || s.m.focus != panelAgents {
+	if s.m.dialogs.choice() != nil || len(s.out) > 0 || s.m.focus != panel.IDAgents {
 		t.Fatalf("the letters are verbs: %v\n%s", s.out, s.text())
 	}
 	s.press("i")
 	quickly("down")
-	if s.m.agents.Chosen == "scout" {
+	if s.m.Agents.Chosen == "scout" {
 		t.Error("a key that is no text is not heard")
 	}
 	s.choose("scout")

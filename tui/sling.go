@@ -110,7 +110,7 @@ func (m *model) takers() []word {
 		all = append(all, word{mail.PoolPrefix + w.word, w.note})
 	}
 	for _, w := range m.agentNames(nil) {
-		if r := m.agents.Find(w.word); r != nil && r.running {
+		if r := m.Agents.Find(w.word); r != nil && r.Running {
 			all = append(all, w)
 		} else {
 			rest = append(rest, w)

@@ -1,6 +1,10 @@
 package tui
 
-import "time"
+import (
+	"time"
+
+	"gcity/tui/panel"
+)
 
 // stay is a visit to an agent's terminal that is over. The city looks at its sessions only now and then, and may count
 // the person as a viewer for as long as until after.
@@ -10,14 +14,11 @@ type stay struct {
 	until          time.Time
 }
 
-// slack is what a look at the sessions may take beyond the patrol's interval.
-const slack = 5 * time.Second
-
 // staying is the visit to an agent that begins now.
 func (m *model) staying(agent string) stay {
 	s := stay{agent: agent}
-	if r := m.agents.Find(agent); r != nil && r.session != nil {
-		s.session, s.others = r.session.ID, r.session.Viewers
+	if r := m.Agents.Find(agent); r != nil && r.Session != nil {
+		s.session, s.others = r.Session.ID, r.Session.Viewers
 	}
 	return s
 }
@@ -29,20 +30,20 @@ func (m *model) left(now time.Time, s stay) {
 	if m.snap == nil {
 		return
 	}
-	s.until = now.Add(m.snap.Patrol.Interval + slack)
+	s.until = now.Add(m.snap.Patrol.Interval + panel.Slack)
 	m.stayed = s
 	m.relist()
 }
 
 // discount takes a visit that is over out of the list of agents.
 func (m *model) discount() {
-	r := m.agents.Find(m.stayed.agent)
-	if r == nil || r.session == nil || r.session.ID != m.stayed.session ||
-		r.session.Viewers <= m.stayed.others {
+	r := m.Agents.Find(m.stayed.agent)
+	if r == nil || r.Session == nil || r.Session.ID != m.stayed.session ||
+		r.Session.Viewers <= m.stayed.others {
 		return
 	}
-	own := *r.session
+	own := *r.Session
 	own.Viewers--
 	own.Attached = own.Viewers > 0
-	r.session = &own
+	r.Session = &own
 }

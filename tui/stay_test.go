@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // attached makes the city say that n people work in an agent's terminal.
@@ -30,7 +31,7 @@ func TestTheOwnVisitDoesNotLinger(t *testing.T) {
 	s.agent("idle", attached(2)) // and somebody else
 	s.shows("1 viewer")
 	s.agent("idle", attached(1))
-	s.wait(s.m.snap.Patrol.Interval + slack)
+	s.wait(s.m.snap.Patrol.Interval + panel.Slack)
 	s.hides("1 viewer")
 	s.wait(time.Second) // it has looked again: that one is another person
 	s.shows("1 viewer")

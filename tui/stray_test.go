@@ -24,7 +24,7 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 		t.Error("the list moves under the hands")
 	}
 	s.wait(still)
-	if slices.Contains(s.order(), "chatty") || s.m.agents.Chosen == "chatty" {
+	if slices.Contains(s.order(), "chatty") || s.m.Agents.Chosen == "chatty" {
 		t.Errorf("still shown in %v", s.order())
 	}
 
@@ -36,8 +36,8 @@ func TestARowIsNotTakenFromUnderTheCursor(t *testing.T) {
 		a.Session = &city.Session{Name: "flaky", ID: "flaky-2", Started: s.now}
 	})
 	s.wait(time.Minute)
-	if s.m.agents.Chosen != "flaky" {
-		t.Errorf("the cursor went to %s", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "flaky" {
+		t.Errorf("the cursor went to %s", s.m.Agents.Chosen)
 	}
 	s.press("!", "!") // a filter that a hand sets leaves nothing
 	if slices.Contains(s.order(), "flaky") {
@@ -56,30 +56,30 @@ func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 		}
 	})
 	s.press("3", "g")
-	first := s.m.agents.Chosen
+	first := s.m.Agents.Chosen
 	s.agent(first, func(a *city.Agent) { a.State = city.Starting })
 	s.wait(time.Minute)
 	s.shows("3 Quarantine 1", "starting")
-	if s.m.agents.Chosen != first {
-		t.Errorf("the cursor went from %s to %s", first, s.m.agents.Chosen)
+	if s.m.Agents.Chosen != first {
+		t.Errorf("the cursor went from %s to %s", first, s.m.Agents.Chosen)
 	}
 	s.press("1")
 	s.wait(time.Minute)
 	s.press("3")
-	if s.m.agents.Chosen == first {
+	if s.m.Agents.Chosen == first {
 		t.Errorf("%s is in Quarantine", first)
 	}
 	s.press("2", "!")
 	s.pick("triage")
 	s.pool("triage", func(p *city.Pool) { p.Check.Problem = "" })
 	s.wait(time.Minute)
-	if p := s.m.pools.Current(); p == nil || p.name != "triage" {
+	if p := s.m.Pools.Current(); p == nil || p.Name != "triage" {
 		t.Errorf("the cursor is on %+v", p)
 	}
 	s.point("prune-branches")
 	s.automation("prune-branches", func(a *city.Automation) { a.Failures, a.State, a.Last = 0, city.AutomationIdle, nil })
 	s.wait(time.Minute)
-	if r := s.m.automation(); r == nil || r.name != "prune-branches" {
+	if r := s.m.automation(); r == nil || r.Name != "prune-branches" {
 		t.Errorf("the cursor is on %+v", r)
 	}
 }

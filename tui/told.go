@@ -13,15 +13,15 @@ const toldShown = 8
 
 // showTold opens what an agent is told at its start: the one that is read about, else the selected one.
 func (m *model) showTold() []effect {
-	d := &dossier{name: m.agents.Chosen}
+	d := &dossier{name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known
 	}
-	r := m.agents.Find(d.name)
+	r := m.Agents.Find(d.name)
 	if r == nil {
 		return nil
 	}
-	m.read(&reader{Title: "prompt of " + r.shown, About: agentText{dossier: d, told: true},
+	m.read(&reader{Title: "prompt of " + r.Shown, About: agentText{dossier: d, told: true},
 		Lines: func(w int) []string { return widget.WrapAll(m.toldText(d), w) }})
 	if d.about == nil && d.asked == 0 {
 		m.askAbout(d)
@@ -32,7 +32,7 @@ func (m *model) showTold() []effect {
 // toldText is a prompt, all of it.
 func (m *model) toldText(d *dossier) []string {
 	switch {
-	case m.agents.Find(d.name) == nil:
+	case m.Agents.Find(d.name) == nil:
 		return []string{"This agent is no longer part of the city."}
 	case d.problem != "":
 		return []string{m.look.Paint(themes.Bad, "Its prompt cannot be had: "+d.problem)}

@@ -212,7 +212,7 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 	}
 	s.r.box.drop(a.snap)
 	if a.snap != nil && s.r.box.behind(a.snap.Seq) {
-		s.m.events.reset()
+		s.m.Events.Reset()
 	}
 	t.move(s)
 	r.m, r.r, r.keep = s.m, s.r, s.keep

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -47,14 +48,14 @@ func (m *model) reverse(c city.Command) city.Command {
 	case city.Undrain:
 		return city.Drain{Agent: c.Agent}
 	case city.Scale:
-		p := m.pools.Find(c.Pool)
+		p := m.Pools.Find(c.Pool)
 		switch {
 		case p == nil:
 			return nil
 		case m.scaling(p):
 			return city.Scale{Pool: c.Pool, Size: m.scaled.size}
-		case p.override != nil:
-			return city.Scale{Pool: c.Pool, Size: *p.override}
+		case p.Override != nil:
+			return city.Scale{Pool: c.Pool, Size: *p.Override}
 		}
 		return city.Scale{Pool: c.Pool, Auto: true}
 	}
@@ -93,7 +94,7 @@ func (u *undo) possible(m *model) []city.Command {
 	var all []city.Command
 	for _, c := range u.commands {
 		if back, ok := c.(city.Undrain); ok {
-			if r := m.agents.Find(back.Agent); r != nil && r.surplus() {
+			if r := m.Agents.Find(back.Agent); r != nil && r.Surplus() {
 				continue
 			}
 		}
@@ -108,7 +109,7 @@ func (m *model) undoable() bool {
 		m.mode == ReadOnly {
 		return false
 	}
-	return m.focus != panelQuarantine || len(m.heldBack()) == 0
+	return m.focus != panel.IDQuarantine || len(m.heldBack()) == 0
 }
 
 // undoHint says for how long the last verb can be taken back, "" if it cannot.
@@ -141,7 +142,7 @@ func needUndoOrHeld(m *model) string {
 	switch {
 	case why == "" || m.mode == ReadOnly:
 		return why
-	case len(m.aim) == 0 && m.subject().Kind == KindAutomation:
+	case len(m.aim) == 0 && m.subject().Kind == panel.KindAutomation:
 		return why + "; to release one press " + m.keys.KeyOf("focus.agents") + " for the agents"
 	}
 	return needHeld(m)
@@ -172,14 +173,14 @@ func (m *model) takeBack() []effect {
 }
 
 // unmarkAll clears the marks of a list; for a while they can be had again.
-func (m *model) unmarkAll(k marking) {
-	before, n := *k.marks, len(*k.marks)
-	*k.marks = map[string]bool{}
+func (m *model) unmarkAll(k panel.Marking) {
+	before, n := *k.Marks, len(*k.Marks)
+	*k.Marks = map[string]bool{}
 	m.say("cleared " + widget.Count(n, "mark"))
 	m.actions++
 	m.status.id = m.actions
 	m.undo = undo{id: m.actions, until: m.now.Add(undoFor), restore: func(m *model) {
-		*k.marks = before
+		*k.Marks = before
 		m.say(widget.Count(n, "mark") + " again")
 	}}
 }

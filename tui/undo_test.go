@@ -161,8 +161,8 @@ func TestMarkRange(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.press("1", "g", "j", "space", "j", "j", "v")
 	s.shows("4 marked")
-	if order := s.order(); !s.m.agents.Marks[order[1]] || !s.m.agents.Marks[order[4]] || s.m.agents.Marks[order[0]] || s.m.agents.Marks[order[5]] {
-		t.Errorf("marked are %v of %v", s.m.agents.Marks, order)
+	if order := s.order(); !s.m.Agents.Marks[order[1]] || !s.m.Agents.Marks[order[4]] || s.m.Agents.Marks[order[0]] || s.m.Agents.Marks[order[5]] {
+		t.Errorf("marked are %v of %v", s.m.Agents.Marks, order)
 	}
 	s.press("g", "v") // also upwards, from the last mark
 	s.shows("5 marked")

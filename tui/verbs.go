@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/spell"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -158,11 +159,11 @@ func one(words func(*model, []string) []word) func(*model, []string) []word {
 // agentNames are the agents, the selected one first, without those named before.
 func (m *model) agentNames(before []string) []word {
 	var all []word
-	for i := range m.agents.Rows {
-		r := &m.agents.Rows[i]
-		if w := (word{r.name, string(r.state)}); slices.Contains(before, r.name) {
+	for i := range m.Agents.Rows {
+		r := &m.Agents.Rows[i]
+		if w := (word{r.Name, string(r.State)}); slices.Contains(before, r.Name) {
 			continue
-		} else if r.name == m.agents.Chosen {
+		} else if r.Name == m.Agents.Chosen {
 			all = slices.Insert(all, 0, w)
 		} else {
 			all = append(all, w)
@@ -173,9 +174,9 @@ func (m *model) agentNames(before []string) []word {
 
 func (m *model) poolNames() []word {
 	var all []word
-	for i := range m.pools.Rows {
-		p := &m.pools.Rows[i]
-		if w := (word{p.name, "pool, " + p.sizes()}); p.name == m.pools.Chosen {
+	for i := range m.Pools.Rows {
+		p := &m.Pools.Rows[i]
+		if w := (word{p.Name, "pool, " + p.Sizes()}); p.Name == m.Pools.Chosen {
 			all = slices.Insert(all, 0, w)
 		} else {
 			all = append(all, w)
@@ -186,9 +187,9 @@ func (m *model) poolNames() []word {
 
 func (m *model) automationNames([]string) []word {
 	var all []word
-	for i := range m.automations.Rows {
-		r := &m.automations.Rows[i]
-		if w := (word{r.name, "automation, " + string(r.state)}); r.name == m.automations.Chosen {
+	for i := range m.Automations.Rows {
+		r := &m.Automations.Rows[i]
+		if w := (word{r.Name, "automation, " + string(r.State)}); r.Name == m.Automations.Chosen {
 			all = slices.Insert(all, 0, w)
 		} else {
 			all = append(all, w)
@@ -213,12 +214,12 @@ func (m *model) scaleWords(before []string) []word {
 	case 0:
 		return m.poolNames()
 	case 1:
-		p := m.pools.Find(before[0])
+		p := m.Pools.Find(before[0])
 		if p == nil {
 			return nil
 		}
-		all := []word{{"auto", p.checkSays()}}
-		for n := p.min; n <= min(p.max, p.min+most); n++ {
+		all := []word{{"auto", p.CheckSays()}}
+		for n := p.Min; n <= min(p.Max, p.Min+most); n++ {
 			all = append(all, word{word: strconv.Itoa(n)})
 		}
 		return all
@@ -238,7 +239,7 @@ func unknown(what, name string, known []word) string {
 // aimed does something with agents as the targets of verbs, whatever is marked, selected or in the focus.
 func (m *model) aimed(names []string, do func() ([]effect, string)) ([]effect, string) {
 	for _, name := range names {
-		if m.agents.Find(name) == nil {
+		if m.Agents.Find(name) == nil {
 			return nil, unknown("agent", name, m.agentNames(nil))
 		}
 	}
@@ -248,13 +249,13 @@ func (m *model) aimed(names []string, do func() ([]effect, string)) ([]effect, s
 }
 
 // onAgents runs an action on the agents that are named, unless against says why not. Without an id they are released.
-func onAgents(id string, against func(r *agentRow) string) func(*model, []string) ([]effect,
+func onAgents(id string, against func(r *panel.AgentRow) string) func(*model, []string) ([]effect,
 	string) {
 	return func(m *model, names []string) ([]effect, string) {
 		return m.aimed(names, func() ([]effect, string) {
 			for _, r := range m.targets() {
 				if against != nil && against(r) != "" {
-					return nil, r.shown + " is " + string(r.state) + ": " + against(r)
+					return nil, r.Shown + " is " + string(r.State) + ": " + against(r)
 				}
 			}
 			if id == "" {
@@ -269,28 +270,28 @@ func onAgents(id string, against func(r *agentRow) string) func(*model, []string
 	}
 }
 
-func cannotDrain(r *agentRow) string {
-	if r.drainable() {
+func cannotDrain(r *panel.AgentRow) string {
+	if r.Drainable() {
 		return ""
 	}
 	return "there is nothing to finish"
 }
 
-func cannotUndrain(r *agentRow) string {
+func cannotUndrain(r *panel.AgentRow) string {
 	switch {
-	case r.undrainable():
+	case r.Undrainable():
 		return ""
-	case r.surplus():
-		return "its pool wants fewer; scale " + widget.Plain(r.pool) + " up to keep it"
+	case r.Surplus():
+		return "its pool wants fewer; scale " + widget.Plain(r.Pool) + " up to keep it"
 	}
 	return "there is no drain to take back"
 }
 
-func cannotRelease(r *agentRow) string {
+func cannotRelease(r *panel.AgentRow) string {
 	switch {
-	case r.held():
+	case r.Held():
 		return ""
-	case r.surplus():
+	case r.Surplus():
 		return cannotUndrain(r)
 	}
 	return "nothing holds it back"
@@ -300,17 +301,17 @@ func cannotRelease(r *agentRow) string {
 func flagging(off bool) func(*model, []string) ([]effect, string) {
 	return func(m *model, args []string) ([]effect, string) {
 		name := args[0]
-		if p := m.pools.Find(name); p != nil {
-			if why := flaggedAlready(p.shown, p.suspended != "", off); why != "" {
+		if p := m.Pools.Find(name); p != nil {
+			if why := flaggedAlready(p.Shown, p.Suspended != "", off); why != "" {
 				return nil, why
 			}
-			return m.askSuspendPools([]*poolRow{p}), ""
+			return m.askSuspendPools([]*panel.PoolRow{p}), ""
 		}
-		r := m.agents.Find(name)
+		r := m.Agents.Find(name)
 		if r == nil {
 			return nil, unknown("agent or pool", name, m.flaggedNames(nil))
 		}
-		if why := flaggedAlready(r.shown, r.state == city.Suspended, off); why != "" {
+		if why := flaggedAlready(r.Shown, r.State == city.Suspended, off); why != "" {
 			return nil, why
 		}
 		return m.aimed([]string{name}, func() ([]effect, string) { return m.askSuspend(), "" })
@@ -329,14 +330,14 @@ func flaggedAlready(shown string, is, wanted bool) string {
 }
 
 func (m *model) scaleLine(args []string) ([]effect, string) {
-	p := m.pools.Find(args[0])
+	p := m.Pools.Find(args[0])
 	if p == nil {
 		return nil, unknown("pool", args[0], m.poolNames())
 	}
 	if len(args) != 2 {
-		return nil, fmt.Sprintf("a size is missing: %s, or auto", p.bounds())
+		return nil, fmt.Sprintf("a size is missing: %s, or auto", p.Bounds())
 	}
-	size, auto, why := p.sizeOf(args[1])
+	size, auto, why := p.SizeOf(args[1])
 	switch {
 	case why != "":
 		return nil, why
@@ -347,11 +348,11 @@ func (m *model) scaleLine(args []string) ([]effect, string) {
 }
 
 func (m *model) fireLine(args []string) ([]effect, string) {
-	r := m.automations.Find(args[0])
+	r := m.Automations.Find(args[0])
 	if r == nil {
 		return nil, unknown("automation", args[0], m.automationNames(nil))
 	}
-	rows := []*automationRow{r}
+	rows := []*panel.AutomationRow{r}
 	if why := brokenOf(rows); why != "" {
 		return nil, why
 	}
@@ -359,11 +360,11 @@ func (m *model) fireLine(args []string) ([]effect, string) {
 }
 
 func (m *model) stopLine(args []string) ([]effect, string) {
-	r := m.automations.Find(args[0])
+	r := m.Automations.Find(args[0])
 	if r == nil {
 		return nil, unknown("automation", args[0], m.automationNames(nil))
 	}
-	rows := []*automationRow{r}
+	rows := []*panel.AutomationRow{r}
 	if why := idleOf(rows); why != "" {
 		return nil, why
 	}
@@ -373,14 +374,14 @@ func (m *model) stopLine(args []string) ([]effect, string) {
 // goTo puts focus and cursor on what is named; what hides it there goes.
 func (m *model) goTo(args []string) ([]effect, string) {
 	name := args[0]
-	for _, p := range m.panels {
+	for _, p := range m.Panels {
 		if !p.Has(name) {
 			continue
 		}
-		m.focusOn(p.about().id)
+		m.focusOn(p.About().ID)
 		*p.Query(), m.attention = widget.Filter{}, false
 		m.refill()
-		if p.about().kind == KindAgent {
+		if p.About().Kind == panel.KindAgent {
 			m.choose(name)
 		} else {
 			p.Select(name)

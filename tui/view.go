@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -157,13 +158,13 @@ func (m *model) panel(at place, w int, focus bool) []string {
 		return nil
 	}
 	switch at.panel {
-	case panelDetail:
+	case panel.IDDetail:
 		return m.detailStrip(w, at.h)
-	case panelPeek:
+	case panel.IDPeek:
 		return m.peekPanel(w, at.h, focus, m.tabsFor(at, w))
 	}
-	return m.panelOf(at.panel).Draw(m.env(), box{w: w, h: at.h, focus: focus,
-		tabs: m.tabsFor(at, w)})
+	return m.panelOf(at.panel).Draw(m.env(), panel.Box{W: w, H: at.h, Focus: focus,
+		Tabs: m.tabsFor(at, w)})
 }
 
 // detailStrip is what verbs act on in a few lines, else the selected agent.
@@ -172,7 +173,7 @@ func (m *model) detailStrip(w, h int) []string {
 	lines := m.worked().Strip(e, w)
 	if lines == nil {
 		if r := m.selected(); r != nil {
-			lines = m.agents.stripOf(e, r, w)
+			lines = m.Agents.StripOf(e, r, w)
 		}
 	}
 	if lines == nil {
@@ -189,9 +190,9 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 		return []widget.Tab{own}
 	}
 	var all []widget.Tab
-	for _, p := range m.panels {
+	for _, p := range m.Panels {
 		switch {
-		case p.about().id == at.panel:
+		case p.About().ID == at.panel:
 			all = append(all, own)
 		case m.present(p):
 			all = append(all, p.Title(e))
@@ -199,21 +200,21 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 	}
 	if tierOf(m.w, m.h) == single {
 		pane := m.peekTab()
-		if at.panel == panelPeek {
+		if at.panel == panel.IDPeek {
 			pane = own
 		}
-		pane.ID, pane.Name, pane.Extra = string(panelPeek), "Peek", ""
+		pane.ID, pane.Name, pane.Extra = string(panel.IDPeek), "Peek", ""
 		all = append(all, pane)
 	}
 	return m.shortTabs(all, m.w)
 }
 
 // tabFor is the title of the panel of a place.
-func (m *model) tabFor(e *env, at place, w int) widget.Tab {
+func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
 	var own widget.Tab
-	if at.panel == panelPeek {
+	if at.panel == panel.IDPeek {
 		own = m.peekTab()
-		own.ID = string(panelPeek)
+		own.ID = string(panel.IDPeek)
 		if m.snap == nil {
 			own.Extra = ""
 		}
@@ -230,16 +231,16 @@ func (m *model) tabFor(e *env, at place, w int) widget.Tab {
 }
 
 // present reports whether a panel is there to be seen: some are only while they list something, or have the focus.
-func (m *model) present(p Panel) bool {
+func (m *model) present(p panel.Panel) bool {
 	_, _, _, n := p.Cursor()
-	return !p.about().optional || n > 0 || m.focus == p.about().id
+	return !p.About().Optional || n > 0 || m.focus == p.About().ID
 }
 
 // roomy is the width from which on a rule has room at its end for what is searched for; below it stands in the title.
 func (m *model) roomy() int {
 	w := 120
-	for _, p := range m.panels {
-		if p.about().optional && m.present(p) { // one title more
+	for _, p := range m.Panels {
+		if p.About().Optional && m.present(p) { // one title more
 			w += 24
 		}
 	}

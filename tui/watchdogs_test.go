@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/panel"
 )
 
 // The cursor of Watchdogs selects whom they watch; verbs of agents are about that one, whoever is marked.
@@ -14,8 +15,8 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 	guarded(s)
 	s.press("1", "space")
 	s.pointWatchdog("late")
-	if s.m.agents.Chosen != "worker-1" {
-		t.Fatalf("%s is selected", s.m.agents.Chosen)
+	if s.m.Agents.Chosen != "worker-1" {
+		t.Fatalf("%s is selected", s.m.Agents.Chosen)
 	}
 	s.shows("0 worker-1")
 	s.press("r", "y")
@@ -23,8 +24,8 @@ func TestWatchdogsAndTheirAgents(t *testing.T) {
 		t.Errorf("r does %+v", got)
 	}
 	s.press(".")
-	if s.m.focus != panelAgents || s.m.agents.Chosen != "worker-1" {
-		t.Errorf(". goes to panel %s, %s", s.m.focus, s.m.agents.Chosen)
+	if s.m.focus != panel.IDAgents || s.m.Agents.Chosen != "worker-1" {
+		t.Errorf(". goes to panel %s, %s", s.m.focus, s.m.Agents.Chosen)
 	}
 	s.watchdog("late", func(w *city.Watchdog) { w.Watches = "gone" })
 	s.pointWatchdog("late")
@@ -86,9 +87,9 @@ func TestWatchdogLines(t *testing.T) {
 			t.Errorf("%s: %+v, %q", line, todo, why)
 		}
 	}
-	if _, why := s.m.runLine("details night"); why != "" || s.m.watchdogs.Chosen != "night" ||
+	if _, why := s.m.runLine("details night"); why != "" || s.m.Watchdogs.Chosen != "night" ||
 		s.m.dialogs.reader() == nil || s.m.dialogs.reader().Title != "watchdog night" {
-		t.Errorf("details of %s: %s", s.m.watchdogs.Chosen, why)
+		t.Errorf("details of %s: %s", s.m.Watchdogs.Chosen, why)
 	}
 	s.m.mode = ReadOnly
 	if _, why := s.m.runLine("beat calm"); why != "this control room is read-only" {
@@ -133,11 +134,11 @@ func TestWatchdogsInTime(t *testing.T) {
 
 // A city without watchdogs has no such panel until somebody looks for it.
 func TestWatchdogsOnTheWay(t *testing.T) {
-	ring := func(s *stage) (seen []panel) {
+	ring := func(s *stage) (seen []panel.ID) {
 		s.press("1")
 		for range 8 {
 			s.press("tab")
-			if seen = append(seen, s.m.focus); s.m.focus == panelAgents {
+			if seen = append(seen, s.m.focus); s.m.focus == panel.IDAgents {
 				break
 			}
 		}
@@ -145,13 +146,13 @@ func TestWatchdogsOnTheWay(t *testing.T) {
 	}
 	s := demo(t, 120, 40)
 	s.hides("Watchdogs")
-	if slices.Contains(ring(s), panelWatchdogs) {
+	if slices.Contains(ring(s), panel.IDWatchdogs) {
 		t.Error("tab stops at no watchdogs")
 	}
 	s.press("6")
 	s.shows("6 Watchdogs 0", "No watchdogs: nobody looks", "[[watchdogs]]")
 	guarded(s)
-	if seen := ring(s); !slices.Equal(seen, []panel{panelPools, panelQuarantine, panelAutomations, panelEvents, panelWatchdogs, panelPeek, panelAgents}) {
+	if seen := ring(s); !slices.Equal(seen, []panel.ID{panel.IDPools, panel.IDQuarantine, panel.IDAutomations, panel.IDEvents, panel.IDWatchdogs, panel.IDPeek, panel.IDAgents}) {
 		t.Errorf("tab goes through %v", seen)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -342,8 +343,8 @@ func (m *model) beadDetails(b *beads.Bead, gate string) []string {
 }
 
 // subject is the piece of work under the cursor.
-func (k *work) subject() Ref {
-	ref := Ref{Kind: KindBead}
+func (k *work) subject() panel.Ref {
+	ref := panel.Ref{Kind: panel.KindBead}
 	if b := k.under(); b != nil {
 		ref.Name = b.ID
 	}

@@ -11,6 +11,7 @@ import (
 	"gcity/beads"
 	"gcity/internal/shell"
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -25,8 +26,8 @@ func needCopies(m *model) string {
 }
 
 // copies are what may be copied from what is selected; what is not known is left out.
-func (m *model) copies() []copied {
-	var all []copied
+func (m *model) copies() []panel.Copied {
+	var all []panel.Copied
 	switch p := m.worked(); {
 	case m.inbox != nil:
 		if l := m.inbox.under(); l != nil {
@@ -36,14 +37,14 @@ func (m *model) copies() []copied {
 		if b := m.work.under(); b != nil {
 			all = beadCopies(b)
 		}
-	case p.about().kind == KindAgent:
+	case p.About().Kind == panel.KindAgent:
 		all = m.agentCopies()
 	default:
 		all = p.Copies()
 	}
 	known := all[:0]
 	for _, c := range all {
-		if c.text = clean(c.text); c.text != "" {
+		if c.Text = clean(c.Text); c.Text != "" {
 			known = append(known, c)
 		}
 	}
@@ -61,49 +62,50 @@ func clean(text string) string {
 	}, ansi.Strip(text)), "\n")
 }
 
-func (m *model) agentCopies() []copied {
+func (m *model) agentCopies() []panel.Copied {
 	rows := m.targets()
 	if len(rows) > 1 {
 		each := make([]string, len(rows))
 		for i, r := range rows {
-			each[i] = r.name
+			each[i] = r.Name
 		}
-		return []copied{{"names, one a line", strings.Join(each, "\n")}}
+		return []panel.Copied{{What: "names, one a line", Text: strings.Join(each, "\n")}}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
 	r := rows[0]
-	all := []copied{{"name", r.name}}
-	if r.pid > 0 {
-		all = append(all, copied{"pid", fmt.Sprint(r.pid)})
+	all := []panel.Copied{{What: "name", Text: r.Name}}
+	if r.PID > 0 {
+		all = append(all, panel.Copied{What: "pid", Text: fmt.Sprint(r.PID)})
 	}
-	if r.session != nil {
-		all = append(all, copied{"session id", r.session.ID})
+	if r.Session != nil {
+		all = append(all, panel.Copied{What: "session id", Text: r.Session.ID})
 	}
-	a, ok := m.snap.Agent(r.name)
+	a, ok := m.snap.Agent(r.Name)
 	if !ok {
 		return all
 	}
-	all = append(all, copied{"attach command",
-		fmt.Sprintf("gcity attach %s --city %s", shell.Quote(r.name), shell.Quote(m.snap.Path))},
-		copied{"folder", a.Dir}, copied{"command", a.Command},
-		copied{"state and why", string(a.State) + ": " + a.Reason})
+	all = append(all, panel.Copied{What: "attach command",
+		Text: fmt.Sprintf("gcity attach %s --city %s", shell.Quote(r.Name),
+			shell.Quote(m.snap.Path))},
+		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
+		panel.Copied{What: "state and why", Text: string(a.State) + ": " + a.Reason})
 	if a.Exit != nil {
-		all = append(all, copied{"last exit", m.exitText(a.Exit)})
+		all = append(all, panel.Copied{What: "last exit", Text: m.exitText(a.Exit)})
 		if a.Exit.File != "" {
-			all = append(all, copied{"file with its last words",
-				filepath.Join(m.snap.Path, a.Exit.File)})
+			all = append(all, panel.Copied{What: "file with its last words",
+				Text: filepath.Join(m.snap.Path, a.Exit.File)})
 		}
 	}
-	return append(all, copied{"where it is declared", a.Source})
+	return append(all, panel.Copied{What: "where it is declared", Text: a.Source})
 }
 
-func beadCopies(b *beads.Bead) []copied {
-	all := []copied{{"id", b.ID}, {"title", b.Title}, {"description", b.Description},
-		{"who has it", b.Assignee}}
+func beadCopies(b *beads.Bead) []panel.Copied {
+	all := []panel.Copied{{What: "id", Text: b.ID}, {What: "title", Text: b.Title},
+		{What: "description", Text: b.Description}, {What: "who has it", Text: b.Assignee}}
 	if raw, err := json.Marshal(b); err == nil {
-		all = append(all, copied{"bead as JSON", string(raw)})
+		all = append(all, panel.Copied{What: "bead as JSON", Text: string(raw)})
 	}
 	return all
 }
@@ -113,11 +115,11 @@ func (m *model) showCopies() []effect {
 	f := &finder{Title: "Copy from " + m.subjectTitle(), None: "Nothing here is called that.",
 		Copies: true, Verb: "copies it"}
 	for _, c := range m.copies() {
-		f.All = append(f.All, item{Title: c.what, Tail: widget.Lead(c.text),
+		f.All = append(f.All, item{Title: c.What, Tail: widget.Lead(c.Text),
 			Run: func(m *model) []effect { return m.copy(c, false) }})
 	}
-	if last := m.copiedLast; last.text != "" {
-		f.All = append(f.All, item{Title: "once more the " + last.what + ", by a clipboard program",
+	if last := m.copiedLast; last.Text != "" {
+		f.All = append(f.All, item{Title: "once more the " + last.What + ", by a clipboard program",
 			Tail: "wl-copy, xclip or pbcopy",
 			Why:  m.noProgram, Run: func(m *model) []effect { return m.copy(last, true) }})
 	}
@@ -134,18 +136,18 @@ func (m *model) noProgram() string {
 }
 
 // copy gives a text to the terminal for its clipboard, which never answers; or to a program that was asked for.
-func (m *model) copy(c copied, program bool) []effect {
+func (m *model) copy(c panel.Copied, program bool) []effect {
 	m.copiedLast = c
 	if program {
-		id := m.begin("copying the " + c.what)
-		return []effect{clip{id: id, what: c.what, text: c.text, program: true}}
+		id := m.begin("copying the " + c.What)
+		return []effect{clip{id: id, what: c.What, text: c.Text, program: true}}
 	}
-	if len(c.text) > maxClip {
+	if len(c.Text) > maxClip {
 		m.complain(fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB of at most %d",
-			c.what, len(c.text)>>10, maxClip>>10))
+			c.What, len(c.Text)>>10, maxClip>>10))
 		return nil
 	}
-	m.show("gave the "+c.what+" to the terminal's clipboard: "+widget.Lead(c.text), false)
+	m.show("gave the "+c.What+" to the terminal's clipboard: "+widget.Lead(c.Text), false)
 	m.record(message{text: m.status.text, token: themes.Good})
-	return []effect{clip{what: c.what, text: c.text}}
+	return []effect{clip{what: c.What, text: c.Text}}
 }

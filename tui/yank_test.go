@@ -80,11 +80,11 @@ func TestCopiesAreSafe(t *testing.T) {
 	s.agent("builder", func(a *city.Agent) { a.Command = "echo \x1b[201~\x03\u202erm -rf ~\nline two" })
 	s.choose("builder")
 	for _, c := range s.m.copies() {
-		if c.what == "command" && c.text != "echo rm -rf ~\nline two" {
-			t.Errorf("the command is copied as %q", c.text)
+		if c.What == "command" && c.Text != "echo rm -rf ~\nline two" {
+			t.Errorf("the command is copied as %q", c.Text)
 		}
-		if strings.ContainsAny(strings.ReplaceAll(c.text, "\n", ""), "\x1b\x03\u202e") {
-			t.Errorf("%s is copied with controls: %q", c.what, c.text)
+		if strings.ContainsAny(strings.ReplaceAll(c.Text, "\n", ""), "\x1b\x03\u202e") {
+			t.Errorf("%s is copied with controls: %q", c.What, c.Text)
 		}
 	}
 	s.agent("builder", func(a *city.Agent) { a.Dir = "/" + strings.Repeat("x", maxClip) })

@@ -36,14 +36,11 @@ type Confirm[T any] struct {
 	wrong bool  // what was typed is not what must be, until a key changes it
 }
 
-// Guard is how long a new question ignores keys: they were meant for something else.
-const Guard = 300 * time.Millisecond
-
 // Zone implements Dialog.
 func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 
 // Ready implements Dialog.
-func (c *Confirm[T]) Ready(now time.Time) bool { return now.Sub(c.Since) >= Guard }
+func (c *Confirm[T]) Ready(now time.Time) bool { return now.Sub(c.Since) >= keymap.Guard }
 
 // Step moves to another answer.
 func (c *Confirm[T]) Step(n int) { c.At = (c.At + n + len(c.Answers)) % len(c.Answers) }

@@ -41,7 +41,7 @@ func TestConfirm(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := &Confirm[int]{Since: now, Answers: []Answer[int]{{Key: "y", Do: 7},
 		{Key: "n", Safe: true}}}
-	if c.Ready(now.Add(Guard-1)) || !c.Ready(now.Add(Guard)) {
+	if c.Ready(now.Add(keymap.Guard-1)) || !c.Ready(now.Add(keymap.Guard)) {
 		t.Error("it does not wait for the guard")
 	}
 	closed := 0

@@ -4,38 +4,58 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 )
 
-// Zone is where a key is heard.
-type Zone int
+// Zone is where a key is heard, by the name that help and docs have for it. A panel may have a zone of its own.
+type Zone string
 
 const (
-	Everywhere Zone = iota // unless a dialog or a prompt is open
-	InLists                // Agents and Quarantine
-	InPools
-	InAutomations
-	InEvents
-	InWatchdogs
-	InPeek
-	InChoice // a question with answers
-	InReader // a text to scroll
-	InFinder // help and palette
-	InWork
-	InMail
-	InFleet    // the room of all cities
-	InPrompt   // a line being typed at the foot of the screen
-	InComposer // a text being written to agents
+	Everywhere    Zone = "Everywhere" // unless a dialog or a prompt is open
+	InLists       Zone = "Agents, Quarantine"
+	InPools       Zone = "Pools"
+	InAutomations Zone = "Automations"
+	InEvents      Zone = "Events"
+	InWatchdogs   Zone = "Watchdogs"
+	InPeek        Zone = "Peek"
+	InChoice      Zone = "Questions"     // a question with answers
+	InReader      Zone = "Texts"         // a text to scroll
+	InFinder      Zone = "Help, palette" // help and palette
+	InWork        Zone = "Work"
+	InMail        Zone = "Mail"
+	InFleet       Zone = "All cities" // the room of all cities
+	InPrompt      Zone = "Typing"     // a line being typed at the foot of the screen
+	InComposer    Zone = "Sending"    // a text being written to agents
 )
 
-// String names a zone for help and docs.
-func (c Zone) String() string {
-	return [...]string{"Everywhere", "Agents, Quarantine", "Pools", "Automations", "Events",
-		"Watchdogs", "Peek", "Questions", "Texts", "Help, palette", "Work", "Mail", "All cities",
-		"Typing", "Sending"}[c]
+// dialogs returns the zones of dialogs and of the fleet, in which no key of another zone is heard.
+func dialogs() []Zone {
+	return []Zone{
+		InChoice, InReader, InFinder, InWork, InMail, InFleet, InPrompt, InComposer,
+	}
 }
+
+// Dialog reports whether a zone is one of the dialogs'.
+func (c Zone) Dialog() bool { return slices.Contains(dialogs(), c) }
+
+// Zones returns the zones of the actions in the order of docs: the panels' zones come before the dialogs'.
+func (r *Registry[H, E]) Zones() []Zone {
+	zones := []Zone{Everywhere, InLists, InPools, InAutomations, InEvents, InWatchdogs, InPeek}
+	for i := range r.Actions {
+		for _, c := range r.Actions[i].In {
+			if !c.Dialog() && !slices.Contains(zones, c) {
+				zones = append(zones, c)
+			}
+		}
+	}
+	return append(zones, dialogs()...)
+}
+
+// Guard is how long something new on the screen ignores keys: they were meant for what was there before.
+const Guard = 300 * time.Millisecond
 
 // Risk says what an action may cost.
 type Risk int
@@ -86,9 +106,6 @@ func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	}
 	return nil
 }
-
-// Dialog reports whether a zone is one of the dialogs'.
-func (c Zone) Dialog() bool { return c >= InChoice }
 
 // types reports whether characters are typed in a zone.
 func (c Zone) types() bool {

@@ -43,3 +43,6 @@ func AllPlain(s string) []string {
 	}
 	return lines
 }
+
+// PlainText returns a text of several lines as lines that are safe to show.
+func PlainText(s string) string { return strings.Join(PlainLines(s), "\n") }

@@ -1,4 +1,4 @@
-package tui
+package panel
 
 import (
 	"fmt"
@@ -10,48 +10,48 @@ import (
 )
 
 // nobodyHeld says why Quarantine is empty.
-func nobodyHeld(e *env, w int) []string {
-	if e.snap == nil {
-		return []string{e.look.Note("Waiting for the city.", w)}
+func nobodyHeld(e *Env, w int) []string {
+	if e.Snap == nil {
+		return []string{e.Look.Note("Waiting for the city.", w)}
 	}
 	return []string{
-		e.look.Note("Nobody. An agent that crashes too often in a short time waits here.", w),
+		e.Look.Note("Nobody. An agent that crashes too often in a short time waits here.", w),
 	}
 }
 
 // quarantineColumns are name, why, last exit, until when, and the key; the last ones go first when it is narrow.
-func quarantineColumns(e *env, rows []*agentRow, w int) []column[*agentRow] {
-	more, key := e.look.Glyphs.More, e.keyOf("agent.release")
+func quarantineColumns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
+	more, key := e.Look.Glyphs.More, e.KeyOf("agent.release")
 	name := 8
 	for _, r := range rows {
-		name = max(name, widget.Width(r.shown))
+		name = max(name, widget.Width(r.Shown))
 	}
 	name = min(name, w/4)
 	const lead, free, last = 3, 14, 22 // cursor and mark; "until released"; "exit 3 after 12s"
-	return []column[*agentRow]{
-		{w: name, cell: func(l *widget.Line, r *agentRow, _ widget.RowState) {
+	return []Column[*AgentRow]{
+		{W: name, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
 			token := themes.Bad
-			if r.state != city.Quarantined { // it is shown only because the cursor is on it
+			if r.State != city.Quarantined { // it is shown only because the cursor is on it
 				token = themes.Off
 			}
-			l.Add(token, widget.FitName(r.shown, name, more))
+			l.Add(token, widget.FitName(r.Shown, name, more))
 		}},
-		{gap: 2, cell: func(l *widget.Line, r *agentRow, _ widget.RowState) {
-			lastWidth, keyWidth, exit := last, widget.Width(key+" release")+2, lastExit(r.exit)
+		{Gap: 2, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
+			lastWidth, keyWidth, exit := last, widget.Width(key+" release")+2, LastExit(r.Exit)
 			why := w - lead - name - 2 - free - 1 - lastWidth - keyWidth
 			if why < 40 || exit == "" {
 				why, lastWidth = why+lastWidth, 0
 			}
-			if why < 22 || e.readOnly {
+			if why < 22 || e.ReadOnly {
 				why, keyWidth = why+keyWidth, 0
 			}
 			if why >= 12 {
-				l.Add(themes.Text, widget.Fit(r.why, why-2, more))
+				l.Add(themes.Text, widget.Fit(r.Why, why-2, more))
 				l.Space(2)
 			}
 			l.Add(themes.Dim, widget.Fit(exit, lastWidth-2, more))
 			l.Space(min(lastWidth, 2))
-			l.Add(themes.Warn, widget.Fit(freed(r, e.now), free, more))
+			l.Add(themes.Warn, widget.Fit(freed(r, e.Now), free, more))
 			if keyWidth > 0 {
 				l.Space(2)
 				l.Add(themes.Key, key)
@@ -62,18 +62,18 @@ func quarantineColumns(e *env, rows []*agentRow, w int) []column[*agentRow] {
 }
 
 // freed says until when an agent is in quarantine.
-func freed(r *agentRow, now time.Time) string {
+func freed(r *AgentRow, now time.Time) string {
 	switch {
-	case r.state != city.Quarantined:
-		return string(r.state)
-	case r.until.After(now):
-		return "free in " + widget.Remaining(r.until.Sub(now))
+	case r.State != city.Quarantined:
+		return string(r.State)
+	case r.Until.After(now):
+		return "free in " + widget.Remaining(r.Until.Sub(now))
 	}
 	return "until released"
 }
 
-// lastExit says how a life ended: "exit 3 after 12s".
-func lastExit(e *city.Exit) string {
+// LastExit says how a life ended: "exit 3 after 12s".
+func LastExit(e *city.Exit) string {
 	if e == nil {
 		return ""
 	}

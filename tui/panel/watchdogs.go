@@ -1,4 +1,4 @@
-package tui
+package panel
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// watchdogRow is a watchdog made ready to be shown: every text cleaned, once.
-type watchdogRow struct {
-	name    string // as the city knows it
-	shown   string
+// WatchdogRow is a watchdog made ready to be shown: every text cleaned, once.
+type WatchdogRow struct {
+	Name    string // as the city knows it
+	Shown   string
 	watches string // an agent, as the city knows it
-	word    string // how it stands
-	dog     *city.Watchdog
+	Word    string // how it stands
+	Dog     *city.Watchdog
 	told    string // why it stands so, without times that run down
 }
 
-func newWatchdogRow(w *city.Watchdog, dot string) watchdogRow {
-	r := watchdogRow{name: w.Name, shown: widget.Plain(w.Name), watches: w.Watches,
-		word: widget.Plain(w.Word()), dog: w}
+func newWatchdogRow(w *city.Watchdog, dot string) WatchdogRow {
+	r := WatchdogRow{Name: w.Name, Shown: widget.Plain(w.Name), watches: w.Watches,
+		Word: widget.Plain(w.Word()), Dog: w}
 	var parts []string
 	if w.Calls() {
 		parts = append(parts, "for "+widget.Plain(w.Escalated.To)+": "+
@@ -51,26 +51,26 @@ func newWatchdogRow(w *city.Watchdog, dot string) watchdogRow {
 	return r
 }
 
-func (r *watchdogRow) Key() string { return r.name }
+func (r *WatchdogRow) Key() string { return r.Name }
 
-// why is why it stands so: the call, what is wrong, else what was decided last, and when.
-func (r *watchdogRow) why(now time.Time) string {
-	j := r.dog.Last
-	if j == nil || r.dog.Calls() || r.dog.Degraded != "" || r.dog.Problem != "" {
+// Why is why it stands so: the call, what is wrong, else what was decided last, and when.
+func (r *WatchdogRow) Why(now time.Time) string {
+	j := r.Dog.Last
+	if j == nil || r.Dog.Calls() || r.Dog.Degraded != "" || r.Dog.Problem != "" {
 		return r.told
 	}
 	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago" +
 		strings.TrimPrefix(r.told, widget.Plain(string(j.Decision)))
 }
 
-// attention reports whether a person should look at it.
-func (r *watchdogRow) attention() bool { return r.dog.Ill() }
+// Attention reports whether a person should look at it.
+func (r *WatchdogRow) Attention() bool { return r.Dog.Ill() }
 
 // beats says when it looks next, or who judges now.
-func (r *watchdogRow) beats(now time.Time) widget.Phrase {
-	switch t, next := r.dog.Triaged, r.dog.Next; {
+func (r *WatchdogRow) beats(now time.Time) widget.Phrase {
+	switch t, next := r.Dog.Triaged, r.Dog.Next; {
 	case t != nil:
-		by := widget.Plain(r.dog.Triage)
+		by := widget.Plain(r.Dog.Triage)
 		if by == "" {
 			by = "triage"
 		}
@@ -86,9 +86,9 @@ func (r *watchdogRow) beats(now time.Time) widget.Phrase {
 	}
 }
 
-// heart says how old the heartbeat is and when that is worse.
-func (r *watchdogRow) heart(now time.Time) widget.Phrase {
-	w := r.dog
+// Heart says how old the heartbeat is and when that is worse.
+func (r *WatchdogRow) Heart(now time.Time) widget.Phrase {
+	w := r.Dog
 	if w.Heartbeat == nil {
 		return widget.Same("none")
 	}
@@ -107,12 +107,12 @@ func (r *watchdogRow) heart(now time.Time) widget.Phrase {
 }
 
 // watchdogRank orders watchdogs: who calls first, then who is ill, then by name.
-func watchdogRank(a, b *watchdogRow) int {
-	need := func(r *watchdogRow) int {
+func watchdogRank(a, b *WatchdogRow) int {
+	need := func(r *WatchdogRow) int {
 		switch {
-		case r.dog.Calls():
+		case r.Dog.Calls():
 			return 0
-		case r.dog.Ill():
+		case r.Dog.Ill():
 			return 1
 		}
 		return 2
@@ -120,14 +120,14 @@ func watchdogRank(a, b *watchdogRow) int {
 	if n := need(a) - need(b); n != 0 {
 		return n
 	}
-	return city.CompareNames(a.name, b.name)
+	return city.CompareNames(a.Name, b.Name)
 }
 
-// calling are those that call for a person, and nobody has answered.
-func (d *watchdogs) calling() []*watchdogRow {
-	var rows []*watchdogRow
+// Calling are those that call for a person, and nobody has answered.
+func (d *Watchdogs) Calling() []*WatchdogRow {
+	var rows []*WatchdogRow
 	for i := range d.Rows {
-		if d.Rows[i].dog.Calls() {
+		if d.Rows[i].Dog.Calls() {
 			rows = append(rows, &d.Rows[i])
 		}
 	}
@@ -135,10 +135,10 @@ func (d *watchdogs) calling() []*watchdogRow {
 }
 
 // ills is what the title says of them: "1 calling, 1 ill".
-func (d *watchdogs) ills() (text string, alert bool) {
-	calling, ill := len(d.calling()), 0
+func (d *Watchdogs) ills() (text string, alert bool) {
+	calling, ill := len(d.Calling()), 0
 	for i := range d.Rows {
-		if d.Rows[i].attention() {
+		if d.Rows[i].Attention() {
 			ill++
 		}
 	}
@@ -152,33 +152,33 @@ func (d *watchdogs) ills() (text string, alert bool) {
 	return strings.Join(parts, ", "), ill > 0
 }
 
-// problems is what the header says of them: every call, and who is not judged as declared.
-func (d *watchdogs) problems(e *env) []string {
+// Problems is what the header says of them: every call, and who is not judged as declared.
+func (d *Watchdogs) Problems(e *Env) []string {
 	var lines []string
-	for _, r := range d.calling() {
-		how := e.keyOf("focus.watchdogs") + " shows it"
-		if !e.readOnly {
-			how += ", " + e.keyOf("agent.release") + " there answers"
+	for _, r := range d.Calling() {
+		how := e.KeyOf("focus.watchdogs") + " shows it"
+		if !e.ReadOnly {
+			how += ", " + e.KeyOf("agent.release") + " there answers"
 		}
-		lines = append(lines, callLine(r.dog, " ("+how+")"))
+		lines = append(lines, CallLine(r.Dog, " ("+how+")"))
 	}
 	for i := range d.Rows {
-		if r := &d.Rows[i]; r.dog.Degraded != "" && !r.dog.Suspended && !r.dog.Calls() {
-			lines = append(lines, "watchdog "+r.shown+" is degraded: "+widget.Plain(r.dog.Degraded))
+		if r := &d.Rows[i]; r.Dog.Degraded != "" && !r.Dog.Suspended && !r.Dog.Calls() {
+			lines = append(lines, "watchdog "+r.Shown+" is degraded: "+widget.Plain(r.Dog.Degraded))
 		}
 	}
 	return lines
 }
 
-// heed has an agent's row say that a watchdog calls for a person because of it.
-func (r *agentRow) heed(w *city.Watchdog) {
-	r.called = true
-	r.why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+
-		widget.Plain(w.Escalated.Message)+"; "+r.why, "; ")
+// Heed has an agent's row say that a watchdog calls for a person because of it.
+func (r *AgentRow) Heed(w *city.Watchdog) {
+	r.Called = true
+	r.Why = strings.TrimSuffix("watchdog "+widget.Plain(w.Name)+" calls: "+
+		widget.Plain(w.Escalated.Message)+"; "+r.Why, "; ")
 }
 
-// callLine is a watchdog's call in a line, with how it is answered.
-func callLine(w *city.Watchdog, how string) string {
+// CallLine is a watchdog's call in a line, with how it is answered.
+func CallLine(w *city.Watchdog, how string) string {
 	return "watchdog " + widget.Plain(w.Name) + " calls " + widget.Plain(w.Escalated.To) + how +
 		": " + widget.Plain(w.Escalated.Message)
 }
@@ -201,16 +201,16 @@ func watchdogSign(l *widget.Styles, word string) (string, themes.Token) {
 }
 
 // whoJudges is who decides its next beat, in a word or two.
-func (r *watchdogRow) whoJudges() string {
-	if r.dog.Mode == city.ByTriage {
-		return strings.TrimSpace("triage " + widget.Plain(r.dog.Triage))
+func (r *WatchdogRow) whoJudges() string {
+	if r.Dog.Mode == city.ByTriage {
+		return strings.TrimSpace("triage " + widget.Plain(r.Dog.Triage))
 	}
-	return widget.Plain(string(r.dog.Mode))
+	return widget.Plain(string(r.Dog.Mode))
 }
 
-// over are the watchdogs of an agent.
-func (d *watchdogs) over(agent string) []*watchdogRow {
-	var rows []*watchdogRow
+// Over are the watchdogs of an agent.
+func (d *Watchdogs) Over(agent string) []*WatchdogRow {
+	var rows []*WatchdogRow
 	for i := range d.Rows {
 		if d.Rows[i].watches == agent {
 			rows = append(rows, &d.Rows[i])

@@ -1,4 +1,4 @@
-package tui
+package panel
 
 import (
 	"fmt"
@@ -22,18 +22,18 @@ func waitingIn(sends []city.Send) []city.Send {
 const onDraft = "somebody's draft is on its line"
 
 // waits says how many texts wait, and for what the first of them does; "" = none.
-func (r *agentRow) waits() string {
-	if len(r.waiting) == 0 {
+func (r *AgentRow) waits() string {
+	if len(r.Waiting) == 0 {
 		return ""
 	}
 	text := "1 text waits"
-	if n := len(r.waiting); n > 1 {
+	if n := len(r.Waiting); n > 1 {
 		text = fmt.Sprintf("%d texts wait", n)
 	}
-	if r.state != city.Running { // it is said already
+	if r.State != city.Running { // it is said already
 		return text
 	}
-	if why := widget.Plain(r.waiting[0].Why); why == onDraft {
+	if why := widget.Plain(r.Waiting[0].Why); why == onDraft {
 		text += ": draft on its line" // a row is short
 	} else if why != "" {
 		text += ": " + why
@@ -41,8 +41,8 @@ func (r *agentRow) waits() string {
 	return text
 }
 
-// quoted is the beginning of a text, with how much there is of it where that is more.
-func quoted(s *city.Send) string {
+// Quoted is the beginning of a text, with how much there is of it where that is more.
+func Quoted(s *city.Send) string {
 	text := fmt.Sprintf("%q", widget.Plain(s.Text))
 	if s.Lines > 1 || s.Bytes > len(s.Text) {
 		text += fmt.Sprintf(" (%s, %s)", widget.Count(max(1, s.Lines), "line"),

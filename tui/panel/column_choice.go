@@ -1,4 +1,4 @@
-package tui
+package panel
 
 import (
 	"slices"
@@ -15,8 +15,8 @@ type choosable struct {
 	// it is dropped rather than narrower; 0 = as wide as wide says
 	least int
 	// what it takes, 0 = there is nothing to be shown
-	wide func(a *agents, rows []*agentRow) int
-	cell func(e *env, r *agentRow) (string, token) // nil = the reasons, which fill what is left
+	wide func(a *Agents, rows []*AgentRow) int
+	cell func(e *Env, r *AgentRow) (string, token) // nil = the reasons, which fill what is left
 }
 
 type token = themes.Token
@@ -31,21 +31,21 @@ func ColumnNames() []string {
 }
 
 func agentColumnKinds() []choosable {
-	type width = func(*agents, []*agentRow) int
-	fixed := func(n int) width { return func(*agents, []*agentRow) int { return n } }
+	type width = func(*Agents, []*AgentRow) int
+	fixed := func(n int) width { return func(*Agents, []*AgentRow) int { return n } }
 	measured := func(n int) width {
-		return func(a *agents, _ []*agentRow) int {
+		return func(a *Agents, _ []*AgentRow) int {
 			if !a.measured {
 				return 0
 			}
 			return n
 		}
 	}
-	dim := func(text func(e *env, r *agentRow) string) func(e *env, r *agentRow) (string, token) {
-		return func(e *env, r *agentRow) (string, token) { return text(e, r), themes.Dim }
+	dim := func(text func(e *Env, r *AgentRow) string) func(e *Env, r *AgentRow) (string, token) {
+		return func(e *Env, r *AgentRow) (string, token) { return text(e, r), themes.Dim }
 	}
-	longest := func(most int, text func(r *agentRow) string) width {
-		return func(_ *agents, rows []*agentRow) int {
+	longest := func(most int, text func(r *AgentRow) string) width {
+		return func(_ *Agents, rows []*AgentRow) int {
 			n := 0
 			for _, r := range rows {
 				n = max(n, widget.Width(text(r)))
@@ -53,46 +53,46 @@ func agentColumnKinds() []choosable {
 			return min(n, most)
 		}
 	}
-	pool := func(r *agentRow) string { return widget.Plain(r.pool) }
-	provider := func(r *agentRow) string { return widget.Plain(r.provider) }
+	pool := func(r *AgentRow) string { return widget.Plain(r.Pool) }
+	provider := func(r *AgentRow) string { return widget.Plain(r.Provider) }
 	return []choosable{
-		{name: "state", head: "state", wide: fixed(stateWidth + 2),
-			cell: func(e *env, r *agentRow) (string, token) {
-				return conditionOf(e.look, r)
+		{name: "state", head: "state", wide: fixed(StateWidth + 2),
+			cell: func(e *Env, r *AgentRow) (string, token) {
+				return ConditionOf(e.Look, r)
 			}},
 		{name: "name", head: "name", least: 8,
-			wide: longest(40, func(r *agentRow) string { return r.shown }),
-			cell: func(e *env, r *agentRow) (string, token) { return r.shown, themes.Text }},
+			wide: longest(40, func(r *AgentRow) string { return r.Shown }),
+			cell: func(e *Env, r *AgentRow) (string, token) { return r.Shown, themes.Text }},
 		{name: "task", wide: fixed(0)},
 		{name: "why", head: "why", least: 12},
 		{name: "age", head: "for", right: true, wide: fixed(4),
 			cell: dim(
-				func(e *env, r *agentRow) string { return widget.Age(e.now.Sub(r.since)) })},
+				func(e *Env, r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) })},
 		{name: "context", wide: fixed(0)},
 		{name: "pool", head: "pool", wide: longest(16, pool),
-			cell: dim(func(_ *env, r *agentRow) string { return pool(r) })},
+			cell: dim(func(_ *Env, r *AgentRow) string { return pool(r) })},
 		{name: "cpu", head: "cpu", right: true, wide: measured(5),
-			cell: dim(func(_ *env, r *agentRow) string { return widget.CPU(r.usage) })},
+			cell: dim(func(_ *Env, r *AgentRow) string { return widget.CPU(r.Usage) })},
 		{name: "mem", head: "mem", right: true, wide: measured(5),
-			cell: dim(func(_ *env, r *agentRow) string { return widget.Memory(r.usage) })},
+			cell: dim(func(_ *Env, r *AgentRow) string { return widget.Memory(r.Usage) })},
 		{name: "restarts", head: "restarts", right: true, wide: fixed(8),
-			cell: dim(func(_ *env, r *agentRow) string { return widget.Number(r.restarts) })},
+			cell: dim(func(_ *Env, r *AgentRow) string { return widget.Number(r.Restarts) })},
 		{name: "mail", head: "mail", right: true, wide: fixed(4),
-			cell: func(_ *env, r *agentRow) (string, token) {
+			cell: func(_ *Env, r *AgentRow) (string, token) {
 				if r.mail == 0 {
 					return widget.Number(0), themes.Dim
 				}
 				return widget.Number(r.mail), themes.Accent
 			}},
 		{name: "provider", head: "provider", wide: longest(10, provider),
-			cell: dim(func(_ *env, r *agentRow) string { return provider(r) })},
+			cell: dim(func(_ *Env, r *AgentRow) string { return provider(r) })},
 		{name: "pid", head: "pid", right: true, wide: fixed(7),
-			cell: dim(func(_ *env, r *agentRow) string { return widget.Number(r.pid) })},
+			cell: dim(func(_ *Env, r *AgentRow) string { return widget.Number(r.PID) })},
 	}
 }
 
-// chosenColumns are the columns of some names, nil if there are none: the usual ones then.
-func chosenColumns(names []string) []choosable {
+// ChosenColumns are the columns of some names, nil if there are none: the usual ones then.
+func ChosenColumns(names []string) []choosable {
 	var out []choosable
 	for _, name := range names {
 		for _, c := range agentColumnKinds() {
@@ -112,10 +112,10 @@ type fitted struct {
 
 // fitColumns gives the chosen columns their widths. Where there is no room the last of them goes first, but never
 // the name.
-func (a *agents) fitColumns(rows []*agentRow, w int) []fitted {
+func (a *Agents) fitColumns(rows []*AgentRow, w int) []fitted {
 	const gap, lead = 2, 4
 	var all []fitted
-	for _, c := range a.wanted {
+	for _, c := range a.Wanted {
 		n := c.least
 		if c.wide != nil {
 			n = c.wide(a, rows)
@@ -150,12 +150,12 @@ func (a *agents) fitColumns(rows []*agentRow, w int) []fitted {
 }
 
 // ownColumns are columns that a user has asked for, ready to be drawn.
-func ownColumns(e *env, own []fitted) []column[*agentRow] {
-	more := e.look.Glyphs.More
-	all := make([]column[*agentRow], len(own))
+func ownColumns(e *Env, own []fitted) []Column[*AgentRow] {
+	more := e.Look.Glyphs.More
+	all := make([]Column[*AgentRow], len(own))
 	for i, c := range own {
-		all[i] = column[*agentRow]{head: c.head, w: c.w, gap: 2, right: c.right}
-		all[i].cell = func(l *widget.Line, r *agentRow, s widget.RowState) {
+		all[i] = Column[*AgentRow]{Head: c.head, W: c.w, Gap: 2, Right: c.right}
+		all[i].Cell = func(l *widget.Line, r *AgentRow, s widget.RowState) {
 			if c.choosable.cell == nil {
 				r.whyCell(e, l, c.w)
 				return

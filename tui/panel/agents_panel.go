@@ -1,0 +1,251 @@
+package panel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Agents is the panel of the city's Agents in the order of the lists. The order is kept still while the user works
+// in it; Agents keep their place, new ones come in where they belong.
+type Agents struct {
+	Table[AgentRow, *AgentRow]
+	measured bool // some agent's use is known
+	Pulses   widget.Sparklines
+	Wanted   []choosable // columns, nil = the usual ones
+}
+
+func newAgents() *Agents {
+	a := &Agents{}
+	a.Table = NewTable(Definition[AgentRow, *AgentRow]{
+		About: About{ID: IDAgents, Title: "Agents", Hotkey: "1", Noun: "agent",
+			Zone: keymap.InLists, Kind: KindAgent,
+			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Shared: true, Exact: true},
+		Rows:    a.made,
+		Orders:  func(time.Time) []widget.Way[AgentRow] { return agentWays() },
+		Matches: func(f *widget.Filter, r *AgentRow, _ time.Time) bool { return r.Passes(f) },
+		Needs:   (*AgentRow).Attention,
+		Columns: a.Columns,
+		Empty:   a.nobody,
+		Rig:     func(r *AgentRow) string { return r.Rig },
+		Strip:   a.StripOf,
+	})
+	return a
+}
+
+// newQuarantine is the panel of those agents that are in quarantine.
+func newQuarantine(all *Agents) *Table[AgentRow, *AgentRow] {
+	q := &Table[AgentRow, *AgentRow]{}
+	*q = NewTable(Definition[AgentRow, *AgentRow]{
+		About: About{ID: IDQuarantine, Title: "Quarantine", Hotkey: "3", Noun: "agent",
+			Zone: keymap.InLists, Kind: KindAgent,
+			Opens: "agent.zoom", Nouns: []string{"agent", "rig"}, Part: true, Shared: true,
+			Plain: true, Share: 5, Least: 2},
+		Orders:  all.Def.Orders,
+		Belongs: func(r *AgentRow) bool { return r.State == city.Quarantined },
+		Columns: quarantineColumns,
+		Count: func(e *Env) string {
+			if e.Snap == nil {
+				return ""
+			}
+			return strconv.Itoa(len(q.List.Shown) - len(q.List.Strays))
+		},
+		Ills:  func(*Env) (string, bool) { return "", len(q.List.Shown) > len(q.List.Strays) },
+		Empty: nobodyHeld,
+		Rig:   all.Def.Rig,
+		Strip: all.Def.Strip,
+	})
+	q.Records = all.Records
+	return q
+}
+
+// made are the rows of a snapshot.
+func (a *Agents) made(e *Env) []AgentRow {
+	a.measured = false
+	rows := make([]AgentRow, len(e.Snap.Agents))
+	for i := range rows {
+		rows[i] = NewAgentRow(&e.Snap.Agents[i])
+		a.measured = a.measured || rows[i].Usage != nil
+	}
+	a.Pulses.Observe(e.Snap.Agents, e.Now, e.Snap.Patrol.Interval)
+	return rows
+}
+
+// rigOf returns the rig of an agent, "" if it has none or is not there.
+func (a *Agents) rigOf(name string) string {
+	if r := a.Find(name); r != nil {
+		return r.Rig
+	}
+	return ""
+}
+
+// AgentSign is the glyph and the token of a state; the word stands beside it.
+func AgentSign(l *widget.Styles, s city.State) (string, themes.Token) {
+	switch s {
+	case city.Running:
+		return l.Glyphs.Running, themes.Good
+	case city.Starting:
+		return l.Glyphs.Starting, themes.Busy
+	case city.Waiting:
+		return l.Glyphs.Waiting, themes.Busy
+	case city.Draining, city.Stopping:
+		return l.Glyphs.Leaving, themes.Busy
+	case city.Backoff:
+		return l.Glyphs.Backoff, themes.Warn
+	case city.Unknown:
+		return l.Glyphs.Alert, themes.Warn
+	case city.Suspended:
+		return l.Glyphs.Suspended, themes.Off
+	case city.Exited:
+		return l.Glyphs.Exited, themes.Off
+	}
+	return l.Glyphs.Failed, themes.Bad
+}
+
+// ConditionOf is the glyph, the word and the token of how an agent is: its state, unless it runs and is stuck.
+func ConditionOf(k *widget.Styles, r *AgentRow) (string, themes.Token) {
+	sign, word, token := AgentCondition(k, r.State, r.Stuck != nil)
+	return sign + " " + word, token
+}
+
+// AgentCondition is the same of any agent.
+func AgentCondition(l *widget.Styles, s city.State, stuck bool) (sign, word string,
+	token themes.Token) {
+	if stuck && s == city.Running {
+		return l.Glyphs.Alert, "stuck", themes.Warn
+	}
+	sign, token = AgentSign(l, s)
+	return sign, string(s), token
+}
+
+const StateWidth = 11 // "quarantined"
+
+// Columns are those of the Agents panel that fit into w.
+func (a *Agents) Columns(e *Env, rows []*AgentRow, w int) []Column[*AgentRow] {
+	if own := a.fitColumns(rows, w); own != nil {
+		return ownColumns(e, own)
+	}
+	c, more := AgentColumns(w, a.Longest(e, rows)), e.Look.Glyphs.More
+	figure := func(head string, w int, text func(r *AgentRow) string) Column[*AgentRow] {
+		return Column[*AgentRow]{Head: head, W: w, Gap: 2, Right: true,
+			Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
+				l.Add(themes.Dim, widget.FitRight(text(r), w, more))
+			}}
+	}
+	return append([]Column[*AgentRow]{
+		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *AgentRow, _ widget.RowState) {
+			sign, token := ConditionOf(e.Look, r)
+			l.Add(token, widget.Fit(sign, c.state, more))
+		}},
+		{Head: "name", W: c.Name, Gap: c.gap,
+			Cell: func(l *widget.Line, r *AgentRow, s widget.RowState) {
+				l.Add(s.NameToken(), widget.FitName(r.Shown, c.Name, more))
+			}},
+		{Head: "why", W: c.Why, Gap: c.gap, Cell: func(l *widget.Line, r *AgentRow,
+			_ widget.RowState) {
+			r.whyCell(e, l, c.Why)
+		}},
+	}, shown([]Column[*AgentRow]{
+		figure("for", c.Age, func(r *AgentRow) string { return widget.Age(e.Now.Sub(r.Since)) }),
+		figure("cpu", c.CPU, func(r *AgentRow) string { return widget.CPU(r.Usage) }),
+		figure("mem", c.Mem, func(r *AgentRow) string { return widget.Memory(r.Usage) }),
+		figure("restarts", c.Restarts, func(r *AgentRow) string {
+			return widget.Number(r.Restarts)
+		}),
+		figure("pid", c.PID, func(r *AgentRow) string { return widget.Number(r.PID) }),
+	})...)
+}
+
+// Longest is what the rows that are shown need.
+func (a *Agents) Longest(e *Env, rows []*AgentRow) Needs {
+	n := Needs{Usage: a.measured}
+	names := make([]int, 0, len(rows))
+	for _, r := range rows {
+		names = append(names, widget.Width(r.Shown))
+		n.Name = max(n.Name, widget.Width(r.Shown))
+		n.Why = max(n.Why, widget.Width(r.Why)+3+widget.Width(r.tail(e).Full))
+	}
+	n.Names = Usual(names)
+	return n
+}
+
+// tail is what stands behind a reason: what will happen by itself, or who works there.
+func (r *AgentRow) tail(e *Env) widget.Phrase {
+	if r.Stuck != nil {
+		return widget.Same("for " + widget.Age(e.Now.Sub(r.Stuck.Since)))
+	}
+	if r.State == city.Running && r.attached() {
+		return widget.Same("attached")
+	}
+	if o := r.Ends(e); o.Full != "" || !r.attached() {
+		return o
+	}
+	return widget.Same("attached")
+}
+
+// whyCell shows why an agent is in its state, and what will happen by itself.
+func (r *AgentRow) whyCell(e *Env, l *widget.Line, w int) {
+	b := widget.Reason{Text: r.Why, Token: themes.Text, Tail: r.tail(e)}
+	if r.State == city.Suspended || r.State == city.Exited {
+		b.Token = themes.Dim
+	}
+	_, b.TailToken = AgentSign(e.Look, r.State)
+	switch {
+	case r.Stuck != nil:
+		b.Token, b.TailToken = themes.Warn, themes.Warn
+	case r.State == city.Running:
+		b.TailToken = themes.Accent
+	}
+	e.Look.Reason(l, b, w)
+}
+
+// nobody says why the list is empty and what would fill it.
+func (a *Agents) nobody(e *Env, w int) []string {
+	note := func(texts ...string) []string {
+		return append([]string{widget.Spaces(w)}, e.Look.Notes(w, texts...)...)
+	}
+	n := len(a.Rows)
+	switch {
+	case e.Snap == nil:
+		return note("Waiting for the city.")
+	case n > 0 && e.Attention && !a.Filter.Active():
+		return note("Nothing needs attention.",
+			fmt.Sprintf("%s shows all %d agents again.", e.KeyOf("view.attention"), n))
+	case n > 0:
+		return note(fmt.Sprintf("None of %d agents matches %q.", n, a.Filter.Text), e.Clears())
+	}
+	return note("This city has no agents yet. Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:",
+		"",
+		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
+		"It starts as soon as the file is saved.")
+}
+
+// Passes reports whether an agent's row passes.
+func (r *AgentRow) Passes(f *widget.Filter) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(string(r.State), t.Word) ||
+				r.Stuck != nil && strings.HasPrefix("stuck", t.Word)
+		case "pool":
+			hit = r.Pool != "" && widget.HasNamePrefix(r.Pool, t.Word)
+		case "rig":
+			hit = strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
+		case "provider":
+			hit = strings.HasPrefix(strings.ToLower(r.Provider), t.Word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
+		default:
+			hit = t.In(r.Shown) || !t.Fuzzy &&
+				(t.In(string(r.State)) || t.In(r.Why) || r.Stuck != nil && t.In("stuck") ||
+					r.attached() && t.In("attached"))
+		}
+		return hit
+	})
+}

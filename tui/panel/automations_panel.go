@@ -1,0 +1,244 @@
+package panel
+
+import (
+	"strings"
+	"time"
+
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Automations is the panel of the city's Automations.
+type Automations struct {
+	Table[AutomationRow, *AutomationRow]
+	been bool // a hand has put the cursor somewhere
+}
+
+func newAutomations() *Automations {
+	a := &Automations{}
+	a.Table = NewTable(Definition[AutomationRow, *AutomationRow]{
+		About: About{ID: IDAutomations, Title: "Automations", Hotkey: "4", Noun: "automation",
+			Zone: keymap.InAutomations, Kind: KindAutomation,
+			Opens: "automation.details", Details: "automation.details",
+			Nouns:    []string{"automation", "rig"},
+			Explains: true, Share: 6, Least: 3},
+		Rows: func(e *Env) []AutomationRow {
+			rows := make([]AutomationRow, len(e.Snap.Automations))
+			for i := range rows {
+				rows[i] = NewAutomationRow(&e.Snap.Automations[i])
+				rows[i].hand = e.KeyOf("automation.fire")
+			}
+			return rows
+		},
+		Orders:  func(time.Time) []widget.Way[AutomationRow] { return automationWays() },
+		Matches: func(f *widget.Filter, r *AutomationRow, _ time.Time) bool { return r.Passes(f) },
+		Needs:   func(r *AutomationRow, _ time.Time) bool { return r.Attention() },
+		Columns: automationColumnsOf,
+		Ills:    func(*Env) (string, bool) { return a.ills() },
+		Help:    automationHelp,
+		Brief: func(e *Env) string {
+			return "No automations. " + e.KeyOf("focus.automations") + " shows how to add one."
+		},
+		Rig:    func(r *AutomationRow) string { return r.Rig },
+		Copies: automationCopies,
+		Strip:  automationStrip,
+	})
+	return a
+}
+
+// Move puts the cursor n rows on. From then on it stays where the user has put it.
+func (a *Automations) Move(n int) {
+	a.been = true
+	a.Table.Move(n)
+}
+
+// Select puts the cursor on an automation, as Move does.
+func (a *Automations) Select(id string) bool {
+	a.been = true
+	return a.Table.Select(id)
+}
+
+// Entered puts the cursor on the first automation that needs attention, unless the user has put it elsewhere: the
+// header has sent the user here.
+func (a *Automations) Entered() {
+	for at, i := range a.List.Shown {
+		if a.Rows[i].Attention() && !a.been {
+			a.List.Cursor = at
+			a.Choose()
+			return
+		}
+	}
+}
+
+// AutomationSign is the glyph and the token of an automation's state; the word stands beside it.
+func AutomationSign(l *widget.Styles, s AutomationState) (string, themes.Token) {
+	switch s {
+	case AutomationBroken:
+		return l.Glyphs.Alert, themes.Bad
+	case AutomationRunning:
+		return l.Glyphs.Starting, themes.Busy
+	case AutomationDue:
+		return l.Glyphs.Waiting, themes.Busy
+	case AutomationIdle:
+		return l.Glyphs.Running, themes.Good
+	case AutomationManual:
+		return l.Glyphs.Suspended, themes.Text
+	case AutomationOff:
+		return l.Glyphs.Suspended, themes.Off
+	}
+	return l.Glyphs.Failed, themes.Bad
+}
+
+const automationStateWidth = 7 // "running", "failing"
+
+// automationColumns are the widths of the Automations panel; 0 = dropped.
+type automationColumns struct{ state, name, why, last, gap int }
+
+func automationWidths(e *Env, rows []*AutomationRow, w int) automationColumns {
+	const enough, most = 32, 26 // for why before last is shown; for last
+	c := automationColumns{state: automationStateWidth + 2, name: 6, gap: 2}
+	for _, r := range rows {
+		c.name, c.last = max(c.name, widget.Width(r.Shown)), max(c.last, widget.Width(r.Ago(e.Now)))
+	}
+	c.name, c.last = min(c.name, max(8, min(28, w/4))), min(c.last, most)
+	if w < 50 {
+		c.gap, c.name = 1, min(c.name, 9)
+	}
+	rest := w - 4 - c.state - c.gap - c.name - c.gap
+	if rest-c.last-c.gap < enough {
+		c.last = 0
+	}
+	if c.last > 0 {
+		rest -= c.last + c.gap
+	}
+	c.why = max(0, rest)
+	return c
+}
+
+// automationColumnsOf are the columns of the Automations panel that fit into w.
+func automationColumnsOf(e *Env, rows []*AutomationRow, w int) []Column[*AutomationRow] {
+	c, more := automationWidths(e, rows, w), e.Look.Glyphs.More
+	columns := []Column[*AutomationRow]{
+		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *AutomationRow,
+			_ widget.RowState) {
+			sign, token := AutomationSign(e.Look, r.State)
+			l.Add(token, widget.Fit(sign+" "+string(r.State), c.state, more))
+		}},
+		{Head: "name", W: c.name, Gap: c.gap,
+			Cell: func(l *widget.Line, r *AutomationRow, s widget.RowState) {
+				l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
+			}},
+		{Head: "gate", W: c.why, Gap: c.gap, Cell: func(l *widget.Line, r *AutomationRow,
+			_ widget.RowState) {
+			b := r.because(e)
+			if r.State == AutomationRunning && c.last > 0 { // it stands there
+				b.Tail = widget.Phrase{}
+			}
+			e.Look.Reason(l, b, c.why)
+		}},
+	}
+	if c.last == 0 {
+		return columns
+	}
+	return append(columns, Column[*AutomationRow]{Head: "last run", W: c.last, Gap: 2,
+		Cell: func(l *widget.Line, r *AutomationRow, _ widget.RowState) {
+			last := themes.Dim
+			if r.fails() && r.State != AutomationRunning {
+				last = themes.Bad
+			}
+			l.Add(last, widget.Fit(r.Ago(e.Now), c.last, more))
+		}})
+}
+
+// because is the gate and what it says, and when it opens.
+func (r *AutomationRow) because(e *Env) widget.Reason {
+	b := widget.Reason{Text: r.Why(e.Look.Glyphs.Dot), Token: themes.Text, Tail: r.Soon(e.Now),
+		TailToken: themes.Dim}
+	switch {
+	case r.Attention():
+		b.Token = themes.Bad
+	case r.State == AutomationOff:
+		b.Token = themes.Dim
+	}
+	return b
+}
+
+// automationHelp says what would fill the list.
+func automationHelp(e *Env, w int) []string {
+	return e.Look.Notes(w, "No automations. Each is a file of its "+
+		"own, below "+widget.Plain(e.Snap.Path)+":",
+		".gc/formulas/automations/NAME/automation.toml, or below what [formulas] dir names.", "",
+		"    [automation]", `    gate = "cooldown"    # or cron, condition, event, manual`,
+		`    interval = "5m"`,
+		`    exec = "df -h ."     # or formula = "NAME"`)
+}
+
+// Passes reports whether an automation's row passes.
+func (r *AutomationRow) Passes(f *widget.Filter) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(string(r.State), t.Word)
+		case "rig":
+			hit = strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
+		case "pool":
+			hit = r.pool != "" && widget.HasNamePrefix(r.pool, t.Word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(r.Name), t.Word)
+		case "":
+			hit = t.In(r.Shown) || !t.Fuzzy && (t.In(string(r.State)) || t.In(r.Why("")))
+		}
+		return hit
+	})
+}
+
+// automationStrip is an automation in a few lines, beside the lists.
+func automationStrip(e *Env, r *AutomationRow, w int) []string {
+	dot := " " + e.Look.Glyphs.Dot + " "
+	lines := []string{e.Look.Title(w, false,
+		[]widget.Tab{{Name: "automation " + r.Shown, Active: true}}, r.Source)}
+	row := func(k themes.Token, text string) {
+		l := widget.Line{Styles: e.Look}
+		l.Space(1)
+		l.Add(k, widget.Cut(text, w-2, e.Look.Glyphs.More))
+		lines = append(lines, widget.Crop(l.Fill(w), w))
+	}
+	a, ok := e.Snap.Automation(r.Name)
+	if !ok {
+		return lines
+	}
+	sign, token := AutomationSign(e.Look, r.State)
+	head := sign + " " + string(r.State)
+	if soon := r.Soon(e.Now).Full; soon != "" {
+		head += dot + soon
+	}
+	row(token, head)
+	row(themes.Text, r.Why(e.Look.Glyphs.Dot))
+	action := widget.Plain(a.Exec)
+	if a.Formula != "" {
+		action = "formula " + widget.Plain(a.Formula)
+		if a.Pool != "" {
+			action += " for pool " + widget.Plain(a.Pool)
+		}
+	}
+	row(themes.Text, action)
+	if r.State != AutomationRunning { // else it stands above
+		row(themes.Dim, r.Ago(e.Now))
+	}
+	if a.Last != nil {
+		if out := lastLine(a.Last.Output); out != "" {
+			row(themes.Dim, "it printed: "+out)
+		}
+	}
+	return lines
+}
+
+func automationCopies(r *AutomationRow) []Copied {
+	all := []Copied{{"name", r.Name}, {"file", r.Source}, {"what its gate says", r.Reason}}
+	if r.Last != nil {
+		all = append(all, Copied{"last run's id", r.Last.ID},
+			Copied{"what the last run printed", r.Last.Output})
+	}
+	return all
+}

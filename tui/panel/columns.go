@@ -1,0 +1,73 @@
+package panel
+
+import (
+	"slices"
+)
+
+// Columns are the widths of the Agents panel; 0 = dropped.
+type Columns struct {
+	state, Name, Why, Age, CPU, Mem, Restarts, PID, gap int
+}
+
+// Needs is what the rows to be shown would take: the widest name, and the widest reason with what belongs to it.
+type Needs struct {
+	Name, Why int
+	Names     int  // what all names but a few take
+	Usage     bool // some agent has been measured
+}
+
+// Usual is the greatest of widths without those that few have: one long name takes no room from all other rows.
+func Usual(widths []int) int {
+	slices.Sort(widths)
+	if few := len(widths) / 8; len(widths) >= 4 {
+		return widths[len(widths)-1-max(1, few)]
+	}
+	if len(widths) == 0 {
+		return 0
+	}
+	return widths[len(widths)-1]
+}
+
+// Lone is what a name gets that is longer than those of all others.
+const Lone = 24
+
+// AgentColumns drops columns from the right until the reasons have room: the longest, or most of it.
+func AgentColumns(w int, n Needs) Columns {
+	c := Columns{state: StateWidth + 2, Name: min(max(n.Name, 6),
+		max(8, min(28, w/4, max(n.Names, Lone)))), Age: 4, CPU: 5, Mem: 5, Restarts: 8, PID: 7,
+		gap: 2}
+	if w < 50 {
+		c.gap, c.Name = 1, min(c.Name, 9)
+	}
+	if !n.Usage || w < 60 {
+		c.CPU, c.Mem = 0, 0
+	}
+	if w < 60 {
+		c.Restarts, c.PID = 0, 0
+	}
+	enough := min(n.Why, 44)
+	gap := c.gap
+	rest := func() int {
+		r := w - 3 - c.state - gap - c.Name - gap
+		for _, v := range []int{c.Age, c.CPU, c.Mem, c.Restarts, c.PID} {
+			if v > 0 {
+				r -= v + gap
+			}
+		}
+		return r - 1
+	}
+	for _, drop := range []*int{&c.PID, &c.Restarts, &c.Mem, &c.CPU} {
+		if rest() < enough {
+			*drop = 0
+		}
+	}
+	if rest() < 12 {
+		c.Age = 0
+	}
+	const reason = 24 // more of it is worth less than a name in full
+	if w >= 50 {
+		c.Name += max(0, min(n.Names-c.Name, rest()-min(n.Why, reason)))
+	}
+	c.Why = max(0, rest())
+	return c
+}

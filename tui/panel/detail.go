@@ -1,0 +1,117 @@
+package panel
+
+import (
+	"strings"
+	"time"
+
+	"gcity/city"
+
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// StripOf is an agent in a few lines, beside the lists.
+func (a *Agents) StripOf(e *Env, r *AgentRow, w int) []string {
+	known, ok := e.Snap.Agent(r.Name)
+	if !ok {
+		return []string{e.Look.Title(w, false, nil, "")}
+	}
+	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: r.Shown, Active: true}},
+		widget.Plain(known.Source))}
+	more := e.Look.Glyphs.More
+	dot := " " + e.Look.Glyphs.Dot + " "
+	add := func(build func(l *widget.Line)) {
+		l := widget.Line{Styles: e.Look}
+		l.Space(1)
+		build(&l)
+		lines = append(lines, widget.Crop(l.Fill(w), w))
+	}
+	add(func(l *widget.Line) { stateLine(e, r, l) })
+	add(func(l *widget.Line) {
+		l.Add(themes.Text, widget.Cut(SuspendedBy(widget.Plain(known.Reason)), w-2, more))
+	})
+	add(func(l *widget.Line) {
+		parts := []string{sessionLine(r, e.Now)}
+		if r.Restarts > 0 {
+			parts = append(parts, "restarted "+widget.Times(r.Restarts))
+		}
+		if r.Crashes > 0 {
+			parts = append(parts, "crashed "+widget.Times(r.Crashes)+" lately")
+		}
+		if r.Exit != nil {
+			parts = append(parts, "last "+LastExit(r.Exit)+", "+widget.Age(e.Now.Sub(r.Exit.At))+
+				" ago")
+		}
+		drawn := a.Pulses.Draw(r.Name, e.Now, &e.Look.Glyphs)
+		text := widget.Cut(strings.Join(parts, dot), w-2, more)
+		l.Add(themes.Dim, text)
+		if room := w - l.Width - 1 - widget.Width(drawn); drawn != "" && room >= 2 {
+			l.Space(room)
+			l.Add(themes.Accent, drawn)
+		}
+	})
+	add(func(l *widget.Line) {
+		l.Add(themes.Text, widget.Cut(widget.Plain(known.Command), w-2, more))
+		l.Add(themes.Dim, widget.Cut("  in "+widget.Plain(known.Dir), w-l.Width-1, more))
+	})
+	if n := len(known.Decisions); n > 0 {
+		d := &known.Decisions[n-1]
+		add(func(l *widget.Line) {
+			l.Add(themes.Dim, widget.Cut("last decision: "+widget.Plain(d.What)+", "+
+				widget.Plain(d.Why), w-2, more))
+		})
+	}
+	return lines
+}
+
+func sessionLine(r *AgentRow, now time.Time) string {
+	if !r.Running || r.Session == nil {
+		return "no session"
+	}
+	s := "pid " + widget.Number(r.PID) + ", up " + widget.Age(now.Sub(r.Session.Started))
+	if r.Usage != nil {
+		s += ", " + widget.CPU(r.Usage) + " cpu, " + widget.Memory(r.Usage)
+	}
+	return s
+}
+
+// stateLine is how an agent is, since when, and what happens next.
+func stateLine(e *Env, r *AgentRow, l *widget.Line) {
+	sign, token := ConditionOf(e.Look, r)
+	l.Add(token, sign)
+	since := r.Since
+	if r.Stuck != nil {
+		since = r.Stuck.Since
+	}
+	l.Add(themes.Dim, " for "+widget.Age(e.Now.Sub(since)))
+	next := r.Ends(e).Full
+	if next == "" {
+		next = NextText(r.next, e.Now)
+	}
+	if next != "" {
+		l.Add(themes.Dim, " "+e.Look.Glyphs.Dot+" ")
+		l.Add(token, next)
+		if !r.Until.IsZero() {
+			l.Add(themes.Dim, ", at "+widget.Clock(r.Until, e.Now))
+		}
+	}
+}
+
+// Decisions are the last ones, the newest first, with the day where it is not today.
+func Decisions(e *Env, all []city.Decision) []string {
+	lines := []string{"", e.Look.Paint(themes.Title, "Last decisions")}
+	if len(all) == 0 {
+		return append(lines, e.Look.Paint(themes.Dim, "None yet."))
+	}
+	room := 0
+	for i := range all {
+		room = max(room, widget.Width(widget.Clock(all[i].At, e.Now)))
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		d := &all[i]
+		lines = append(lines, e.Look.Paint(themes.Dim,
+			widget.Fit(widget.Clock(d.At, e.Now), room, ""))+"  "+
+			widget.Fit(widget.Plain(d.What), 10, "")+"  "+widget.Plain(d.Why))
+	}
+	return lines
+}

@@ -1,0 +1,398 @@
+package panel
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/events"
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// kept bounds the events in the panel, digMost those in it while somebody looks at older ones.
+const (
+	Kept    = 2000
+	DigMost = 10_000
+)
+
+// EventRow is an event made ready to be shown.
+type EventRow struct {
+	id      string // of the sequence number
+	Event   events.Event
+	Kind    string
+	Subject string
+	message string // safe lines
+}
+
+func NewEventRow(e events.Event) EventRow {
+	r := EventRow{id: strconv.FormatUint(e.Seq, 10), Event: e, Kind: widget.Plain(e.Type),
+		Subject: widget.Plain(e.Subject), message: widget.PlainText(e.Message)}
+	if e.Actor != "" && e.Actor != "controller" && e.Actor != e.Subject {
+		r.message = strings.TrimSpace(r.message + " (by " + widget.Plain(e.Actor) + ")")
+	}
+	return r
+}
+
+func (r *EventRow) Key() string { return r.id }
+
+// Events is the Events panel: newest at the bottom, following until the person scrolls.
+type Events struct {
+	Table[EventRow, *EventRow]
+	agents *Agents // that the events are about
+
+	Frozen bool
+	fresh  int // came in while frozen
+
+	Seen eye // what the cursor is on while it follows
+
+	now    time.Time // when the filter was applied last
+	Only   bool      // the selected agent's only
+	who    string    // its name, "" = all
+	Asked  int       // the question for older ones under way, 0 = none
+	Begins bool      // there is none before the first
+}
+
+func NewEvents(all *Agents) *Events {
+	t := &Events{agents: all}
+	t.Table = NewTable(Definition[EventRow, *EventRow]{
+		About: About{ID: IDEvents, Title: "Events", Hotkey: "5", Noun: "event",
+			Zone: keymap.InEvents, Kind: KindEvent,
+			Opens: "view.event", Nouns: []string{"event", "agent", "rig"}, Plain: true,
+			Unmarked: true, Always: true,
+			Proxy: "the event under the cursor is about no agent that is there"},
+		Matches: func(f *widget.Filter, r *EventRow, now time.Time) bool {
+			return r.Passes(f, now)
+		},
+		Columns: t.Columns,
+		Cursor: func(at int, _ *EventRow, focus bool) bool {
+			return at == t.List.Cursor && (focus || t.Frozen)
+		},
+		Current: t.Selected,
+		Count:   t.countFresh,
+		Empty:   t.nothing,
+		Search:  func(*Env) string { return t.searched() },
+		Note:    t.noteAtEnd,
+		Agent:   func(r *EventRow) string { return r.Event.Subject },
+		Rig:     func(r *EventRow) string { return all.rigOf(r.Event.Subject) },
+		Called:  func(r *EventRow) string { return r.Kind },
+		Copies:  eventCopies,
+	})
+	return t
+}
+
+// Reset forgets all events; the filter stays.
+func (t *Events) Reset() {
+	old := *t
+	*t = *NewEvents(old.agents)
+	t.Filter = old.Filter
+}
+
+// Refill applies what the timeline leaves out; a frozen cursor stays on its event.
+func (t *Events) Refill(e *Env, _ func(id string) bool) {
+	seq := t.CursorSeq()
+	t.Aim(e.Now)
+	t.Version++
+	t.refill(seq)
+}
+
+// Aim tells the timeline what its filters are about: which agent, and what time it is.
+func (t *Events) Aim(now time.Time) {
+	t.now, t.who = now, ""
+	if t.Only {
+		t.who = t.agents.Chosen
+	}
+}
+
+// Has reports that no event is called by a name.
+func (t *Events) Has(string) bool { return false }
+
+// Hidden returns nothing: most of the timeline always is hidden.
+func (t *Events) Hidden(*Env, int, int) (above, below int) { return 0, 0 }
+
+// countFresh counts what came in since the timeline was frozen.
+func (t *Events) countFresh(*Env) string {
+	if t.Frozen && t.fresh > 0 {
+		return "+" + widget.Number(t.fresh)
+	}
+	return ""
+}
+
+// nothing says why the list is empty.
+func (t *Events) nothing(e *Env, w int) []string {
+	text := "Nothing has happened yet. Starts, ends, crashes and every change appear here."
+	switch {
+	case t.Filter.Active():
+		text = fmt.Sprintf("No event matches %q. %s", t.Filter.Text, e.Clears())
+	case t.who != "":
+		text = "Nothing is known to have happened to " + widget.Plain(t.who) + ". " +
+			e.KeyOf("event.only") + " shows the events of all."
+	case e.Snap == nil:
+		text = "Waiting for the city."
+	}
+	return []string{e.Look.Note(text, w)}
+}
+
+// searched is what makes the timeline show only a part, "" if it shows all.
+func (t *Events) searched() string {
+	var parts []string
+	if t.who != "" {
+		parts = append(parts, "only "+widget.Plain(t.who))
+	}
+	if t.Filter.Active() {
+		parts = append(parts, "/"+t.Filter.Text)
+	}
+	return strings.Join(parts, " ")
+}
+
+func (t *Events) noteAtEnd(e *Env, tabs []widget.Tab) string {
+	note := ""
+	if text, found := t.Search(e); text != "" && !widget.Searched(tabs) {
+		note = text + "  " + found
+	}
+	if t.Asked != 0 {
+		note = strings.TrimLeft(note+"  asking for older", " ")
+	}
+	if t.Frozen {
+		if note != "" {
+			note += "  "
+		}
+		note += e.Behind(uint64(t.fresh))
+	}
+	return note
+}
+
+// Behind says how much came in since a view was frozen, and how to see it.
+func (e *Env) Behind(n uint64) string {
+	follows := e.KeyOf("move.last") + " follows"
+	if n == 0 {
+		return "frozen, " + follows
+	}
+	return fmt.Sprintf("+%d new, %s", n, follows)
+}
+
+// Add takes new events in, oldest first; those known already are skipped.
+func (t *Events) Add(es []events.Event) {
+	t.Version++
+	var newest uint64
+	if n := len(t.Rows); n > 0 {
+		newest = t.Rows[n-1].Event.Seq
+	}
+	for _, e := range es {
+		if e.Seq <= newest {
+			continue
+		}
+		newest = e.Seq
+		t.Rows = append(t.Rows, NewEventRow(e))
+		if t.Frozen {
+			t.fresh++
+		}
+	}
+	seq := t.CursorSeq()
+	most := Kept
+	if t.Frozen {
+		most = DigMost
+	}
+	if over := len(t.Rows) - most; over > 0 {
+		t.Rows = append([]EventRow(nil), t.Rows[over:]...)
+		t.Begins = false
+	}
+	t.refill(seq)
+}
+
+// Older takes events in from before those that are known, oldest first.
+func (t *Events) Older(es []events.Event) {
+	if len(t.Rows) == 0 {
+		return
+	}
+	t.Version++
+	first, seq := t.Rows[0].Event.Seq, t.CursorSeq()
+	rows := make([]EventRow, 0, len(es)+len(t.Rows))
+	for _, e := range es {
+		if e.Seq < first {
+			rows = append(rows, NewEventRow(e))
+		}
+	}
+	t.Rows = append(rows, t.Rows...)
+	t.refill(seq)
+}
+
+func (t *Events) CursorSeq() uint64 {
+	if t.List.Cursor < len(t.List.Shown) && t.List.Shown[t.List.Cursor] < len(t.Rows) {
+		return t.Rows[t.List.Shown[t.List.Cursor]].Event.Seq
+	}
+	return 0
+}
+
+// refill applies the filter; a frozen cursor stays on its event.
+func (t *Events) refill(seq uint64) {
+	before := t.List.Cursor
+	t.List.Shown = t.List.Shown[:0]
+	at := 0
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if t.who != "" && r.Event.Subject != t.who && r.Event.Actor != t.who ||
+			t.Filter.Active() && !t.Passes(&Env{Now: t.now}, r) {
+			continue
+		}
+		if r.Event.Seq <= seq {
+			at = len(t.List.Shown)
+		}
+		t.List.Shown = append(t.List.Shown, i)
+	}
+	if !t.Frozen {
+		t.List.Cursor = max(0, len(t.List.Shown)-1)
+		return
+	}
+	t.List.Cursor = at
+	t.List.Offset = max(0, t.List.Offset+at-before)
+}
+
+// eye is which event somebody has seen under a cursor that follows the newest: one that came in a moment ago is not
+// what a key means that was on its way then.
+type eye struct {
+	seq   uint64 // under the cursor
+	since time.Time
+	seen  uint64 // the last one that stood there long enough to be seen
+}
+
+// Look takes in what is under the cursor now.
+func (e *eye) Look(seq uint64, now time.Time) {
+	if now.Sub(e.since) >= keymap.Guard {
+		e.seen = e.seq
+	}
+	if seq != e.seq {
+		e.seq, e.since = seq, now
+	}
+}
+
+// put puts the cursor on an event by hand: that is seen.
+func (e *eye) put(seq uint64) { e.seq, e.seen = seq, seq }
+
+// meant is where the event is that keys are about, an index into shown: the one under the cursor, or, while the
+// newest come in, the one that stood there when it could be seen last.
+func (t *Events) meant() int {
+	if t.Frozen || t.Seen.seen == 0 {
+		return t.List.Cursor
+	}
+	for i := len(t.List.Shown) - 1; i >= 0; i-- {
+		switch seq := t.Rows[t.List.Shown[i]].Event.Seq; {
+		case seq == t.Seen.seen:
+			return i
+		case seq < t.Seen.seen:
+			return t.List.Cursor
+		}
+	}
+	return t.List.Cursor
+}
+
+// Move puts the cursor n rows on; moving freezes, reaching the end follows again.
+func (t *Events) Move(n int) {
+	defer func() { t.Seen.put(t.CursorSeq()) }()
+	t.List.Cursor = t.meant()
+	t.List.Move(n)
+	t.Frozen = t.List.Cursor < len(t.List.Shown)-1
+	if !t.Frozen {
+		t.fresh = 0
+	}
+}
+
+// Selected is the event that keys are about, nil if there is none.
+func (t *Events) Selected() *EventRow {
+	if at := t.meant(); at < len(t.List.Shown) {
+		return &t.Rows[t.List.Shown[at]]
+	}
+	return nil
+}
+
+// Tone is how much an event matters.
+func Tone(kind string) themes.Token {
+	switch kind {
+	case events.AgentCrashed, events.AgentQuarantined, events.AgentStartFailed,
+		events.ConfigRejected, events.PoolCheckFailed, events.AutomationFailed, events.CityCrashed,
+		events.Gap:
+		return themes.Bad
+	case events.ConfigHeld, events.PoolWorkReturned:
+		return themes.Warn
+	case events.AgentStarted, events.AgentReleased, events.AgentUndrained, events.AgentResumed,
+		events.CityResumed, events.RigResumed, events.ControllerStarted,
+		events.AutomationCompleted, events.BeadClosed:
+		return themes.Good
+	case events.AgentStopped, events.AgentDraining, events.AgentIdleKilled, events.PoolScaled,
+		events.AutomationFired, events.BeadCreated, events.Repaired:
+		return themes.Busy
+	case events.AgentSuspended, events.CitySuspended, events.RigSuspended, events.AutomationSkipped,
+		events.ControllerStopped:
+		return themes.Off
+	}
+	return themes.Text
+}
+
+// Columns are those of the Events panel: when, what, about whom, and what it says.
+func (t *Events) Columns(e *Env, _ []*EventRow, w int) []Column[*EventRow] {
+	more, kinds, subject := e.Look.Glyphs.More, 26, min(20, max(8, w/6))
+	if w < 100 {
+		kinds = 15
+	}
+	return []Column[*EventRow]{
+		{W: 8, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
+			at := widget.Clock(r.Event.TS, e.Now)
+			if len(at) > 8 { // another day: the day matters more than the second
+				at = r.Event.TS.In(e.Now.Location()).Format("Jan 02")
+			}
+			l.Add(themes.Dim, widget.Fit(at, 8, ""))
+		}},
+		{W: kinds, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
+			kind := r.Kind
+			if _, verb, ok := strings.Cut(kind, "."); ok && w < 100 {
+				kind = verb
+			}
+			l.Add(Tone(r.Event.Type), widget.Fit(kind, kinds, more))
+		}},
+		{W: subject, Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
+			l.Add(themes.Text, widget.FitName(r.Subject, subject, more))
+		}},
+		{Gap: 2, Cell: func(l *widget.Line, r *EventRow, _ widget.RowState) {
+			l.Add(themes.Text, widget.CutLead(r.message, w-l.Width-1, more))
+		}},
+	}
+}
+
+// Passes reports whether an event's row passes: "type:" and "subject:" by their beginning or that of a part behind
+// a dot or a slash, "by:" who caused it, "since:10m" how long ago at most; what is no duration yet leaves nothing
+// out.
+func (r *EventRow) Passes(f *widget.Filter, now time.Time) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "type":
+			_, verb, _ := strings.Cut(strings.ToLower(r.Kind), ".")
+			hit = strings.HasPrefix(strings.ToLower(r.Kind), t.Word) ||
+				strings.HasPrefix(verb, t.Word)
+		case "subject", "name":
+			hit = widget.HasNamePrefix(r.Subject, t.Word)
+		case "by":
+			hit = widget.HasNamePrefix(r.Event.Actor, t.Word)
+		case "since":
+			ago, err := time.ParseDuration(t.Word)
+			if err != nil {
+				return !t.Not
+			}
+			hit = now.Sub(r.Event.TS) <= ago
+		default:
+			hit = t.In(r.Kind + " " + r.Subject + " " + r.message)
+		}
+		return hit
+	})
+}
+
+func eventCopies(r *EventRow) []Copied {
+	all := []Copied{{"message", r.Event.Message}, {"who it is about", r.Event.Subject}}
+	// a payload that is no JSON cannot be in an event's
+	if raw, err := json.Marshal(r.Event); err == nil {
+		all = append(all, Copied{"event as JSON", string(raw)})
+	}
+	return append(all, Copied{"type", r.Event.Type})
+}

@@ -1,0 +1,168 @@
+package panel
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/tui/widget"
+)
+
+// poolState is how a pool is, in a word.
+type poolState string
+
+const (
+	poolFailing   poolState = "failing"   // its newest check does not count
+	poolShort     poolState = "short"     // it has had too few members for long
+	poolGrowing   poolState = "growing"   // it has too few yet
+	poolShrinking poolState = "shrinking" // members finish
+	poolSteady    poolState = "steady"
+	poolSuspended poolState = "suspended"
+)
+
+// Long is how long a pool may have too few members before somebody should look at it.
+const Long = time.Minute
+
+// PoolRow is a pool made ready to be shown: every text cleaned, once.
+type PoolRow struct {
+	Name      string // as the city knows it
+	Shown     string
+	Rig       string
+	Size      int // members that live
+	Desired   int
+	Min, Max  int
+	Reason    string // of desired
+	Since     time.Time
+	Override  *int
+	Draining  []string
+	Suspended string // why, "" = it is not
+	Check     city.Check
+	Timeout   time.Duration // of a drain, 0 = it is waited for without end
+	Source    string
+	lacking   time.Time // since when it is known to have too few members, zero = it has enough
+}
+
+func NewPoolRow(p *city.Pool) PoolRow {
+	r := PoolRow{Name: p.Name, Shown: widget.Plain(p.Name), Rig: p.Rig, Size: p.Size,
+		Desired: p.Desired, Min: p.Min, Max: p.Max,
+		Reason: widget.Plain(p.Reason), Since: p.Since, Override: p.Override, Check: p.Check,
+		Timeout: p.Timeout, Source: widget.Plain(p.Source)}
+	r.Check.Problem = widget.Plain(p.Check.Problem)
+	for _, name := range p.Draining {
+		r.Draining = append(r.Draining, widget.Plain(name))
+	}
+	if p.Suspended {
+		if r.Suspended = SuspendedBy(widget.Plain(p.SuspendedReason)); r.Suspended == "" {
+			r.Suspended = "suspended"
+		}
+	}
+	return r
+}
+
+// lacks reports whether it has too few members, for whatever reason but suspension.
+func (r *PoolRow) lacks() bool { return r.Suspended == "" && r.Size < r.Desired }
+
+func (r *PoolRow) State(now time.Time) poolState {
+	switch {
+	case r.Suspended != "":
+		return poolSuspended
+	case r.Check.Problem != "":
+		return poolFailing
+	case r.lacks() && now.Sub(r.lacking) >= Long && now.Sub(r.Since) >= Long:
+		return poolShort
+	case r.lacks():
+		return poolGrowing
+	case len(r.Draining) > 0 || r.Size > r.Desired:
+		return poolShrinking
+	}
+	return poolSteady
+}
+
+// Attention reports whether a person should look at it: its check fails, it has had too few members for long, or
+// somebody has set its size and may have forgotten.
+func (r *PoolRow) Attention(now time.Time) bool {
+	switch r.State(now) {
+	case poolFailing, poolShort:
+		return true
+	case poolSuspended:
+		return false
+	}
+	return r.Override != nil
+}
+
+func (r *PoolRow) Key() string { return r.Name }
+
+// ills counts what the Pools title says: pools whose check fails, and pools short of members.
+func (p *Pools) ills(now time.Time) string {
+	failing, short := 0, 0
+	for i := range p.Rows {
+		switch p.Rows[i].State(now) {
+		case poolFailing:
+			failing++
+		case poolShort:
+			short++
+		}
+	}
+	var parts []string
+	if failing > 0 {
+		parts = append(parts, fmt.Sprintf("%d failing", failing))
+	}
+	if short > 0 {
+		parts = append(parts, fmt.Sprintf("%d short", short))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// poolWays are the orders of pools, by name where nobody asked for another.
+func poolWays(now time.Time) []widget.Way[PoolRow] {
+	return []widget.Way[PoolRow]{
+		{Name: "name", Rank: func(a, b *PoolRow) int { return city.CompareNames(a.Name, b.Name) }},
+		{Name: "need", Rank: func(a, b *PoolRow) int {
+			return cmp.Compare(a.State(now).urgency(), b.State(now).urgency())
+		}},
+		{Name: "size", Rank: func(a, b *PoolRow) int { return cmp.Compare(b.Size, a.Size) }},
+		{Name: "age", Rank: func(a, b *PoolRow) int { return b.Since.Compare(a.Since) }},
+	}
+}
+
+// urgency orders the states of pools: 0 needs a person most.
+func (s poolState) urgency() int {
+	return slices.Index([]poolState{poolFailing, poolShort, poolGrowing, poolShrinking, poolSteady,
+		poolSuspended}, s)
+}
+
+// CheckSays is what the check wants, in a few words.
+func (r *PoolRow) CheckSays() string {
+	switch {
+	case r.Check.Problem != "":
+		return "the check fails"
+	case r.Check.Good == nil:
+		return "not checked yet"
+	case r.Check.Command == "":
+		return fmt.Sprintf("its open work is %d", r.Check.Value)
+	}
+	return fmt.Sprintf("the check says %d", r.Check.Value)
+}
+
+// SizeOf reads a size, or why it is none for this pool. Nothing at all is no mistake.
+func (r *PoolRow) SizeOf(text string) (size int, auto bool, why string) {
+	text = strings.ToLower(strings.TrimSpace(text))
+	if text == "" || text == "auto" {
+		return 0, text == "auto", ""
+	}
+	size, err := strconv.Atoi(text)
+	switch {
+	case err != nil:
+		return 0, false, fmt.Sprintf("%q is no size: a number from %d to %d, or auto", text, r.Min,
+			r.Max)
+	case size < r.Min:
+		return 0, false, fmt.Sprintf("at least %d (%s)", r.Min, r.Source)
+	case size > r.Max:
+		return 0, false, fmt.Sprintf("at most %d (%s)", r.Max, r.Source)
+	}
+	return size, false, ""
+}

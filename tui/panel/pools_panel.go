@@ -1,0 +1,329 @@
+package panel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Pools is the panel of the city's Pools.
+type Pools struct {
+	Table[PoolRow, *PoolRow]
+	agents *Agents // the members are among them
+}
+
+func newPools(all *Agents) *Pools {
+	p := &Pools{agents: all}
+	p.Table = NewTable(Definition[PoolRow, *PoolRow]{
+		About: About{ID: IDPools, Title: "Pools", Hotkey: "2", Noun: "pool",
+			Zone: keymap.InPools, Kind: KindPool,
+			Opens: "pool.details", Details: "pool.details", Nouns: []string{"pool", "rig"},
+			Explains: true, Share: 5, Least: 2},
+		Rows:    p.made,
+		Orders:  poolWays,
+		Matches: func(f *widget.Filter, r *PoolRow, now time.Time) bool { return r.Passes(f, now) },
+		Needs:   (*PoolRow).Attention,
+		Columns: poolColumnsOf,
+		Ills:    func(e *Env) (string, bool) { ills := p.ills(e.Now); return ills, ills != "" },
+		Help:    poolHelp,
+		Rig:     func(r *PoolRow) string { return r.Rig },
+		Called:  func(r *PoolRow) string { return "pool " + r.Shown },
+		Copies: func(r *PoolRow) []Copied {
+			return []Copied{{"name", r.Name}, {"check", r.Check.Command},
+				{"what the check printed", r.Check.Output},
+				{"where it is declared", r.Source}}
+		},
+		Strip: poolStrip,
+	})
+	return p
+}
+
+// made are the rows of a snapshot. A pool that has had too few members keeps the time since when.
+func (p *Pools) made(e *Env) []PoolRow {
+	rows := make([]PoolRow, 0, len(e.Snap.Pools))
+	for i := range e.Snap.Pools {
+		row := NewPoolRow(&e.Snap.Pools[i])
+		if row.lacks() {
+			row.lacking = e.Now
+			if old := p.Find(row.Name); old != nil && old.lacks() {
+				row.lacking = old.lacking
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// PoolSign is the glyph and the token of a pool's state; the word stands beside it.
+func PoolSign(l *widget.Styles, s poolState) (string, themes.Token) {
+	switch s {
+	case poolFailing:
+		return l.Glyphs.Failed, themes.Bad
+	case poolShort:
+		return l.Glyphs.Alert, themes.Warn
+	case poolGrowing:
+		return l.Glyphs.Starting, themes.Busy
+	case poolShrinking:
+		return l.Glyphs.Leaving, themes.Busy
+	case poolSuspended:
+		return l.Glyphs.Suspended, themes.Off
+	}
+	return l.Glyphs.Running, themes.Good
+}
+
+const poolStateWidth = 9 // "suspended"
+
+// poolColumns are the widths of the Pools panel; 0 = dropped.
+type poolColumns struct{ state, name, size, bounds, why, gap int }
+
+func poolWidths(e *Env, rows []*PoolRow, w int) poolColumns {
+	c := poolColumns{state: poolStateWidth + 2, name: 6, size: 4, bounds: 7, gap: 2}
+	longest, need := 0, 0
+	for _, r := range rows {
+		why, _ := r.Why(e.Now)
+		longest, need = max(longest, widget.Width(r.Shown)), max(need,
+			widget.Width(why)+3+widget.Width(r.leaving().Brief))
+		c.name = max(c.name, widget.Width(r.Shown))
+		c.size, c.bounds = max(c.size, len(r.sizeText())), max(c.bounds, len(r.Bounds()))
+	}
+	c.name = min(c.name, max(8, min(28, w/4)))
+	if w < 60 {
+		c.bounds = 0
+	}
+	if w < 50 {
+		c.gap, c.name = 1, min(c.name, 9)
+	}
+	said := 20 // "check said 2, 8s ago"; more of it is worth less than a name in full
+	if w < 70 {
+		said = 14
+	}
+	need = min(need, said)
+	rest := w - 4 - c.state - c.gap - c.name - c.gap - c.size - c.gap
+	if w < 70 && rest-c.bounds-c.gap < need {
+		c.bounds = 0
+	}
+	if c.bounds > 0 {
+		rest -= c.bounds + c.gap
+	}
+	if w >= 50 {
+		spare := max(0, min(longest-c.name, rest-need))
+		c.name, rest = c.name+spare, rest-spare
+	}
+	c.why = max(0, rest)
+	return c
+}
+
+// poolColumnsOf are the columns of the Pools panel that fit into w.
+func poolColumnsOf(e *Env, rows []*PoolRow, w int) []Column[*PoolRow] {
+	c, more := poolWidths(e, rows, w), e.Look.Glyphs.More
+	columns := []Column[*PoolRow]{
+		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
+			state := r.State(e.Now)
+			sign, token := PoolSign(e.Look, state)
+			l.Add(token, widget.Fit(sign+" "+string(state), c.state, more))
+		}},
+		{Head: "name", W: c.name, Gap: c.gap, Cell: func(l *widget.Line, r *PoolRow,
+			s widget.RowState) {
+			l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
+		}},
+		{Head: "size", W: c.size, Gap: c.gap, Right: true, Cell: func(l *widget.Line, r *PoolRow,
+			_ widget.RowState) {
+			size := themes.Text
+			if r.Size != r.Desired {
+				_, size = PoolSign(e.Look, r.State(e.Now))
+			}
+			l.Add(size, widget.FitRight(r.sizeText(), c.size, more))
+		}},
+	}
+	if c.bounds > 0 {
+		columns = append(columns, Column[*PoolRow]{Head: "min-max", W: c.bounds, Gap: c.gap,
+			Right: true,
+			Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
+				l.Add(themes.Dim, widget.FitRight(r.Bounds(), c.bounds, more))
+			}})
+	}
+	return append(columns, Column[*PoolRow]{Head: "check", W: c.why, Gap: c.gap,
+		Cell: func(l *widget.Line, r *PoolRow, _ widget.RowState) {
+			e.Look.Reason(l,
+				r.because(e.Now, c.why), c.why)
+		}})
+}
+
+// because is where a pool's size comes from, and who leaves, for a cell of w columns.
+func (r *PoolRow) because(now time.Time, w int) widget.Reason {
+	b := widget.Reason{Tail: r.leaving(), TailToken: themes.Busy}
+	b.Text, b.Token = r.Why(now)
+	if w < 16 { // the number is what counts
+		for _, known := range []string{"check ", "counts open ", "set "} {
+			b.Text = strings.TrimPrefix(b.Text, known)
+		}
+	}
+	return b
+}
+
+// sizeText is how many members live, of how many.
+func (r *PoolRow) sizeText() string { return fmt.Sprintf("%d/%d", r.Size, r.Desired) }
+
+func (r *PoolRow) Bounds() string { return fmt.Sprintf("%d-%d", r.Min, r.Max) }
+
+// leaving says which members finish.
+func (r *PoolRow) leaving() widget.Phrase {
+	switch len(r.Draining) {
+	case 0:
+		return widget.Phrase{}
+	case 1:
+		return widget.Phrase{Full: r.Draining[0] + " draining", Brief: "1 draining"}
+	}
+	return widget.Same(strconv.Itoa(len(r.Draining)) + " draining")
+}
+
+// Why says where a pool's size comes from: who set it, what its check said and when, or why that does not count.
+func (r *PoolRow) Why(now time.Time) (string, themes.Token) {
+	text := r.CheckText(now)
+	switch {
+	case r.Suspended != "":
+		return r.Suspended, themes.Dim
+	case r.Override != nil && r.Check.Problem != "":
+		return fmt.Sprintf("set by hand to %d; %s", *r.Override, text), themes.Bad
+	case r.Override != nil && r.Check.Good == nil:
+		return fmt.Sprintf("set by hand to %d", *r.Override), themes.Warn
+	case r.Override != nil:
+		return fmt.Sprintf("set by hand to %d; %s", *r.Override, text), themes.Warn
+	case r.Check.Problem != "":
+		return text, themes.Bad
+	}
+	return text, themes.Text
+}
+
+// CheckText is what the check said, and when.
+func (r *PoolRow) CheckText(now time.Time) string {
+	c := &r.Check
+	asking := ""
+	if c.Running != nil && now.Sub(*c.Running) >= 2*time.Second {
+		asking = "; asking for " + widget.Age(now.Sub(*c.Running))
+	}
+	switch {
+	case c.Problem != "":
+		kept := "; no good one yet"
+		if c.Good != nil {
+			kept = fmt.Sprintf("; it last said %d, %s ago", c.Value, widget.Age(now.Sub(*c.Good)))
+		}
+		when := ""
+		if c.At != nil {
+			when = " " + widget.Age(now.Sub(*c.At)) + " ago"
+		}
+		return "check failed" + when + ": " + c.Problem + kept + asking
+	case c.Good != nil && c.Command == "":
+		return fmt.Sprintf("counts open work: %d", c.Value) + r.bound() + asking
+	case c.Good != nil:
+		return fmt.Sprintf("check said %d, %s ago", c.Value,
+			widget.Age(now.Sub(*c.Good))) + r.bound() + asking
+	case c.Command == "":
+		return "counts open work; not counted yet" + asking
+	case c.Running != nil:
+		return "first check under way for " + widget.Age(now.Sub(*c.Running))
+	case r.Reason != "":
+		return r.Reason
+	}
+	return "not checked yet"
+}
+
+// bound says which bound keeps the pool from what its check said, "" if none does.
+func (r *PoolRow) bound() string {
+	switch {
+	case r.Override != nil:
+		return ""
+	case r.Check.Value > r.Max:
+		return fmt.Sprintf("; at most %d", r.Max)
+	case r.Check.Value < r.Min:
+		return fmt.Sprintf("; at least %d", r.Min)
+	}
+	return ""
+}
+
+// poolHelp says what would fill the list.
+func poolHelp(e *Env, w int) []string {
+	return e.Look.Notes(w, "No pools. An agent with an [agents.pool] table is one.",
+		"A check says how many members run. In "+
+			widget.Plain(e.Snap.Path)+"/city.toml:", "",
+		"    [[agents]]", `    name = "worker"`, `    start_command = "bash -i"`, "",
+		"    [agents.pool]", "    min = 1", "    max = 3",
+		`    check = "cat wanted"    # prints how many are needed`)
+}
+
+// Passes reports whether a pool's row passes.
+func (r *PoolRow) Passes(f *widget.Filter, now time.Time) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(string(r.State(now)), t.Word)
+		case "rig":
+			hit = strings.HasPrefix(strings.ToLower(r.Rig), t.Word)
+		case "pool", "name":
+			hit = widget.HasNamePrefix(r.Name, t.Word)
+		case "":
+			hit = t.In(r.Shown)
+			if !hit && !t.Fuzzy {
+				why, _ := r.Why(now)
+				hit = t.In(string(r.State(now))) || t.In(why) || t.In(r.leaving().Full)
+			}
+		}
+		return hit
+	})
+}
+
+// poolStrip is a pool in a few lines, beside the lists.
+func poolStrip(e *Env, r *PoolRow, w int) []string {
+	dot := " " + e.Look.Glyphs.Dot + " "
+	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "pool " + r.Shown, Active: true}},
+		r.Source)}
+	row := func(k themes.Token, text string) {
+		l := widget.Line{Styles: e.Look}
+		l.Space(1)
+		l.Add(k, widget.Cut(text, w-2, e.Look.Glyphs.More))
+		lines = append(lines, widget.Crop(l.Fill(w), w))
+	}
+	state := r.State(e.Now)
+	sign, token := PoolSign(e.Look, state)
+	head := sign + " " + string(state) + dot + r.Sizes() + dot + r.Bounds()
+	p, ok := e.Snap.Pool(r.Name)
+	if !ok {
+		return lines
+	}
+	if next := NextText(p.Next, e.Now); next != "" {
+		head += dot + next
+	}
+	row(token, head)
+	why, color := r.Why(e.Now)
+	row(color, why)
+	if out := lastLine(p.Check.Output); out != "" {
+		row(themes.Dim, "it printed: "+out)
+	}
+	if len(r.Draining) > 0 {
+		row(themes.Text, "draining: "+strings.Join(r.Draining, ", "))
+	}
+	if n := len(p.Decisions); n > 0 {
+		d := &p.Decisions[n-1]
+		row(themes.Dim, "last decision: "+widget.Plain(d.What)+", "+widget.Plain(d.Why))
+	}
+	return lines
+}
+
+// lastLine is the last line of a text that says anything.
+func lastLine(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if s := strings.TrimSpace(widget.Plain(lines[i])); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// Sizes says how many members live, and how many are wanted.
+func (r *PoolRow) Sizes() string { return fmt.Sprintf("%d of %d wanted", r.Size, r.Desired) }

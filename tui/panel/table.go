@@ -1,0 +1,503 @@
+package panel
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// named is a row by a pointer to it; its key is its name, which no other row has.
+type named[R any] interface {
+	*R
+	Key() string
+}
+
+// Definition is what makes a panel out of a table. Functions that are nil leave their part out.
+type Definition[R any, P named[R]] struct {
+	About
+	Rows    func(e *Env) []R                                // makes the rows of a snapshot
+	Orders  func(now time.Time) []widget.Way[R]             // the usual one first
+	Matches func(f *widget.Filter, r P, now time.Time) bool // it passes the filter
+	Needs   func(r P, now time.Time) bool                   // it needs attention
+	Belongs func(r P) bool                                  // of a part: it is in the list
+	Columns func(e *Env, rows []P, w int) []Column[P]       // that fit into w
+	Cursor  func(at int, r P, focus bool) bool              // nil = the row is the chosen one
+	Current func() P                                        // the row that keys are about
+	Count   func(e *Env) string                             // what the title counts, nil = all rows
+	Ills    func(e *Env) (note string, alert bool)          // what the title says besides
+	// what fills the list, while there is nothing
+	Help    func(e *Env, w int) []string
+	Brief   func(e *Env) string                    // the same in a line
+	Empty   func(e *Env, w int) []string           // says all of why the list is empty
+	Search  func(e *Env) string                    // what the filter leaves, nil = the usual text
+	Note    func(e *Env, tabs []widget.Tab) string // the end of the rule, nil = the usual text
+	Agent   func(r P) string                       // the agent that the row stands for
+	Rig     func(r P) string                       // the rig that it belongs to
+	Called  func(r P) string                       // how a title names it, nil = its key
+	Copies  func(r P) []Copied                     // what may be copied from it
+	Strip   func(e *Env, r P, w int) []string      // it in a few lines
+	Actions func() []Action                        // what only this panel can do
+}
+
+// Table is a panel: records, the list that shows a part of them, and the definition that says how. The
+// cursor stays on its row.
+type Table[R any, P named[R]] struct {
+	widget.Table[R, P]
+	Def   Definition[R, P]
+	lines widget.Cache
+}
+
+func NewTable[R any, P named[R]](def Definition[R, P]) Table[R, P] {
+	return Table[R, P]{Table: widget.NewTable[R, P](), Def: def}
+}
+
+func (t *Table[R, P]) About() *About { return &t.Def.About }
+
+// Update takes the rows of a snapshot. While the user is at work the known rows keep their order.
+func (t *Table[R, P]) Update(e *Env) {
+	if t.Def.Part || t.Def.Rows == nil {
+		return
+	}
+	t.Version++
+	t.Rows = widget.Arrange(t.Def.Rows(e), t.Rows, keyOf[R, P], t.rank(e.Now), e.Still)
+	t.Marks = Pruned(t.Marks, t.Has)
+}
+
+// rank returns the order of the rows as a comparison.
+func (t *Table[R, P]) rank(now time.Time) func(a, b *R) int {
+	return widget.Ranking(t.Def.Orders(now), t.Order, keyOf[R, P])
+}
+
+func keyOf[R any, P named[R]](r *R) string { return P(r).Key() }
+
+// Refill selects the rows to show; for holds see widget.List.Fill.
+func (t *Table[R, P]) Refill(e *Env, holds func(id string) bool) {
+	t.Version++
+	belongs := func(i int) bool { return t.Def.Belongs == nil || t.Def.Belongs(&t.Rows[i]) }
+	t.List.Fill(t, t.Chosen, belongs, func(i int) bool { return t.Passes(e, &t.Rows[i]) }, holds)
+	t.Choose()
+}
+
+// Move puts the cursor n rows on.
+func (t *Table[R, P]) Move(n int) {
+	t.List.Move(n)
+	t.Choose()
+}
+
+// Choose has the row under the cursor chosen. Where another panel shows the same rows, the room chooses.
+func (t *Table[R, P]) Choose() {
+	if !t.Def.Shared {
+		t.Table.Choose()
+	}
+}
+
+// Passes reports whether a row is shown.
+func (t *Table[R, P]) Passes(e *Env, r P) bool {
+	if t.Def.Part {
+		return true
+	}
+	return t.Def.Matches(&t.Filter, r, e.Now) &&
+		(!e.Attention || t.Def.Needs == nil || t.Def.Needs(r, e.Now))
+}
+
+// Select puts the cursor on a row; it reports whether the list shows it.
+func (t *Table[R, P]) Select(id string) bool {
+	ok := t.List.Select(t, id)
+	t.Choose()
+	return ok
+}
+
+// Has reports whether there is a row of that key.
+func (t *Table[R, P]) Has(id string) bool { return t.Find(id) != nil }
+
+// Targets are the rows that a verb acts on: the marked ones, else the one under the cursor.
+func (t *Table[R, P]) Targets() []P {
+	if r := t.Pointed(); r != nil && len(t.Marks) == 0 {
+		return []P{r}
+	}
+	var rows []P
+	for i := range t.Rows {
+		if r := P(&t.Rows[i]); t.Marks[r.Key()] {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Cursor returns where the cursor is among the shown rows, the first visible one, how many are shown, and
+// how many there are.
+func (t *Table[R, P]) Cursor() (at, offset, shown, total int) {
+	return t.List.Cursor, t.List.Offset, len(t.List.Shown), len(t.Rows)
+}
+
+// Settled reports whether all that is shown passes the filter or is held.
+func (t *Table[R, P]) Settled(holds func(id string) bool) bool { return t.List.Settled(holds) }
+
+// Key returns the key that the cursor stays on.
+func (t *Table[R, P]) Key() string { return t.Chosen }
+
+// Query returns the filter of the list, to be changed.
+func (t *Table[R, P]) Query() *widget.Filter { return &t.Filter }
+
+// Marking returns the marks of the list, to be changed.
+func (t *Table[R, P]) Marking() Marking {
+	return Marking{&t.Marks, &t.Anchor, t, &t.List}
+}
+
+// Sorting returns how the list is sorted, to be changed, and the names of all its orders; nil if there is one.
+func (t *Table[R, P]) Sorting(now time.Time) (o *widget.Order, ways []string) {
+	if t.Def.Orders == nil {
+		return nil, nil
+	}
+	if ways = widget.WayNames(t.Def.Orders(now)); len(ways) < 2 {
+		return nil, nil
+	}
+	return &t.Order, ways
+}
+
+// Sort puts the rows into their order now.
+func (t *Table[R, P]) Sort(now time.Time) {
+	if t.Def.Orders != nil {
+		widget.Sort(t.Rows, t.rank(now))
+	}
+}
+
+// Sorted reports whether the rows are in their order.
+func (t *Table[R, P]) Sorted(now time.Time) bool {
+	return t.Def.Orders == nil || widget.InOrder(t.Rows, t.rank(now))
+}
+
+// Forget has everything drawn anew.
+func (t *Table[R, P]) Forget() { t.lines = widget.Cache{} }
+
+// Entered does nothing: the cursor stays where it was.
+func (t *Table[R, P]) Entered() {}
+
+// Pointed is the row that keys are about, nil if there is none.
+func (t *Table[R, P]) Pointed() P {
+	if t.Def.Current != nil {
+		return t.Def.Current()
+	}
+	return t.Current()
+}
+
+// Subject returns the row under the cursor.
+func (t *Table[R, P]) Subject() Ref {
+	ref := Ref{Kind: t.Def.Kind}
+	if r := t.Pointed(); r != nil {
+		ref.Name = r.Key()
+	}
+	return ref
+}
+
+// Agent returns the agent that the row under the cursor stands for, "" if there is none.
+func (t *Table[R, P]) Agent() string { return told(t.Def.Agent, t.Pointed()) }
+
+// Rig returns the rig of the row under the cursor, "" if there is none.
+func (t *Table[R, P]) Rig() string { return told(t.Def.Rig, t.Pointed()) }
+
+func told[P comparable](tell func(P) string, r P) string {
+	var none P
+	if tell == nil || r == none {
+		return ""
+	}
+	return tell(r)
+}
+
+// Called names what verbs act on, "" if there is nothing: "worker", "3 pools".
+func (t *Table[R, P]) Called() string {
+	rows := t.Targets()
+	switch {
+	case len(rows) == 0:
+		return ""
+	case len(rows) > 1:
+		return widget.Count(len(rows), t.Def.Noun)
+	case t.Def.Called != nil:
+		return t.Def.Called(rows[0])
+	}
+	return widget.Plain(rows[0].Key())
+}
+
+// Copies returns what may be copied from the row under the cursor.
+func (t *Table[R, P]) Copies() []Copied {
+	r := t.Pointed()
+	if r == nil || t.Def.Copies == nil {
+		return nil
+	}
+	return t.Def.Copies(r)
+}
+
+// Strip returns the row under the cursor in a few lines, nil if there is none.
+func (t *Table[R, P]) Strip(e *Env, w int) []string {
+	r := t.Pointed()
+	if r == nil || t.Def.Strip == nil {
+		return nil
+	}
+	return t.Def.Strip(e, r, w)
+}
+
+// Actions returns what only this panel can do.
+func (t *Table[R, P]) Actions() []Action {
+	if t.Def.Actions == nil {
+		return nil
+	}
+	return t.Def.Actions()
+}
+
+// Title returns the title of the panel with how many rows it has, and what is wrong with them.
+func (t *Table[R, P]) Title(e *Env) widget.Tab {
+	out := widget.Tab{
+		ID:    string(t.Def.ID),
+		Key:   e.KeyOf("focus." + string(t.Def.ID)),
+		Name:  t.Def.Title,
+		Extra: strconv.Itoa(len(t.Rows)),
+	}
+	if t.Def.Count != nil {
+		out.Extra = t.Def.Count(e)
+	} else if e.Snap == nil { // that there is none would be said of what nobody knows
+		out.Extra = ""
+	}
+	if t.Def.Ills != nil {
+		out.Note, out.Alert = t.Def.Ills(e)
+	}
+	if len(t.Marks) > 0 && !t.Def.Part {
+		out.Note = widget.Number(len(t.Marks)) + " marked"
+	}
+	return out
+}
+
+// Search returns what makes the list show only a part, "" if it shows all, and how much it shows.
+func (t *Table[R, P]) Search(e *Env) (text, found string) {
+	switch {
+	case t.Def.Part:
+		return "", ""
+	case t.Def.Search != nil:
+		text = t.Def.Search(e)
+	default:
+		text = SearchText(e, &t.Filter, t.Def.Always)
+	}
+	if text == "" {
+		return "", ""
+	}
+	return text, fmt.Sprintf("%d of %d", len(t.List.Shown), len(t.Rows))
+}
+
+// SearchText is what a filter and the attention filter leave, "" if they leave all.
+func SearchText(e *Env, f *widget.Filter, always bool) string {
+	var parts []string
+	if e.Attention && !always {
+		parts = append(parts, "!attention")
+	}
+	if f.Active() {
+		parts = append(parts, "/"+f.Text)
+	}
+	return strings.Join(parts, " ")
+}
+
+// Draw returns the panel: its rule, the heads of its columns, its rows.
+func (t *Table[R, P]) Draw(e *Env, at Box) []string {
+	key := widget.CacheKey{
+		W:      at.W,
+		H:      at.H,
+		Focus:  at.Focus,
+		Data:   t.Version,
+		UI:     e.UI,
+		Second: e.Now.Unix(),
+	}
+	if e.Snap != nil {
+		key.Rows = 1
+	}
+	return t.lines.Lines(key, func() []string { return t.draw(e, at) })
+}
+
+func (t *Table[R, P]) draw(e *Env, at Box) []string {
+	w, h := at.W, at.H
+	lines := append(make([]string, 0, h), e.Look.Title(w, at.Focus, at.Tabs, t.ruleNote(e, at)))
+	if len(t.List.Shown) == 0 {
+		return widget.FillRows(append(lines, t.nothing(e, w, h)...), w, h)
+	}
+	shown := t.Visible()
+	columns, room := t.Def.Columns(e, shown, w), h-1
+	if t.Headed(e, w, h) {
+		lines = append(lines, heads(e.Look, columns, w))
+		room--
+	}
+	from, to := t.List.Window(room)
+	for k := from; k < to; k++ {
+		r := shown[k]
+		s := widget.RowState{
+			Cursor: r.Key() == t.Chosen,
+			Marked: t.Marks[r.Key()],
+			Focus:  at.Focus,
+			Stray:  t.List.Strays[r.Key()],
+		}
+		if t.Def.Cursor != nil {
+			s.Cursor = t.Def.Cursor(k, r, at.Focus)
+		}
+		l := RowLine(e.Look, columns, r, s)
+		if lines = append(lines, l.Fill(w)); !t.Def.Exact || l.Width > w {
+			lines[len(lines)-1] = widget.Crop(lines[len(lines)-1], w)
+		}
+	}
+	return widget.FillRows(lines, w, h)
+}
+
+// Headed reports whether a list of that size has heads above its columns.
+func (t *Table[R, P]) Headed(e *Env, w, h int) bool {
+	return !t.Def.Plain && h-1 >= 8 && w >= 60 && e.H >= 28
+}
+
+// Hidden returns how many rows are outside a place of that size.
+func (t *Table[R, P]) Hidden(e *Env, w, h int) (above, below int) {
+	room := h - 1
+	if t.Headed(e, w, h) {
+		room--
+	}
+	return t.List.Outside(room)
+}
+
+// ruleNote is the end of the rule: what is hidden, where the title does not say it, and the order of the rows.
+func (t *Table[R, P]) ruleNote(e *Env, at Box) string {
+	if t.Def.Note != nil {
+		return t.Def.Note(e, at.Tabs)
+	}
+	note := ""
+	if text, found := t.Search(e); text != "" && !widget.Searched(at.Tabs) {
+		note = text + "  " + found
+	}
+	o, ways := t.Sorting(e.Now)
+	if o == nil || t.Def.Part || len(t.Rows) < 2 || !at.Focus && *o == (widget.Order{}) ||
+		e.Single {
+		return note
+	}
+	text := widget.OrderText(*o, ways)
+	if k := e.Key("list.sort"); k != "" {
+		text = k + ":" + text
+	}
+	if note == "" {
+		return text
+	}
+	return note + "  " + text
+}
+
+// nothing says why the list is empty and what would fill it, in h lines with the rule.
+func (t *Table[R, P]) nothing(e *Env, w, h int) []string {
+	lines := t.Help(e, w)
+	if t.Def.Brief != nil && len(t.Rows) == 0 && e.Snap != nil &&
+		h-1 < len(lines) { // the beginning alone leads nowhere
+		return e.Look.Notes(w, t.Def.Brief(e))
+	}
+	return lines
+}
+
+// Help says why the list is empty and what would fill it.
+func (t *Table[R, P]) Help(e *Env, w int) []string {
+	n := len(t.Rows)
+	switch {
+	case t.Def.Empty != nil:
+		return t.Def.Empty(e, w)
+	case e.Snap == nil:
+		return e.Look.Notes(w, "Waiting for the city.")
+	case n > 0 && e.Attention && !t.Filter.Active():
+		return e.Look.Notes(w, "No "+t.Def.Noun+" needs attention.",
+			fmt.Sprintf("%s shows all %d again.", e.KeyOf("view.attention"), n))
+	case n > 0:
+		return e.Look.Notes(
+			w,
+			fmt.Sprintf("None of %s matches %q.", widget.Count(n, t.Def.Noun), t.Filter.Text),
+			e.Clears(),
+		)
+	case t.Def.Help == nil:
+		return e.Look.Notes(w, "No "+t.Def.Noun+"s.")
+	}
+	return t.Def.Help(e, w)
+}
+
+// Clears says which key takes a filter away.
+func (e *Env) Clears() string { return e.KeyOf("view.back") + " clears the filter." }
+
+// Column is a column of a table with its width.
+type Column[P any] struct {
+	Head  string
+	W     int
+	Gap   int  // blanks before it
+	Right bool // its head is at its right
+	Cell  func(l *widget.Line, r P, s widget.RowState)
+}
+
+// RowLine draws a row.
+func RowLine[P any](k *widget.Styles, columns []Column[P], r P, s widget.RowState) widget.Line {
+	l := k.RowStart(s)
+	for i := range columns {
+		if i > 0 {
+			l.Space(columns[i].Gap)
+		}
+		columns[i].Cell(&l, r, s)
+	}
+	return l
+}
+
+// heads draws the heads of columns.
+func heads[P any](k *widget.Styles, columns []Column[P], w int) string {
+	text := "   "
+	for i, c := range columns {
+		if i > 0 {
+			text += widget.Spaces(c.Gap)
+		}
+		if c.Right {
+			text += widget.FitRight(c.Head, c.W, "")
+		} else {
+			text += widget.Fit(c.Head, c.W, "")
+		}
+	}
+	l := widget.Line{Styles: k}
+	l.Add(themes.Dim, text)
+	return widget.Crop(l.Fill(w), w)
+}
+
+// shown leaves out the columns that have no width.
+func shown[P any](columns []Column[P]) []Column[P] {
+	return slices.DeleteFunc(columns, func(c Column[P]) bool { return c.W <= 0 })
+}
+
+// Visible are the rows that the list shows, as far as the filter leaves them.
+func (t *Table[R, P]) Visible() []P {
+	rows := make([]P, len(t.List.Shown))
+	for k, i := range t.List.Shown {
+		rows[k] = &t.Rows[i]
+	}
+	return rows
+}
+
+// Marking are the marks of a list.
+type Marking struct {
+	Marks  *map[string]bool
+	Anchor *string // the row that was marked last
+	Rows   widget.Rows
+	List   *widget.List
+}
+
+// Here is the id under the cursor, "" if the list is empty.
+func (k *Marking) Here() string {
+	if i := k.List.Current(k.Rows); i >= 0 {
+		return k.Rows.ID(i)
+	}
+	return ""
+}
+
+// Pruned are marks without those whose rows are gone.
+func Pruned(marks map[string]bool, known func(id string) bool) map[string]bool {
+	for id := range marks {
+		if !known(id) {
+			marks = maps.Clone(marks)
+			delete(marks, id)
+		}
+	}
+	return marks
+}

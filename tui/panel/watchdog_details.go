@@ -1,0 +1,137 @@
+package panel
+
+import (
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// details is how a watchdog stands, whom it looks after, who judges, and what was decided last.
+func (d *Watchdogs) details(e *Env, name string) []string {
+	r := d.Find(name)
+	if r == nil {
+		return []string{"This watchdog is no longer part of the city."}
+	}
+	w, dot := r.Dog, " "+e.Look.Glyphs.Dot+" "
+	sign, token := watchdogSign(e.Look, r.Word)
+	state := e.Look.Paint(token, sign+" "+r.Word)
+	if next := r.beats(e.Now).Full; next != "" {
+		state += dot + next
+	}
+	lines := []string{e.Look.Field("state", state)}
+	if call := w.Escalated; call != nil {
+		text := widget.Plain(call.To) + " for " + widget.Age(e.Now.Sub(call.At)) + ": " +
+			widget.Plain(call.Message)
+		if call.Seen {
+			text += dot + "seen by " + widget.Plain(call.By)
+			lines = append(lines, e.Look.Field("calls", text))
+		} else {
+			lines = append(lines, e.Look.Field("calls", e.Look.Paint(themes.Bad, text)))
+		}
+	}
+	if w.Degraded != "" {
+		lines = append(lines, e.Look.Field("degraded",
+			e.Look.Paint(themes.Warn, widget.Plain(w.Degraded))))
+	}
+	lines = append(lines, e.Look.Field("watches", d.watchedText(e, w)),
+		e.Look.Field("heartbeat", heartText(e, r)))
+	if says := w.Reports(); says != "" {
+		lines = append(lines, e.Look.Field("reports", says))
+	}
+	if w.Last != nil {
+		lines = append(lines, e.Look.Field("decided", judgementText(e.Now, w.Last)))
+	} else {
+		lines = append(lines, e.Look.Field("decided", "nothing yet"))
+	}
+	if w.Failed > 0 {
+		lines = append(lines, e.Look.Field("in vain", widget.Count(w.Failed, "wake")+" in a row"))
+	}
+	lines = append(lines, e.Look.Field("judges", judgeText(e, w)))
+	if w.Every > 0 {
+		lines = append(lines, e.Look.Field("beats", "every "+widget.Duration(w.Every)))
+	}
+	return append(lines, e.Look.Field("declared", widget.Plain(w.Source)))
+}
+
+func (d *Watchdogs) watchedText(e *Env, w *city.Watchdog) string {
+	text := widget.Plain(w.Watches)
+	if r := d.agents.Find(w.Watches); r != nil {
+		sign, token := ConditionOf(e.Look, r)
+		text += " " + e.Look.Glyphs.Dot + " " + e.Look.Paint(token, sign) + " for " +
+			widget.Age(e.Now.Sub(r.Since))
+		if r.Frozen {
+			text += ", " + e.Look.Paint(themes.Warn, "frozen: a signal has stopped it")
+		}
+	} else {
+		text += ", which is not there"
+	}
+	if w.Mail > 0 {
+		text += fmt.Sprintf(" %s %d unread", e.Look.Glyphs.Dot, w.Mail)
+	}
+	return text
+}
+
+func heartText(e *Env, r *WatchdogRow) string {
+	text := r.Heart(e.Now).Full
+	if r.Dog.Problem != "" {
+		text += " " + e.Look.Glyphs.Dot + " " +
+			e.Look.Paint(themes.Warn, widget.Plain(r.Dog.Problem))
+	}
+	return text
+}
+
+func judgeText(e *Env, w *city.Watchdog) string {
+	switch w.Mode {
+	case city.ByTriage:
+		text := widget.Plain(w.Triage) + ", started for each beat"
+		if w.TTL > 0 {
+			text += ", within " + widget.Duration(w.TTL)
+		}
+		if t := w.Triaged; t != nil {
+			text += "; at work for " + widget.Age(e.Now.Sub(t.Since)) + ", the ages decide in " +
+				widget.Remaining(t.Until.Sub(e.Now))
+		}
+		return text
+	case city.ByThresholds:
+		return "the ages alone"
+	case city.ByRestart:
+		return "the ages alone; nothing can be typed, so what is very stale is restarted"
+	}
+	return widget.Plain(string(w.Mode))
+}
+
+// judgementText is a decision in a line.
+func judgementText(now time.Time, j *city.Judgement) string {
+	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago, " +
+		judgedBy(j)
+}
+
+// judgedBy says who decided something and why, and what became of it.
+func judgedBy(j *city.Judgement) string {
+	text := "by " + widget.Plain(j.By)
+	if j.Took > 0 {
+		text += " in " + widget.Elapsed(j.Took)
+	}
+	text += ": " + widget.Plain(j.Reason)
+	if j.Result != "" {
+		text += " (" + widget.Plain(j.Result) + ")"
+	}
+	return text
+}
+
+// judgements are what was decided lately, the newest first.
+func judgements(e *Env, w *city.Watchdog) []string {
+	all := make([]city.Decision, 0, len(w.Recent))
+	for i := range w.Recent {
+		all = append(all, city.Decision{At: w.Recent[i].At, What: string(w.Recent[i].Decision),
+			Why: judgedBy(&w.Recent[i])})
+	}
+	lines := Decisions(e, all)
+	if len(all) == 0 && w.Last != nil {
+		lines[len(lines)-1] = e.Look.Paint(themes.Dim, "None but nothing, which is not kept.")
+	}
+	return lines
+}

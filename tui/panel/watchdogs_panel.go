@@ -1,0 +1,252 @@
+package panel
+
+import (
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
+
+// Watchdogs is the panel of the city's Watchdogs, those that need a person first.
+type Watchdogs struct {
+	Table[WatchdogRow, *WatchdogRow]
+	agents *Agents // that they look after
+}
+
+func newWatchdogs(all *Agents) *Watchdogs {
+	d := &Watchdogs{agents: all}
+	d.Table = NewTable(Definition[WatchdogRow, *WatchdogRow]{
+		About: About{ID: IDWatchdogs, Title: "Watchdogs", Hotkey: "6", Noun: "watchdog",
+			Zone: keymap.InWatchdogs, Kind: KindWatchdog,
+			Opens: "watchdog.details", Details: "watchdog.details", Nouns: []string{"watchdog",
+				"agent"},
+			Optional: true, Unmarked: true, Explains: true, Share: 6, Least: 3,
+			Follows: true, Proxy: "the agent that is watched is not there"},
+		Rows: func(e *Env) []WatchdogRow {
+			rows := make([]WatchdogRow, len(e.Snap.Watchdogs))
+			for i := range rows {
+				rows[i] = newWatchdogRow(&e.Snap.Watchdogs[i], e.Look.Glyphs.Dot)
+			}
+			return rows
+		},
+		Orders: func(time.Time) []widget.Way[WatchdogRow] {
+			return []widget.Way[WatchdogRow]{{Name: "need", Rank: watchdogRank}}
+		},
+		Matches: func(f *widget.Filter, r *WatchdogRow, _ time.Time) bool { return r.Passes(f) },
+		Needs:   func(r *WatchdogRow, _ time.Time) bool { return r.Attention() },
+		Columns: d.Columns,
+		Ills:    func(*Env) (string, bool) { return d.ills() },
+		Help:    d.help,
+		Agent:   func(r *WatchdogRow) string { return r.watches },
+		Rig:     func(r *WatchdogRow) string { return d.agents.rigOf(r.watches) },
+		Copies: func(r *WatchdogRow) []Copied {
+			return []Copied{{"name", r.Name}, {"the agent that it watches", r.watches},
+				{"why it stands so", r.told},
+				{"where it is declared", r.Dog.Source}}
+		},
+		Strip:   d.strip,
+		Actions: d.actions,
+	})
+	return d
+}
+
+// actions are about the watchdog under the cursor. Verbs of agents are about the agent that it watches.
+func (d *Watchdogs) actions() []Action {
+	const details = "show the watchdog in detail: heartbeat, who judges, the last decisions and why"
+	return []Action{
+		{Action: Key{ID: "watchdog.details", Key: keymap.Bind(details, "enter"),
+			Short: "details",
+			Run:   d.show}},
+		{Writes: true, Action: Key{ID: "watchdog.beat",
+			Key:   keymap.Bind("have the watchdog look now", "t"),
+			Short: "beat",
+			Why:   func(e *Env) string { return d.Current().JudgedNow(e.Now) },
+			Run:   func(*Env) []Request { return []Request{LookNow(d.Current())} }}},
+		{Action: Key{ID: "watchdog.agent", Key: keymap.Bind("go to the agent that it watches",
+			"."),
+			Short: "agent", Why: d.whyNoAgent,
+			Run: func(*Env) []Request { return []Request{{Visit: d.Current().watches}} }}},
+	}
+}
+
+func (d *Watchdogs) whyNoAgent(*Env) string {
+	if r := d.Current(); d.agents.Find(r.watches) == nil {
+		return widget.Plain(r.watches) + " is not there"
+	}
+	return ""
+}
+
+// JudgedNow says that a beat is being judged, "" if none is.
+func (r *WatchdogRow) JudgedNow(now time.Time) string {
+	if r.Dog.Triaged != nil {
+		return r.beats(now).Full + " already"
+	}
+	return ""
+}
+
+// LookNow has a watchdog look now.
+func LookNow(r *WatchdogRow) Request {
+	return Request{Ask: "Have " + r.Shown + " look now?", Verb: "beat", Doing: "beating",
+		What:     r.Shown,
+		Commands: []city.Command{city.Beat{Watchdog: r.Name}}}
+}
+
+// show is a watchdog in detail, with what was decided lately.
+func (d *Watchdogs) show(*Env) []Request {
+	r := d.Current()
+	name := r.Name
+	return []Request{{Title: "watchdog " + r.Shown, Lines: func(e *Env, w int) []string {
+		lines := d.details(e, name)
+		if r := d.Find(name); r != nil {
+			lines = append(lines, judgements(e, r.Dog)...)
+		}
+		return widget.WrapAll(lines, w)
+	}}}
+}
+
+// watchdogColumns are the widths of the Watchdogs panel; 0 = dropped.
+type watchdogColumns struct{ state, name, watches, heart, mode, why, gap int }
+
+func watchdogWidths(e *Env, rows []*WatchdogRow, w int) watchdogColumns {
+	const state, enough = 10, 30 // "very stale"; what why must have before others are shown
+	c := watchdogColumns{state: state + 2, name: 6, watches: 7, heart: 9, mode: 4, gap: 2}
+	full := 0
+	for _, r := range rows {
+		h := r.Heart(e.Now)
+		c.name, c.watches = max(c.name, widget.Width(r.Shown)), max(c.watches,
+			widget.Width(widget.Plain(r.watches)))
+		c.heart, full = max(c.heart, widget.Width(h.Brief)), max(full, widget.Width(h.Full))
+		c.mode = max(c.mode, widget.Width(r.whoJudges()))
+	}
+	c.name, c.watches = min(c.name, max(8, min(24, w/5))), min(c.watches, max(8, min(24, w/5)))
+	c.mode = min(c.mode, 20)
+	if w < 50 {
+		c.gap, c.name, c.heart = 1, min(c.name, 9), 4
+	}
+	rest := w - 4 - c.state - c.gap - c.name - c.gap
+	take := func(n *int, least int) {
+		if rest-*n-c.gap < least {
+			*n = 0
+			return
+		}
+		rest -= *n + c.gap
+	}
+	take(&c.heart, 8)
+	take(&c.watches, 14)
+	take(&c.mode, enough+20)
+	if more := full - c.heart; c.heart > 0 && more > 0 && rest-more >= enough {
+		c.heart, rest = full, rest-more
+	}
+	c.why = max(0, rest)
+	return c
+}
+
+// Columns are those of the Watchdogs panel that fit into w.
+func (d *Watchdogs) Columns(e *Env, rows []*WatchdogRow, w int) []Column[*WatchdogRow] {
+	c, more := watchdogWidths(e, rows, w), e.Look.Glyphs.More
+	return append([]Column[*WatchdogRow]{
+		{Head: "state", W: c.state, Cell: func(l *widget.Line, r *WatchdogRow, _ widget.RowState) {
+			sign, token := watchdogSign(e.Look, r.Word)
+			l.Add(token, widget.Fit(sign+" "+r.Word, c.state, more))
+		}},
+		{Head: "name", W: c.name, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
+			s widget.RowState) {
+			l.Add(s.NameToken(), widget.FitName(r.Shown, c.name, more))
+		}},
+	}, shown([]Column[*WatchdogRow]{
+		{Head: "watches", W: c.watches, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
+			_ widget.RowState) {
+			l.Add(themes.Text, widget.FitName(widget.Plain(r.watches), c.watches, more))
+		}},
+		{Head: "heartbeat", W: c.heart, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
+			_ widget.RowState) {
+			_, token := watchdogSign(e.Look, r.Word)
+			text := r.Heart(e.Now)
+			if widget.Width(text.Full) > c.heart {
+				text.Full = text.Brief
+			}
+			l.Add(token, widget.Fit(text.Full, c.heart, more))
+		}},
+		{Head: "judge", W: c.mode, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
+			_ widget.RowState) {
+			mode := themes.Dim
+			if r.Dog.Degraded != "" {
+				mode = themes.Warn
+			}
+			l.Add(mode, widget.Fit(r.whoJudges(), c.mode, more))
+		}},
+		{Head: "last decision", W: c.why, Gap: c.gap, Cell: func(l *widget.Line, r *WatchdogRow,
+			_ widget.RowState) {
+			e.Look.Reason(l, r.because(e.Now), c.why)
+		}},
+	})...)
+}
+
+// because is why a watchdog stands so, and when it looks next.
+func (r *WatchdogRow) because(now time.Time) widget.Reason {
+	b := widget.Reason{Text: r.Why(now), Token: themes.Text, Tail: r.beats(now),
+		TailToken: themes.Dim}
+	switch {
+	case r.Dog.Calls():
+		b.Token = themes.Bad
+	case r.Dog.Suspended:
+		b.Token = themes.Dim
+	case r.Attention():
+		b.Token = themes.Warn
+	}
+	if r.Dog.Triaged != nil {
+		b.TailToken = themes.Busy
+	}
+	return b
+}
+
+// help says what would fill the list.
+func (d *Watchdogs) help(e *Env, w int) []string {
+	return e.Look.Notes(w, "No watchdogs: nobody looks whether an agent is at work. "+
+		"Add one to "+widget.Plain(e.Snap.Path)+"/city.toml:", "",
+		"    [[watchdogs]]", `    name = "chain"`,
+		`    watches = "AGENT"      # which says so with: gc heartbeat`)
+}
+
+// strip is a watchdog in a few lines, beside the lists.
+func (d *Watchdogs) strip(e *Env, r *WatchdogRow, w int) []string {
+	lines := []string{e.Look.Title(w, false, []widget.Tab{{Name: "watchdog " + r.Shown,
+		Active: true}}, widget.Plain(r.Dog.Source))}
+	for i, text := range d.details(e, r.Name) {
+		if i < 5 {
+			l := widget.Line{Styles: e.Look}
+			l.Space(1)
+			lines = append(lines, widget.Crop(l.String()+text, w))
+		}
+	}
+	return lines
+}
+
+// Passes reports whether a watchdog's row passes.
+func (r *WatchdogRow) Passes(f *widget.Filter) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(r.Word, t.Word)
+		case "name":
+			hit = widget.HasNamePrefix(r.Name, t.Word) || widget.HasNamePrefix(r.watches, t.Word)
+		case "":
+			hit = t.In(r.Shown) || !t.Fuzzy &&
+				(t.In(r.Word) || t.In(r.watches) || t.In(r.whoJudges()) || t.In(r.told))
+		}
+		return hit
+	})
+}
+
+// Update takes the rows of a snapshot. The agents say for which of them a watchdog calls.
+func (d *Watchdogs) Update(e *Env) {
+	d.Table.Update(e)
+	for _, w := range d.Calling() {
+		if r := d.agents.Find(w.watches); r != nil {
+			r.Heed(w.Dog)
+		}
+	}
+}
