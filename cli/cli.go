@@ -135,7 +135,7 @@ func branches() []branch {
 	add("register", fleet.RegisterCommand)
 	add("unregister", fleet.UnregisterCommand)
 	add("prefs", prefsCommand)
-	add("doctor", doctor.DoctorCommand)
+	add("doctor", doctor.Command)
 	add("version", versionCommand)
 	add("completion", completionCommand)
 	add("man", manCommand)

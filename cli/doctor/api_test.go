@@ -24,18 +24,28 @@ func TestJudgeAPI(t *testing.T) {
 		state, says string
 	}{
 		{config.API{Bind: "127.0.0.1", Token: true}, "ok", "socket alone"},
-		{config.API{Port: 8080, Bind: "127.0.0.1"}, "note", "every user of this machine may do everything on 127.0.0.1:8080"},
-		{config.API{Port: 8080, Bind: "localhost", TokenFile: good}, "ok", "with a token, on 127.0.0.1:8080"},
+		{config.API{Port: 8080, Bind: "127.0.0.1"}, "note", "every user of this machine may do " +
+			"everything on 127.0.0.1:8080"},
+		{config.API{Port: 8080, Bind: "localhost", TokenFile: good}, "ok",
+			"with a token, on 127.0.0.1:8080"},
 		{config.API{Port: 8080, Bind: "::1", TokenFile: good}, "ok", "with a token, on [::1]:8080"},
-		{config.API{Port: 8080, Bind: "0.0.0.0", TokenFile: good}, "note", "other machines can reach it on 0.0.0.0:8080"},
+		{config.API{Port: 8080, Bind: "0.0.0.0", TokenFile: good}, "note",
+			"other machines can reach it on 0.0.0.0:8080"},
 		{config.API{Port: 8080, Bind: "0.0.0.0"}, "bad", "everybody who reaches this machine"},
-		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: file("open", 0o644)}, "bad", "others may read its token"},
-		{config.API{Port: 8080, Bind: "127.0.0.1", Token: true}, "ok", "with a token, on 127.0.0.1:8080"}, // the controller makes it
-		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: good, ReadFile: file("openread", 0o644)}, "bad", "others may read its token"},
-		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: filepath.Join(dir, "none")}, "bad", "no such file"},
+		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: file("open", 0o644)}, "bad",
+			"others may read its token"},
+		// the controller makes it
+		{config.API{Port: 8080, Bind: "127.0.0.1", Token: true}, "ok",
+			"with a token, on 127.0.0.1:8080"},
+		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: good,
+			ReadFile: file("openread", 0o644)}, "bad", "others may read its token"},
+		{config.API{Port: 8080, Bind: "127.0.0.1", TokenFile: filepath.Join(dir, "none")}, "bad",
+			"no such file"},
 	} {
 		f := judgeAPI(dir, c.api)
-		if f.State != c.state || !strings.Contains(f.Detail, c.says) || (c.state != "ok" && f.Fix == "") || strings.Contains(f.Detail+f.Fix, "0123456789abcdef") {
+		if f.State != c.state || !strings.Contains(f.Detail, c.says) ||
+			(c.state != "ok" && f.Fix == "") ||
+			strings.Contains(f.Detail+f.Fix, "0123456789abcdef") {
 			t.Errorf("%+v: %+v, want %s: %s", c.api, f, c.state, c.says)
 		}
 	}

@@ -48,8 +48,8 @@ func bad(fix, format string, args ...any) finding {
 	return finding{State: "bad", Fix: fix, Detail: fmt.Sprintf(format, args...)}
 }
 
-// DoctorCommand returns the command doctor.
-func DoctorCommand(e *env.Env) *cobra.Command {
+// Command returns the command doctor.
+func Command(e *env.Env) *cobra.Command {
 	var fix, report bool
 	c := &cobra.Command{
 		Use: "doctor [FILE]", Short: "Look for trouble with this machine and city, with what to " +
@@ -98,24 +98,9 @@ func runChecks(ctx context.Context, e *env.Env, fix bool, report string) error {
 			tellMended(e, did)
 		}
 	}
-	p := newPatient(ctx, dir)
-	p.slow, p.takeover = e.SayVerySlow, takeover(e, dir)
+	p := newPatient(ctx, e, dir)
 	defer p.close()
-	var found []finding
-	for _, c := range checks() {
-		f := c.look(ctx, p)
-		f.Check = c.name
-		found = append(found, f)
-	}
-	owners := checkOwner(e, p)
-	owners.Check = "owners"
-	found = append(found, owners)
-	found = append(found, examineService(ctx, p, e)...)
-	found = append(found, examineProviders(ctx, p)...)
-	found = append(found, examineStores(ctx, p, !e.ReadOnly)...)
-	mine := doctorPrefs(e)
-	mine.Check = "preferences"
-	found = append(found, mine, examineSupervisor(ctx, e))
+	found := examine(ctx, p)
 	for i := range found {
 		found[i].Detail = redact.Text(found[i].Detail)
 	}
@@ -163,6 +148,7 @@ func tellFindings(e *env.Env, found []finding) error {
 // Patient is what the checks look at.
 type Patient struct {
 	dir      string
+	env      *env.Env // of the command
 	config   *config.City
 	grant    trust.Grant // of its programs
 	refused  error
@@ -177,8 +163,9 @@ type Patient struct {
 	takeover string             // who would watch agents that nobody watches
 }
 
-func newPatient(ctx context.Context, dir string) *Patient {
-	p := &Patient{dir: dir, close: func() {}, trials: map[string]finding{}}
+func newPatient(ctx context.Context, e *env.Env, dir string) *Patient {
+	p := &Patient{dir: dir, env: e, close: func() {}, trials: map[string]finding{},
+		slow: e.SayVerySlow, takeover: takeover(e, dir)}
 	p.Running, p.deaf = folder.AskController(ctx, dir)
 	p.config, p.refused = folder.LoadCityOf(dir, p.Running)
 	p.grant = folder.Trusted(dir, p.config)
@@ -199,27 +186,6 @@ func (p *Patient) agents() int {
 		return 0
 	}
 	return len(folder.Plan(p.config, p.dir))
-}
-
-type check struct {
-	name string
-	look func(ctx context.Context, p *Patient) finding
-}
-
-func checks() []check {
-	return []check{
-		{"configuration", checkCity}, {"trust", checkTrust}, {"agents", checkAgents},
-		{"programs", checkPrograms}, {"rigs", checkRigs}, {"automations", checkAutomations},
-		{"formulas", checkRecipes}, {"overrides", checkOverrides}, {"folder .gc", checkFolder},
-		{"leftovers", checkLeftovers}, {"controller", checkController}, {"versions", checkVersions},
-		{"API", checkAPI},
-		{"sessions", checkSessions}, {"crashes", checkQuarantine}, {"stray processes", checkStrays},
-		{"whose work", CheckStranded}, {"event log", checkLog}, {"events' script", checkMirror},
-		{"bd's server", checkDolt}, {"file system", checkFileSystem}, {"disk space", checkSpace},
-		{"clock", checkClock}, {"git", checkGit},
-		{"terminals", checkTerminals}, {"open files", checkFiles}, {"processes", checkTasks},
-		{"inotify", checkInotify}, {"logging out", checkLinger},
-	}
 }
 
 func checkFolder(_ context.Context, p *Patient) finding {

@@ -26,12 +26,16 @@ func TestJudgeGroups(t *testing.T) {
 	}{
 		{judgeOverrides(nil, pools), "ok", "0 pools set by hand"},
 		{judgeOverrides(map[string]int{"w": 3}, pools), "ok", "1 pool set by hand"},
-		{judgeOverrides(map[string]int{"w": 4}, pools), "note", "w is set to 4, and its bounds are 1 to 3 (city.toml:4:1)"},
+		{judgeOverrides(map[string]int{"w": 4}, pools), "note",
+			"w is set to 4, and its bounds are 1 to 3 (city.toml:4:1)"},
 		{judgeOverrides(map[string]int{"gone": 1, "w": 1}, pools), "note", "there is no pool gone"},
 		{judgeRigs([]agent.Rig{{Name: "demo"}}), "ok", "1 rig"},
-		{judgeRigs([]agent.Rig{{Name: "demo"}, {Name: "lost", Problem: "its folder is missing", Source: "city.toml:9:1"}}), "bad", "lost (city.toml:9:1): its folder is missing"},
+		{judgeRigs([]agent.Rig{{Name: "demo"},
+			{Name: "lost", Problem: "its folder is missing", Source: "city.toml:9:1"}}), "bad",
+			"lost (city.toml:9:1): its folder is missing"},
 	} {
-		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) || (c.state != "ok" && c.f.Fix == "") {
+		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
+			(c.state != "ok" && c.f.Fix == "") {
 			t.Errorf("%+v, want %s: %s", c.f, c.state, c.says)
 		}
 	}
@@ -47,7 +51,8 @@ func TestDamagedOverrides(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[pools]\nw = \"many\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if f := checkOverrides(t.Context(), &Patient{dir: dir}); f.State != "bad" || !strings.Contains(f.Detail, file) {
+	if f := checkOverrides(t.Context(), &Patient{dir: dir}); f.State != "bad" ||
+		!strings.Contains(f.Detail, file) {
 		t.Errorf("%+v", f)
 	}
 }
@@ -56,19 +61,30 @@ func TestDamagedOverrides(t *testing.T) {
 func TestDoctorTellsWhatIsInForce(t *testing.T) {
 	conf := &config.City{Revision: "bbbbbbbbbbbb0123"}
 	mistakes := &config.Error{Problems: []config.Problem{{Message: "one"}, {Message: "two"}}}
-	running := func(c city.ConfigInfo) *city.Snapshot { c.Revision = "aaaaaaaaaaaa"; return &city.Snapshot{Config: c} }
+	running := func(c city.ConfigInfo) *city.Snapshot {
+		c.Revision = "aaaaaaaaaaaa"
+		return &city.Snapshot{Config: c}
+	}
 	for _, c := range []struct {
 		p           Patient
 		state, says string
 	}{
 		{Patient{config: conf}, "ok", "0 agents, revision bbbbbbbbbbbb"},
-		{Patient{config: conf, Running: &city.Snapshot{Config: city.ConfigInfo{Revision: "bbbbbbbbbbbb"}}}, "ok", "0 agents, revision bbbbbbbbbbbb"},
-		{Patient{config: conf, Running: running(city.ConfigInfo{})}, "note", "revision bbbbbbbbbbbb is not read yet; revision aaaaaaaaaaaa is in force"},
-		{Patient{config: conf, Running: running(city.ConfigInfo{Held: &city.Held{Revision: "bbbbbbbbbbbb", Removes: []string{"y", "x"}, Running: 3}})},
-			"note", "revision bbbbbbbbbbbb is held, it removes 2 of 3 running agents (x, y); revision aaaaaaaaaaaa is in force"},
+		{Patient{config: conf, Running: &city.Snapshot{
+			Config: city.ConfigInfo{Revision: "bbbbbbbbbbbb"}}}, "ok",
+			"0 agents, revision bbbbbbbbbbbb"},
+		{Patient{config: conf, Running: running(city.ConfigInfo{})}, "note",
+			"revision bbbbbbbbbbbb is not read yet; revision aaaaaaaaaaaa is in force"},
+		{Patient{config: conf, Running: running(
+			city.ConfigInfo{Held: &city.Held{Revision: "bbbbbbbbbbbb", Removes: []string{"y", "x"},
+				Running: 3}})},
+			"note", "revision bbbbbbbbbbbb is held, it removes 2 of 3 running agents (x, y); " +
+				"revision aaaaaaaaaaaa is in force"},
 		{Patient{config: conf, Running: running(city.ConfigInfo{Rejected: "another name"})},
-			"bad", "revision bbbbbbbbbbbb is refused; revision aaaaaaaaaaaa is in force:\nanother name"},
-		{Patient{refused: mistakes, Running: running(city.ConfigInfo{})}, "bad", "2 mistakes; revision aaaaaaaaaaaa is in force:\none\ntwo"},
+			"bad", "revision bbbbbbbbbbbb is refused; revision aaaaaaaaaaaa is in force:\n" +
+				"another name"},
+		{Patient{refused: mistakes, Running: running(city.ConfigInfo{})}, "bad",
+			"2 mistakes; revision aaaaaaaaaaaa is in force:\none\ntwo"},
 		{Patient{refused: mistakes}, "bad", "2 mistakes:\none\ntwo"},
 	} {
 		if f := checkCity(t.Context(), &c.p); f.State != c.state || f.Detail != c.says {
@@ -81,10 +97,12 @@ func TestDoctorTellsWhatIsInForce(t *testing.T) {
 func TestFindingsOfSeveralLines(t *testing.T) {
 	var out bytes.Buffer
 	a := &env.Env{Printer: output.Printer{Out: &out, Getenv: func(string) string { return "" }}}
-	if err := tellFindings(a, []finding{{Check: "configuration", State: "bad", Detail: "2 mistakes:\none\ntwo", Fix: "edit"}}); err != nil {
+	if err := tellFindings(a, []finding{{Check: "configuration", State: "bad",
+		Detail: "2 mistakes:\none\ntwo", Fix: "edit"}}); err != nil {
 		t.Fatal(err)
 	}
-	want := "     CHECK          FOUND\nbad  configuration  2 mistakes:\n                    one\n                    two\n                    -> edit\n"
+	want := "     CHECK          FOUND\nbad  configuration  2 mistakes:\n                    " +
+		"one\n                    two\n                    -> edit\n"
 	if out.String() != want {
 		t.Error(cmp.Diff(want, out.String()))
 	}

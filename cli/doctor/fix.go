@@ -23,7 +23,6 @@ import (
 // ailment is what doctor can mend itself, because nothing can be lost by it.
 type ailment struct {
 	what string
-	told bool         // by a check of its own
 	idle bool         // only while nobody has the city's lock
 	then string       // what is to be done while somebody has it
 	read bool         // only while the configuration is in order
@@ -39,21 +38,28 @@ var onceRead = errors.New("it is written anew once the configuration is in order
 // leftoverAge is from when on a file that looks half written is taken to be left over.
 const leftoverAge = time.Hour
 
-// ailments looks for what can be mended in a city's folder.
-func ailments(dir string) []ailment {
+// openFolder finds a folder .gc of this user that others may enter.
+func openFolder(dir string) []ailment {
+	gc := folder.StateDir(dir)
+	info, err := os.Lstat(gc)
+	if err != nil || !info.IsDir() || disk.Own(gc) != nil || info.Mode().Perm() == 0o700 {
+		return nil
+	}
+	return []ailment{{what: fmt.Sprintf("%s can be entered by others (%v)", gc, info.Mode().Perm()),
+		mend: func() error { return disk.MakePrivate(gc) }}}
+}
+
+// leftovers finds what a controller, or another writer, did not clean up.
+func leftovers(dir string) []ailment {
 	gc := folder.StateDir(dir)
 	info, err := os.Lstat(gc)
 	if err != nil || !info.IsDir() || disk.Own(gc) != nil {
 		return nil
 	}
-	var out []ailment
-	if info.Mode().Perm() != 0o700 {
-		out = append(out, ailment{what: fmt.Sprintf("%s can be entered by others (%v)", gc,
-			info.Mode().Perm()), told: true, mend: func() error { return disk.MakePrivate(gc) }})
-	}
 	if _, err := os.Stat(filepath.Join(gc, "controller.lock")); err != nil {
-		return out // no controller was here yet
+		return nil // no controller was here yet
 	}
+	var out []ailment
 	if _, err := os.Lstat(filepath.Join(gc, ".gitignore")); errors.Is(err, fs.ErrNotExist) {
 		out = append(out, ailment{what: gc + " does not ignore itself: git would take in what runs",
 			mend: func() error { return folder.HideFromGit(gc) }})
@@ -144,9 +150,8 @@ func checkLeftovers(_ context.Context, p *Patient) finding {
 	held = held || err != nil
 	var lines []string
 	rest, fix := "it", ""
-	for _, ill := range ailments(p.dir) {
+	for _, ill := range leftovers(p.dir) {
 		switch {
-		case ill.told:
 		case ill.read && p.config == nil:
 			lines, rest = append(lines, ill.what+"; "+onceRead.Error()), "the rest"
 		case ill.idle && held:

@@ -13,8 +13,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// A folder in which nothing is wrong is left as it is, to the byte and to the time, as is what is only young, or has a name that
-// nobody gives to what is not done.
+// A folder in which nothing is wrong is left as it is, to the byte and to the time, as is what is only young, or
+// has a name that nobody gives to what is not done.
 func TestFixChangesNothing(t *testing.T) {
 	dir := t.TempDir()
 	gc := filepath.Join(dir, ".gc")
@@ -34,14 +34,16 @@ func TestFixChangesNothing(t *testing.T) {
 	if err := folder.LinkBinary(dir); err != nil {
 		t.Fatal(err)
 	}
-	young, old := ".gcity-ABCDEFGHIJKLMNOPQRSTUVWXYZ", []string{"events.jsonl", ".mine.toml", "known.json123456789", "gc.12"}
+	young, old := ".gcity-ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+		[]string{"events.jsonl", ".mine.toml", "known.json123456789", "gc.12"}
 	for _, name := range append(old, young) {
 		if err := os.WriteFile(filepath.Join(gc, name), []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range old {
-		if err := os.Chtimes(filepath.Join(gc, name), time.Time{}, time.Now().Add(-48*time.Hour)); err != nil {
+		if err := os.Chtimes(filepath.Join(gc, name), time.Time{},
+			time.Now().Add(-48*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -64,7 +66,8 @@ func listing(t *testing.T, dir string) (out []string) {
 			return err
 		}
 		info, err := e.Info()
-		out = append(out, strings.Join([]string{path, info.Mode().String(), info.ModTime().String()}, " "))
+		out = append(out, strings.Join([]string{path, info.Mode().String(),
+			info.ModTime().String()}, " "))
 		return err
 	})
 	if err != nil {
@@ -80,13 +83,16 @@ func TestFixSaysWhatItLeft(t *testing.T) {
 	if err := disk.MakePrivate(gc); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{".gc/controller.lock": "", ".gc/known.json": "{", "city.toml": "nonsense"} {
+	for name, text := range map[string]string{".gc/controller.lock": "", ".gc/known.json": "{",
+		"city.toml": "nonsense"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	m := mendCity(dir)
-	if len(m.Done) != 2 || len(m.Left) != 1 || !strings.Contains(m.Left[0], "known.json is damaged: it is written anew once the configuration is in order") {
+	if len(m.Done) != 2 || len(m.Left) != 1 ||
+		!strings.Contains(m.Left[0], "known.json is damaged: it is written anew once the "+
+			"configuration is in order") {
 		t.Errorf("%+v", m)
 	}
 	if data, err := os.ReadFile(folder.KnownPath(dir)); err != nil || string(data) != "{" {

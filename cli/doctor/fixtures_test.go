@@ -19,7 +19,8 @@ func shelf(t *testing.T) workstore.Place {
 	t.Helper()
 	dir := t.TempDir()
 	where := workstore.Place{Rig: "shop", Dir: filepath.Join(dir, "shop"), Prefix: "sh", City: dir}
-	if err := errors.Join(os.Mkdir(where.Dir, 0o700), os.Mkdir(folder.StateDir(dir), 0o700)); err != nil {
+	if err := errors.Join(os.Mkdir(where.Dir, 0o700), os.Mkdir(folder.StateDir(dir), 0o700)); err !=
+		nil {
 		t.Fatal(err)
 	}
 	s, err := workstore.OpenStore(where)

@@ -29,26 +29,35 @@ func TestJudgeMachine(t *testing.T) {
 		{judgeClock(now, now.Add(time.Hour)), "note", "2026-11-22 04:00:00, 1h0m0s ahead"},
 		{judgeClock(time.Unix(0, 0), time.Time{}), "bad", "1970"},
 		{judgeQuarantine([]city.Agent{{Name: "a", State: city.Running}}), "ok", ""},
-		{judgeQuarantine([]city.Agent{{Name: "a", State: city.Running}, {Name: "b", State: city.Quarantined, Reason: "6 crashes\x1b[2J"}}), "note", "1 agent in quarantine:\nb: 6 crashes"},
+		{judgeQuarantine([]city.Agent{{Name: "a", State: city.Running},
+			{Name: "b", State: city.Quarantined, Reason: "6 crashes\x1b[2J"}}), "note",
+			"1 agent in quarantine:\nb: 6 crashes"},
 		{judgeVersions("/bin/gcity", "/bin/gcity", "", nil), "ok", ""},
 		{judgeVersions("/bin/gcity", "", "", nil), "ok", ""},
-		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string]int{"/old": 2}), "note", "the controller is /bin/gcity (deleted), and this is /bin/gcity\n2 agents held by /old"},
-		{judgeStrays(map[int]string{7: "dead", 8: "lives", 9: "dead"}, sessions, line), "note", "of sessions that have ended:\n7: sleep 9"},
+		{judgeVersions("/bin/gcity", "/bin/gcity (deleted)", "`x`", map[string]int{"/old": 2}),
+			"note", "the controller is /bin/gcity (deleted), and this is /bin/gcity\n2 agents " +
+				"held by /old"},
+		{judgeStrays(map[int]string{7: "dead", 8: "lives", 9: "dead"}, sessions, line), "note",
+			"of sessions that have ended:\n7: sleep 9"},
 		{judgeStrays(map[int]string{8: "lives", 9: "dead"}, sessions, line), "ok", ""},
 		{judgeLogout("ann", false, true, logind{}), "ok", ""},
 		{judgeLogout("ann", false, false, logind{}), "note", "your services end"},
-		{judgeLogout("ann", false, true, logind{kill: true, from: "/x"}), "note", "KillUserProcesses=yes (/x): what you start in a terminal"},
+		{judgeLogout("ann", false, true, logind{kill: true, from: "/x"}), "note",
+			"KillUserProcesses=yes (/x): what you start in a terminal"},
 		{judgeLogout("ann", false, true, logind{kill: true, exclude: []string{"ann"}}), "ok", ""},
-		{judgeLogout("ann", false, false, logind{kill: true, from: "/x"}), "note", "systemd ends your agents"},
+		{judgeLogout("ann", false, false, logind{kill: true, from: "/x"}), "note",
+			"systemd ends your agents"},
 		{judgeLogout("ann", false, true, logind{kill: true, only: []string{"bob"}}), "ok", ""},
-		{judgeLogout("root", true, false, logind{kill: true, exclude: []string{"root"}}), "ok", "you are root"},
+		{judgeLogout("root", true, false, logind{kill: true, exclude: []string{"root"}}), "ok",
+			"you are root"},
 		{judgeTasks(1<<62, "max", 1000), "ok", ""},
 		{judgeTasks(1<<62, "", 1), "ok", ""},
 		{judgeTasks(100, "max", 1), "note", "this user may have 100, 1 agent may need 296"},
 		{judgeTasks(1<<62, "300", 2), "note", "control group may have 300"},
 		{checkGit(t.Context(), &Patient{config: &config.City{}}), "ok", "not needed"},
 	} {
-		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) || strings.Contains(c.f.Detail, "\x1b") || (c.state != "ok" && c.f.Fix == "") {
+		if c.f.State != c.state || !strings.Contains(c.f.Detail, c.says) ||
+			strings.Contains(c.f.Detail, "\x1b") || (c.state != "ok" && c.f.Fix == "") {
 			t.Errorf("%+v, want %s: %s", c.f, c.state, c.says)
 		}
 	}
@@ -76,9 +85,11 @@ func TestKillers(t *testing.T) {
 	expect(false, "")
 	write("usr/lib/systemd/logind.conf", "[Login]\nKillUserProcesses=yes\n")
 	expect(true, "usr/lib/systemd/logind.conf")
-	write("etc/systemd/logind.conf", "[Login]\n#KillUserProcesses=yes\n[Other]\nKillUserProcesses=yes\n")
+	write("etc/systemd/logind.conf", "[Login]\n#KillUserProcesses=yes\n[Other]\n"+
+		"KillUserProcesses=yes\n")
 	expect(false, "")
-	write("usr/lib/systemd/logind.conf.d/50-a.conf", "[Login]\nKillUserProcesses = yes\nKillExcludeUsers=root ann\n")
+	write("usr/lib/systemd/logind.conf.d/50-a.conf", "[Login]\nKillUserProcesses = yes\n"+
+		"KillExcludeUsers=root ann\n")
 	expect(true, "usr/lib/systemd/logind.conf.d/50-a.conf")
 	write("run/systemd/logind.conf.d/50-a.conf", "[Login]\n")
 	expect(false, "")
@@ -90,7 +101,8 @@ func TestKillers(t *testing.T) {
 // A unit that is not what install would write is told of, and what the service does not find that the shell does.
 func TestDoctorLooksAtTheUnit(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{"city.toml": "[workspace]\nname = \"x\"\n[[agents]]\nname = \"a\"\nstart_command = \"helper --now\"\n"} {
+	for name, text := range map[string]string{"city.toml": "[workspace]\nname = \"x\"\n" +
+		"[[agents]]\nname = \"a\"\nstart_command = \"helper --now\"\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -132,24 +144,30 @@ func TestDoctorLooksAtTheUnit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		f := judgeUnit(t.Context(), a, (&Patient{dir: dir, config: conf}).asService(a), &service.UnitFile{Manager: m, Path: path, Text: text})
+		f := judgeUnit(t.Context(), a, (&Patient{dir: dir, config: conf}).asService(a),
+			&service.UnitFile{Manager: m, Path: path, Text: text})
 		if f.State != state || !strings.Contains(f.Detail, says) || (state != "ok" && f.Fix == "") {
 			t.Errorf("%+v, want %s: %s", f, state, says)
 		}
 	}
 	judge(text, true, "ok", "up to date")
 	judge(text, false, "note", "it is not enabled")
-	judge(strings.Replace(text, "TimeoutStopSec=90", "TimeoutStopSec=5", 1), true, "note", `TimeoutStopSec should be "90"`)
-	judge(strings.Replace(text, "[Install]", "MemoryMax=1G\n[Install]", 1), true, "note", "MemoryMax should not be there")
+	judge(strings.Replace(text, "TimeoutStopSec=90", "TimeoutStopSec=5", 1), true, "note",
+		`TimeoutStopSec should be "90"`)
+	judge(strings.Replace(text, "[Install]", "MemoryMax=1G\n[Install]", 1), true, "note",
+		"MemoryMax should not be there")
 	judge(strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), true, "bad", "is not there")
-	judge(strings.ReplaceAll(text, bin+":", ""), true, "bad", "does not find what this shell finds:\na: its program \"helper\" is not on its PATH")
+	judge(strings.ReplaceAll(text, bin+":", ""), true, "bad",
+		"does not find what this shell finds:\na: its program \"helper\" is not on its PATH")
 }
 
 // A unit that kills what its controller leaves is found, by the controller's control group.
 func TestDoctorWarnsOfForeignUnits(t *testing.T) {
 	for group, want := range map[string]string{
-		"0::/system.slice/city.service\n": "city.service system", "0::/user.slice/user-1.slice/user@1.service/app.slice/mine.service\n": "mine.service",
-		"0::/user.slice/user-1.slice/session-2.scope\n": "", "0::/\n": "", "": "", "0::/user.slice/user-1.slice/user@1.service\n": "",
+		"0::/system.slice/city.service\n":                                     "city.service system",
+		"0::/user.slice/user-1.slice/user@1.service/app.slice/mine.service\n": "mine.service",
+		"0::/user.slice/user-1.slice/session-2.scope\n":                       "", "0::/\n": "",
+		"": "", "0::/user.slice/user-1.slice/user@1.service\n": "",
 	} {
 		unit, system := service.UnitOf(group)
 		if got := strings.TrimSpace(unit + map[bool]string{true: " system"}[system]); got != want {
@@ -158,11 +176,15 @@ func TestDoctorWarnsOfForeignUnits(t *testing.T) {
 	}
 	bin := t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
-	for says, state := range map[string]string{"echo KillMode=process": "ok", "echo KillMode=control-group; echo MainPID=77": "bad", "echo MainPID=7; echo KillMode=control-group": "note", "echo no bus >&2; exit 1": "note"} {
-		if err := os.WriteFile(filepath.Join(bin, "systemctl"), []byte("#!/bin/sh\n"+says+"\n"), 0o700); err != nil {
+	for says, state := range map[string]string{"echo KillMode=process": "ok",
+		"echo KillMode=control-group; echo MainPID=77": "bad",
+		"echo MainPID=7; echo KillMode=control-group":  "note", "echo no bus >&2; exit 1": "note"} {
+		if err := os.WriteFile(filepath.Join(bin, "systemctl"), []byte("#!/bin/sh\n"+says+"\n"),
+			0o700); err != nil {
 			t.Fatal(err)
 		}
-		if f := judgeForeign(t.Context(), &service.Manager{Environ: os.Environ()}, "city.service", 77); f.State != state || f.Check != "service city" {
+		if f := judgeForeign(t.Context(), &service.Manager{Environ: os.Environ()}, "city.service",
+			77); f.State != state || f.Check != "service city" {
 			t.Errorf("%s: %+v", says, f)
 		}
 	}

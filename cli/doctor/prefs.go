@@ -1,13 +1,15 @@
 package doctor
 
 import (
+	"context"
 	"strings"
 
 	"gcity/cli/env"
 )
 
-// doctorPrefs says where the preferences are, and what is wrong in them. They never keep anything from working.
-func doctorPrefs(e *env.Env) finding {
+// checkPrefs says where the preferences are, and what is wrong in them. They never keep anything from working.
+func checkPrefs(_ context.Context, p *Patient) finding {
+	e := p.env
 	f, err := env.PrefsFiles(e)
 	if err != nil {
 		return note("set HOME", "%v", err)

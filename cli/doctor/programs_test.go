@@ -10,7 +10,8 @@ import (
 // Doctor says which program an agent is, and calls a guess a guess.
 func TestJudgePrograms(t *testing.T) {
 	want := func(name, program, command string) agent.Want {
-		return agent.Want{Name: name, Declared: name, Program: program, Spec: session.Spec{Command: command}}
+		return agent.Want{Name: name, Declared: name, Program: program,
+			Spec: session.Spec{Command: command}}
 	}
 	member := want("w-2", "codex", "codex -x")
 	member.Declared = "w-1"
@@ -21,12 +22,17 @@ func TestJudgePrograms(t *testing.T) {
 		state, detail, fix string
 	}{
 		{[]agent.Want{want("a", "", "sh"), lost}, "ok", "no agent is started by a provider", ""},
-		{[]agent.Want{want("a", "claude", "claude"), want("w-1", "codex", "codex -x"), member, want("z", "claude", "claude")}, "ok",
+		{[]agent.Want{want("a", "claude", "claude"), want("w-1", "codex", "codex -x"), member,
+			want("z", "claude", "claude")}, "ok",
 			"a, z: claude, by `claude`\nw-1: codex, by `codex -x`", ""},
-		{[]agent.Want{found, want("z", "claude", "claude")}, "note", "found: codex, by `codex -x`, the first that is found and named by nobody\nz: claude, by `claude`",
-			"write provider = \"…\" into [workspace] or the agent: another machine, or another PATH, finds another one first"},
+		{[]agent.Want{found, want("z", "claude", "claude")}, "note",
+			"found: codex, by `codex -x`, the first that is found and named by nobody\nz: " +
+				"claude, by `claude`",
+			"write provider = \"…\" into [workspace] or the agent: another machine, or another " +
+				"PATH, finds another one first"},
 	} {
-		if f := judgePrograms(c.wants); f.State != c.state || f.Detail != c.detail || f.Fix != c.fix {
+		if f := judgePrograms(c.wants); f.State != c.state || f.Detail != c.detail ||
+			f.Fix != c.fix {
 			t.Errorf("got %+v", f)
 		}
 	}

@@ -38,8 +38,8 @@ func (p *Patient) providersOf() []providerUse {
 	return slices.DeleteFunc(out, func(u providerUse) bool { return u.agents == 0 })
 }
 
-// examineProviders tries each session provider that the city names: a line each.
-func examineProviders(ctx context.Context, p *Patient) []finding {
+// checkProviders tries each session provider that the city names: a line each.
+func checkProviders(ctx context.Context, p *Patient) []finding {
 	if p.config == nil {
 		return []finding{{Check: "providers", State: "note",
 			Detail: "not looked at: the configuration is refused"}}

@@ -16,9 +16,10 @@ import (
 	"gcity/cli/service"
 )
 
-// examineService looks at the units that run the city, and at those of the supervisor: a line each, and one for a unit
+// checkServices looks at the units that run the city, and at those of the supervisor: a line each, and one for a unit
 // that gcity has not written.
-func examineService(ctx context.Context, p *Patient, a *env.Env) []finding {
+func checkServices(ctx context.Context, p *Patient) []finding {
+	a := p.env
 	units := service.Units(a, "city", p.dir)
 	many, _ := env.HomeDir(a) // without one there is no supervisor
 	all := service.Units(a, "supervisor", many)

@@ -15,23 +15,28 @@ import (
 // What exchanges a controller and keeps its agents depends on who it is: the supervisor is no service of the city's.
 func TestWhatRenewsAController(t *testing.T) {
 	for want, got := range map[string]string{
-		"`kill -USR1 7`, then `gcity daemon start`,":            renewal(7, "headless", ""),
-		"`kill -USR1 7`, then `gcity`,":                         renewal(7, "console", ""),
-		"`kill -USR1 7`, then `gcity supervisor start`,":        renewal(7, "supervised", ""),
-		"`systemctl --user restart gcity-supervisor.service`":   renewal(7, "supervised", "systemctl --user restart gcity-supervisor.service"),
-		"they work together; x exchanges the controller and ":   judgeVersions("/new", "/old", "x", nil).Fix,
-		"they work together; `gcity agent restart NAME` an age": judgeVersions("/new", "/new", "", map[string]int{"/old": 1}).Fix,
+		"`kill -USR1 7`, then `gcity daemon start`,":     renewal(7, "headless", ""),
+		"`kill -USR1 7`, then `gcity`,":                  renewal(7, "console", ""),
+		"`kill -USR1 7`, then `gcity supervisor start`,": renewal(7, "supervised", ""),
+		"`systemctl --user restart gcity-supervisor.service`": renewal(7, "supervised",
+			"systemctl --user restart gcity-supervisor.service"),
+		"they work together; x exchanges the controller and ": judgeVersions("/new", "/old", "x",
+			nil).Fix,
+		"they work together; `gcity agent restart NAME` an age": judgeVersions("/new", "/new", "",
+			map[string]int{"/old": 1}).Fix,
 	} {
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if f := judgeVersions("/new", "/new", "", map[string]int{"/old": 1}); strings.Contains(f.Fix, "controller") {
+	if f := judgeVersions("/new", "/new", "", map[string]int{"/old": 1}); strings.Contains(f.Fix,
+		"controller") {
 		t.Errorf("a controller that is this program need not be exchanged: %s", f.Fix)
 	}
 }
 
-// The supervisor's unit is looked at as a city's is, and a service that has failed is told of while the configuration is refused.
+// The supervisor's unit is looked at as a city's is, and a service that has failed is told of while the
+// configuration is refused.
 func TestDoctorOfServices(t *testing.T) {
 	bin, home := t.TempDir(), t.TempDir()
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
@@ -41,11 +46,14 @@ func TestDoctorOfServices(t *testing.T) {
 	m := &service.Manager{Folder: t.TempDir(), Environ: os.Environ()}
 	states := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(bin, "systemctl"), []byte("#!/bin/sh\necho ActiveState="+text+"\n"), 0o700); err != nil {
+		if err := os.WriteFile(filepath.Join(bin, "systemctl"),
+			[]byte("#!/bin/sh\necho ActiveState="+text+"\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	k := service.SupervisorService(func() (string, error) { return env.HomeDir(a) }, host.SupervisorOf)
+	k := service.SupervisorService(func() (string, error) {
+		return env.HomeDir(a)
+	}, host.SupervisorOf)
 	s, err := k.Found(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -66,25 +74,32 @@ func TestDoctorOfServices(t *testing.T) {
 	}
 	judge := func(v served, text, state, says, fix string) {
 		t.Helper()
-		f := judgeUnits(t.Context(), a, v, []*service.UnitFile{{Manager: m, Path: filepath.Join(m.Folder, s.UnitName()), Text: text}})[0]
-		if f.State != state || !strings.Contains(f.Detail, says) || !strings.Contains(f.Fix, fix) || f.Check != "service gcity-supervisor" {
+		f := judgeUnits(t.Context(), a, v, []*service.UnitFile{
+			{Manager: m, Path: filepath.Join(m.Folder, s.UnitName()), Text: text}})[0]
+		if f.State != state || !strings.Contains(f.Detail, says) || !strings.Contains(f.Fix, fix) ||
+			f.Check != "service gcity-supervisor" {
 			t.Errorf("%+v, want %s: %s -> %s", f, state, says, fix)
 		}
 	}
 	many := p.asMany(a, home)
 	states("active")
 	judge(many, text, "ok", "up to date, active", "")
-	judge(many, strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), "bad", "is not there", "`gcity supervisor install`")
-	judge(many, strings.Replace(text, "TimeoutStopSec=930", "TimeoutStopSec=5", 1), "note", `TimeoutStopSec should be "930"`, "restart gcity-supervisor.service")
-	judge(many, strings.Replace(text, "ExecStart="+s.Exe, "ExecStart=/bin/sh", 1), "ok", "it runs /bin/sh, and this is "+s.Exe, "")
+	judge(many, strings.Replace(text, "ExecStart=", "ExecStart=/nowhere", 1), "bad", "is not there",
+		"`gcity supervisor install`")
+	judge(many, strings.Replace(text, "TimeoutStopSec=930", "TimeoutStopSec=5", 1), "note",
+		`TimeoutStopSec should be "930"`, "restart gcity-supervisor.service")
+	judge(many, strings.Replace(text, "ExecStart="+s.Exe, "ExecStart=/bin/sh", 1), "ok",
+		"it runs /bin/sh, and this is "+s.Exe, "")
 	judge(p.asService(a), text, "note", "not compared: the configuration is refused", "")
 	states("failed")
 	judge(many, text, "bad", "it has failed", "status gcity-supervisor.service")
-	judge(p.asService(a), text, "bad", "it has failed, and the configuration is refused", "mend that, then `systemctl --user start")
+	judge(p.asService(a), text, "bad", "it has failed, and the configuration is refused",
+		"mend that, then `systemctl --user start")
 	states("inactive")
 	judge(many, text, "ok", "up to date, inactive", "")
 	many.runs = true
-	judge(many, text, "note", "the supervisor of your cities runs, and not by its service", "systemctl --user start gcity-supervisor.service")
+	judge(many, text, "note", "the supervisor of your cities runs, and not by its service",
+		"systemctl --user start gcity-supervisor.service")
 }
 
 // The program of a unit is found whatever it is called.

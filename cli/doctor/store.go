@@ -24,10 +24,11 @@ const (
 	probeTimeout   = 3 * time.Second
 )
 
-// examineStores looks over the work of the city and of each rig whose folder is there. write: it may try whether they
-// can be written.
-func examineStores(ctx context.Context, p *Patient, write bool) []finding {
+// checkStores looks over the work of the city and of each rig whose folder is there. Unless the command is
+// read-only, it also tries whether they can be written.
+func checkStores(ctx context.Context, p *Patient) []finding {
 	var found []finding
+	write := !p.env.ReadOnly
 	missing := map[string]string{}
 	at := workstore.PlacesOf(p.dir, &city.Snapshot{})
 	switch {

@@ -9,6 +9,7 @@ import (
 
 	"gcity/agent"
 	"gcity/beads"
+	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/workstore"
 	"gcity/config"
@@ -31,24 +32,35 @@ func TestDoctorLooksAtWork(t *testing.T) {
 		}
 		return where
 	}
-	file := func(where workstore.Place) string { return filepath.Join(where.Dir, folder.WorkFolder, "beads.db") }
+	file := func(where workstore.Place) string {
+		return filepath.Join(where.Dir, folder.WorkFolder, "beads.db")
+	}
 	for name, c := range map[string]struct {
 		spoil       func(where workstore.Place) error
 		state, says string
 	}{
-		"well":    {func(workstore.Place) error { return nil }, "ok", "whole, schema 1"},
-		"exposed": {func(p workstore.Place) error { return os.Chmod(file(p), 0o644) }, "note", "others may look into it: "},
+		"well": {func(workstore.Place) error { return nil }, "ok", "whole, schema 1"},
+		"exposed": {func(p workstore.Place) error {
+			return os.Chmod(file(p), 0o644)
+		}, "note", "others may look into it: "},
 		"not one": {func(p workstore.Place) error {
 			return os.WriteFile(file(p), []byte(strings.Repeat("no database\n", 500)), 0o600)
 		}, "bad", "is damaged"},
 		"a large log": {func(p workstore.Place) error {
-			return errors.Join(os.WriteFile(file(p)+"-wal", nil, 0o600), os.Truncate(file(p)+"-wal", workstore.LargeLog+1))
+			return errors.Join(os.WriteFile(file(p)+"-wal", nil, 0o600),
+				os.Truncate(file(p)+"-wal", workstore.LargeLog+1))
 		}, "note", "64 MiB"},
-		"with another": {func(p workstore.Place) error { return os.Mkdir(filepath.Join(p.Dir, folder.WorkFolder, "dolt"), 0o700) }, "note", "has files of another program, bd perhaps (dolt)"},
+		"with another": {func(p workstore.Place) error {
+			return os.Mkdir(filepath.Join(p.Dir, folder.WorkFolder, "dolt"), 0o700)
+		}, "note", "has files of another program, bd perhaps (dolt)"},
 		"another's": {func(p workstore.Place) error {
-			return errors.Join(os.RemoveAll(filepath.Dir(file(p))), os.Mkdir(filepath.Dir(file(p)), 0o700), os.WriteFile(filepath.Join(filepath.Dir(file(p)), "config.yaml"), nil, 0o600))
+			return errors.Join(os.RemoveAll(filepath.Dir(file(p))),
+				os.Mkdir(filepath.Dir(file(p)), 0o700),
+				os.WriteFile(filepath.Join(filepath.Dir(file(p)), "config.yaml"), nil, 0o600))
 		}, "note", "is another program's, bd's perhaps (config.yaml)"},
-		"none": {func(p workstore.Place) error { return os.RemoveAll(filepath.Dir(file(p))) }, "ok", "none yet"},
+		"none": {func(p workstore.Place) error {
+			return os.RemoveAll(filepath.Dir(file(p)))
+		}, "ok", "none yet"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			where := make(t, t.TempDir())
@@ -56,20 +68,27 @@ func TestDoctorLooksAtWork(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := examinePlace(t.Context(), where, true)
-			if len(got) != 1 || got[0].State != c.state || !strings.Contains(got[0].Detail, c.says) || (got[0].Fix == "") != (c.state == "ok") {
+			if len(got) != 1 || got[0].State != c.state ||
+				!strings.Contains(got[0].Detail, c.says) || (got[0].Fix == "") !=
+				(c.state == "ok") {
 				t.Errorf("%+v, want %s: %s", got, c.state, c.says)
 			}
 			if name == "another's" {
-				if entries, err := os.ReadDir(filepath.Dir(file(where))); err != nil || len(entries) != 1 {
+				if entries, err := os.ReadDir(filepath.Dir(file(where))); err != nil ||
+					len(entries) != 1 {
 					t.Errorf("there are %v now, %v", entries, err)
 				}
 			}
 		})
 	}
 	where := make(t, t.TempDir())
-	lost := []beads.Aside{{ID: "gc-7", Reason: "it was written in a newer way"}, {ID: "gc-8", Reason: "x"}}
-	got := judgeStore(where, workstore.Condition{There: true, Damage: []string{"row 3 is missing"}}, lost, errors.New("the disk is full"))
-	if len(got) != 3 || got[0].State != "bad" || got[1].State != "bad" || !strings.Contains(got[1].Detail, "row 3") || !strings.Contains(got[2].Detail, "2 records") || !strings.Contains(got[2].Detail, "gc-7") {
+	lost := []beads.Aside{{ID: "gc-7", Reason: "it was written in a newer way"},
+		{ID: "gc-8", Reason: "x"}}
+	got := judgeStore(where, workstore.Condition{There: true, Damage: []string{"row 3 is missing"}},
+		lost, errors.New("the disk is full"))
+	if len(got) != 3 || got[0].State != "bad" || got[1].State != "bad" ||
+		!strings.Contains(got[1].Detail, "row 3") ||
+		!strings.Contains(got[2].Detail, "2 records") || !strings.Contains(got[2].Detail, "gc-7") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -77,8 +96,10 @@ func TestDoctorLooksAtWork(t *testing.T) {
 // The work of each rig is looked at, but not where its folder cannot be.
 func TestDoctorLooksAtWorkOfRigs(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "yard"), 0o700), os.WriteFile(filepath.Join(dir, config.FileName), []byte(
-		"[workspace]\nname = \"x\"\n[[rigs]]\nname = \"yard\"\npath = \"yard\"\n[[rigs]]\nname = \"lost\"\npath = \"lost\"\n"), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "yard"), 0o700),
+		os.WriteFile(filepath.Join(dir, config.FileName), []byte(
+			"[workspace]\nname = \"x\"\n[[rigs]]\nname = \"yard\"\npath = \"yard\"\n[[rigs]]\n"+
+				"name = \"lost\"\npath = \"lost\"\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	c, err := folder.LoadCity(dir)
@@ -92,10 +113,11 @@ func TestDoctorLooksAtWorkOfRigs(t *testing.T) {
 		}
 	}
 	var got []string
-	for _, f := range examineStores(t.Context(), &Patient{dir: dir, config: c}, true) {
+	for _, f := range checkStores(t.Context(), &Patient{dir: dir, config: c, env: &env.Env{}}) {
 		got = append(got, f.State+" "+f.Check+": "+f.Detail)
 	}
-	want := "ok work: none yet\nok work of rig yard: none yet\nnote work of rig lost: not looked at: " + problem
+	want := "ok work: none yet\nok work of rig yard: none yet\nnote work of rig lost: not " +
+		"looked at: " + problem
 	if problem == "" || strings.Join(got, "\n") != want {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
@@ -108,7 +130,8 @@ func TestDoctorFindsLostStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := examinePlace(t.Context(), where, true)
-	if len(got) != 1 || got[0].State != "bad" || !strings.Contains(got[0].Fix, "`gcity bead restore --rig shop`") {
+	if len(got) != 1 || got[0].State != "bad" ||
+		!strings.Contains(got[0].Fix, "`gcity bead restore --rig shop`") {
 		t.Errorf("%+v", got)
 	}
 	if _, err := os.Stat(filepath.Join(where.Dir, folder.WorkFolder)); err == nil {

@@ -17,15 +17,9 @@ import (
 	"gcity/internal/beside"
 )
 
-// examineSupervisor is the check of doctorSupervisor.
-func examineSupervisor(ctx context.Context, e *env.Env) finding {
-	f := doctorSupervisor(ctx, e)
-	f.Check = "supervisor"
-	return f
-}
-
-// doctorSupervisor looks for trouble with the supervisor of this machine and the cities that are registered.
-func doctorSupervisor(ctx context.Context, e *env.Env) finding {
+// checkSupervisor looks for trouble with the supervisor of this machine and the cities that are registered.
+func checkSupervisor(ctx context.Context, p *Patient) finding {
+	e := p.env
 	home, err := env.Home(e)
 	if err != nil {
 		return note("set GC_HOME, or HOME", "%v", err)

@@ -33,7 +33,7 @@ func checkTrust(_ context.Context, p *Patient) finding {
 func untried() finding { return note(`see the line "trust"`, "not asked: the city is not trusted") }
 
 // checkOwner says whether only the user can change what decides over this city and its user.
-func checkOwner(e *env.Env, p *Patient) finding {
+func checkOwner(_ context.Context, p *Patient) finding {
 	paths := []string{p.dir, filepath.Join(p.dir, config.FileName)}
 	if p.config != nil {
 		paths = append(paths, p.config.Sources...)
@@ -41,10 +41,10 @@ func checkOwner(e *env.Env, p *Patient) finding {
 			paths = append(paths, q.Files...)
 		}
 	}
-	if home, err := env.Home(e); err == nil {
+	if home, err := env.Home(p.env); err == nil {
 		paths = append(paths, home.Registry(), home.Settings())
 	}
-	if f, err := env.PrefsFiles(e); err == nil {
+	if f, err := env.PrefsFiles(p.env); err == nil {
 		paths = append(paths, f.Config)
 	}
 	var faults, fixes []string

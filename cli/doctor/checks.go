@@ -1,0 +1,84 @@
+package doctor
+
+import "context"
+
+// check is a row of the table of checks.
+type check struct {
+	// of its finding; "" = each finding has its own
+	title string
+	run   func(ctx context.Context, p *Patient) []finding // changes nothing
+	// lists what --fix can mend; nil = nothing
+	fix func(dir string) []ailment
+}
+
+// one adapts a check with a single finding.
+func one(look func(ctx context.Context, p *Patient) finding) func(context.Context,
+	*Patient) []finding {
+	return func(ctx context.Context, p *Patient) []finding { return []finding{look(ctx, p)} }
+}
+
+// checks returns the table, in the order of the report.
+func checks() []check {
+	return []check{
+		{"configuration", one(checkCity), nil},
+		{"trust", one(checkTrust), nil},
+		{"agents", one(checkAgents), nil},
+		{"programs", one(checkPrograms), nil},
+		{"rigs", one(checkRigs), nil},
+		{"automations", one(checkAutomations), nil},
+		{"formulas", one(checkRecipes), nil},
+		{"overrides", one(checkOverrides), nil},
+		{"folder .gc", one(checkFolder), openFolder},
+		{"leftovers", one(checkLeftovers), leftovers},
+		{"controller", one(checkController), nil},
+		{"versions", one(checkVersions), nil},
+		{"API", one(checkAPI), nil},
+		{"sessions", one(checkSessions), nil},
+		{"crashes", one(checkQuarantine), nil},
+		{"stray processes", one(checkStrays), nil},
+		{"whose work", one(CheckStranded), nil},
+		{"event log", one(checkLog), nil},
+		{"events' script", one(checkMirror), nil},
+		{"bd's server", one(checkDolt), nil},
+		{"file system", one(checkFileSystem), nil},
+		{"disk space", one(checkSpace), nil},
+		{"clock", one(checkClock), nil},
+		{"git", one(checkGit), nil},
+		{"terminals", one(checkTerminals), nil},
+		{"open files", one(checkFiles), nil},
+		{"processes", one(checkTasks), nil},
+		{"inotify", one(checkInotify), nil},
+		{"logging out", one(checkLinger), nil},
+		{"owners", one(checkOwner), nil},
+		{"", checkServices, nil},
+		{"", checkProviders, nil},
+		{"", checkStores, nil},
+		{"preferences", one(checkPrefs), nil},
+		{"supervisor", one(checkSupervisor), nil},
+	}
+}
+
+// examine runs all checks.
+func examine(ctx context.Context, p *Patient) []finding {
+	var found []finding
+	for _, c := range checks() {
+		for _, f := range c.run(ctx, p) {
+			if c.title != "" {
+				f.Check = c.title
+			}
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// ailments lists what --fix can mend in a city's folder.
+func ailments(dir string) []ailment {
+	var out []ailment
+	for _, c := range checks() {
+		if c.fix != nil {
+			out = append(out, c.fix(dir)...)
+		}
+	}
+	return out
+}
