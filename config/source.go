@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"gcity/config/packmodel"
 	"gcity/internal/toml"
 	"io/fs"
 	"maps"
@@ -51,8 +52,7 @@ func (s Source) Load() (*City, error) {
 	case errors.As(err, &f):
 		return nil, whole(dir, f.Msg)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, whole(dir, "the file is gone; put it back, or make a new one with "+
-			"\"gcity init\"")
+		return nil, whole(dir, packmodel.Missing(dir))
 	case err != nil:
 		return nil, fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
@@ -62,6 +62,9 @@ func (s Source) Load() (*City, error) {
 // Parse is Load for a city.toml that has been read already. Everything else is read from disk; the folder is taken
 // as it stands.
 func (s Source) Parse(data []byte) (*City, error) {
+	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
+		return nil, whole(s.Dir, packmodel.Problem(s.Dir, marks))
+	}
 	d := s.decode(data)
 	if len(d.problems) > 0 {
 		return nil, d.failure()
@@ -91,13 +94,10 @@ func (s Source) Revision() (string, error) {
 
 // alone says whether a city.toml is surely the only file of its configuration.
 func (s Source) alone(data []byte) bool {
-	for _, key := range []string{"session_setup_script", "rigs", "include", "topolog", "pack",
-		"prompt_template", "overlay_dir"} {
-		if bytes.Contains(data, []byte(key)) {
-			return false
-		}
-	}
-	return len(s.Files) == 0
+	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
+		"prompt_template", "overlay_dir"}
+	has := func(key string) bool { return bytes.Contains(data, []byte(key)) }
+	return len(s.Files) == 0 && !slices.ContainsFunc(keys, has)
 }
 
 // decode reads a configuration as far as that goes.

@@ -33,12 +33,14 @@ var doors = map[string][]string{
 	"tui/keymap":  {"internal"},
 	"tui/tuitest": nil,
 	"agent":       {"config", "session", "pool", "restart", "prompt"},
-	"config":      {"config/placeholder", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
+	"config":      {"config/packmodel", "config/placeholder", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
 	"config/edit": {"config", "internal"},
+	"migrate":     {"config", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
 
 	"config/watch": {"config", "automation", "formula", "internal"},
 
 	"config/placeholder": {"internal"},
+	"config/packmodel":   {"internal"},
 	"topology":           {"internal"},
 	"trust":              {"internal"},
 	"pool":               nil,

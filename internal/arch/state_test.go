@@ -34,6 +34,8 @@ var byPath = map[string]string{
 	"internal/ownership/":          "reads what the user wrote, after a look at its owner",
 	"internal/toml/":               "reads what the user wrote",
 	"trust/":                       "the user's ledger, and what a city would run",
+	"migrate/":                     "cities that the user names, and the folder that is written beside them",
+	"config/packmodel/":            "reads what the user wrote, beside city.toml",
 	"supervisor/":                  "GC_HOME, which is the user's",
 	"api/token.go":                 "tokens; checks owner and mode itself",
 	"beads/sqlite/":                "files of SQLite, whose folder and names disk.CheckFile has examined",

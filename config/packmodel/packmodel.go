@@ -1,0 +1,123 @@
+// Package packmodel recognises cities that are written in the pack format that Gas City introduced in April 2026. It
+// reads files and changes nothing.
+package packmodel
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/internal/toml"
+)
+
+// packFile is the file that describes a pack.
+const packFile = "pack.toml"
+
+// Marks returns what marks a city that is written in the pack format that Gas City introduced in April 2026: tables
+// of its city.toml and files beside it. root is the tree of city.toml, nil if there is none. A city that gcity
+// reads has no such mark.
+func Marks(dir string, root *toml.Node) []string {
+	var marks []string
+	if root != nil {
+		marks = packTables(root)
+	}
+	if dir == "" {
+		return marks
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, packFile)); err == nil &&
+		isPackModel(data, root == nil) {
+		marks = append(marks, packFile)
+	}
+	if found, _ := filepath.Glob(filepath.Join(dir, "agents", "*", "agent.toml")); len(found) > 0 {
+		marks = append(marks, "agents/NAME/agent.toml")
+	}
+	found, _ := filepath.Glob(filepath.Join(dir, "orders", "*.toml"))
+	for _, file := range found {
+		if data, err := os.ReadFile(file); err == nil && bytes.Contains(data, []byte("[order]")) {
+			return append(marks, "orders/NAME.toml")
+		}
+	}
+	return marks
+}
+
+// OfFile is Marks for the text of a city.toml. A text that is not TOML has only the marks of the files beside it.
+func OfFile(dir string, data []byte) []string {
+	root := &toml.Node{Shape: toml.ShapeTable}
+	for _, word := range []string{"imports", "agent_defaults", "defaults", "named_session",
+		"formula_v2"} {
+		if !bytes.Contains(data, []byte(word)) {
+			continue
+		}
+		if tree, faults := toml.Parse(toml.Unmarked(data)); len(faults) == 0 && tree != nil {
+			root = tree
+		}
+		break
+	}
+	return Marks(dir, root)
+}
+
+// packTables returns the tables and keys of a city.toml that only the pack format has.
+func packTables(root *toml.Node) []string {
+	var marks []string
+	for key, mark := range map[string]string{
+		"imports": "[imports.NAME]", "agent_defaults": "[agent_defaults]",
+		"defaults": "[defaults.rig.imports.NAME]",
+	} {
+		if n := root.Get(key); n != nil && n.Shape == toml.ShapeTable {
+			marks = append(marks, mark)
+		}
+	}
+	if root.Get("named_session") != nil || root.Get("named_sessions") != nil {
+		marks = append(marks, "[[named_session]]")
+	}
+	if root.Get("daemon").Get("formula_v2") != nil {
+		marks = append(marks, "formula_v2 of [daemon]")
+	}
+	for _, rig := range toml.TablesOf(root.Get("rigs")) {
+		if rig.Get("imports") != nil {
+			marks = append(marks, "[rigs.imports.NAME]")
+			break
+		}
+	}
+	slices.Sort(marks)
+	return marks
+}
+
+// isPackModel reports whether a pack.toml is of the pack format. alone says that no city.toml is beside it.
+func isPackModel(data []byte, alone bool) bool {
+	root, faults := toml.Parse(toml.Unmarked(data))
+	if len(faults) > 0 || root == nil {
+		return alone
+	}
+	schema := root.Get("pack").Get("schema")
+	return alone || schema != nil && schema.Text != "1" || len(packTables(root)) > 0
+}
+
+// Problem returns the one problem of a city in the pack format.
+func Problem(dir string, marks []string) string {
+	return fmt.Sprintf("the city is written in Gas City's pack format (%s), which gcity "+
+		"does not read; "+
+		"convert it with `gcity import gas-city %s`", strings.Join(marks, ", "), quotedPath(dir))
+}
+
+// Missing returns what is wrong with a folder that has no city.toml.
+func Missing(dir string) string {
+	if marks := Marks(dir, nil); len(marks) > 0 {
+		return Problem(dir, marks)
+	}
+	return "the file is gone; put it back, or make a new one with \"gcity init\""
+}
+
+// quotedPath returns a path as a shell takes it.
+func quotedPath(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !strings.ContainsRune("/._-+@%:,=", r) && (r < '0' || r > '9') &&
+			(r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
