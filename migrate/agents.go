@@ -1,0 +1,477 @@
+package migrate
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"gcity/config"
+	"gcity/internal/toml"
+)
+
+// agent is an agent of the original: a folder below agents, or an older [[agent]] table.
+type agent struct {
+	name  string // in the converted city
+	was   string // in the original
+	pack  *pack
+	dir   string // the folder that its relative paths mean first
+	place string
+	keys  map[string]value
+	table bool // it is an [[agent]] table
+
+	always, onDemand bool // a named session says so
+	prompt           string
+}
+
+// readAgents reads the agents of a pack.
+func (c *conversion) readAgents(p *pack) error {
+	entries, err := os.ReadDir(filepath.Join(p.dir, "agents"))
+	if err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("cannot read the agents of %s: %w", c.called(p.dir), err)
+	}
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") {
+			continue
+		}
+		if err := c.agentFolder(p, e.Name()); err != nil {
+			return err
+		}
+	}
+	files := []*source{p.manual}
+	if p.dir == c.dir {
+		files = append(files, c.files...)
+	}
+	for _, s := range files {
+		if s == nil {
+			continue
+		}
+		for _, key := range []string{"agent", "agents"} {
+			for _, n := range toml.TablesOf(s.root.Get(key)) {
+				a := &agent{was: n.TextOf("name"), pack: p, dir: p.dir, place: s.at(n.At),
+					keys: keysOf(n, s), table: true}
+				if err := c.addAgent(p, a); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// agentFolder reads one folder below agents.
+func (c *conversion) agentFolder(p *pack, name string) error {
+	dir := filepath.Join(p.dir, "agents", name)
+	a := &agent{was: name, pack: p, dir: dir, place: c.called(dir), keys: map[string]value{}}
+	s, err := c.open(filepath.Join(dir, "agent.toml"))
+	if err != nil {
+		return err
+	}
+	if s != nil {
+		a.keys, a.place = keysOf(s.root, s), s.name
+	}
+	for _, file := range []string{"prompt.template.md", "prompt.md.tmpl", "prompt.md"} {
+		if exists(filepath.Join(dir, file)) {
+			a.prompt = filepath.Join(dir, file)
+			break
+		}
+	}
+	if s == nil && a.prompt == "" {
+		c.note(c.called(dir), "has neither an agent.toml nor a prompt and was not converted")
+		return nil
+	}
+	return c.addAgent(p, a)
+}
+
+func (c *conversion) addAgent(p *pack, a *agent) error {
+	a.name = a.was
+	if !validName.MatchString(a.was) {
+		return fmt.Errorf("%s: %q is not a name for an agent; "+
+			"use letters, digits, \".\", \"_\" and \"-\"", a.place, a.was)
+	}
+	same := func(b *agent) bool {
+		return b.was == a.was && b.keys["dir"].text() == a.keys["dir"].text()
+	}
+	if i := slices.IndexFunc(p.agents, same); i >= 0 {
+		return fmt.Errorf("%s: another agent is called %q, at %s; rename one of them", a.place,
+			a.was, p.agents[i].place)
+	}
+	p.agents = append(p.agents, a)
+	return nil
+}
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+func keysOf(n *toml.Node, s *source) map[string]value {
+	out := map[string]value{}
+	for _, kid := range n.Kids {
+		out[kid.Key] = value{kid, s}
+	}
+	return out
+}
+
+// settle applies what the files say of agents as a whole: defaults, patches, named sessions, and names that clash.
+func (c *conversion) settle() error {
+	c.place(c.order)
+	for _, p := range append([]*pack{c.root}, c.order...) {
+		for _, s := range c.manuals(p) {
+			c.defaults(p, s)
+		}
+	}
+	for _, s := range c.files { // the city's go to every agent that has none
+		for _, p := range c.order {
+			c.defaults(p, s)
+		}
+	}
+	c.dropFallbacks()
+	if err := c.clashes(); err != nil {
+		return err
+	}
+	for _, p := range append(slices.Clone(c.order), c.root) {
+		for _, s := range c.manuals(p) {
+			if err := c.patchAgents(p, s); err != nil {
+				return err
+			}
+			c.namedSessions(p, s)
+			c.globals(p, s)
+		}
+	}
+	return nil
+}
+
+// globals gives the agents of a pack the commands that its [global] table has for all of them.
+func (c *conversion) globals(p *pack, s *source) {
+	n := s.root.Get("global").Get("session_live")
+	if n == nil || n.Shape != toml.ShapeArray {
+		return
+	}
+	for _, a := range p.agents {
+		live := *n
+		if own, ok := a.keys["session_live"]; ok {
+			live.Kids = append(slices.Clone(n.Kids), own.Kids...)
+		}
+		a.keys["session_live"] = value{&live, s}
+	}
+}
+
+// manuals are the files that describe a pack: its pack.toml, and of the city's own the files of the city.
+func (c *conversion) manuals(p *pack) []*source {
+	var out []*source
+	if p.manual != nil {
+		out = append(out, p.manual)
+	}
+	if p == c.root {
+		out = append(out, c.files...)
+	}
+	return out
+}
+
+// defaults gives the keys of [agent_defaults] to the agents that do not have them.
+func (c *conversion) defaults(p *pack, s *source) {
+	for _, table := range []string{"agent_defaults", "agents"} {
+		n := s.root.Get(table)
+		if n == nil || n.Shape != toml.ShapeTable {
+			continue
+		}
+		for _, kid := range n.Kids {
+			switch kid.Key {
+			case "provider", "default_sling_formula", "append_fragments", "scope",
+				"install_agent_hooks":
+			default:
+				c.note(s.at(kid.At), "%s of [%s] has no equivalent", kid.Key, table)
+				continue
+			}
+			for _, a := range p.agents {
+				if _, own := a.keys[kid.Key]; !own && (kid.Key != "scope" || p != c.root) {
+					a.keys[kid.Key] = value{kid, s}
+				}
+			}
+		}
+	}
+}
+
+// dropFallbacks removes agents that only stand in for another of the same name.
+func (c *conversion) dropFallbacks() {
+	fallback := func(a *agent) bool {
+		v := a.keys["fallback"]
+		return v.Node != nil && v.Text == "true"
+	}
+	for _, p := range c.order {
+		p.agents = slices.DeleteFunc(p.agents, func(a *agent) bool {
+			if !fallback(a) {
+				return false
+			}
+			for _, q := range append([]*pack{c.root}, c.order...) {
+				for _, b := range q.agents {
+					if b != a && b.was == a.was && !fallback(b) {
+						c.note(a.place, "the fallback agent %s was left out: %s declares the agent",
+							a.was, b.place)
+						return true
+					}
+				}
+			}
+			return false
+		})
+	}
+}
+
+// clashes renames imported agents whose name another agent of the same city or rig has. Gas City tells them apart
+// by the name of their import.
+func (c *conversion) clashes() error {
+	groups := [][]*pack{append([]*pack{c.root}, c.near(c.root.imports)...)}
+	for _, r := range c.rigs {
+		groups = append(groups, c.near(r.imports))
+	}
+	for _, group := range groups {
+		taken := map[string]*agent{}
+		for _, p := range group {
+			for _, a := range p.agents {
+				first := taken[a.name]
+				if p == c.root && a.keys["dir"].text() != "" {
+					continue // of a rig
+				}
+				if first != nil && first != a {
+					name := p.binding + "." + a.was
+					c.note(a.place, "the agent %s is called %s now: %s declares an agent of "+
+						"that name too",
+						a.was, name, first.place)
+					a.name = name
+				}
+				if other := taken[a.name]; other != nil && other != a {
+					return fmt.Errorf("%s: the name %q is taken by the agent at %s; rename "+
+						"one of them",
+						a.place, a.name, other.place)
+				}
+				taken[a.name] = a
+			}
+		}
+	}
+	return nil
+}
+
+// near is flat with the packs that are imported themselves first.
+func (c *conversion) near(imports []imported) []*pack {
+	var out []*pack
+	for _, i := range imports {
+		if !slices.Contains(out, i.pack) {
+			out = append(out, i.pack)
+		}
+	}
+	for _, p := range c.flat(imports) {
+		if !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// lookupIn is lookup for a name in the files of the city that means an agent of a rig; rig may be "".
+func (c *conversion) lookupIn(rigName, name string) *agent {
+	for _, a := range c.root.agents {
+		if rigName != "" && a.was == name && a.keys["dir"].text() == rigName {
+			return a
+		}
+	}
+	for _, r := range c.rigs {
+		if r.name == rigName {
+			if a := c.lookup(&pack{imports: r.imports}, name); a != nil {
+				return a
+			}
+		}
+	}
+	return c.lookup(c.root, name)
+}
+
+// lookup finds the agent that a name means in the files of a pack: NAME or BINDING.NAME.
+func (c *conversion) lookup(p *pack, name string) *agent {
+	binding, bare, qualified := strings.Cut(name, ".")
+	if qualified {
+		for _, i := range p.imports {
+			if i.binding == binding {
+				if a := c.lookup(i.pack, bare); a != nil {
+					return a
+				}
+			}
+		}
+	}
+	if i := slices.IndexFunc(p.agents, func(a *agent) bool { return a.was == name }); i >= 0 {
+		return p.agents[i]
+	}
+	for _, q := range c.near(p.imports) {
+		if i := slices.IndexFunc(q.agents, func(a *agent) bool { return a.was == name }); i >= 0 {
+			return q.agents[i]
+		}
+	}
+	if p != c.root {
+		return nil
+	}
+	for _, r := range c.rigs {
+		for _, i := range r.imports {
+			rest, ok := name, true
+			if qualified {
+				rest, ok = bare, i.binding == binding
+			}
+			if a := c.lookup(i.pack, rest); ok && a != nil {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// renamed returns a name of the original as the converted city has it: [RIG/][BINDING.]NAME.
+func (c *conversion) renamed(p *pack, name string) (string, bool) {
+	prefix, bare := "", name
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		prefix, bare = name[:i], name[i+1:]
+	}
+	a := c.lookup(p, bare)
+	if c.isRig(prefix) {
+		a = c.lookupIn(prefix, bare)
+	}
+	switch {
+	case a == nil:
+		return name, false
+	case c.isRig(prefix):
+		return prefix + "/" + a.name, true
+	default: // without a rig, or with the name of a pack before it
+		return a.name, true
+	}
+}
+
+func (c *conversion) isRig(name string) bool {
+	return slices.ContainsFunc(c.rigs, func(r *rig) bool { return r.name == name })
+}
+
+// patchAgents applies [[patches.agent]] of a file. A patch for one rig stays a patch.
+func (c *conversion) patchAgents(p *pack, s *source) error {
+	patches := s.root.Get("patches")
+	for _, key := range []string{"agent", "agents"} {
+		for _, n := range toml.TablesOf(patches.Get(key)) {
+			name := n.TextOf("name")
+			if n.TextOf("dir") != "" && p == c.root {
+				continue // written by cityPatches
+			}
+			a := c.lookup(p, name)
+			if a == nil {
+				c.note(s.at(n.At), "there is no agent %q; the patch was left out", name)
+				continue
+			}
+			c.patch(a, n, s)
+		}
+	}
+	return nil
+}
+
+// patch merges a patch into an agent.
+func (c *conversion) patch(a *agent, n *toml.Node, s *source) {
+	a.keys = maps.Clone(a.keys)
+	for _, kid := range n.Kids {
+		key, appends := strings.CutSuffix(kid.Key, "_append")
+		was, known := a.keys[key]
+		switch {
+		case kid.Key == "name", kid.Key == "dir", kid.Key == "agent":
+		case kid.Key == "prompt":
+			a.prompt = ""
+			a.keys["prompt_template"] = value{&toml.Node{Key: "prompt_template", Shape: kid.Shape,
+				At:   kid.At,
+				Text: filepath.Join(filepath.Dir(s.path), "patches", kid.Text)}, s}
+		case appends && known, key == "env" && known, key == "pool" && known:
+			merged := *was.Node
+			merged.Kids = slices.Clone(was.Kids)
+			for _, k := range kid.Kids {
+				merged.Kids = slices.DeleteFunc(merged.Kids, func(o *toml.Node) bool {
+					return o.Key != "" && o.Key == k.Key
+				})
+				merged.Kids = append(merged.Kids, k)
+			}
+			a.keys[key] = value{&merged, was.src}
+		case key == "prompt_template":
+			a.prompt = ""
+			path := *kid
+			if !filepath.IsAbs(kid.Text) && !strings.HasPrefix(kid.Text, "//") {
+				path.Text = filepath.Join(filepath.Dir(s.path), kid.Text)
+			}
+			a.keys[key] = value{&path, s}
+		default:
+			a.keys[key] = value{kid, s}
+		}
+	}
+}
+
+// namedSessions makes agents of the [[named_session]] tables of a file.
+func (c *conversion) namedSessions(p *pack, s *source) {
+	for _, key := range []string{"named_session", "named_sessions"} {
+		for _, n := range toml.TablesOf(s.root.Get(key)) {
+			c.sessions = true
+			c.namedSession(p, value{n, s})
+		}
+	}
+}
+
+func (c *conversion) namedSession(p *pack, v value) {
+	template, name := v.TextOf("template"), v.TextOf("name")
+	if template == "" {
+		template = name
+	}
+	a := c.lookup(p, template)
+	if a == nil {
+		c.note(v.place(), "there is no agent %q; the named session was left out", template)
+		return
+	}
+	for _, kid := range v.Kids {
+		switch kid.Key {
+		case "template", "name", "mode", "scope", "dir":
+		default:
+			c.note(v.src.at(kid.At), "%s of a named session has no equivalent", kid.Key)
+		}
+	}
+	if name != "" && name != a.was && name != template {
+		b := *a
+		b.name, b.was, b.place, b.always, b.onDemand = name, name, v.place(), false, false
+		b.keys = maps.Clone(a.keys)
+		for _, key := range []string{"min_active_sessions", "max_active_sessions", "pool",
+			"scale_check"} {
+			delete(b.keys, key)
+		}
+		if slices.ContainsFunc(p.agents, func(o *agent) bool { return o.name == name }) {
+			c.note(v.place(), "another agent is called %q; the named session was left out", name)
+			return
+		}
+		a.pack.agents = append(a.pack.agents, &b)
+		a = &b
+	}
+	for _, key := range []string{"scope", "dir"} {
+		if n := v.Get(key); n != nil && a.keys[key].Node == nil {
+			a.keys[key] = value{n, v.src}
+		}
+	}
+	if v.TextOf("mode") == "always" {
+		a.always = true
+	} else {
+		a.onDemand = true
+	}
+}
+
+// scope returns where an agent is: "city", "rig", or "" for both.
+func (a *agent) scope() string { return a.keys["scope"].text() }
+
+// known reports whether the name of a provider is a preset or declared.
+func (c *conversion) known(provider string) bool {
+	if slices.ContainsFunc(config.Presets(), func(p config.Preset) bool {
+		return p.Name == provider
+	}) {
+		return true
+	}
+	for _, p := range append([]*pack{c.root}, c.order...) {
+		for _, s := range c.manuals(p) {
+			if s.root.Get("providers").Get(provider) != nil {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,491 @@
+package migrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/config"
+	"gcity/internal/toml"
+)
+
+// knownKeys reads the keys that gcity knows of each table.
+func (c *conversion) knownKeys(table string) map[string]bool {
+	if c.schema == nil {
+		c.schema = map[string]map[string]bool{}
+		var schema struct {
+			Definitions map[string]struct {
+				Properties map[string]json.RawMessage `json:"properties"`
+			} `json:"definitions"`
+		}
+		if err := json.Unmarshal(config.JSONSchema("city"), &schema); err != nil {
+			// it is made by this program
+			panic(fmt.Sprintf("the schema of city.toml is not JSON: %v", err))
+		}
+		for name, d := range schema.Definitions {
+			keys := map[string]bool{}
+			for key := range d.Properties {
+				keys[key] = true
+			}
+			c.schema[name] = keys
+		}
+	}
+	return c.schema[table]
+}
+
+// plainTable copies the keys of a table that gcity knows and notes the others.
+func (c cityWriter) plainTable(out *table, name string, n *toml.Node, s *source, except ...string) {
+	known := c.knownKeys(name)
+	for _, kid := range n.Kids {
+		switch {
+		case slices.Contains(except, kid.Key):
+		case !known[kid.Key] || kid.Shape == toml.ShapeTable || kid.Shape == toml.ShapeTables:
+			c.note(s.at(kid.At), "%s of [%s] has no equivalent", kid.Key, name)
+		default:
+			out.set(kid.Key, render(kid))
+		}
+	}
+}
+
+// cityWriter writes the parts of the converted city.toml.
+type cityWriter struct{ *conversion }
+
+// text returns the converted city.toml.
+func (c cityWriter) text() string {
+	var b strings.Builder
+	c.workspace().write(&b, "[workspace]")
+	for _, name := range []string{"daemon", "session", "session.k8s", "events", "api", "beads",
+		"dolt", "automations"} {
+		t := &table{}
+		for _, s := range c.files {
+			c.section(t, name, s)
+		}
+		t.write(&b, "["+name+"]")
+	}
+	if c.hasRecipes(c.root) {
+		b.WriteString("\n[formulas]\ndir = \"formulas\"\n")
+	}
+	c.orderOverrides(&b)
+	c.providers(&b, c.root)
+	c.rootAgents(&b)
+	c.writeRigs(&b)
+	c.cityPatches(&b)
+	c.strangers()
+	return strings.TrimPrefix(b.String(), "\n")
+}
+
+// workspace returns the [workspace] table.
+func (c cityWriter) workspace() *table {
+	t := &table{}
+	t.text("name", c.cityName())
+	for _, s := range c.files {
+		w := s.root.Get("workspace")
+		if w == nil {
+			continue
+		}
+		c.plainTable(t, "workspace", w, s, "name", "includes", "topology", "topologies", "pack",
+			"packs",
+			"default_rig_includes", "max_active_sessions", "provider", "prefix")
+		if p := w.TextOf("provider"); p != "" && c.known(p) {
+			t.text("provider", p)
+		} else if p != "" {
+			c.note(s.at(w.Get("provider").At), "the provider %q is not known; add a "+
+				"[providers.%s] table", p, p)
+		}
+		for key, why := range map[string]string{
+			"default_rig_includes": "give each rig that you add its topologies",
+			"prefix":               "the prefix of the city's work is made from its name",
+		} {
+			if n := w.Get(key); n != nil {
+				c.note(s.at(n.At), "%s of [workspace] has no equivalent; %s", key, why)
+			}
+		}
+	}
+	t.texts("topologies", c.words(c.root.imports, "city"))
+	return t
+}
+
+// words names the topologies that imports lead to, of which some have only formulas for the city or for a rig.
+func (c *conversion) words(imports []imported, scope string) []string {
+	var out []string
+	for _, p := range c.flat(imports) {
+		switch {
+		case c.hasAgentsFor(p, scope):
+			out = append(out, p.rel)
+		case len(p.agents) == 0 && (c.hasRecipes(p) || p.manual.root.Get("providers") != nil):
+			out = append(out, p.rel)
+		case c.hasRecipes(p):
+			c.recipes = append(c.recipes, p)
+			out = append(out, p.rel+recipesSuffix)
+		}
+		if scope == "rig" && c.twoLevels(p) {
+			out = append(out, p.rel+rigSuffix)
+		}
+	}
+	return out
+}
+
+// slingTarget returns who gets the work of a rig, "" if there is no such agent.
+func (c cityWriter) slingTarget(r *rig, name string) string {
+	if !strings.Contains(name, "/") {
+		if a := c.lookupIn(r.name, name); a != nil {
+			return a.name
+		}
+		return ""
+	}
+	target, ok := c.renamed(c.root, name)
+	if !ok {
+		return ""
+	}
+	return target
+}
+
+// cityName returns the name of the city: as it is registered, else as its files say.
+func (c *conversion) cityName() string {
+	var names []string
+	if c.site != nil {
+		names = append(names, c.site.root.TextOf("workspace_name"))
+	}
+	for _, s := range c.files {
+		names = append(names, s.root.Get("workspace").TextOf("name"))
+	}
+	if c.root.manual != nil {
+		names = append(names, c.root.name)
+	}
+	for _, name := range append(names, filepath.Base(c.dir)) {
+		if validName.MatchString(name) {
+			return name
+		}
+	}
+	return "city"
+}
+
+// hasAgentsFor reports whether a pack has agents for the city, or for a rig.
+func (c *conversion) hasAgentsFor(p *pack, scope string) bool {
+	other := map[string]string{"city": "rig", "rig": "city"}[scope]
+	return slices.ContainsFunc(p.agents, func(a *agent) bool {
+		return a.scope() == scope || a.scope() != other && !(scope == "rig" && c.twoLevels(p))
+	})
+}
+
+// section adds what one file says of a table.
+func (c cityWriter) section(t *table, name string, s *source) {
+	at, below, nested := strings.Cut(name, ".")
+	n := s.root.Get(at)
+	if nested {
+		n = n.Get(below)
+	}
+	if name == "automations" && n == nil {
+		n = s.root.Get("orders")
+	}
+	if n == nil || n.Shape != toml.ShapeTable {
+		return
+	}
+	c.plainTable(t, name, n, s, "k8s", "overrides")
+	if name == "session" {
+		if p := n.TextOf("provider"); p != "" && !sessionProvider(p) {
+			t.set("provider", "")
+			c.note(s.at(n.Get("provider").At), "the session provider %q does not exist; agents "+
+				"run in terminals of gcity", p)
+		}
+	}
+}
+
+func sessionProvider(name string) bool {
+	return slices.Contains([]string{"pty", "tmux", "subprocess", "fake", "fail", "k8s"}, name) ||
+		strings.HasPrefix(name, "exec:") || strings.HasPrefix(name, "plugin:")
+}
+
+// orderOverrides writes what the city changes of single orders.
+func (c cityWriter) orderOverrides(b *strings.Builder) {
+	known := c.knownKeys("automations.overrides")
+	for _, s := range c.files {
+		for _, at := range []string{"orders", "automations"} {
+			for _, n := range toml.TablesOf(s.root.Get(at).Get("overrides")) {
+				t := &table{}
+				for _, kid := range n.Kids {
+					key := kid.Key
+					if key == "trigger" {
+						key = "gate"
+					}
+					if key == "pool" {
+						pool, _ := c.renamed(c.root, kid.Text)
+						t.text(key, pool)
+					} else if known[key] {
+						t.set(key, render(kid))
+					} else {
+						c.note(s.at(kid.At), "%s of an override has no equivalent", kid.Key)
+					}
+				}
+				t.write(b, "[[automations.overrides]]")
+			}
+		}
+	}
+}
+
+// providers writes the [providers] tables of a pack.
+func (c *conversion) providers(b *strings.Builder, p *pack) {
+	for _, s := range c.manuals(p) {
+		n := s.root.Get("providers")
+		if n == nil || n.Shape != toml.ShapeTable {
+			continue
+		}
+		for _, kid := range n.Kids {
+			c.provider(b, kid, s)
+		}
+	}
+}
+
+func (c *conversion) provider(b *strings.Builder, n *toml.Node, s *source) {
+	t, env := &table{}, &table{}
+	known := c.knownKeys("providers.*")
+	for _, kid := range n.Kids {
+		switch {
+		case kid.Key == "env":
+			for _, v := range kid.Kids {
+				env.set(v.Key, render(v))
+			}
+		case kid.Key == "base":
+		case known[kid.Key]:
+			t.set(kid.Key, render(kid))
+		default:
+			c.note(s.at(kid.At), "%s of the provider %s has no equivalent", kid.Key, n.Key)
+		}
+	}
+	presets := config.Presets()
+	preset := func(name string) *config.Preset {
+		i := slices.IndexFunc(presets, func(p config.Preset) bool { return p.Name == name })
+		if i < 0 {
+			return nil
+		}
+		return &presets[i]
+	}
+	if base := n.TextOf("base"); base != "" {
+		_, name, _ := strings.Cut(base, ":")
+		if name == "" {
+			name = base
+		}
+		switch from := preset(name); {
+		case name == n.Key:
+		case from != nil && t.values["command"] == "":
+			t.text("command", from.Command)
+			t.texts("args", from.Args)
+			c.note(s.at(n.Get("base").At), "the provider %s has the command of %s, not its "+
+				"other settings", n.Key, name)
+		default:
+			c.note(s.at(n.Get("base").At), "base of the provider %s has no equivalent", n.Key)
+		}
+	}
+	if t.values["command"] == "" && preset(n.Key) == nil {
+		c.note(s.at(n.At), "the provider %s has no command and is unknown to gcity; add one", n.Key)
+		t.text("command", n.Key)
+	}
+	t.write(b, "[providers."+bare(n.Key)+"]")
+	if len(t.keys) == 0 && len(env.keys) > 0 {
+		b.WriteString("\n[providers." + bare(n.Key) + "]\n")
+	}
+	env.write(b, "[providers."+bare(n.Key)+".env]")
+}
+
+// rootAgents writes the agents of the city itself.
+func (c cityWriter) rootAgents(b *strings.Builder) {
+	e := emitter{conversion: c.conversion, base: c.dir, pack: c.root}
+	for _, a := range c.root.agents {
+		if a.scope() == "rig" && a.keys["dir"].Node == nil {
+			c.note(a.place, "%s is of scope \"rig\" and has no dir: no rig has it; write dir = "+
+				"\"RIG\" and convert again", a.name)
+			continue
+		}
+		e.agent(a).write(b, "agents")
+		c.report.Agents = append(c.report.Agents, a.name)
+	}
+}
+
+// writeRigs writes the rigs.
+func (c cityWriter) writeRigs(b *strings.Builder) {
+	for _, r := range c.rigs {
+		t := &table{}
+		t.text("name", r.name)
+		t.text("path", c.rigPath(r))
+		known := c.knownKeys("rigs")
+		for _, kid := range append(slices.Clone(r.node.Kids), c.siteOf(r.name)...) {
+			switch kid.Key {
+			case "name", "path", "imports", "includes", "topologies", "topology", "overrides",
+				"patches":
+			case "formulas_dir":
+				if rel, err := filepath.Rel(c.dir, c.inCity(kid.Text)); err == nil {
+					t.text(kid.Key, rel)
+				}
+			case "default_sling_target":
+				if target := c.slingTarget(r, kid.Text); target != "" {
+					t.text(kid.Key, target)
+				} else {
+					c.note(r.src.at(kid.At), "there is no agent %q, which the rig %s gives work to",
+						kid.Text, r.name)
+				}
+			default:
+				if known[kid.Key] {
+					t.set(kid.Key, render(kid))
+				} else {
+					c.note(r.src.at(kid.At), "%s of the rig %s has no equivalent", kid.Key, r.name)
+				}
+			}
+		}
+		t.texts("topologies", c.words(r.imports, "rig"))
+		t.write(b, "[[rigs]]")
+		c.rigPatches(b, r)
+	}
+}
+
+// siteOf returns what the machine's own file says of a rig.
+func (c cityWriter) siteOf(name string) []*toml.Node {
+	if c.site == nil {
+		return nil
+	}
+	for _, key := range []string{"rig", "rigs"} {
+		for _, n := range toml.TablesOf(c.site.root.Get(key)) {
+			if n.TextOf("name") == name {
+				return slices.DeleteFunc(slices.Clone(n.Kids), func(k *toml.Node) bool {
+					return k.Key == "name"
+				})
+			}
+		}
+	}
+	return nil
+}
+
+// rigPath returns the folder of a rig, which stays where it is.
+func (c cityWriter) rigPath(r *rig) string {
+	path := r.node.TextOf("path")
+	for _, n := range c.siteOf(r.name) {
+		if n.Key == "path" && path == "" {
+			path = n.Text
+		}
+	}
+	if path == "" {
+		path = filepath.Join("rigs", r.name)
+		c.note(r.src.at(r.node.At), "the rig %s has no path; its agents do not start before path "+
+			"in city.toml names its folder", r.name)
+		return path
+	}
+	return c.inCity(path)
+}
+
+// rigPatches writes what the city changes of a rig's agents.
+func (c cityWriter) rigPatches(b *strings.Builder, r *rig) {
+	for _, key := range []string{"overrides", "patches"} {
+		for _, n := range toml.TablesOf(r.node.Get(key)) {
+			name := n.TextOf("name")
+			if name == "" {
+				name = n.TextOf("agent")
+			}
+			c.writePatch(b, "rigs.overrides", value{n, r.src}, name, r.name)
+		}
+	}
+}
+
+// cityPatches writes what the city changes of the agents of single rigs.
+func (c cityWriter) cityPatches(b *strings.Builder) {
+	for _, s := range c.manuals(c.root) {
+		for _, key := range []string{"agent", "agents"} {
+			for _, n := range toml.TablesOf(s.root.Get("patches").Get(key)) {
+				if dir := n.TextOf("dir"); dir != "" {
+					c.writePatch(b, "patches.agents", value{n, s}, n.TextOf("name"), dir)
+				}
+			}
+		}
+		for _, key := range []string{"rigs", "rig", "providers", "provider"} {
+			if n := s.root.Get("patches").Get(key); n != nil {
+				c.note(s.at(n.At), "[[patches.%s]] was left out; change the table itself", key)
+			}
+		}
+	}
+}
+
+func (c cityWriter) writePatch(b *strings.Builder, header string, v value, name, inRig string) {
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	target := c.lookupIn(inRig, name)
+	if target == nil {
+		c.note(v.place(), "there is no agent %q; the patch was left out", name)
+		return
+	}
+	a := &agent{name: target.name, was: target.was, pack: c.root, dir: c.dir, place: v.place(),
+		table: true,
+		keys:  keysOf(v.Node, v.src)}
+	e, out := emitter{conversion: c.conversion, base: c.dir, pack: c.root}, &emitted{}
+	if header == "patches.agents" {
+		out.main.text("dir", inRig)
+	}
+	out.main.text("name", a.name)
+	e.keys(a, out)
+	for _, key := range []string{"prompt_template", "prompt"} {
+		if p := a.keys[key]; p.text() != "" {
+			if path, ok := e.find(a, p); ok {
+				out.main.text("prompt_template", path)
+			}
+		}
+	}
+	for key, as := range map[string]string{"min_active_sessions": "min",
+		"max_active_sessions": "max"} {
+		if n, at := e.bound(a, key, as); at.Node != nil && n >= 0 {
+			out.pool.number(as, n)
+		}
+	}
+	if check := a.keys["scale_check"]; check.text() != "" {
+		out.pool.text("check", e.shellLine(check, a, check.text()))
+	}
+	out.write(b, header)
+}
+
+// strangers notes the tables of the city's files that have no equivalent.
+func (c cityWriter) strangers() {
+	for _, p := range append([]*pack{c.root}, c.order...) {
+		for _, s := range c.manuals(p) {
+			for _, kid := range s.root.Kids {
+				switch kid.Key {
+				case "workspace", "providers", "imports", "defaults", "agent", "agents",
+					"named_session", "named_sessions",
+					"rigs", "patches", "beads", "session", "events", "dolt", "formulas", "daemon",
+					"orders", "automations",
+					"api", "agent_defaults", "packs", "include", "pack":
+				case "global":
+					for _, key := range kid.Kids {
+						if key.Key != "session_live" {
+							c.note(s.at(key.At), "%s of [global] has no equivalent", key.Key)
+						}
+					}
+				case "mail":
+					c.note(s.at(kid.At), "[mail] has no equivalent: mail is kept with the work")
+				default:
+					c.note(s.at(kid.At), "the table %s has no equivalent", kid.Key)
+				}
+			}
+			c.packTable(p, s)
+		}
+	}
+}
+
+// packTable notes the keys of [pack] that have no equivalent.
+func (c cityWriter) packTable(p *pack, s *source) {
+	n := s.root.Get("pack")
+	if n == nil {
+		return
+	}
+	for _, kid := range n.Kids {
+		switch kid.Key {
+		case "name", "schema", "version", "requires_gc", "includes", "description":
+		default:
+			c.note(s.at(kid.At), "%s of [pack] has no equivalent", kid.Key)
+		}
+	}
+	for _, folder := range []string{"commands", "doctor", "skills", "mcp", "lifecycle"} {
+		if exists(filepath.Join(p.dir, folder)) {
+			c.note(c.called(filepath.Join(p.dir, folder)), "gcity does not read this folder; its "+
+				"files were copied")
+		}
+	}
+}

@@ -1,0 +1,441 @@
+package migrate
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gcity/config"
+	"gcity/internal/toml"
+)
+
+// unlimited is the size of a pool for which Gas City has no limit.
+const unlimited = 5
+
+// copied are the keys of an agent that mean the same in both formats.
+var copied = []string{"description", "suspended", "args", "prompt_mode", "prompt_flag", "nudge",
+	"ready_delay_ms",
+	"ready_prompt_prefix", "process_names", "emits_permission_warning", "hooks_installed",
+	"default_sling_formula"}
+
+// emitted are the tables of one agent.
+type emitted struct {
+	main, env, pool table
+}
+
+func (e *emitted) write(b *strings.Builder, header string) {
+	e.main.write(b, "[["+header+"]]")
+	e.env.write(b, "["+header+".env]")
+	e.pool.write(b, "["+header+".pool]")
+}
+
+// emitter writes the agents of one file.
+type emitter struct {
+	*conversion
+	base string // the folder of the original that paths of the file are relative to
+	rel  string // the same in the converted city
+	pack *pack
+}
+
+// agent returns the tables of an agent.
+func (e emitter) agent(a *agent) *emitted {
+	out := &emitted{}
+	out.main.text("name", a.name)
+	e.keys(a, out)
+	e.folder(a, out)
+	e.prompt(a, out)
+	e.overlay(a, out)
+	e.size(a, out)
+	return out
+}
+
+// keys writes the keys that need no more than a look at their value; patches have them too.
+func (e emitter) keys(a *agent, out *emitted) {
+	keys := make([]string, 0, len(a.keys))
+	for key := range a.keys {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		v := a.keys[key]
+		switch key {
+		case "name", "scope", "dir", "work_dir", "fallback", "prompt_template", "overlay_dir",
+			"append_fragments",
+			"inject_fragments", "min_active_sessions", "max_active_sessions", "scale_check",
+			"drain_timeout", "pool", "agent":
+		case "env":
+			for _, kid := range v.Kids {
+				out.env.set(kid.Key, render(kid))
+			}
+		case "provider":
+			if e.known(v.text()) {
+				out.main.text(key, v.text())
+			} else {
+				e.note(v.place(), "the provider %q of %s is not known; add a [providers.%s] table",
+					v.text(), a.name, v.text())
+			}
+		case "idle_timeout":
+			out.main.set(key, render(v.Node))
+		case "start_command", "work_query", "sling_query":
+			out.main.text(key, e.shellLine(v, a, v.text()))
+		case "pre_start", "session_setup":
+			e.lines(key, v, a, out)
+		case "session_live":
+			e.lines("session_setup", v, a, out)
+			e.note(v.place(), "session_live is run once, after the session has started")
+		case "session_setup_script":
+			e.path(key, v, a, out)
+		case "depends_on", "install_agent_hooks":
+			e.list(key, v, a, out)
+		case "lifecycle":
+			if v.text() == "one_shot" {
+				out.main.text("restart", "on-failure")
+			}
+		default:
+			if slices.Contains(copied, key) {
+				out.main.set(key, render(v.Node))
+			} else {
+				e.note(v.place(), "%s of the agent %s has no equivalent%s", key, a.name,
+					instead[key])
+			}
+		}
+	}
+	e.fragments(a, out)
+}
+
+// instead says what to do about keys that have no equivalent.
+var instead = map[string]string{
+	"option_defaults":  "; write the program's own options into args",
+	"max_session_age":  "; idle_timeout is the nearest",
+	"sleep_after_idle": "; idle_timeout restarts an idle agent",
+	"session":          "; agents run in terminals, see session in docs/config.md",
+	"on_death": "; an automation with gate = \"event\" and on = \"agent.crashed\" is " +
+		"the nearest",
+	"on_boot": "; an automation with gate = \"event\" and on = \"controller.started\" is " +
+		"the nearest",
+	"resume_command": "; the presets resume conversations by themselves",
+	"skills":         "; put skills into the overlay of the agent",
+	"mcp":            "; put the configuration of servers into the overlay of the agent",
+}
+
+// fragments writes the fragments that follow the prompt.
+func (e emitter) fragments(a *agent, out *emitted) {
+	var names []string
+	for _, key := range []string{"inject_fragments", "append_fragments"} {
+		for _, name := range a.keys[key].texts() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if a.plain() {
+		return // Gas City attaches nothing to a prompt that is no template
+	}
+	out.main.texts("inject_fragments", names)
+}
+
+// plain reports whether the agent's prompt is text and no template.
+func (a *agent) plain() bool { return filepath.Base(a.prompt) == "prompt.md" }
+
+// list writes a list of names.
+func (e emitter) list(key string, v value, a *agent, out *emitted) {
+	var names []string
+	for _, name := range v.texts() {
+		if key == "depends_on" {
+			now, ok := e.renamed(e.pack, name)
+			if !ok {
+				e.note(v.place(), "there is no agent %q, which %s depends on; the dependency "+
+					"was left out", name, a.name)
+				continue
+			}
+			name = now
+		} else if !slices.Contains([]string{"claude", "gemini", "opencode", "copilot"}, name) {
+			e.note(v.place(), "there are no hooks of the kind %q for %s", name, a.name)
+			continue
+		}
+		names = append(names, name)
+	}
+	out.main.texts(key, names)
+}
+
+// lines writes a list of shell lines that are templates, behind those that the key has already.
+func (e emitter) lines(key string, v value, a *agent, out *emitted) {
+	var list []string
+	for _, line := range v.texts() {
+		if line = e.template(v, a, line); line != "" {
+			list = append(list, line)
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	if was, ok := out.main.values[key]; ok {
+		out.main.set(key, strings.TrimSuffix(was, "]")+", "+strings.TrimPrefix(quoteAll(list), "["))
+		return
+	}
+	out.main.texts(key, list)
+}
+
+// find returns the file or folder that a path of an agent means, as a path of the converted file.
+func (e emitter) find(a *agent, v value) (string, bool) {
+	written := v.text()
+	if strings.HasPrefix(written, "//") || strings.Contains(written, "{{") {
+		return written, true
+	}
+	bases := []string{a.dir, a.pack.dir, e.base, e.dir}
+	if v.src != nil && v.src.path != "" {
+		bases = append([]string{filepath.Dir(v.src.path)}, bases...)
+	}
+	if filepath.IsAbs(written) {
+		bases = []string{""}
+	}
+	for _, base := range bases {
+		if path := filepath.Join(base, written); exists(path) {
+			return e.moved(path), true
+		}
+	}
+	return filepath.Join(written), false
+}
+
+// moved returns a path of the original as the converted file names it.
+func (e emitter) moved(path string) string {
+	for _, p := range slices.Backward(append([]*pack{e.root}, e.order...)) {
+		if p.rel == "" && p != e.root || !within(p.dir, path) {
+			continue
+		}
+		in, _ := filepath.Rel(p.dir, path)
+		if p.rel == e.rel {
+			return in
+		}
+		return "//" + filepath.Join(p.rel, in)
+	}
+	return path
+}
+
+func (e emitter) path(key string, v value, a *agent, out *emitted) {
+	path, ok := e.find(a, v)
+	if !ok {
+		e.note(v.place(), "%s of %s names %s, which does not exist; it was left out", key, a.name,
+			v.text())
+		return
+	}
+	if strings.Contains(path, "{{") {
+		path = e.template(v, a, path)
+	}
+	out.main.text(key, path)
+}
+
+// folder writes where an agent works.
+func (e emitter) folder(a *agent, out *emitted) {
+	dir, work := a.keys["dir"], a.keys["work_dir"]
+	inRig := e.isRig(dir.text()) || a.pack != e.root && a.scope() == "rig"
+	switch {
+	case dir.Node != nil && a.pack == e.root:
+		out.main.text("dir", dir.text())
+	case dir.Node != nil:
+		e.note(dir.place(), "dir of %s has no equivalent in a topology", a.name)
+	}
+	switch {
+	case work.Node == nil:
+	case inRig:
+		e.note(work.place(), "%s works in the folder of its rig: work_dir has no equivalent for "+
+			"agents of rigs", a.name)
+	case !strings.Contains(work.text(), "{{.Rig"):
+		if text := e.template(work, a, work.text()); !strings.Contains(text, "$") {
+			out.main.text("dir", text)
+			return
+		}
+		fallthrough
+	default:
+		e.note(work.place(), "work_dir of %s has no equivalent; it works in the folder of the city",
+			a.name)
+	}
+}
+
+// prompt writes what an agent is told.
+func (e emitter) prompt(a *agent, out *emitted) {
+	if v := a.keys["prompt_template"]; v.text() != "" {
+		if path, ok := e.find(a, v); ok {
+			out.main.text("prompt_template", path)
+			return
+		}
+		e.note(v.place(), "the prompt %s of %s does not exist", v.text(), a.name)
+	}
+	if a.prompt != "" {
+		out.main.text("prompt_template", e.moved(a.prompt))
+	}
+}
+
+// size writes how many of an agent run.
+func (e emitter) size(a *agent, out *emitted) {
+	low, lowAt := e.bound(a, "min_active_sessions", "min")
+	high, highAt := e.bound(a, "max_active_sessions", "max")
+	check := a.keys["scale_check"]
+	if old := a.keys["pool"]; check.Node == nil && old.Node != nil && old.Get("check") != nil {
+		check = value{old.Get("check"), old.src}
+	}
+	sized := lowAt.Node != nil || highAt.Node != nil || check.Node != nil
+	if a.table && !sized && !e.sessions && !a.onDemand {
+		return // in a city without named sessions such an agent always runs
+	}
+	if a.always && (!sized || highAt.Node != nil && high == 1) ||
+		low == 1 && high == 1 && check.Node == nil {
+		return
+	}
+	if highAt.Node == nil || high < 0 {
+		switch limit := e.limit(); {
+		case a.onDemand && !sized:
+			high = 1
+		case limit > 0:
+			high = limit
+		default:
+			high = max(unlimited, low)
+			e.note(a.place, "%s has no limit of sessions; its pool has max = %d", a.name, high)
+		}
+	}
+	if a.always && low < 1 {
+		low = 1
+	}
+	if low > high {
+		e.note(lowAt.place(), "min_active_sessions of %s is more than its maximum; it is %d now",
+			a.name, high)
+		low = high
+	}
+	out.pool.number("min", low)
+	out.pool.number("max", high)
+	if check.text() != "" {
+		out.pool.text("check", e.shellLine(check, a, check.text()))
+		if check.Key == "scale_check" {
+			e.note(check.place(), "the check of %s prints how many members are wanted in all, "+
+				"not how many more", a.name)
+		}
+	}
+	for _, key := range []string{"drain_timeout"} {
+		v := a.keys[key]
+		if v.Node == nil {
+			v = value{a.keys["pool"].get(key), a.keys["pool"].src}
+		}
+		if v.Node != nil {
+			out.pool.set(key, render(v.Node))
+		}
+	}
+}
+
+// get is Get of a value that may be missing.
+func (v value) get(key string) *toml.Node {
+	if v.Node == nil {
+		return nil
+	}
+	return v.Get(key)
+}
+
+// bound returns a bound of an agent's sessions, in its newer or older form.
+func (e emitter) bound(a *agent, key, older string) (int, value) {
+	v := a.keys[key]
+	if pool := a.keys["pool"]; v.Node == nil && pool.get(older) != nil {
+		v = value{pool.get(older), pool.src}
+	}
+	if v.Node == nil {
+		return 0, v
+	}
+	n, err := strconv.Atoi(v.Text)
+	if err != nil {
+		e.note(v.place(), "%s of %s is not a whole number and was left out", key, a.name)
+		return 0, value{}
+	}
+	return n, v
+}
+
+// limit is the smallest limit of sessions that the city or its only rig sets, 0 if there is none.
+func (e emitter) limit() int {
+	for _, s := range e.files {
+		if n := s.root.Get("workspace").Get("max_active_sessions"); n != nil {
+			if limit, err := strconv.Atoi(n.Text); err == nil && limit > 0 {
+				return limit
+			}
+		}
+	}
+	return 0
+}
+
+// overlay writes the files that are copied into the agent's folder: those of the pack, then its own.
+func (e emitter) overlay(a *agent, out *emitted) {
+	var layers []string
+	provider := e.providerOf(a)
+	add := func(dir string) {
+		for _, layer := range []string{dir, filepath.Join(dir, "per-provider", provider)} {
+			if info, err := os.Stat(layer); err == nil && info.IsDir() &&
+				filepath.Base(layer) != "per-provider" {
+				layers = append(layers, layer)
+			}
+		}
+	}
+	add(filepath.Join(e.dir, "overlay"))
+	add(filepath.Join(e.dir, "overlays"))
+	if a.pack != e.root {
+		add(filepath.Join(a.pack.dir, "overlay"))
+		add(filepath.Join(a.pack.dir, "overlays"))
+	}
+	if v := a.keys["overlay_dir"]; v.text() != "" {
+		if path, ok := e.find(a, v); ok {
+			if !e.table(a) {
+				add(e.original(path))
+			} else {
+				out.main.text("overlay_dir", path)
+				return
+			}
+		} else {
+			e.note(v.place(), "the overlay %s of %s does not exist; it was left out", v.text(),
+				a.name)
+		}
+	}
+	if !a.table {
+		add(filepath.Join(a.dir, "overlay"))
+	}
+	if len(layers) == 0 {
+		return
+	}
+	rel := filepath.Join("agent-overlays", a.name)
+	for _, layer := range layers {
+		e.overlays = append(e.overlays, layerCopy{layer, filepath.Join(e.rel, rel)})
+	}
+	out.main.text("overlay_dir", rel)
+}
+
+// table reports whether an agent is an older table in a city without packs' overlays.
+func (e emitter) table(a *agent) bool {
+	return a.table && !exists(filepath.Join(e.dir, "overlay")) &&
+		!exists(filepath.Join(a.pack.dir, "overlay"))
+}
+
+// original returns the path of the original that moved has made another of.
+func (e emitter) original(path string) string {
+	if rest, ok := strings.CutPrefix(path, "//"); ok {
+		for _, p := range slices.Backward(e.order) {
+			if rel, err := filepath.Rel(p.rel, rest); err == nil && p.rel != "" &&
+				within(p.rel, rest) {
+				return filepath.Join(p.dir, rel)
+			}
+		}
+		return filepath.Join(e.dir, rest)
+	}
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(e.base, path)
+}
+
+// providerOf is the provider of an agent.
+func (e emitter) providerOf(a *agent) string {
+	if p := a.keys["provider"].text(); p != "" {
+		return p
+	}
+	for _, s := range e.files {
+		if p := s.root.Get("workspace").TextOf("provider"); p != "" {
+			return p
+		}
+	}
+	return config.Presets()[0].Name
+}

@@ -1,0 +1,384 @@
+package migrate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/config"
+	"gcity/config/packmodel"
+	"gcity/internal/toml"
+)
+
+// pack is a pack of the original: the city's own, or an imported one.
+type pack struct {
+	dir     string // absolute
+	name    string
+	manual  *source // its pack.toml, nil if it has none
+	imports []imported
+	agents  []*agent
+	inCity  bool   // the city itself imports it
+	rel     string // its folder in the converted city
+	binding string // the name under which it was imported first
+}
+
+// imported is an import of a pack.
+type imported struct {
+	binding string
+	pack    *pack
+	closed  bool // transitive = false: its own imports do not come along
+}
+
+// rig is a rig of the original.
+type rig struct {
+	name    string
+	src     *source
+	node    *toml.Node
+	imports []imported
+}
+
+// read reads the whole original.
+func (c *conversion) read() error {
+	city, err := c.open(filepath.Join(c.dir, config.FileName))
+	if err != nil {
+		return err
+	}
+	manual := filepath.Join(c.dir, config.PackFile)
+	if _, err := os.Stat(manual); city == nil && err != nil {
+		return fmt.Errorf("%s has neither a %s nor a %s; name the folder of a city", c.dir,
+			config.FileName, config.PackFile)
+	}
+	if city == nil {
+		city = &source{name: config.FileName, root: &toml.Node{Shape: toml.ShapeTable}}
+		c.note(config.PackFile, "there is no city.toml beside it; the city has no rigs")
+	} else if len(packmodel.Marks(c.dir, city.root)) == 0 {
+		return fmt.Errorf("the city in %s is %w: gcity reads it as it is; "+
+			"`gcity --city %s config check` says whether anything is wrong with it", c.dir,
+			ErrNotPackModel, c.dir)
+	}
+	c.files = []*source{city}
+	for _, file := range (value{city.root.Get("include"), city}).texts() {
+		part, err := c.open(c.inCity(file))
+		if err == nil && part == nil {
+			err = fmt.Errorf("%s includes %s, which does not exist", config.FileName, file)
+		}
+		if err != nil {
+			return err
+		}
+		c.files = append(c.files, part)
+	}
+	if c.site, err = c.open(filepath.Join(c.dir, ".gc", "site.toml")); err != nil {
+		return err
+	}
+	if c.root, err = c.pack(c.dir, "", nil); err != nil {
+		return err
+	}
+	if err := c.cityImports(); err != nil {
+		return err
+	}
+	if err := c.readRigs(); err != nil {
+		return err
+	}
+	return c.settle()
+}
+
+func (c *conversion) inCity(path string) string {
+	path = strings.TrimPrefix(path, "//")
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(c.dir, path)
+}
+
+// pack reads the pack in a folder, once, with all that it imports. way has the folders through which it was reached.
+func (c *conversion) pack(dir, binding string, way []string) (*pack, error) {
+	if i := slices.Index(way, dir); i >= 0 {
+		names := make([]string, 0, len(way)-i+1)
+		for _, step := range append(way[i:], dir) {
+			names = append(names, c.called(step))
+		}
+		return nil, fmt.Errorf("the imports form a cycle: %s; remove one of them",
+			strings.Join(names, " → "))
+	}
+	if p := c.packs[dir]; p != nil {
+		return p, nil
+	}
+	manual, err := c.open(filepath.Join(dir, config.PackFile))
+	if err != nil {
+		return nil, err
+	}
+	if manual == nil && dir != c.dir {
+		return nil, fmt.Errorf("there is no %s in %s", config.PackFile, c.called(dir))
+	}
+	p := &pack{dir: dir, manual: manual, name: filepath.Base(dir), binding: binding}
+	if manual != nil {
+		if name := manual.root.Get("pack").TextOf("name"); name != "" {
+			p.name = name
+		}
+		if p.imports, err = c.importsOf(manual, manual.root, dir,
+			append(slices.Clone(way), dir)); err != nil {
+			return nil, err
+		}
+		legacy := value{manual.root.Get("pack").Get("includes"), manual}
+		more, err := c.included(legacy, dir, append(slices.Clone(way), dir))
+		if err != nil {
+			return nil, err
+		}
+		p.imports = append(p.imports, more...)
+	}
+	c.packs[dir] = p
+	if dir != c.dir {
+		c.order = append(c.order, p)
+	}
+	return p, c.readAgents(p)
+}
+
+// importsOf reads the [imports.NAME] tables of a table. base is the folder that paths are relative to.
+func (c *conversion) importsOf(src *source, in *toml.Node, base string, way []string) ([]imported,
+	error) {
+	var out []imported
+	imports := in.Get("imports")
+	if imports == nil {
+		return nil, nil
+	}
+	if imports.Shape != toml.ShapeTable {
+		return nil, fmt.Errorf("%s: imports is not a table; write [imports.NAME]",
+			src.at(imports.At))
+	}
+	for _, n := range imports.Kids {
+		from := n.TextOf("source")
+		if n.Shape != toml.ShapeTable || from == "" {
+			return nil, fmt.Errorf("%s: the import %q has no source", src.at(n.At), n.Key)
+		}
+		p, err := c.find(place{src, n, base}, n.Key, from, way)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			closed := n.Get("transitive") != nil && n.Get("transitive").Text == "false"
+			out = append(out, imported{n.Key, p, closed})
+		}
+	}
+	return out, nil
+}
+
+// place is where a file names a pack.
+type place struct {
+	src  *source
+	node *toml.Node
+	base string
+}
+
+// find reads the pack that a source names. A pack that is only in a repository is noted and nil.
+func (c *conversion) find(at place, binding, from string, way []string) (*pack, error) {
+	dir := from
+	switch {
+	case remote(from):
+		if dir = cached(c.dir, binding); dir == "" {
+			c.note(at.src.at(at.node.At), "the import %s is in a repository (%s) and was not "+
+				"converted; "+
+				"copy the pack into the city, name its folder as source, and convert again",
+				binding, from)
+			return nil, nil
+		}
+	case strings.HasPrefix(from, "//"):
+		dir = c.inCity(from)
+	case !filepath.IsAbs(from):
+		dir = filepath.Join(at.base, from)
+	}
+	real, err := config.Canonical(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: the import %q names %s, which does not exist",
+			at.src.at(at.node.At), binding, dir)
+	}
+	p, err := c.pack(real, binding, way)
+	if err != nil && !strings.Contains(err.Error(), ": ") {
+		err = fmt.Errorf("%s: the import %q cannot be used: %w", at.src.at(at.node.At), binding,
+			err)
+	}
+	return p, err
+}
+
+// remote reports whether a source is in a repository.
+func remote(from string) bool {
+	return strings.Contains(from, "://") || strings.HasPrefix(from, "git@") ||
+		strings.HasPrefix(from, "github.com/")
+}
+
+// cached returns the copy of a repository's pack that Gas City has made in the city, "" if there is none.
+func cached(city, binding string) string {
+	for _, folder := range []string{".gc/cache/packs", ".gc/packs", ".gc/cache/imports"} {
+		dir := filepath.Join(city, folder, binding)
+		if _, err := os.Stat(filepath.Join(dir, config.PackFile)); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// included reads the packs of an older list of includes.
+func (c *conversion) included(list value, base string, way []string) ([]imported, error) {
+	var out []imported
+	for _, from := range list.texts() {
+		if c.namedPack(from) {
+			c.note(list.place(), "the pack %s is in a repository and was not converted; "+
+				"copy it into the city, import it by its folder, and convert again", from)
+			continue
+		}
+		binding := filepath.Base(from)
+		p, err := c.find(place{list.src, list.Node, base}, binding, from, way)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			out = append(out, imported{binding, p, false})
+		}
+	}
+	return out, nil
+}
+
+// namedPack reports whether a word names a [packs.NAME] table.
+func (c *conversion) namedPack(name string) bool {
+	return slices.ContainsFunc(c.files, func(s *source) bool {
+		return s.root.Get("packs").Get(name) != nil
+	})
+}
+
+// cityImports reads what the city's files import besides its pack.toml.
+func (c *conversion) cityImports() error {
+	for _, s := range c.files {
+		more, err := c.importsOf(s, s.root, c.dir, []string{c.dir})
+		if err != nil {
+			return err
+		}
+		c.root.imports = append(c.root.imports, more...)
+		w := s.root.Get("workspace")
+		for _, key := range []string{"includes", "topologies", "packs"} {
+			if more, err = c.included(value{w.Get(key), s}, c.dir, []string{c.dir}); err != nil {
+				return err
+			}
+			c.root.imports = append(c.root.imports, more...)
+		}
+		for _, key := range []string{"topology", "pack"} {
+			if n := w.Get(key); n != nil && n.Text != "" {
+				list := &toml.Node{Shape: toml.ShapeArray, At: n.At, Kids: []*toml.Node{n}}
+				if more, err = c.included(value{list, s}, c.dir, []string{c.dir}); err != nil {
+					return err
+				}
+				c.root.imports = append(c.root.imports, more...)
+			}
+		}
+	}
+	for _, p := range c.flat(c.root.imports) {
+		p.inCity = true
+	}
+	return nil
+}
+
+// readRigs reads the rigs and what they import.
+func (c *conversion) readRigs() error {
+	for _, s := range c.files {
+		for _, n := range toml.TablesOf(s.root.Get("rigs")) {
+			r := &rig{name: n.TextOf("name"), src: s, node: n}
+			if r.name == "" {
+				return fmt.Errorf("%s: the rig has no name", s.at(n.At))
+			}
+			if slices.ContainsFunc(c.rigs, func(o *rig) bool { return o.name == r.name }) {
+				return fmt.Errorf("%s: another rig is called %q", s.at(n.At), r.name)
+			}
+			var err error
+			if r.imports, err = c.importsOf(s, n, c.dir, []string{c.dir}); err != nil {
+				return err
+			}
+			for _, key := range []string{"includes", "topologies"} {
+				more, err := c.included(value{n.Get(key), s}, c.dir, []string{c.dir})
+				if err != nil {
+					return err
+				}
+				r.imports = append(r.imports, more...)
+			}
+			c.rigs = append(c.rigs, r)
+		}
+	}
+	return c.readDefaults()
+}
+
+// readDefaults reads the packs that new rigs get, so that they are converted too.
+func (c *conversion) readDefaults() error {
+	for _, s := range append(slices.Clone(c.files), c.root.manual) {
+		if s == nil {
+			continue
+		}
+		n := s.root.Get("defaults").Get("rig")
+		if n.Get("imports") == nil {
+			continue
+		}
+		list, err := c.importsOf(s, n, c.dir, []string{c.dir})
+		if err != nil {
+			return err
+		}
+		c.place(c.flat(list))
+		var words []string
+		for _, p := range c.flat(list) {
+			words = append(words, p.rel)
+		}
+		c.note(s.at(n.Get("imports").At), "new rigs get no pack by themselves; "+
+			"give a rig that you add topologies = %s", quoteAll(words))
+	}
+	return nil
+}
+
+// flat lists the packs that imports lead to, each once, those that others import before them.
+func (c *conversion) flat(imports []imported) []*pack {
+	var out []*pack
+	var walk func(list []imported, deep bool)
+	walk = func(list []imported, deep bool) {
+		for _, i := range list {
+			if !i.closed && i.pack != nil {
+				walk(i.pack.imports, true)
+			}
+			if i.pack != c.root && !slices.Contains(out, i.pack) {
+				out = append(out, i.pack)
+			}
+		}
+	}
+	walk(imports, false)
+	return out
+}
+
+// place decides where packs are in the converted city: where they were, or in topologies/NAME if they were outside.
+func (c *conversion) place(list []*pack) {
+	for _, p := range list {
+		if p.rel != "" {
+			continue
+		}
+		if within(c.dir, p.dir) && !within(filepath.Join(c.dir, ".gc"), p.dir) {
+			p.rel, _ = filepath.Rel(c.dir, p.dir)
+			continue
+		}
+		for _, q := range c.order {
+			if rel, err := filepath.Rel(q.dir, p.dir); err == nil && q != p && q.rel != "" &&
+				within(q.dir, p.dir) {
+				p.rel = filepath.Join(q.rel, rel)
+			}
+		}
+		for n := 1; p.rel == ""; n++ {
+			rel := filepath.Join("topologies", p.name)
+			if n > 1 {
+				rel = fmt.Sprintf("%s-%d", rel, n)
+			}
+			if !slices.ContainsFunc(c.order, func(q *pack) bool {
+				return q.rel == rel
+			}) && !exists(filepath.Join(c.dir, rel)) {
+				p.rel = rel
+			}
+		}
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

@@ -1,0 +1,211 @@
+// Package migrate converts a city in Gas City's pack format of April 2026 to a city that gcity reads. Packs become
+// topologies, orders become automations, agent folders and named sessions become agents. The original is only read.
+//
+// # Concurrency
+//
+// Convert runs in the goroutine of its caller. It keeps no state between calls.
+package migrate
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/config"
+	"gcity/internal/toml"
+)
+
+// Report says what a conversion made, and what it left out.
+type Report struct {
+	City        string   `json:"city"` // the city that was converted
+	Out         string   `json:"out"`  // the folder that was written
+	Agents      []string `json:"agents"`
+	Topologies  []string `json:"topologies"`
+	Automations []string `json:"automations"`
+	Formulas    []string `json:"formulas"`
+	Notes       []Note   `json:"notes"`
+}
+
+// Note is something that has no equivalent, or that works differently after the conversion.
+type Note struct {
+	Place string `json:"place"` // FILE:LINE:COLUMN in the original, or a file or folder
+	Text  string `json:"text"`
+}
+
+func (n Note) String() string { return n.Place + ": " + n.Text }
+
+// ErrNotPackModel is the error of a city that needs no conversion.
+var ErrNotPackModel = errors.New("not in the pack format")
+
+// FolderError is the error of a folder that cannot be read from or written to, before anything was done.
+type FolderError struct{ error }
+
+func (e FolderError) Unwrap() error { return e.error }
+
+// Convert reads the city in dir and writes its equivalent to out, which must not exist or be empty. Without an out
+// it is the folder DIR-gcity beside dir. Nothing is left of a conversion that fails.
+func Convert(dir, out string) (*Report, error) {
+	dir, out, err := folders(dir, out)
+	if err != nil {
+		return nil, FolderError{err}
+	}
+	c := &conversion{dir: dir, out: out, packs: map[string]*pack{},
+		report: &Report{City: dir, Out: out}}
+	if err := c.read(); err != nil {
+		return nil, err
+	}
+	return c.report, c.write()
+}
+
+// folders checks and completes the two folders of a conversion.
+func folders(dir, out string) (string, string, error) {
+	real, err := config.Canonical(dir)
+	if err != nil {
+		return "", "", fmt.Errorf("cannot read the city in %s: %w", dir, err)
+	}
+	if info, err := os.Stat(real); err != nil || !info.IsDir() {
+		return "", "", fmt.Errorf("%s is not a folder; name the folder of a city", dir)
+	}
+	if out == "" {
+		out = real + "-gcity"
+	}
+	if out, err = filepath.Abs(out); err != nil {
+		return "", "", fmt.Errorf("cannot write to %s: %w", out, err)
+	}
+	if parent, err := filepath.EvalSymlinks(filepath.Dir(out)); err == nil {
+		out = filepath.Join(parent, filepath.Base(out))
+	}
+	if within(real, out) {
+		return "", "", fmt.Errorf("%s is inside the city %s, which is not changed; "+
+			"name a folder outside of it with --out", out, real)
+	}
+	entries, err := os.ReadDir(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", "", fmt.Errorf("cannot write to %s: %w", out, err)
+	case len(entries) > 0:
+		return "", "", fmt.Errorf("%s is not empty; name a new folder with --out", out)
+	}
+	return real, out, nil
+}
+
+// within reports whether path is dir or below it.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// conversion is a conversion under way.
+type conversion struct {
+	dir, out string
+	stage    string // the folder that becomes out
+	name     string // of the city
+
+	root  *pack            // the city's own pack
+	files []*source        // city.toml and what it includes, in order
+	site  *source          // .gc/site.toml, nil if there is none
+	packs map[string]*pack // by folder
+	order []*pack          // packs in the order in which they were found, without the root
+	rigs  []*rig
+
+	sessions bool // the city has a named session
+	overlays []layerCopy
+	recipes  []*pack                    // whose formulas are needed without their agents
+	schema   map[string]map[string]bool // keys that gcity knows, by table
+	report   *Report
+}
+
+// note adds a note about a place, once.
+func (c *conversion) note(place, format string, args ...any) {
+	n := Note{place, fmt.Sprintf(format, args...)}
+	if !slices.Contains(c.report.Notes, n) {
+		c.report.Notes = append(c.report.Notes, n)
+	}
+}
+
+// source is a TOML file of the original.
+type source struct {
+	path, name string
+	root       *toml.Node
+	starts     []int
+}
+
+// open reads a file. A file that is missing is nil without an error.
+func (c *conversion) open(path string) (*source, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	s := &source{path: path, name: c.called(path)}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", s.name, err)
+	}
+	if len(data) > config.MaxSize {
+		return nil, fmt.Errorf("%s is larger than %d MB", s.name, config.MaxSize>>20)
+	}
+	data = toml.Unmarked(data)
+	s.starts = toml.LineStarts(data)
+	root, faults := toml.Parse(data)
+	if len(faults) > 0 {
+		return nil, fmt.Errorf("%s: %s", s.at(faults[0].At), faults[0].Msg)
+	}
+	if s.root = root; root == nil {
+		s.root = &toml.Node{Shape: toml.ShapeTable}
+	}
+	return s, nil
+}
+
+// called returns a path as messages name it: relative to the city where it is inside of it.
+func (c *conversion) called(path string) string {
+	if rel, err := filepath.Rel(c.dir, path); err == nil && within(c.dir, path) {
+		return rel
+	}
+	return path
+}
+
+// at returns the place of an offset in a file.
+func (s *source) at(offset int) string {
+	if offset < 0 {
+		return s.name
+	}
+	line, exact := slices.BinarySearch(s.starts, offset)
+	if !exact {
+		line--
+	}
+	return fmt.Sprintf("%s:%d:%d", s.name, line+1, offset-s.starts[line]+1)
+}
+
+// value is a value of the original and the file that has it.
+type value struct {
+	*toml.Node
+	src *source
+}
+
+func (v value) place() string { return v.src.at(v.At) }
+
+// text returns a string value, "" if it is none.
+func (v value) text() string {
+	if v.Node == nil || v.Shape != toml.ShapeString {
+		return ""
+	}
+	return v.Text
+}
+
+// texts returns the strings of a list.
+func (v value) texts() []string {
+	if v.Node == nil {
+		return nil
+	}
+	var out []string
+	for _, kid := range v.Kids {
+		if v.Shape == toml.ShapeArray && kid.Shape == toml.ShapeString {
+			out = append(out, kid.Text)
+		}
+	}
+	return out
+}

@@ -1,0 +1,301 @@
+package migrate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/automation"
+	"gcity/formula"
+	"gcity/internal/toml"
+)
+
+// orderFiles lists the orders of a pack: by name, the file.
+func orderFiles(p *pack) map[string]string {
+	out := map[string]string{}
+	for _, folder := range []string{"formulas/orders", "formulas/automations", "orders"} {
+		dir := filepath.Join(p.dir, folder)
+		entries, _ := os.ReadDir(dir)
+		for _, e := range entries {
+			name := e.Name()
+			switch {
+			case e.IsDir():
+				for _, file := range []string{"order.toml", "automation.toml"} {
+					if path := filepath.Join(dir, name, file); exists(path) {
+						out[name] = path
+					}
+				}
+			case strings.HasSuffix(name, ".toml"):
+				name = strings.TrimSuffix(strings.TrimSuffix(name, ".toml"), ".order")
+				out[name] = filepath.Join(dir, e.Name())
+			}
+		}
+	}
+	return out
+}
+
+// formulaFiles lists the formulas of a pack: by name, the file.
+func formulaFiles(p *pack) map[string]string {
+	out := map[string]string{}
+	entries, _ := os.ReadDir(filepath.Join(p.dir, "formulas"))
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".toml")
+		if !ok || e.IsDir() {
+			continue
+		}
+		plain := strings.TrimSuffix(name, ".formula")
+		if _, twice := out[plain]; twice && plain != name {
+			continue // the name without .formula is the newer one
+		}
+		out[plain] = filepath.Join(p.dir, "formulas", e.Name())
+	}
+	return out
+}
+
+func (c *conversion) hasRecipes(p *pack) bool {
+	return len(orderFiles(p)) > 0 || len(formulaFiles(p)) > 0
+}
+
+func sortedKeys(m map[string]string) []string {
+	var out []string
+	for key := range m {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// orders writes the orders of a pack as automations.
+func (c *conversion) orders(p *pack) error {
+	files := orderFiles(p)
+	for _, name := range sortedKeys(files) {
+		s, err := c.open(files[name])
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(c.stage, p.rel, "formulas", "automations", name, "automation.toml")
+		text := c.automation(p, name, s)
+		if text == "" {
+			continue
+		}
+		if _, err := automation.Parse(to, []byte(text), time.UTC); err != nil {
+			c.note(s.name, "the order %s was left out: %s", name, reason(err))
+			continue
+		}
+		if err := writeFile(to, text); err != nil {
+			return err
+		}
+		c.report.Automations = append(c.report.Automations, name)
+	}
+	return nil
+}
+
+// reason is an error of a file that is written, without the file's name and places.
+func reason(err error) string {
+	if all, ok := err.(toml.Problems); ok && len(all) > 0 {
+		return strings.TrimPrefix(all[0].Key+": "+all[0].Message, ": ")
+	}
+	return err.Error()
+}
+
+// automation returns an order as an automation; "" if it is none.
+func (c *conversion) automation(p *pack, name string, s *source) string {
+	n := s.root.Get("order")
+	if n == nil {
+		n = s.root.Get("automation")
+	}
+	if n == nil || n.Shape != toml.ShapeTable {
+		c.note(s.name, "has no [order] and was left out")
+		return ""
+	}
+	if !validName.MatchString(name) {
+		c.note(s.name, "%q is not a name for an automation; it was left out", name)
+		return ""
+	}
+	t, vars := &table{}, &table{}
+	for _, kid := range n.Kids {
+		switch kid.Key {
+		case "trigger", "gate":
+			t.set("gate", render(kid))
+		case "exec", "check":
+			t.text(kid.Key, orderLine(p, s, kid.Text))
+		case "pool":
+			c.orderPool(p, s, kid, t)
+		case "vars":
+			for _, v := range kid.Kids {
+				vars.set(v.Key, render(v))
+			}
+		case "description", "formula", "interval", "schedule", "on", "timeout", "enabled",
+			"timezone", "catch_up":
+			t.set(kid.Key, render(kid))
+		default:
+			c.note(s.at(kid.At), "%s of the order %s has no equivalent", kid.Key, name)
+		}
+	}
+	var b strings.Builder
+	t.write(&b, "[automation]")
+	vars.write(&b, "[automation.vars]")
+	return b.String()
+}
+
+// orderPool writes who works on what an order makes.
+func (c *conversion) orderPool(p *pack, s *source, n *toml.Node, t *table) {
+	pool, ok := c.renamed(p, n.Text)
+	if !ok {
+		pool, ok = c.renamed(c.root, n.Text)
+	}
+	if !ok {
+		c.note(s.at(n.At), "there is no agent %q; the order has no pool", n.Text)
+		return
+	}
+	t.text("pool", pool)
+}
+
+// orderLine returns a shell line of an order, in which the folders of the pack and the order are found from the
+// automation's folder.
+func orderLine(p *pack, s *source, line string) string {
+	from, _ := filepath.Rel(p.dir, filepath.Dir(s.path))
+	up := "$AUTOMATION_DIR/../../.."
+	for _, name := range []string{"PACK_DIR", "GC_PACK_DIR"} {
+		line = strings.NewReplacer("${"+name+"}", up, "$"+name, up).Replace(line)
+	}
+	own := up + "/" + filepath.ToSlash(from)
+	return strings.NewReplacer("${ORDER_DIR}", own, "$ORDER_DIR", own).Replace(line)
+}
+
+// formulas writes the formulas of a pack.
+func (c *conversion) formulas(p *pack) error {
+	files := formulaFiles(p)
+	for _, name := range sortedKeys(files) {
+		text, err := c.formula(p, name, files[name])
+		if err != nil {
+			return err
+		}
+		dir := filepath.Join(c.stage, p.rel, "formulas")
+		if err := os.RemoveAll(filepath.Join(dir, filepath.Base(files[name]))); err != nil {
+			return err
+		}
+		if text == "" {
+			continue
+		}
+		if err := writeFile(filepath.Join(dir, name+formula.Suffix), text); err != nil {
+			return err
+		}
+		c.report.Formulas = append(c.report.Formulas, name)
+	}
+	return nil
+}
+
+// formula returns the text of a formula; "" if it has no equivalent.
+func (c *conversion) formula(p *pack, name, path string) (string, error) {
+	s, err := c.open(path)
+	if err != nil {
+		return "", err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	text := string(data)
+	if s.root.Get("extends") != nil {
+		text = c.merged(p, s, name)
+	}
+	f, err := formula.Parse(name+formula.Suffix, []byte(text))
+	if err != nil {
+		c.note(s.name, "the formula %s was left out: %s", name, reason(err))
+		return "", nil
+	}
+	for _, kid := range s.root.Kids {
+		if !slices.Contains([]string{"formula", "description", "version", "vars", "steps",
+			"extends"}, kid.Key) {
+			c.note(s.at(kid.At), "%s of the formula %s does nothing", kid.Key, f.Name)
+		}
+	}
+	for _, step := range toml.TablesOf(s.root.Get("steps")) {
+		for _, kid := range step.Kids {
+			if !slices.Contains([]string{"id", "title", "description", "needs", "depends_on"},
+				kid.Key) {
+				c.note(s.at(kid.At), "%s of a step of the formula %s does nothing", kid.Key, f.Name)
+			}
+		}
+	}
+	return text, nil
+}
+
+// merged returns a formula with the variables and steps of those that it extends.
+func (c *conversion) merged(p *pack, s *source, name string) string {
+	vars, steps := map[string]*toml.Node{}, []*toml.Node{}
+	var walk func(s *source, depth int)
+	walk = func(s *source, depth int) {
+		extends := value{s.root.Get("extends"), s}
+		list := extends.texts()
+		if one := extends.text(); one != "" {
+			list = []string{one}
+		}
+		for _, base := range list {
+			from := c.formulaNamed(p, base)
+			if from == nil || depth > 16 {
+				c.note(extends.place(), "there is no formula %q, which %s extends", base, name)
+				continue
+			}
+			walk(from, depth+1)
+		}
+		if n := s.root.Get("vars"); n != nil {
+			for _, kid := range n.Kids {
+				vars[kid.Key] = kid
+			}
+		}
+		for _, step := range toml.TablesOf(s.root.Get("steps")) {
+			i := slices.IndexFunc(steps, func(o *toml.Node) bool {
+				return o.TextOf("id") == step.TextOf("id")
+			})
+			if i >= 0 {
+				steps[i] = step
+			} else {
+				steps = append(steps, step)
+			}
+		}
+	}
+	walk(s, 0)
+	var b strings.Builder
+	for _, key := range []string{"formula", "description", "version"} {
+		if n := s.root.Get(key); n != nil {
+			fmt.Fprintf(&b, "%s = %s\n", key, render(n))
+		}
+	}
+	for key, n := range vars {
+		writeNode(&b, "[vars."+bare(key)+"]", n, "description", "required", "default")
+	}
+	for _, n := range steps {
+		writeNode(&b, "[[steps]]", n, "id", "title", "description", "needs", "depends_on")
+	}
+	return b.String()
+}
+
+func writeNode(b *strings.Builder, header string, n *toml.Node, keys ...string) {
+	t := &table{}
+	for _, key := range keys {
+		if kid := n.Get(key); kid != nil {
+			t.set(key, render(kid))
+		}
+	}
+	b.WriteString("\n" + header + "\n")
+	for _, key := range t.keys {
+		b.WriteString(key + " = " + t.values[key] + "\n")
+	}
+}
+
+// formulaNamed finds a formula in a pack, in what it imports, or anywhere.
+func (c *conversion) formulaNamed(p *pack, name string) *source {
+	for _, q := range append(append([]*pack{p}, c.flat(p.imports)...), append(c.order, c.root)...) {
+		if path, ok := formulaFiles(q)[name]; ok {
+			if s, err := c.open(path); err == nil {
+				return s
+			}
+		}
+	}
+	return nil
+}

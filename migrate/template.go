@@ -1,0 +1,61 @@
+package migrate
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"gcity/config/placeholder"
+)
+
+var field = regexp.MustCompile(`\{\{-?\s*\.([A-Za-z]+)\s*-?\}\}`)
+
+// inShell are the variables of the environment that have what a field of a template names.
+var inShell = map[string]string{
+	"Rig": "$GC_RIG", "RigName": "$GC_RIG", "RigRoot": "$GC_RIG_PATH", "Agent": "$GC_AGENT",
+	"AgentName": "$GC_AGENT",
+	"AgentBase": "${GC_AGENT##*/}", "Name": "${GC_AGENT##*/}", "CityRoot": "$GC_CITY_PATH",
+	"City":     "$GC_CITY_NAME",
+	"CityName": "$GC_CITY_NAME", "WorkDir": "$GC_DIR", "Session": "$GC_SESSION_NAME",
+}
+
+// template returns a shell line whose fields gcity knows, "" if it has one that cannot be replaced.
+func (e emitter) template(v value, a *agent, text string) string {
+	text = field.ReplaceAllStringFunc(text, func(m string) string {
+		switch name := field.FindStringSubmatch(m)[1]; name {
+		case "AgentBase":
+			return "{{.Name}}"
+		case "AgentName":
+			return "{{.Agent}}"
+		case "RigName":
+			return "{{.Rig}}"
+		case "RigRoot":
+			return "$GC_RIG_PATH"
+		case "BindingName", "BindingPrefix":
+			return ""
+		default:
+			return m
+		}
+	})
+	if _, err := placeholder.Expand(text, placeholder.Values{}); err != nil {
+		e.note(v.place(), "%s of %s was left out: it %s", v.Key, a.name, err)
+		return ""
+	}
+	return text
+}
+
+// shellLine returns a shell line without fields: gcity gives what they name in the environment.
+func (e emitter) shellLine(v value, a *agent, text string) string {
+	text = field.ReplaceAllStringFunc(text, func(m string) string {
+		name := field.FindStringSubmatch(m)[1]
+		if name == "ConfigDir" {
+			return strings.TrimSuffix("$GC_CITY_PATH/"+filepath.ToSlash(e.rel), "/")
+		}
+		if variable, ok := inShell[name]; ok {
+			return variable
+		}
+		e.note(v.place(), "%s of %s names {{.%s}}, which has no equivalent", v.Key, a.name, name)
+		return ""
+	})
+	return text
+}

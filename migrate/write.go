@@ -1,0 +1,414 @@
+package migrate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/config"
+	"gcity/internal/toml"
+)
+
+// What a city may have at most.
+const (
+	maxFiles = 50_000
+	maxBytes = 1 << 30
+)
+
+// rigSuffix ends the folder of the agents of a pack that are in the city and in rigs, for the rigs.
+const rigSuffix = "-rigs"
+
+// recipesSuffix ends the folder of a topology that has only the formulas of a pack.
+const recipesSuffix = "-formulas"
+
+// layerCopy is an overlay to be put over what is in a folder of the converted city.
+type layerCopy struct{ from, to string }
+
+// write makes the converted city beside its place, checks it, and moves it there.
+func (c *conversion) write() (err error) {
+	parent := filepath.Dir(c.out)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return fmt.Errorf("cannot write to %s: %w", c.out, err)
+	}
+	if c.stage, err = os.MkdirTemp(parent, ".gcity-import-"); err != nil {
+		return fmt.Errorf("cannot write to %s: %w", c.out, err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(c.stage) // the error that is returned says more
+		}
+	}()
+	if err := os.Chmod(c.stage, 0o755); err != nil {
+		return err
+	}
+	if err := c.copyAll(); err != nil {
+		return err
+	}
+	for _, p := range append([]*pack{c.root}, c.order...) {
+		if err := c.transform(p); err != nil {
+			return fmt.Errorf("cannot convert %s: %w", c.called(p.dir), err)
+		}
+	}
+	for _, p := range c.recipes {
+		var b strings.Builder
+		c.topologyTable(&b, p, recipesSuffix)
+		fmt.Fprintf(&b, "\n[formulas]\ndir = %s\n",
+			toml.Quote("//"+filepath.Join(p.rel, "formulas")))
+		if err := writeFile(filepath.Join(c.stage, p.rel+recipesSuffix, config.TopologyFile),
+			b.String()); err != nil {
+			return err
+		}
+	}
+	for _, o := range c.overlays {
+		if err := c.overlayLayer(o); err != nil {
+			return err
+		}
+	}
+	c.leftBehind()
+	if err := c.check(); err != nil {
+		return err
+	}
+	if err := os.Remove(c.out); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot write to %s: %w", c.out, err)
+	}
+	if err := os.Rename(c.stage, c.out); err != nil {
+		return fmt.Errorf("cannot write to %s: %w", c.out, err)
+	}
+	return nil
+}
+
+// check reads the converted city as a controller does.
+func (c *conversion) check() error {
+	city, err := config.Load(c.stage)
+	if refused, ok := errors.AsType[*config.Error](err); ok {
+		lines := make([]string, len(refused.Problems))
+		for i, p := range refused.Problems {
+			lines[i] = "  " + p.String()
+		}
+		return fmt.Errorf("the city cannot be converted as it is; these parts of the result "+
+			"would be refused:\n%s",
+			strings.Join(lines, "\n"))
+	}
+	if err != nil {
+		return err
+	}
+	c.report.Agents = nil
+	for i := range city.Agents {
+		c.report.Agents = append(c.report.Agents, city.Agents[i].Qualified())
+	}
+	for _, p := range city.Warnings {
+		if p.File == config.FileName || strings.Contains(p.File, "topology.toml") {
+			p.File = filepath.Join(c.out, p.File)
+			c.note(p.Origin.String(), "%s", p.Message)
+		}
+	}
+	slices.Sort(c.report.Automations)
+	slices.Sort(c.report.Formulas)
+	c.report.Automations = slices.Compact(c.report.Automations)
+	c.report.Formulas = slices.Compact(c.report.Formulas)
+	slices.SortStableFunc(c.report.Notes, func(a, b Note) int {
+		return strings.Compare(fileOf(a.Place), fileOf(b.Place))
+	})
+	return nil
+}
+
+func fileOf(place string) string {
+	file, _, _ := strings.Cut(place, ":")
+	return file
+}
+
+// copyAll copies the files of the city, and of the packs that are outside of it.
+func (c *conversion) copyAll() error {
+	skip := []string{filepath.Join(c.dir, ".gc")}
+	for _, r := range c.rigs {
+		if path := (cityWriter{c}).rigPath(r); filepath.IsAbs(path) && path != c.dir {
+			skip = append(skip, path)
+		}
+	}
+	t := &tree{skip: skip}
+	if err := t.copy(c, c.dir, c.stage); err != nil {
+		return err
+	}
+	for _, p := range c.order {
+		if to := filepath.Join(c.stage, p.rel); !exists(to) {
+			if err := t.copy(c, p.dir, to); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tree copies folders.
+type tree struct {
+	skip  []string
+	files int
+	size  int64
+}
+
+func (t *tree) copy(c *conversion, from, to string) error {
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("cannot read %s: %w", c.called(path), err)
+		}
+		rel, _ := filepath.Rel(from, path)
+		target := filepath.Join(to, rel)
+		switch name := e.Name(); {
+		case path != from && e.IsDir() && (name == ".git" || name == ".beads" || name == ".gc"),
+			path != from && slices.Contains(t.skip, path):
+			if e.IsDir() {
+				return filepath.SkipDir
+			}
+			return nil
+		case e.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case e.Type()&fs.ModeSymlink != 0:
+			return t.link(c, from, path, target)
+		case !e.Type().IsRegular():
+			c.note(c.called(path), "is not a regular file and was not copied")
+			return nil
+		}
+		return t.file(path, target)
+	})
+}
+
+// link copies a symbolic link that stays within the folder; of another the content.
+func (t *tree) link(c *conversion, from, path, target string) error {
+	to, err := os.Readlink(path)
+	if err == nil && !filepath.IsAbs(to) && within(from, filepath.Join(filepath.Dir(path), to)) {
+		return os.Symlink(to, target)
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		c.note(c.called(path), "is a link out of the city and was not copied")
+		return nil
+	}
+	return t.file(path, target)
+}
+
+func (t *tree) file(path, target string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if t.files, t.size = t.files+1, t.size+info.Size(); t.files > maxFiles || t.size > maxBytes {
+		return fmt.Errorf("the city has more than %d files or %d MB; move what is not part of "+
+			"it elsewhere", maxFiles, maxBytes>>20)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(target, data, info.Mode().Perm()&0o755|0o200)
+}
+
+func writeFile(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// transform turns the copy of a pack into a topology, and that of the city's own into a city.
+func (c *conversion) transform(p *pack) error {
+	at := filepath.Join(c.stage, p.rel)
+	remove := []string{config.PackFile, "packs.lock", "pack.lock"}
+	if p == c.root {
+		for _, s := range c.files {
+			if s.path != "" && within(c.dir, s.path) {
+				rel, _ := filepath.Rel(c.dir, s.path)
+				remove = append(remove, rel)
+			}
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(p.dir, "agents", "*", "agent.toml"))
+	for _, file := range files {
+		rel, _ := filepath.Rel(p.dir, file)
+		remove = append(remove, rel)
+	}
+	for _, file := range orderFiles(p) {
+		rel, _ := filepath.Rel(p.dir, file)
+		remove = append(remove, rel)
+	}
+	for _, rel := range remove {
+		if err := os.Remove(filepath.Join(at, rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for _, step := range []func(*pack) error{c.prompts, c.shared, c.orders, c.formulas} {
+		if err := step(p); err != nil {
+			return err
+		}
+	}
+	if p == c.root {
+		return writeFile(filepath.Join(at, config.FileName), cityWriter{c}.text())
+	}
+	c.report.Topologies = append(c.report.Topologies, p.rel)
+	return c.topologies(p)
+}
+
+// prompts makes templates of prompts that are plain text.
+func (c *conversion) prompts(p *pack) error {
+	for _, a := range p.agents {
+		if !a.plain() {
+			continue
+		}
+		rel, _ := filepath.Rel(p.dir, a.prompt)
+		path := filepath.Join(c.stage, p.rel, rel)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if escaped := bytes.ReplaceAll(data, []byte("{{"), []byte("{{`{{`}}")); len(escaped) !=
+			len(data) &&
+			!bytes.Contains(data, []byte("{{`{{`}}")) {
+			if err := os.WriteFile(path, escaped, 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shared puts the fragments of a pack where gcity looks for them: beside the topology, and for all in the city.
+func (c *conversion) shared(p *pack) error {
+	folders := []string{"template-fragments", filepath.Join("prompts", "shared")}
+	for _, folder := range folders {
+		for _, file := range fragmentFiles(filepath.Join(p.dir, folder)) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			name := filepath.Base(file)
+			if err := c.fragment(filepath.Join(p.rel, "prompts", "shared", name), data,
+				p != c.root); err != nil {
+				return err
+			}
+			if err := c.fragment(filepath.Join("prompts", "shared", name), data,
+				p != c.root); err != nil {
+				return err
+			}
+		}
+	}
+	for _, a := range p.agents {
+		for _, file := range fragmentFiles(filepath.Join(a.dir, "template-fragments")) {
+			rel, _ := filepath.Rel(p.dir, a.dir)
+			data, err := os.ReadFile(file)
+			if err == nil && !a.table {
+				err = c.fragment(filepath.Join(p.rel, rel, "shared", filepath.Base(file)), data,
+					false)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func fragmentFiles(dir string) []string {
+	var out []string
+	for _, pattern := range []string{"*.template.md", "*.md.tmpl"} {
+		found, _ := filepath.Glob(filepath.Join(dir, pattern))
+		out = append(out, found...)
+	}
+	return out
+}
+
+// fragment writes a fragment. keep says that one that is there already stays.
+func (c *conversion) fragment(rel string, data []byte, keep bool) error {
+	path := filepath.Join(c.stage, rel)
+	if was, err := os.ReadFile(path); err == nil && (keep || bytes.Equal(was, data)) {
+		if !bytes.Equal(was, data) {
+			c.note(rel, "several packs have a fragment file of this name; the city's, else the "+
+				"first, is for all")
+		}
+		return nil
+	}
+	return writeFile(path, string(data))
+}
+
+// topologies writes the topology of a pack, and a second one for rigs where some of its agents are in both.
+func (c *conversion) topologies(p *pack) error {
+	two := c.twoLevels(p)
+	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
+		return slices.Contains(c.flat(r.imports), p)
+	})
+	scoped := slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() != "" })
+	e := emitter{conversion: c, base: p.dir, rel: p.rel, pack: p}
+	var b strings.Builder
+	c.topologyTable(&b, p, "")
+	c.providers(&b, p)
+	for _, a := range p.agents {
+		out, scope := e.agent(a), a.scope()
+		if scope == "" && scoped {
+			scope = "city"
+			if inRigs && !p.inCity {
+				scope = "rig"
+			}
+		}
+		out.main.text("scope", scope)
+		out.write(&b, "agents")
+	}
+	if err := writeFile(filepath.Join(c.stage, p.rel, config.TopologyFile), b.String()); err !=
+		nil || !two {
+		return err
+	}
+	e.rel = p.rel + rigSuffix
+	b.Reset()
+	c.topologyTable(&b, p, rigSuffix)
+	for _, a := range p.agents {
+		if a.scope() == "" {
+			out := e.agent(a)
+			out.main.text("scope", "rig")
+			out.write(&b, "agents")
+		}
+	}
+	text := strings.ReplaceAll(b.String(), "{{.ConfigDir}}",
+		"{{.CityRoot}}/"+filepath.ToSlash(p.rel))
+	return writeFile(filepath.Join(c.stage, e.rel, config.TopologyFile), text)
+}
+
+// twoLevels reports whether a pack has agents for both the city and rigs beside those for one of them.
+func (c *conversion) twoLevels(p *pack) bool {
+	inRigs := slices.ContainsFunc(c.rigs, func(r *rig) bool {
+		return slices.Contains(c.flat(r.imports), p)
+	})
+	scoped := slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() != "" })
+	open := slices.ContainsFunc(p.agents, func(a *agent) bool { return a.scope() == "" })
+	return p.inCity && inRigs && scoped && open
+}
+
+func (c *conversion) topologyTable(b *strings.Builder, p *pack, suffix string) {
+	t := &table{}
+	t.text("name", p.name+suffix)
+	t.number("schema", 1)
+	if n := p.manual.root.Get("pack").Get("version"); n != nil && n.Shape == toml.ShapeString {
+		t.text("version", n.Text)
+	}
+	t.write(b, "[topology]")
+}
+
+// overlayLayer copies a layer of an overlay.
+func (c *conversion) overlayLayer(o layerCopy) error {
+	t := &tree{}
+	if filepath.Base(filepath.Dir(o.from)) != "per-provider" {
+		t.skip = []string{filepath.Join(o.from, "per-provider")}
+	}
+	return t.copy(c, o.from, filepath.Join(c.stage, o.to))
+}
+
+// leftBehind notes what a conversion leaves with the original.
+func (c *conversion) leftBehind() {
+	if exists(filepath.Join(c.dir, ".beads")) {
+		c.note(".beads", "the work was not converted; `bd export` and `gcity bead import` move it")
+	}
+	if exists(filepath.Join(c.dir, ".gc", "events.jsonl")) {
+		c.note(".gc", "sessions, logs and mail of the running city were not converted")
+	}
+}
