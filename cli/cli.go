@@ -106,6 +106,7 @@ func branches() []branch {
 	add("trust", trustCommand)
 	add("daemon", daemonCommand)
 	add("topology", topologyCommand)
+	add("import", importCommand)
 	group = "look"
 	add("status", statusCommand)
 	add("why", agents.WhyCommand)

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+	"gcity/migrate"
+)
+
+func importCommand(e *env.Env) *cobra.Command {
+	var out string
+	gasCity := &cobra.Command{
+		Use: "gas-city DIR", Short: "Convert a city in Gas City's pack format to one that " +
+			"gcity reads", Args: env.Exactly(1),
+		Long: `gas-city reads a city with packs, imports, orders, agent folders and named sessions
+and writes the equivalent city.toml, topologies and automations to a new folder. It
+lists what has no equivalent. The original is not changed, and its rigs stay where
+they are. Without --out the new folder is DIR-gcity, beside the original.`,
+		RunE: func(_ *cobra.Command, args []string) error { return importGasCity(e, args[0], out) },
+	}
+	gasCity.Flags().StringVar(&out, "out", "", "the folder to write; it must be new or empty")
+	return env.Group("import", "Convert cities of other programs", gasCity)
+}
+
+func importGasCity(e *env.Env, dir, out string) error {
+	if e.ReadOnly {
+		return exit.Usage("--read-only changes nothing, and an import writes a folder")
+	}
+	r, err := migrate.Convert(dir, out)
+	var folder migrate.FolderError
+	switch {
+	case errors.As(err, &folder):
+		return exit.Usage("%w", folder.Unwrap())
+	case errors.Is(err, migrate.ErrNotPackModel):
+		return err
+	case err != nil:
+		return &exit.Failure{Code: exit.CodeConfig, Err: err}
+	case e.JSON:
+		return e.WriteJSON(r)
+	}
+	e.Sayf("converted %s to %s", output.SafeLine(r.City), output.SafeLine(r.Out))
+	for _, made := range []struct {
+		what string
+		list []string
+	}{{"agents", r.Agents}, {"topologies", r.Topologies}, {"automations", r.Automations},
+		{"formulas", r.Formulas}} {
+		if len(made.list) > 0 {
+			e.Sayf("%-12s %s", made.what, output.SafeLine(strings.Join(made.list, ", ")))
+		}
+	}
+	if len(r.Notes) > 0 {
+		e.Sayf("\nwithout an equivalent, or different now:")
+	}
+	for _, n := range r.Notes {
+		e.Sayf("  %s", output.SafeLine(n.String()))
+	}
+	e.Sayf("\nnext: %s", fmt.Sprintf("gcity --city %s config check", output.SafeLine(r.Out)))
+	return nil
+}
