@@ -47,6 +47,7 @@ func Main(args []string, version string) int {
 			ErrTTY: term.IsTerminal(os.Stderr.Fd()),
 		},
 		In:      os.Stdin,
+		Program: os.Args[0],
 		Version: version,
 		InTTY:   term.IsTerminal(os.Stdin.Fd()),
 	}
@@ -69,7 +70,10 @@ func run(ctx context.Context, e *env.Env, args []string) int {
 	root.SetIn(e.In)
 	root.SetOut(e.Out)
 	root.SetErr(e.Err)
-	err := root.ExecuteContext(ctx)
+	err := otherName(args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if _, said := errors.AsType[*trust.Refusal](err); !said && e.Untrusted != nil {
 		e.Warn(e.Untrusted.Error())
 	}

@@ -34,7 +34,7 @@ func consoleCommand(e *env.Env) *cobra.Command {
 
 Without a command it opens the control room of the city: it runs the city, or
 joins the controller that already does. With --all it shows the cities of this
-machine side by side.`,
+machine side by side.` + installedAs(e.Program),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil

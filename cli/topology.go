@@ -41,7 +41,6 @@ ever fetched by itself.`,
 	fetch.Flags().BoolVar(&update, "update", false, "take the newest commit of each ref")
 	c := env.Group("topology", "Topologies that are kept in git repositories",
 		env.WithSource(e, list), env.WithSource(e, fetch))
-	c.Aliases = []string{"pack"}
 	return c
 }
 

@@ -20,6 +20,7 @@ type Env struct {
 	In      *os.File
 	InTTY   bool
 	Version string
+	Program string // as it was started
 
 	Dir      string // --city
 	ReadOnly bool

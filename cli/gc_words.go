@@ -1,0 +1,118 @@
+package cli
+
+import (
+	_ "embed"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gcity/cli/exit"
+)
+
+//go:embed gc_words.txt
+var gcWordsText string
+
+// cityCommands are the commands to which Gas City gives the folder of the city as an argument.
+func cityCommands() []string {
+	return []string{"start", "stop", "restart", "status", "suspend", "resume", "reload", "doctor"}
+}
+
+// otherName returns the error for a command of Gas City that has another name here, nil for any other command line.
+func otherName(args []string) error {
+	before, words := commandWords(args)
+	if len(words) == 0 {
+		return nil
+	}
+	if len(words) == 2 && slices.Contains(cityCommands(), words[0]) &&
+		!strings.HasPrefix(words[1], "-") && isFolder(words[1]) {
+		return exit.Usage("the city is named with --city here: gcity --city %s %s",
+			quoted(words[1]), words[0])
+	}
+	table := gcWords()
+	for n := min(2, len(words)); n > 0; n-- {
+		name := strings.Join(words[:n], " ")
+		to, known := table[name]
+		if !known || n == 1 && isCommand(name) {
+			continue
+		}
+		if !strings.HasPrefix(to, "gcity") {
+			return exit.Usage("gcity has no %q: %s", name, to)
+		}
+		return exit.Usage("%q has another name here: %s", name, commandLine(to, before, words[n:]))
+	}
+	return nil
+}
+
+// gcWords reads the table of names.
+func gcWords() map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(gcWordsText) {
+		words, to, ok := strings.Cut(strings.TrimSpace(line), " = ")
+		if ok && !strings.HasPrefix(line, "#") {
+			out[words] = to
+		}
+	}
+	return out
+}
+
+// commandWords splits a command line into the flags before the command, and the rest.
+func commandWords(args []string) (before, words []string) {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--city" && i+1 < len(args):
+			i++
+		case strings.HasPrefix(args[i], "--city="), args[i] == "--json", args[i] == "--read-only":
+		case strings.HasPrefix(args[i], "-"):
+			return nil, nil
+		default:
+			return args[:i], args[i:]
+		}
+	}
+	return nil, nil
+}
+
+// commandLine fills a replacement in.
+func commandLine(to string, before, rest []string) string {
+	var more []string
+	for _, arg := range rest {
+		more = append(more, quoted(arg))
+	}
+	line, takes := strings.CutSuffix(to, " *")
+	if takes && len(more) > 0 {
+		line += " " + strings.Join(more, " ")
+	}
+	for _, flag := range slices.Backward(before) {
+		line = strings.Replace(line, "gcity ", "gcity "+quoted(flag)+" ", 1)
+	}
+	return line
+}
+
+// isCommand reports whether gcity has a command of the name.
+func isCommand(name string) bool {
+	return slices.ContainsFunc(branches(), func(b branch) bool { return b.name == name })
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// quoted returns a word as a shell takes it.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// installedAs returns what the help says about the name under which the program was started.
+func installedAs(program string) string {
+	if filepath.Base(program) != "gc" {
+		return ""
+	}
+	return `
+
+This is gcity, installed as gc. A command that Gas City calls by another name prints
+its name here and does nothing else.`
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"gcity/cli/env"
+	"gcity/cli/exit"
+)
+
+// TestGCWords holds that every replacement is a command that exists, and that no word hides a command.
+func TestGCWords(t *testing.T) {
+	all := root(&env.Env{})
+	find := func(words []string) (*cobra.Command, bool) {
+		c, rest, err := all.Find(words)
+		return c, err == nil && c != all && len(rest) == 0
+	}
+	for words, to := range gcWords() {
+		if c, found := find(strings.Fields(words)); found && !(c.HasSubCommands() && c.Name() != words) {
+			t.Errorf("%q is a command here: %s", words, c.CommandPath())
+		}
+		for command := range strings.SplitSeq(to, " && ") {
+			if !strings.HasPrefix(command, "gcity") {
+				continue
+			}
+			var names []string
+			for _, word := range strings.Fields(command)[1:] {
+				if strings.HasPrefix(word, "-") || word == "*" || word == "help" {
+					break
+				}
+				names = append(names, word)
+			}
+			c, _, err := all.Find(names)
+			if len(names) > 0 && (err != nil || c == all || c.HasSubCommands() && !strings.Contains(command, "--help") &&
+				!strings.Contains(command, "*")) {
+				t.Errorf("%q: there is no command %q", words, command)
+			}
+		}
+	}
+}
+
+// TestOtherName holds what is printed for commands of Gas City.
+func TestOtherName(t *testing.T) {
+	dir := t.TempDir()
+	for line, want := range map[string]string{
+		"session kill X":               `"session kill" has another name here: gcity agent kill X`,
+		"--city d session nudge X a|b": `"session nudge" has another name here: gcity --city d agent nudge X 'a|b'`,
+		"order run tick --rig shop":    `"order run" has another name here: gcity automation run tick --rig shop`,
+		"pack fetch":                   `"pack fetch" has another name here: gcity topology fetch`,
+		"boot":                         `"boot" has another name here: gcity watchdog status`,
+		"boot unknown":                 `"boot" has another name here: gcity watchdog status`,
+		"nudge X hello":                `"nudge" has another name here: gcity agent nudge X hello`,
+		"start-session X":              `"start-session" has another name here: gcity agent resume X`,
+		"runtime drain-ack":            `"runtime drain-ack" has another name here: gcity agent drain-ack`,
+		"bd close b-1 --reason=done":   `"bd" has another name here: gcity bead close b-1 --reason=done`,
+		"import install":               `"import install" has another name here: gcity topology fetch`,
+		"session prune --before 7d":    `gcity has no "session prune": sessions that have ended are not kept; there is nothing to prune`,
+		"start " + dir:                 "the city is named with --city here: gcity --city " + dir + " start",
+		"agent list":                   "",
+		"import gas-city d":            "",
+		"status --json":                "",
+		"":                             "",
+		"--help":                       "",
+		"mail send order hello":        "",
+		"agent nudge X session kill":   "",
+		"start " + dir + "/none":       "",
+	} {
+		err := otherName(strings.Fields(line))
+		got := ""
+		if err != nil {
+			got = err.Error()
+			if code, _ := exit.Verdict(err); code != exit.CodeUsage {
+				t.Errorf("%q: exit %d", line, code)
+			}
+		}
+		if got != want || strings.Contains(got, "\n") {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestInstalledAs holds that the help of a program that is called gc says that it is gcity.
+func TestInstalledAs(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "gc")
+	if err := os.Symlink(os.Args[0], link); err != nil {
+		t.Fatal(err)
+	}
+	if c := root(&env.Env{Program: link}); !strings.Contains(c.Long, "gcity, installed as gc") {
+		t.Error(c.Long)
+	}
+	if c := root(&env.Env{Program: "/usr/bin/gcity"}); strings.Contains(c.Long, "installed as") {
+		t.Error(c.Long)
+	}
+}
