@@ -100,7 +100,7 @@ func needVerb(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
-	case m.focus == panel.IDPools && len(m.aim) == 0:
+	case actsOn(m, panel.KindPool) && len(m.aim) == 0:
 		return m.amongPools()
 	case m.showsRun() && len(m.aim) == 0:
 		return m.amongRuns()
@@ -121,7 +121,7 @@ func needTerminal(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
-	case m.focus == panel.IDPools:
+	case actsOn(m, panel.KindPool):
 		return m.needMember()
 	case m.showsRun():
 		return m.amongRuns()
@@ -239,7 +239,7 @@ func (m *model) zoomOrAttach() []effect {
 }
 
 func (m *model) attach() []effect {
-	if m.focus == panel.IDPools {
+	if actsOn(m, panel.KindPool) {
 		return m.attachMember()
 	}
 	m.choose(m.single().Name)

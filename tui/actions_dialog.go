@@ -1,9 +1,13 @@
 package tui
 
-import "gcity/tui/keymap"
+import (
+	"gcity/tui/keymap"
+	"gcity/tui/widget"
+)
 
 // dialogActions are the keys of questions, texts, help and prompts. They are heard only there, and they alone.
 func dialogActions() []action {
+	const far = widget.Far
 	c, r, f, p := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},
 		[]keymap.Zone{keymap.InFinder}, []keymap.Zone{keymap.InPrompt}
 	pick := func(n int) func(*model) []effect {
@@ -23,8 +27,7 @@ func dialogActions() []action {
 			Run: pick(1)},
 		{ID: "choice.previous", Key: keymap.Bind("answer before", "shift+tab", "up", "left"), In: c,
 			Run: pick(-1)},
-		{ID: "choice.take", Key: keymap.Bind("take the answer", "enter"), In: c,
-			Run: takeAnswer},
+		{ID: "choice.take", Key: keymap.Bind("take the answer", "enter"), In: c, Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
 			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InChoice); return nil }},
 
@@ -34,8 +37,8 @@ func dialogActions() []action {
 			In: r, Run: turn(10)},
 		{ID: "reader.page.up", Key: keymap.Bind("a page up", "pgup", "ctrl+u"), In: r,
 			Run: turn(-10)},
-		{ID: "reader.first", Key: keymap.Bind("to the beginning", "g", "home"), In: r,
-			Run: turn(-far)},
+		{ID: "reader.first", Key: keymap.Bind("to the beginning", "g", "home"),
+			In: r, Run: turn(-far)},
 		{ID: "reader.last", Key: keymap.Bind("to the end", "G", "end"), In: r, Run: turn(far)},
 		{ID: "reader.close", Key: keymap.Bind("close", "esc", "q", "d", "c", "enter", "ctrl+c"),
 			In:  r,

@@ -26,7 +26,7 @@ func (m *model) drainTargets() (drain, undrain []*panel.AgentRow) {
 }
 
 // ofWholePools reports whether D is about all members of pools.
-func (m *model) ofWholePools() bool { return m.focus == panel.IDPools && len(m.aim) == 0 }
+func (m *model) ofWholePools() bool { return actsOn(m, panel.KindPool) && len(m.aim) == 0 }
 
 // drainRows are the targets of D: in Pools the members of the pools that are marked, or of the one under the cursor.
 func (m *model) drainRows() []*panel.AgentRow {

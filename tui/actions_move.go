@@ -34,21 +34,18 @@ func moveActions(all []panel.Panel) []action {
 		{ID: "move.page.up", Key: keymap.Bind("a page up", "pgup"), In: everyPanel,
 			Run: page(-1, 1)},
 		{ID: "move.first", Key: keymap.Bind("to the beginning", "g", "home"), In: everyPanel,
-			Run: by(-far)},
+			Run: by(-widget.Far)},
 		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
 			In:  everyPanel,
 			Run: func(m *model) []effect { m.toEnd(); return nil }},
 	}
 }
 
-// far is more rows than anything has.
-const far = 1 << 30
-
 // step moves the focused panel's cursor, or scrolls the pane.
 func (m *model) step(n int) {
 	if m.focus == panel.IDPeek {
 		w, h := m.paneRoom()
-		m.peek.scroll(max(-far, n), w, h)
+		m.peek.Scroll(max(-widget.Far, n), w, h)
 		return
 	}
 	p := m.focused()
@@ -66,16 +63,16 @@ func (m *model) step(n int) {
 
 func (m *model) toEnd() {
 	if m.focus == panel.IDPeek {
-		m.peek.follow()
+		m.peek.Follow()
 		return
 	}
-	m.step(far)
+	m.step(widget.Far)
 }
 
 // list is the focused list, Agents' where none has the focus.
 func (m *model) list() *widget.List {
-	if m.focus == panel.IDQuarantine {
-		return &m.Quarantine.List
+	if p := m.focused(); p.About().Kind == panel.KindAgent {
+		return p.Marking().List
 	}
 	return &m.Agents.List
 }
@@ -83,7 +80,7 @@ func (m *model) list() *widget.List {
 // choose selects an agent everywhere.
 func (m *model) choose(name string) {
 	if name != m.Agents.Chosen {
-		m.peek.follow()
+		m.peek.Follow()
 		m.endSearch()
 	}
 	changed := name != m.Agents.Chosen

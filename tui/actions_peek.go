@@ -9,6 +9,7 @@ import (
 
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
@@ -18,7 +19,7 @@ func peekActions() []action {
 	sideways := func(n int) func(*model) []effect {
 		return func(m *model) []effect {
 			w, _ := m.paneRoom()
-			m.peek.sideways(n*max(1, w/4), w)
+			m.peek.Sideways(n*max(1, w/4), w)
 			return nil
 		}
 	}
@@ -46,13 +47,13 @@ func peekActions() []action {
 			Why: needOutput, Run: (*model).markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or cut them", "w"),
 			Short: "wrap", In: pane, Why: needLines,
-			Run: func(m *model) []effect { m.peek.wrap, m.peek.x = !m.peek.wrap, 0; return nil }},
+			Run: func(m *model) []effect { m.peek.Wrap, m.peek.X = !m.peek.Wrap, 0; return nil }},
 		{ID: "peek.fit",
 			Key: keymap.Bind(
 				"fit: wrap lines, leave out empty rows and columns of a full-screen program", "z"),
 			Short: "fit",
 			In:    pane, Run: func(m *model) []effect {
-				m.peek.fit, m.peek.x = !m.peek.fit, 0
+				m.peek.Fit, m.peek.X = !m.peek.Fit, 0
 				return nil
 			}},
 		{ID: "peek.left", Key: keymap.Bind("columns further left", "left"), In: pane,
@@ -88,10 +89,10 @@ func needMeant(m *model) string {
 
 func needOutput(m *model) string {
 	r := m.selected()
-	n := &m.peek.news
+	n := &m.peek.News
 	if m.showsRun() {
 		a := m.Automations.Current()
-		if a.Last == nil || n.run != a.Last.ID || len(n.text) == 0 {
+		if a.Last == nil || n.Run != a.Last.ID || len(n.Text) == 0 {
 			return a.Shown + " has printed nothing"
 		}
 		return ""
@@ -99,14 +100,14 @@ func needOutput(m *model) string {
 	switch {
 	case r == nil:
 		return "no agent is selected"
-	case n.agent != r.Name || n.screen == nil && len(n.text) == 0:
+	case n.Agent != r.Name || n.Screen == nil && len(n.Text) == 0:
 		return r.Shown + " has left no output"
 	}
 	return ""
 }
 
 func needLines(m *model) string {
-	if m.peek.full() {
+	if m.peek.Full() {
 		return "a full-screen program has no lines to wrap; " + m.keys.KeyOf("peek.fit") +
 			" fits it"
 	}
@@ -114,7 +115,7 @@ func needLines(m *model) string {
 }
 
 func needSearch(m *model) string {
-	if m.peek.seek.re == nil {
+	if m.peek.Seek.Re == nil {
 		return "nothing is searched for; " + m.keys.KeyOf("peek.search") + " searches"
 	}
 	return needOutput(m)
@@ -123,9 +124,9 @@ func needSearch(m *model) string {
 // showLogs gives the whole screen to the agent's output, with everything that is kept of it; there once more it goes
 // back to the terminal.
 func (m *model) showLogs() []effect {
-	if m.peek.logs {
-		m.peek.logs = false
-		m.peek.follow()
+	if m.peek.Logs {
+		m.peek.Logs = false
+		m.peek.Follow()
 		return nil
 	}
 	if r := m.meant(); r.Name != m.Agents.Chosen {
@@ -135,8 +136,8 @@ func (m *model) showLogs() []effect {
 		m.before = m.focus
 	}
 	m.focus, m.zoomed, m.hidden, m.onRuns = panel.IDPeek, true, false, false
-	m.peek.logs = true
-	m.peek.follow()
+	m.peek.Logs = true
+	m.peek.Follow()
 	return nil
 }
 
@@ -144,26 +145,26 @@ func (m *model) showLogs() []effect {
 func (m *model) askSearch() []effect {
 	p := &m.peek
 	began := *p
-	all := p.all()
+	all := p.All()
 	w, h := m.paneRoom()
-	p.seek = lookup{}
+	p.Seek = terminal.Lookup{}
 	apply := func(text string) {
-		p.past, p.top, p.x, p.y, p.pinned, p.fedAt = began.past, began.top, began.x, began.y,
-			began.pinned, began.fedAt
-		p.seek = newLookup(text)
-		if p.seek.find(all.lines); len(p.seek.hits) == 0 {
+		p.Past, p.Top, p.X, p.Y, p.Pinned, p.FedAt = began.Past, began.Top, began.X, began.Y,
+			began.Pinned, began.FedAt
+		p.Seek = terminal.NewLookup(text)
+		if p.Seek.Find(all.Lines); len(p.Seek.Hits) == 0 {
 			return
 		}
-		line := len(all.lines)
-		if p.past != nil {
-			line = p.bottom(w, h)
+		line := len(all.Lines)
+		if p.Past != nil {
+			line = p.Bottom(w, h)
 		} else {
-			fed := p.fed()
-			p.past, p.fedAt = &all, fed
-			p.top = p.lastTop(all.lines, w, h)
+			fed := p.Fed()
+			p.Past, p.FedAt = &all, fed
+			p.Top = p.LastTop(all.Lines, w, h)
 		}
-		p.seek.nearest(line)
-		p.reveal(w, h)
+		p.Seek.Nearest(line)
+		p.Reveal(w, h)
 	}
 	m.dialogs.Open(&prompt{
 		Label: "search", Hint: fmt.Sprintf("%s keeps, then %s and %s go on  %s leaves it",
@@ -173,7 +174,7 @@ func (m *model) askSearch() []effect {
 
 		Cancel: func() {
 			apply("")
-			p.seek = lookup{}
+			p.Seek = terminal.Lookup{}
 		},
 	})
 	return nil
@@ -187,7 +188,7 @@ type paneSearch struct{}
 func (m *model) endSearch() {
 	if p := m.dialogs.prompt(); p != nil && p.About == any(paneSearch{}) {
 		m.dialogs.Close(p)
-		m.peek.follow()
+		m.peek.Follow()
 		m.complain("cannot go on searching: the pane shows something else now")
 	}
 }
@@ -195,58 +196,43 @@ func (m *model) endSearch() {
 func (m *model) nextHit(n int) {
 	p := &m.peek
 	w, h := m.paneRoom()
-	if p.past == nil {
-		s := p.all()
-		p.hold(s)
-		p.top = p.lastTop(s.lines, w, h)
+	if p.Past == nil {
+		s := p.All()
+		p.Hold(s)
+		p.Top = p.LastTop(s.Lines, w, h)
 	} else {
-		p.seek.next(n)
+		p.Seek.Next(n)
 	}
-	if len(p.seek.hits) == 0 {
-		p.follow()
-		m.complain("not found: " + p.seek.text)
+	if len(p.Seek.Hits) == 0 {
+		p.Follow()
+		m.complain("not found: " + p.Seek.Text)
 		return
 	}
-	p.reveal(w, h)
+	p.Reveal(w, h)
 }
 
 func (m *model) holdOrFollow() []effect {
 	p := &m.peek
-	if p.frozen() || p.pinned {
-		p.follow()
+	if p.Frozen() || p.Pinned {
+		p.Follow()
 		return nil
 	}
 	w, h := m.paneRoom()
-	s := p.all()
-	p.hold(s)
-	p.top = p.lastTop(s.lines, w, h)
+	s := p.All()
+	p.Hold(s)
+	p.Top = p.LastTop(s.Lines, w, h)
 	return nil
-}
-
-// back undoes one step of looking closer at the pane, and reports whether there was one.
-func (p *peek) back() bool {
-	switch {
-	case p.seek.re != nil:
-		p.seek = lookup{}
-	case p.frozen() || p.pinned:
-		p.follow()
-	case p.x > 0:
-		p.x = 0
-	default:
-		return false
-	}
-	return true
 }
 
 func (m *model) markOutput() []effect {
 	at := m.now.Format("15:04:05")
-	if why := m.peek.notch("marked " + at); why != "" {
+	if why := m.peek.Bookmark("marked " + at); why != "" {
 		m.complain("cannot mark: " + why)
 		return nil
 	}
-	if m.peek.frozen() {
+	if m.peek.Frozen() {
 		m.say("marked below what is frozen here; " + m.keys.KeyOf("peek.follow") + " follows")
-		m.status.while = func(m *model) bool { return m.peek.frozen() }
+		m.status.while = func(m *model) bool { return m.peek.Frozen() }
 	}
 	return nil
 }
@@ -265,12 +251,12 @@ func (m *model) bornRule() string {
 }
 
 func (m *model) pageOutput() []effect {
-	return []effect{page{text: outputText(m.peek.all(), true)}}
+	return []effect{page{text: outputText(m.peek.All(), true)}}
 }
 
 // askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
 func (m *model) askSave() []effect {
-	text, of := outputText(m.peek.all(), false), m.Agents.Chosen
+	text, of := outputText(m.peek.All(), false), m.Agents.Chosen
 	if m.showsRun() {
 		of = m.Automations.Current().Name
 	}
@@ -306,13 +292,13 @@ func fileName(agent string) string {
 }
 
 // outputText is what the pane can show, line by line; in colour for a pager.
-func outputText(s picture, colour bool) string {
+func outputText(s terminal.Picture, colour bool) string {
 	var b strings.Builder
-	for _, l := range s.lines {
-		text := l.text
+	for _, l := range s.Lines {
+		text := l.Text
 		switch {
-		case l.rule != "":
-			text = "-- " + l.rule + " --"
+		case l.Rule != "":
+			text = "-- " + l.Rule + " --"
 		case !colour:
 			text = strings.TrimRight(ansi.Strip(text), " ")
 		}

@@ -67,7 +67,7 @@ func needMore(m *model) string {
 // pool is what the verbs of pools are about: the one under the cursor where Pools has the focus, else that of the
 // agent that is looked at; nil if there is none.
 func (m *model) pool() *panel.PoolRow {
-	if m.focus == panel.IDPools {
+	if actsOn(m, panel.KindPool) {
 		return m.Pools.Current()
 	}
 	if r := m.single(); r != nil {

@@ -108,7 +108,7 @@ func needSuspend(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return needWritable(m)
-	case m.focus == panel.IDPools:
+	case actsOn(m, panel.KindPool):
 		return needPool(m)
 	}
 	return needVerb(m)
@@ -116,7 +116,7 @@ func needSuspend(m *model) string {
 
 // flagTargets are what s is about.
 func (m *model) flagTargets() []subject {
-	if m.focus != panel.IDPools || len(m.aim) > 0 {
+	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
 		return m.subjects(m.targets())
 	}
 	var all []subject
@@ -127,7 +127,7 @@ func (m *model) flagTargets() []subject {
 }
 
 func (m *model) askSuspend() []effect {
-	if m.focus == panel.IDPools && len(m.aim) == 0 {
+	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
 		return m.askSuspendPools(m.Pools.Targets())
 	}
 	rows := m.targets()

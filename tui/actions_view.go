@@ -205,7 +205,7 @@ func (m *model) back() []effect {
 		m.status = status{}
 	case m.departure.waits():
 		return m.stayHere()
-	case m.focus == panel.IDPeek && m.peek.back():
+	case m.focus == panel.IDPeek && m.peek.Back():
 	case m.focus == panel.IDEvents && m.Events.Frozen:
 		m.toEnd()
 	case m.focus == panel.IDEvents && m.Events.Only && !m.Events.Filter.Active():

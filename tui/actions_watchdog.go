@@ -10,7 +10,8 @@ import (
 
 // answerable is the watchdog under the cursor if it calls and may be answered, else nil.
 func (m *model) answerable() *panel.WatchdogRow {
-	if r := m.Watchdogs.Current(); m.focus == panel.IDWatchdogs && m.mode != ReadOnly && r != nil &&
+	if r := m.Watchdogs.Current(); actsOn(m, panel.KindWatchdog) && m.mode != ReadOnly &&
+		r != nil &&
 		r.Dog.Calls() {
 		return r
 	}

@@ -149,7 +149,7 @@ func (m *model) rankHere(a *action) int {
 	switch {
 	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && m.answerable() != nil:
 		return 0
-	case m.focus == panel.IDPools && !m.elsewhere(a) && strings.HasPrefix(a.ID, "agent."):
+	case actsOn(m, panel.KindPool) && !m.elsewhere(a) && strings.HasPrefix(a.ID, "agent."):
 		return 1
 	case slices.Contains(a.In, keymap.Everywhere):
 		return 3

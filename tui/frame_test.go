@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
 )
@@ -98,8 +99,8 @@ func FuzzFrame(f *testing.F) {
 			snap:   snap,
 			events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
 		})
-		s.hear(news{pane: &paneNews{agent: s.m.Agents.Chosen, screen: terminalWith(output),
-			text: widget.AllPlain(output)}})
+		s.hear(news{pane: &terminal.News{Agent: s.m.Agents.Chosen, Screen: terminalWith(output),
+			Text: widget.AllPlain(output)}})
 		s.frame("start")
 		for _, k := range keys {
 			if len(keys) > 40 || k < ' ' {
@@ -156,7 +157,7 @@ func BenchmarkFrameCold(b *testing.B) {
 				s.now = s.now.Add(time.Second)
 				next := *s.m.snap
 				next.Rev++
-				s.m.peek.version++
+				s.m.peek.Version++
 				s.m.Events.Version++
 				s.hear(news{snap: &next})
 				s.m.draw()

@@ -12,6 +12,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/tui/panel"
+	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
@@ -166,11 +167,11 @@ func (x *explorer) answer() {
 		case dig:
 			x.hear(news{dug: []dug{{id: e.id, events: demoEvents(x.now), begins: x.IntN(2) == 0, problem: why}}})
 		case watch:
-			p := paneNews{agent: e.agent, session: e.session, run: e.run, problem: why, ended: x.IntN(3) == 0, fed: uint64(x.IntN(1000))}
+			p := terminal.News{Agent: e.agent, Session: e.session, Run: e.run, Problem: why, Ended: x.IntN(3) == 0, Fed: uint64(x.IntN(1000))}
 			if e.run == "" && x.IntN(4) > 0 {
-				p.screen = terminalWith(demoScreens()["builder"] + x.text())
+				p.Screen = terminalWith(demoScreens()["builder"] + x.text())
 			} else {
-				p.text = widget.AllPlain(x.text() + "\n" + x.text())
+				p.Text = widget.AllPlain(x.text() + "\n" + x.text())
 			}
 			x.hear(news{pane: &p})
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gcity/city"
+	"gcity/tui/terminal"
 )
 
 var update = flag.Bool("update", false, "write what is drawn into testdata and docs/keys.md")
@@ -65,7 +66,7 @@ func scenes() map[string]func(s *stage) {
 		"quarantine": func(s *stage) { s.press("3") },
 		"words": func(s *stage) {
 			s.choose("scout")
-			s.hear(news{pane: &paneNews{agent: "scout", ended: true, text: []string{"scout: looking for a map", "scout: no map, giving up"}}})
+			s.hear(news{pane: &terminal.News{Agent: "scout", Ended: true, Text: []string{"scout: looking for a map", "scout: no map, giving up"}}})
 		},
 		"crash":      func(s *stage) { s.choose("scout"); s.press("d") },
 		"events":     func(s *stage) { s.press("5", "k", "k") },

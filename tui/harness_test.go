@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/keymap"
+	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
 )
 
@@ -165,12 +166,12 @@ func effectOf[E effect](s *stage) (E, bool) {
 }
 
 // terminalWith is a real screen that has been written to.
-func terminalWith(text string) terminal {
-	s := newScreen(usualCols, usualRows, scrollback)
+func terminalWith(text string) terminal.Screen {
+	s := terminal.NewScreen(terminal.UsualCols, terminal.UsualRows, terminal.Scrollback)
 	_, _ = s.Write([]byte(text)) // never fails
 	return s
 }
 
-func paneOf(agent, session string) *paneNews {
-	return &paneNews{agent: agent, session: session, screen: terminalWith(demoScreens()[agent]), fed: 63}
+func paneOf(agent, session string) *terminal.News {
+	return &terminal.News{Agent: agent, Session: session, Screen: terminalWith(demoScreens()[agent]), Fed: 63}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
 )
@@ -71,8 +72,8 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 				if name != "c1" && strings.Contains(s.text(), "evil") {
 					t.Errorf("%s: the content of a control string is shown:\n%s", name, s.text())
 				}
-				onlyLines(t, outputText(s.m.peek.all(), true))
-				if text := outputText(s.m.peek.all(), false); strings.ContainsRune(text, 0x1b) {
+				onlyLines(t, outputText(s.m.peek.All(), true))
+				if text := outputText(s.m.peek.All(), false); strings.ContainsRune(text, 0x1b) {
 					t.Errorf("%s: what is saved has escapes: %q", name, text)
 				}
 			})
@@ -98,7 +99,7 @@ func TestEndlessOutputIsBounded(t *testing.T) {
 		"CSI":  {"\x1b[", "1;"},
 		"text": {"", "x"},
 	} {
-		s := newScreen(120, 40, logLines)
+		s := terminal.NewScreen(120, 40, terminal.LogLines)
 		_, _ = s.Write([]byte(c.begin)) // never fails
 		chunk := bytes.Repeat([]byte(c.more), piece/len(c.more))
 		n := pieces
@@ -130,15 +131,15 @@ func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {
 		s.choose("scout")
-		s.hear(news{pane: &paneNews{agent: "scout", ended: true, text: widget.AllPlain(output),
-			problem: output}})
+		s.hear(news{pane: &terminal.News{Agent: "scout", Ended: true, Text: widget.AllPlain(output),
+			Problem: output}})
 		s.frame(name)
 		s.agent("scout", func(a *city.Agent) {
 			a.Exit = &city.Exit{Signal: output, File: output}
 			a.Session = &city.Session{ID: fmt.Sprint(len(name)), Started: epoch}
 		})
-		s.hear(news{pane: &paneNews{agent: "scout", session: "1", screen: terminalWith("one\r\n")}})
-		s.hear(news{pane: &paneNews{agent: "scout", session: fmt.Sprint("2", name), screen: terminalWith("two\r\n")}})
+		s.hear(news{pane: &terminal.News{Agent: "scout", Session: "1", Screen: terminalWith("one\r\n")}})
+		s.hear(news{pane: &terminal.News{Agent: "scout", Session: fmt.Sprint("2", name), Screen: terminalWith("two\r\n")}})
 		s.frame(name + " as the end of a life")
 		s.press("0", "ctrl+s", "esc", "1")
 		s.frame(name)

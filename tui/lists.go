@@ -43,6 +43,9 @@ func (m *model) worked() panel.Panel {
 	return m.focused()
 }
 
+// actsOn reports whether verbs act on things of a kind: those of the panel that is worked in.
+func actsOn(m *model, k panel.Kind) bool { return m.worked().Subject().Kind == k }
+
 // subject returns what verbs act on.
 func (m *model) subject() panel.Ref {
 	switch {

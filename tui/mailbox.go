@@ -7,6 +7,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/tui/panel"
+	"gcity/tui/terminal"
 )
 
 // news is everything that came in since the model last heard, in one message.
@@ -17,7 +18,7 @@ type news struct {
 	events  []events.Event // oldest first
 	results []result
 	found   []found
-	pane    *paneNews
+	pane    *terminal.News
 
 	person    *Person // preferences, when they have changed
 	inspected []inspected
@@ -100,7 +101,7 @@ func (b *mailbox) putFound(f found) { b.put(func(n *news) { n.found = append(n.f
 
 func (b *mailbox) putPerson(p Person) { b.put(func(n *news) { n.person = &p }) }
 
-func (b *mailbox) putPane(p paneNews) { b.put(func(n *news) { n.pane = &p }) }
+func (b *mailbox) putPane(p terminal.News) { b.put(func(n *news) { n.pane = &p }) }
 
 // pace sets the least time between two looks at the pane.
 func (b *mailbox) pace(gap time.Duration) {
@@ -118,7 +119,7 @@ func (b *mailbox) take(now time.Time) (n news, next time.Time) {
 	if n.pane == nil {
 		return n, time.Time{}
 	}
-	if due := b.paneAt.Add(b.paneGap); now.Before(due) && !n.pane.urgent {
+	if due := b.paneAt.Add(b.paneGap); now.Before(due) && !n.pane.Urgent {
 		b.pending.pane, n.pane = n.pane, nil
 		return n, due
 	}

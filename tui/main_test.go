@@ -18,6 +18,7 @@ import (
 	"gcity/city"
 	"gcity/internal/screen"
 	"gcity/themes"
+	"gcity/tui/terminal"
 )
 
 // TestMain runs the control room itself when a test starts this binary again in a terminal of its own.
@@ -111,9 +112,11 @@ func child(mode string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGUSR1)
 	defer stop()
-	fresh := newScreen
+	fresh := terminal.NewScreen
 	if strings.Contains(mode, "poison") {
-		fresh = func(cols, rows, scrollback int) terminal { return poison{newScreen(cols, rows, scrollback)} }
+		fresh = func(cols, rows, scrollback int) terminal.Screen {
+			return poison{terminal.NewScreen(cols, rows, scrollback)}
+		}
 		f.screens["prober"] = []byte("x")
 	}
 	o, err := o.withDefaults()
@@ -136,7 +139,7 @@ func child(mode string) int {
 }
 
 // poison is a terminal that cannot be looked at.
-type poison struct{ terminal }
+type poison struct{ terminal.Screen }
 
 func (poison) Shot(int) screen.Shot { panic("poisoned") }
 

@@ -73,7 +73,7 @@ func (m *model) showVerbs() []effect {
 		}
 		pools := m.subject().Kind == panel.KindPool
 		verb := slices.Contains(nouns, noun) || a.ID == "menu.yank" ||
-			a.ID == "view.event" && m.focus == panel.IDEvents ||
+			a.ID == "view.event" && actsOn(m, panel.KindEvent) ||
 			pools && alsoOfPools(a.ID) ||
 			a.ID == "config.edit" && (pools || m.subject().Kind == panel.KindAgent)
 		if !verb || m.unseen(a) || movesAbout(a) {

@@ -53,7 +53,7 @@ func messageActions() []action {
 
 // showMessages shows what was said, the newest at the end, where reading begins.
 func (m *model) showMessages() []effect {
-	m.read(&reader{Title: "Messages", Offset: far, Lines: func(w int) []string {
+	m.read(&reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
 		return m.messageLines(w)
 	}})
 	return nil

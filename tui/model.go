@@ -10,6 +10,7 @@ import (
 	"gcity/themes"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
+	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
@@ -60,7 +61,7 @@ type model struct {
 	aim       []string  // agents that were named for the verb that is run just now
 	keyed     time.Time // of the last key
 
-	peek    peek
+	peek    terminal.Pane
 	watched watch // what the viewer was last told
 	stayed  stay  // the last visit to a terminal
 
@@ -150,7 +151,7 @@ func (m *model) update(now time.Time, msg any) []effect {
 	m.turnPane()
 	todo, m.todo = append(append(todo, m.todo...), m.keepMemory(false)...), nil
 	if !m.zoomed || m.focus != panel.IDPeek {
-		m.peek.logs = false
+		m.peek.Logs = false
 	}
 	if w := m.watching(); w != m.watched {
 		m.watched = w
@@ -202,10 +203,10 @@ func (m *model) hear(n news) {
 		m.heardAbout(in)
 	}
 	if n.pane != nil {
-		if n.pane.agent != m.peek.news.agent || n.pane.run != m.peek.news.run {
+		if n.pane.Agent != m.peek.News.Agent || n.pane.Run != m.peek.News.Run {
 			m.endSearch()
 		}
-		m.peek.take(*n.pane, m.bornRule())
+		m.peek.Take(*n.pane, m.bornRule())
 	}
 	if n.edited != nil {
 		m.judged = n.edited

@@ -232,7 +232,7 @@ func (m *model) roll(w wheel) {
 	}
 	if a.panel == panel.IDPeek {
 		cols, rows := m.paneRoom()
-		m.peek.scroll(lines*w.notches, cols, rows)
+		m.peek.Scroll(lines*w.notches, cols, rows)
 		return
 	}
 	focus := m.focus

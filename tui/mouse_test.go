@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/panel"
+	"gcity/tui/terminal"
 )
 
 // where finds a text on the screen.
@@ -117,14 +118,14 @@ func TestWheel(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
 	screen := terminalWith(strings.Repeat("a line\r\n", 300))
-	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: screen, fed: 300}})
+	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: screen, Fed: 300}})
 	x, y := s.where("0 builder")
 	s.send(wheel{x, y + 3, -2})
-	if !s.m.peek.frozen() || s.m.focus != panel.IDAgents {
+	if !s.m.peek.Frozen() || s.m.focus != panel.IDAgents {
 		t.Error("the pane does not scroll under the wheel")
 	}
 	s.send(wheel{x, y + 3, 100})
-	if s.m.peek.frozen() {
+	if s.m.peek.Frozen() {
 		t.Error("at its end the pane follows again")
 	}
 	x, y = s.where("5 Events")
@@ -147,7 +148,7 @@ func TestWheel(t *testing.T) {
 func TestWheelIsGathered(t *testing.T) {
 	s := demo(t, 200, 60)
 	box := newMailbox()
-	r := &room{m: s.m, r: &runner{ctx: t.Context(), box: box, viewer: newViewer(newFakeCity(epoch), box, newScreen)}}
+	r := &room{m: s.m, r: &runner{ctx: t.Context(), box: box, viewer: newViewer(newFakeCity(epoch), box, terminal.NewScreen)}}
 	x, y := s.where("builder")
 	waits := 0
 	s.press("g")

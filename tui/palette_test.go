@@ -190,7 +190,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 		}
 		s.press("esc")
 	}
-	if s.m.peek.fit {
+	if s.m.peek.Fit {
 		t.Error("what only a description mentions is run")
 	}
 	s.line("fire release", "tab", "enter")

@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/tui/panel"
+	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
 )
@@ -181,8 +182,8 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 	s.press("0", "pgup")
 	s.shows("frozen, G follows")
 	s.hides("compiling")
-	_, _ = p.screen.Write([]byte("later\r\n"))
-	p.fed += 312
+	_, _ = p.Screen.Write([]byte("later\r\n"))
+	p.Fed += 312
 	s.hear(news{pane: p})
 	s.shows("+312 new, G follows")
 	s.hides("later")
@@ -237,7 +238,7 @@ func TestFitWraps(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("chatty")
 	p := paneOf("chatty", "chatty-1")
-	_, _ = p.screen.Write([]byte(strings.Repeat("x", 100) + "END\r\n"))
+	_, _ = p.Screen.Write([]byte(strings.Repeat("x", 100) + "END\r\n"))
 	s.hear(news{pane: p})
 	s.hides("END")
 	s.press("0", "z")
@@ -323,7 +324,7 @@ func TestHostileTextStaysText(t *testing.T) {
 	})
 	s.hear(news{
 		events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
-		pane:   &paneNews{agent: "prober", text: widget.AllPlain(evil), problem: evil},
+		pane:   &terminal.News{Agent: "prober", Text: widget.AllPlain(evil), Problem: evil},
 	})
 	work := []beads.Bead{{ID: evil, Title: evil, Type: evil, Status: beads.StatusOpen, Assignee: evil, ParentID: evil, Ref: evil, Needs: []string{evil},
 		Description: evil, Labels: []string{city.PoolLabel + evil}, Metadata: map[string]string{evil: evil}}}
@@ -361,13 +362,13 @@ func TestLastExit(t *testing.T) {
 func TestLastWordsNameTheirFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
-	s.hear(news{pane: &paneNews{agent: "scout", ended: true}})
+	s.hear(news{pane: &terminal.News{Agent: "scout", Ended: true}})
 	s.shows("has left no output", "kept in .gc/crashes/scout/")
 	var words []string
 	for i := range 100 {
 		words = append(words, fmt.Sprintf("word %02d", i))
 	}
-	s.hear(news{pane: &paneNews{agent: "scout", text: words, ended: true}})
+	s.hear(news{pane: &terminal.News{Agent: "scout", Text: words, Ended: true}})
 	s.shows("word 99", "kept in .gc/crashes/scout/")
 	s.press("0", "g")
 	s.shows("word 00", "kept in")

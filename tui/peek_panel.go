@@ -6,12 +6,13 @@ import (
 
 	"gcity/themes"
 	"gcity/tui/panel"
+	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
 // peekPanel draws the pane.
 func (m *model) peekPanel(w, h int, focus bool, tabs []widget.Tab) []string {
-	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.version, Rows: m.Agents.Version,
+	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.Version, Rows: m.Agents.Version,
 		UI: m.ui}
 	if m.showsRun() {
 		key.Rows, key.Second = m.Automations.Version, m.now.Unix()
@@ -27,9 +28,9 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []widget.Tab) []string {
 	case row == nil:
 		return widget.FillRows(append(lines,
 			m.look.Note("The selected agent's terminal appears here.", w)), w, h)
-	case m.peek.news.agent != row.Name:
+	case m.peek.News.Agent != row.Name:
 		return widget.FillRows(lines, w, h)
-	case m.peek.news.screen == nil && len(m.peek.news.text) == 0:
+	case m.peek.News.Screen == nil && len(m.peek.News.Text) == 0:
 		lines = append(lines, m.look.Notes(w, m.nothingSeen(row))...)
 		if row.Keeps() {
 			lines = append(lines, m.keptLine(row, w))
@@ -37,8 +38,8 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []widget.Tab) []string {
 		return widget.FillRows(lines, w, h)
 	}
 	room := m.peekRows(h)
-	cropped := m.peek.crops.Cropper(w - 1)
-	for _, l := range m.peek.window(w-1, room) {
+	cropped := m.peek.Crops.Cropper(w - 1)
+	for _, l := range m.peek.Window(w-1, room) {
 		lines = append(lines, " "+m.paneRow(l, w-1, cropped))
 	}
 	lines = widget.FillRows(lines, w, room+1)
@@ -49,14 +50,14 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []widget.Tab) []string {
 }
 
 // paneRow is a row of a terminal, or a rule across the pane.
-func (m *model) paneRow(l paneLine, w int, cropped func(string) string) string {
-	if l.rule == "" {
-		return cropped(l.text)
+func (m *model) paneRow(l terminal.PaneLine, w int, cropped func(string) string) string {
+	if l.Rule == "" {
+		return cropped(l.Text)
 	}
 	out := widget.Line{Styles: &m.look}
 	thin := m.look.Glyphs.Thin
 	out.Add(themes.Rule, strings.Repeat(thin, 2)+" ")
-	out.Add(themes.Accent, widget.Cut(l.rule, w-5, m.look.Glyphs.More))
+	out.Add(themes.Accent, widget.Cut(l.Rule, w-5, m.look.Glyphs.More))
 	out.Add(themes.Rule, " "+strings.Repeat(thin, max(0, w-out.Width-1)))
 	return widget.Crop(out.String(), w)
 }
@@ -96,8 +97,8 @@ func (m *model) keptLine(r *panel.AgentRow, w int) string {
 // nothingSeen says why the pane is empty.
 func (m *model) nothingSeen(r *panel.AgentRow) string {
 	switch {
-	case m.peek.news.problem != "" && r.Running:
-		return "Nothing to see: " + widget.Plain(m.peek.news.problem)
+	case m.peek.News.Problem != "" && r.Running:
+		return "Nothing to see: " + widget.Plain(m.peek.News.Problem)
 	case !r.Running:
 		return fmt.Sprintf("%s is %s and has left no output.", r.Shown, panel.InState(r.State))
 	}
@@ -115,21 +116,21 @@ func (m *model) peekTab() widget.Tab {
 		return t
 	}
 	t.Name = row.Shown
-	n := &m.peek.news
-	if n.agent != row.Name {
+	n := &m.peek.News
+	if n.Agent != row.Name {
 		return t
 	}
 	var extra []string
-	if m.peek.logs {
+	if m.peek.Logs {
 		extra = append(extra, "logs")
 	}
 	extra = m.soughtInPane(&t, extra)
 	switch {
-	case m.peek.frozen():
+	case m.peek.Frozen():
 		extra = append(extra, m.behindPane())
-	case !row.Running && (n.screen != nil || len(n.text) > 0):
+	case !row.Running && (n.Screen != nil || len(n.Text) > 0):
 		extra = append(extra, "last words")
-	case n.screen != nil:
+	case n.Screen != nil:
 		extra = append(extra, "following")
 	}
 	extra = m.viewOfPane(extra)
@@ -139,16 +140,16 @@ func (m *model) peekTab() widget.Tab {
 
 // soughtInPane adds what is searched for to the pane's title, and which of the places found one is at.
 func (m *model) soughtInPane(t *widget.Tab, extra []string) []string {
-	if s := &m.peek.seek; s.re != nil {
-		t.Search = "/" + widget.Cut(s.text, 24, m.look.Glyphs.More)
+	if s := &m.peek.Seek; s.Re != nil {
+		t.Search = "/" + widget.Cut(s.Text, 24, m.look.Glyphs.More)
 		switch {
-		case len(s.hits) > 0:
+		case len(s.Hits) > 0:
 			more := ""
-			if len(s.hits) == maxHits {
+			if len(s.Hits) == terminal.MaxHits {
 				more = "+"
 			}
-			extra = append(extra, fmt.Sprintf("%d of %d%s", s.at+1, len(s.hits), more))
-		case m.dialogs.prompt() != nil || m.peek.frozen():
+			extra = append(extra, fmt.Sprintf("%d of %d%s", s.At+1, len(s.Hits), more))
+		case m.dialogs.prompt() != nil || m.peek.Frozen():
 			extra = append(extra, "not found")
 		}
 	}
@@ -158,36 +159,36 @@ func (m *model) soughtInPane(t *widget.Tab, extra []string) []string {
 // viewOfPane adds to what the title says how the pane is looked at.
 func (m *model) viewOfPane(extra []string) []string {
 	switch {
-	case m.peek.fit:
+	case m.peek.Fit:
 		extra = append(extra, "fit")
-	case m.peek.wrap:
+	case m.peek.Wrap:
 		extra = append(extra, "wrapped")
 	}
-	if m.peek.pinned && m.peek.full() {
-		extra = append(extra, fmt.Sprintf("from row %d", m.peek.y+1))
+	if m.peek.Pinned && m.peek.Full() {
+		extra = append(extra, fmt.Sprintf("from row %d", m.peek.Y+1))
 	}
-	if m.peek.x > 0 {
-		extra = append(extra, fmt.Sprintf("from column %d", m.peek.x+1))
+	if m.peek.X > 0 {
+		extra = append(extra, fmt.Sprintf("from column %d", m.peek.X+1))
 	}
 	return extra
 }
 
 // behindPane says how much came in since the pane was frozen.
 func (m *model) behindPane() string {
-	if m.peek.past.full {
+	if m.peek.Past.Full {
 		return m.env().Behind(0)
 	}
-	return m.env().Behind(m.peek.fed() - m.peek.fedAt)
+	return m.env().Behind(m.peek.Fed() - m.peek.FedAt)
 }
 
 // peekNote is the right end of the pane's rule: size and viewers.
 func (m *model) peekNote() string {
 	row := m.selected()
-	if row == nil || m.peek.news.agent != row.Name {
+	if row == nil || m.peek.News.Agent != row.Name {
 		return ""
 	}
 	var parts []string
-	if s := m.peek.news.screen; s != nil {
+	if s := m.peek.News.Screen; s != nil {
 		cols, rows := s.Size()
 		parts = append(parts, fmt.Sprintf("%dx%d", cols, rows))
 	}
@@ -215,7 +216,7 @@ func (m *model) watching() watch {
 		return watch{}
 	}
 	w := watch{agent: row.Name, running: row.Running, focused: m.focus == panel.IDPeek,
-		deep: m.peek.logs}
+		deep: m.peek.Logs}
 	switch {
 	case row.Session != nil:
 		w.session = row.Session.ID

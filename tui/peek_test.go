@@ -8,24 +8,25 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/terminal"
 )
 
 // watching is a stage whose pane shows the terminal of builder, with the focus, and that terminal.
-func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal) {
+func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Screen) {
 	s := demo(t, w, h)
 	s.choose("builder")
-	p := &paneNews{agent: "builder", session: "builder-1", screen: terminalWith(output)}
+	p := &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(output)}
 	s.hear(news{pane: p})
 	s.press("0")
-	return s, p.screen
+	return s, p.Screen
 }
 
 // prints lets the terminal print more, and the pane hear of it.
-func (s *stage) prints(screen terminal, text string) {
+func (s *stage) prints(screen terminal.Screen, text string) {
 	_, _ = screen.Write([]byte(text)) // never fails
-	n := s.m.peek.news
-	n.screen = screen
-	n.fed += uint64(strings.Count(text, "\n"))
+	n := s.m.peek.News
+	n.Screen = screen
+	n.Fed += uint64(strings.Count(text, "\n"))
 	s.hear(news{pane: &n})
 }
 
@@ -41,17 +42,17 @@ func numbered(from, to int) string {
 func TestASearchEndsWithItsAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
-	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: terminalWith(strings.Repeat("builder secret line\r\n", 60))}})
+	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(strings.Repeat("builder secret line\r\n", 60))}})
 	s.press("0", "/", "s")
 	s.shows("search: s")
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "builder" })
 	})
 	s.hides("search: s", "builder secret")
-	s.hear(news{pane: &paneNews{agent: s.m.Agents.Chosen, session: s.m.Agents.Chosen + "-1", screen: terminalWith(strings.Repeat("another\r\n", 60))}})
+	s.hear(news{pane: &terminal.News{Agent: s.m.Agents.Chosen, Session: s.m.Agents.Chosen + "-1", Screen: terminalWith(strings.Repeat("another\r\n", 60))}})
 	s.press("e", "esc")
 	s.hides("builder secret")
-	if s.m.peek.frozen() {
+	if s.m.peek.Frozen() {
 		t.Error("the pane is frozen")
 	}
 }
@@ -87,40 +88,40 @@ func TestSearchIsSmartAboutCaseAndExpressions(t *testing.T) {
 		{"needle", "Needle needle NEEDLE", 3}, {"Needle", "Needle needle", 1}, {"n..dle$", "needle xneedle", 1}, {"a[", "xa[x", 1},
 		{"x*", "aaa", 0}, {"", "aaa", 0}, {"世", "\x1b[31m世\x1b[m界世", 2}, {"(", "f(x)", 1},
 	} {
-		l := newLookup(c.text)
-		l.find([]paneLine{{text: c.in}})
-		if len(l.hits) != c.want {
-			t.Errorf("%q is in %q %d times: %v", c.text, c.in, c.want, l.hits)
+		l := terminal.NewLookup(c.text)
+		l.Find([]terminal.PaneLine{{Text: c.in}})
+		if len(l.Hits) != c.want {
+			t.Errorf("%q is in %q %d times: %v", c.text, c.in, c.want, l.Hits)
 		}
 	}
-	l := newLookup("界")
-	if l.find([]paneLine{{}, {text: "\x1b[31m世界\x1b[m"}}); len(l.hits) != 1 || l.hits[0] != (hit{1, 2, 4}) {
-		t.Errorf("columns, not bytes: %v", l.hits)
+	l := terminal.NewLookup("界")
+	if l.Find([]terminal.PaneLine{{}, {Text: "\x1b[31m世界\x1b[m"}}); len(l.Hits) != 1 || l.Hits[0] != (terminal.Hit{Line: 1, From: 2, To: 4}) {
+		t.Errorf("columns, not bytes: %v", l.Hits)
 	}
-	l = newLookup(".")
-	if l.find([]paneLine{{text: "é世e\u0301\U0001F44D\U0001F3FD"}}); len(l.hits) != 4 || l.hits[1] != (hit{0, 1, 3}) || l.hits[2] != (hit{0, 3, 4}) {
-		t.Errorf("characters, with all that belongs to them: %v", l.hits)
+	l = terminal.NewLookup(".")
+	if l.Find([]terminal.PaneLine{{Text: "é世e\u0301\U0001F44D\U0001F3FD"}}); len(l.Hits) != 4 || l.Hits[1] != (terminal.Hit{Line: 0, From: 1, To: 3}) || l.Hits[2] != (terminal.Hit{Line: 0, From: 3, To: 4}) {
+		t.Errorf("characters, with all that belongs to them: %v", l.Hits)
 	}
 }
 
 // A line is walked once for all that is found in it, not once for each.
 func BenchmarkSearchInALongLine(b *testing.B) {
-	line, l := strings.Repeat("é", paperLine/2), newLookup(".")
+	line, l := strings.Repeat("é", terminal.PaperLine/2), terminal.NewLookup(".")
 	for b.Loop() {
-		l.in(line)
+		l.In(line)
 	}
 }
 
 // Of very many places the newest are kept.
 func TestSearchThatFindsTooMuch(t *testing.T) {
-	lines := make([]paneLine, 3*maxHits)
+	lines := make([]terminal.PaneLine, 3*terminal.MaxHits)
 	for i := range lines {
-		lines[i].text = "y y"
+		lines[i].Text = "y y"
 	}
-	l := newLookup("y")
-	l.find(lines)
-	if n := len(l.hits); n != maxHits || l.hits[n-1] != (hit{len(lines) - 1, 2, 3}) {
-		t.Errorf("%d places, the last %v", n, l.hits[n-1])
+	l := terminal.NewLookup("y")
+	l.Find(lines)
+	if n := len(l.Hits); n != terminal.MaxHits || l.Hits[n-1] != (terminal.Hit{Line: len(lines) - 1, From: 2, To: 3}) {
+		t.Errorf("%d places, the last %v", n, l.Hits[n-1])
 	}
 }
 
@@ -162,10 +163,10 @@ func TestMarkStaysWithItsLine(t *testing.T) {
 	behind()
 	s.press("1")
 	s.choose("chatty")
-	s.hear(news{pane: &paneNews{agent: "chatty", session: "chatty-1", screen: terminalWith("hello")}})
+	s.hear(news{pane: &terminal.News{Agent: "chatty", Session: "chatty-1", Screen: terminalWith("hello")}})
 	s.hides(mark)
 	s.choose("builder")
-	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: terminalWith(numbered(50, 106))}})
+	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(numbered(50, 106))}})
 	behind()
 	s.press("0", "k", "F")
 	s.press("m")
@@ -189,7 +190,7 @@ func TestNewLife(t *testing.T) {
 			a.Session = &city.Session{ID: "builder-2", Started: s.m.now}
 			a.Exit = &city.Exit{Code: 1, Uptime: 3 * time.Second}
 		})
-		s.hear(news{pane: &paneNews{agent: "builder", session: "builder-2", screen: terminalWith("I am new\r\n"), fed: 1}})
+		s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), Fed: 1}})
 	}
 	second()
 	s.shows("new life "+s.m.now.Format("15:04:05")+", exit 1 after 3.0s before", "line 099", "I am new", "following")
@@ -272,7 +273,7 @@ func TestFullScreenProgramInASmallPane(t *testing.T) {
 	s.hides("edge")
 	s.press("z")
 	s.shows("fit", "now 05", "row 39", "edge 39", "edge 40")
-	if line := s.m.draw().lines; !strings.Contains(strings.Join(line, "\n"), inverse) {
+	if line := s.m.draw().lines; !strings.Contains(strings.Join(line, "\n"), terminal.Inverse) {
 		t.Error("the cursor is not seen")
 	}
 }
@@ -304,7 +305,7 @@ func TestProgramThatDrawsOnTheUsualScreen(t *testing.T) {
 
 func TestTheCursorIsSeenOnAWideCharacter(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, "\x1b[?1049h\x1b[H世界\x1b[1;2H")
-	if all := strings.Join(s.m.draw().lines, "\n"); !strings.Contains(all, inverse+"世") {
+	if all := strings.Join(s.m.draw().lines, "\n"); !strings.Contains(all, terminal.Inverse+"世") {
 		t.Error("it is not")
 	}
 }
@@ -335,7 +336,7 @@ func TestLogs(t *testing.T) {
 	}
 	s.shows("0 builder logs  following")
 	s.hides("1 Agents")
-	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: terminalWith(numbered(0, 300)), keeps: logLines}})
+	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(numbered(0, 300)), Keeps: terminal.LogLines}})
 	s.press("/", "0", "0", "7", "enter")
 	s.shows("line 007", "1 of 1")
 	s.press("esc", "esc", "esc")
@@ -360,7 +361,7 @@ func TestTerminalOfAnEvent(t *testing.T) {
 		t.Errorf("attached to %+v, chosen %s", a, s.m.Agents.Chosen)
 	}
 	s.press("g", "l") // an event about nobody
-	if s.m.Agents.Chosen != "chatty" || !s.m.peek.logs {
+	if s.m.Agents.Chosen != "chatty" || !s.m.peek.Logs {
 		t.Errorf("chosen %s", s.m.Agents.Chosen)
 	}
 }

@@ -20,6 +20,7 @@ import (
 
 	"gcity/internal/await"
 	"gcity/tui/keymap"
+	"gcity/tui/terminal"
 )
 
 // console is the control room as a process in a real terminal, and the terminal's screen as a person sees it.
@@ -32,7 +33,7 @@ type console struct {
 	wg          sync.WaitGroup
 
 	mu     sync.Mutex
-	screen terminal
+	screen terminal.Screen
 	raw    bytes.Buffer
 	more   chan struct{} // closed and replaced with every piece of output
 }
@@ -47,7 +48,7 @@ func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console 
 		t.Fatal(err)
 	}
 	c := &console{t: t, master: master, tty: tty, report: filepath.Join(t.TempDir(), "exit"), more: make(chan struct{})}
-	c.screen = newScreen(int(cols), int(rows), 0)
+	c.screen = terminal.NewScreen(int(cols), int(rows), 0)
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: cols, Rows: rows}); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"gcity/tui/terminal"
 	"os"
 	"os/signal"
 	"strings"
@@ -29,10 +30,10 @@ func Run(ctx context.Context, o Options) (Exit, error) {
 		return Ended, errors.New("the control room needs a terminal for input and output; gcity " +
 			"--headless runs the city without one")
 	}
-	return run(ctx, o, newScreen)
+	return run(ctx, o, terminal.NewScreen)
 }
 
-func run(ctx context.Context, o Options, fresh screenMaker) (Exit, error) {
+func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (Exit, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	box := newMailbox()

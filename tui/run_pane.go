@@ -2,13 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/panel"
+	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
@@ -43,8 +42,8 @@ func (m *model) watchingRun() (w watch, ok bool) {
 
 // printed is what is known of a run's output, in lines: all that was heard of it, else what the record keeps.
 func (m *model) printed(run *city.Run) []string {
-	if m.peek.news.run == run.ID && len(m.peek.news.text) > 0 {
-		return m.peek.news.text
+	if m.peek.News.Run == run.ID && len(m.peek.News.Text) > 0 {
+		return m.peek.News.Text
 	}
 	var lines []string
 	for text := range strings.SplitSeq(strings.TrimRight(run.Output, "\n"), "\n") {
@@ -66,14 +65,14 @@ func (m *model) drawRun(w, h int, focus bool, tabs []widget.Tab) []string {
 	var text []string
 	switch room := max(1, h-1); {
 	case r.Last == nil:
-	case m.peek.news.run == r.Last.ID && len(m.peek.news.text) > 0:
-		cropped := m.peek.crops.Cropper(w - 1)
-		for _, l := range m.peek.window(w-1, room) {
+	case m.peek.News.Run == r.Last.ID && len(m.peek.News.Text) > 0:
+		cropped := m.peek.Crops.Cropper(w - 1)
+		for _, l := range m.peek.Window(w-1, room) {
 			lines = append(lines, " "+m.paneRow(l, w-1, cropped))
 		}
 		return widget.FillRows(lines, w, h)
 	default:
-		text = tail(m.printed(r.Last), room)
+		text = terminal.Tail(m.printed(r.Last), room)
 	}
 	if len(text) == 0 {
 		return widget.FillRows(append(lines, m.look.Notes(w, m.nothingPrinted(r))...), w, h)
@@ -86,14 +85,14 @@ func (m *model) drawRun(w, h int, focus bool, tabs []widget.Tab) []string {
 
 // nothingPrinted says why there is nothing in the pane of an automation.
 func (m *model) nothingPrinted(r *panel.AutomationRow) string {
-	heard := r.Last != nil && m.peek.news.run == r.Last.ID
+	heard := r.Last != nil && m.peek.News.Run == r.Last.ID
 	switch {
 	case r.State == panel.AutomationBroken:
 		return r.Shown + " is broken: " + r.Reason
 	case r.Last == nil:
 		return r.Shown + " never ran. What its newest run prints appears here."
-	case heard && m.peek.news.problem != "":
-		return "Nothing to see: " + widget.Plain(m.peek.news.problem)
+	case heard && m.peek.News.Problem != "":
+		return "Nothing to see: " + widget.Plain(m.peek.News.Problem)
 	case r.Last.Ended == nil:
 		return "Nothing printed yet."
 	case r.Last.Made != "":
@@ -113,9 +112,9 @@ func (m *model) runTab() widget.Tab {
 	case r.Last.Ended == nil && !r.Last.Ending():
 		t.Extra = dot + " running " + widget.Age(m.now.Sub(r.Last.Opened))
 	}
-	if r.Last != nil && m.peek.news.run == r.Last.ID {
+	if r.Last != nil && m.peek.News.Run == r.Last.ID {
 		extra := m.soughtInPane(&t, []string{t.Extra})
-		if m.peek.frozen() {
+		if m.peek.Frozen() {
 			extra = append(extra, m.behindPane())
 		}
 		t.Extra = strings.Join(m.viewOfPane(extra), "  ")
@@ -157,7 +156,7 @@ const shownOutput = 100
 func (m *model) outputFields(run *city.Run) []string {
 	var lines []string
 	label := "output"
-	for _, text := range tail(m.printed(run), shownOutput) {
+	for _, text := range terminal.Tail(m.printed(run), shownOutput) {
 		lines = append(lines, m.look.Field(label, text))
 		label = ""
 	}
@@ -177,59 +176,3 @@ func (h *history) ScrollTo(offset, rows int) int {
 
 // Scrolled notes that a user has scrolled.
 func (h *history) Scrolled() { h.moved = true }
-
-const (
-	paperLines = 1000    // of an output that are kept
-	paperLine  = 2 << 10 // bytes after which a line is broken
-)
-
-// paper is the end of what a run has printed, in lines.
-type paper struct {
-	lines []string
-	clean []string // as many of them as have been made safe to show
-	open  bool     // the last line may go on
-	fed   uint64   // lines so far
-}
-
-// plain are safe lines, which never change. A line is made safe once, and again when it has grown.
-func (p *paper) plain() []string {
-	for _, text := range p.lines[len(p.clean):] {
-		p.clean = append(p.clean, widget.Plain(text))
-	}
-	return slices.Clone(p.clean)
-}
-
-func (p *paper) add(piece city.Piece) {
-	if piece.Dropped > 0 {
-		p.open = false
-		p.line(fmt.Sprintf("[%d bytes are left out]", piece.Dropped))
-		p.open = false
-		piece.Text = strings.TrimPrefix(piece.Text, "\n")
-	}
-	for text := piece.Text; text != ""; {
-		line, rest, ended := strings.Cut(text, "\n")
-		if n := paperLine; len(line) > n {
-			for n > paperLine-utf8.UTFMax && !utf8.RuneStart(line[n]) {
-				n--
-			}
-			line, rest, ended = text[:n], text[n:], true
-		}
-		p.line(line)
-		p.open, text = !ended, rest
-	}
-	if over := len(p.lines) - paperLines; over > paperLines/4 {
-		p.lines = append(p.lines[:0], p.lines[over:]...)
-		p.clean = append(p.clean[:0], p.clean[min(over, len(p.clean)):]...)
-	}
-}
-
-// line adds to the line that is open, or begins one.
-func (p *paper) line(text string) {
-	if last := len(p.lines) - 1; p.open && len(p.lines[last])+len(text) <= 2*paperLine {
-		p.lines[last] += text
-		p.clean = p.clean[:min(last, len(p.clean))]
-		return
-	}
-	p.lines = append(p.lines, text)
-	p.fed++
-}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
@@ -29,9 +30,9 @@ func (s *stage) live(name string, lines int) {
 
 // printed hears that a run has printed so many lines.
 func (s *stage) printed(run string, lines int) {
-	n := paneNews{run: run, fed: uint64(lines)}
+	n := terminal.News{Run: run, Fed: uint64(lines)}
 	for i := range lines {
-		n.text = append(n.text, widget.Plain(fmt.Sprintf("step %d of 90\x1b[2J", i+1)))
+		n.Text = append(n.Text, widget.Plain(fmt.Sprintf("step %d of 90\x1b[2J", i+1)))
 	}
 	s.hear(news{pane: &n})
 }
@@ -105,7 +106,7 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.shows("─ 0 db-health · ok 2m ago (1.2s)", "12 tables, 0 broken", "all is well")
 	s.point("digest")
 	s.shows("Nothing printed yet.")
-	s.hear(news{pane: &paneNews{run: "gc-215", problem: "the line is cut"}})
+	s.hear(news{pane: &terminal.News{Run: "gc-215", Problem: "the line is cut"}})
 	s.shows("Nothing to see: the line is cut")
 	s.point("nightly")
 	s.shows("It printed nothing.")
@@ -180,7 +181,7 @@ func TestDetailsFollowARun(t *testing.T) {
 }
 
 func TestPaper(t *testing.T) {
-	long := strings.Repeat("世", paperLine)
+	long := strings.Repeat("世", terminal.PaperLine)
 	for _, c := range []struct {
 		name   string
 		pieces []city.Piece
@@ -192,63 +193,63 @@ func TestPaper(t *testing.T) {
 		{"a gap", []city.Piece{{Text: "a"}, {Dropped: 7, Text: "\nb\n"}}, []string{"a", "[7 bytes are left out]", "b"}, 3},
 		{"late", []city.Piece{{Dropped: 7, Text: "b"}, {Text: "c"}}, []string{"[7 bytes are left out]", "bc"}, 2},
 	} {
-		var p paper
+		var p terminal.Paper
 		for _, piece := range c.pieces {
-			p.add(piece)
+			p.Add(piece)
 		}
-		if fmt.Sprintf("%q", p.lines) != fmt.Sprintf("%q", c.want) || p.fed != c.fed {
-			t.Errorf("%s: %q, %d fed", c.name, p.lines, p.fed)
+		if fmt.Sprintf("%q", p.Lines) != fmt.Sprintf("%q", c.want) || p.Fed != c.fed {
+			t.Errorf("%s: %q, %d fed", c.name, p.Lines, p.Fed)
 		}
 	}
-	var p paper
+	var p terminal.Paper
 	for range 50 {
-		p.add(city.Piece{Text: long})
+		p.Add(city.Piece{Text: long})
 	}
-	if strings.Join(p.lines, "") != strings.Repeat(long, 50) {
+	if strings.Join(p.Lines, "") != strings.Repeat(long, 50) {
 		t.Error("something of a long line is lost")
 	}
-	for _, line := range p.lines {
-		if len(line) > 2*paperLine {
+	for _, line := range p.Lines {
+		if len(line) > 2*terminal.PaperLine {
 			t.Errorf("a line of %d bytes", len(line))
 		}
 	}
-	for i := range 5 * paperLines {
-		p.add(city.Piece{Text: fmt.Sprintln(i)})
+	for i := range 5 * terminal.PaperLines {
+		p.Add(city.Piece{Text: fmt.Sprintln(i)})
 	}
-	if n := len(p.lines); n < paperLines || n > 2*paperLines || p.lines[n-1] != fmt.Sprint(5*paperLines-1) {
-		t.Errorf("%d lines, the last %q", n, p.lines[n-1])
+	if n := len(p.Lines); n < terminal.PaperLines || n > 2*terminal.PaperLines || p.Lines[n-1] != fmt.Sprint(5*terminal.PaperLines-1) {
+		t.Errorf("%d lines, the last %q", n, p.Lines[n-1])
 	}
 }
 
 // What is no UTF-8 is broken into lines like everything else, and a line that grows is shown as it is now.
 func TestPaperIsSafe(t *testing.T) {
-	var p paper
-	p.add(city.Piece{Text: "one\x1b[2J\ntw"})
-	first := p.plain()
-	p.add(city.Piece{Text: "o\nthree"})
-	if got := p.plain(); !slices.Equal(got, []string{"one", "two", "three"}) || first[1] != "tw" {
+	var p terminal.Paper
+	p.Add(city.Piece{Text: "one\x1b[2J\ntw"})
+	first := p.Plain()
+	p.Add(city.Piece{Text: "o\nthree"})
+	if got := p.Plain(); !slices.Equal(got, []string{"one", "two", "three"}) || first[1] != "tw" {
 		t.Errorf("%q, and before %q", got, first)
 	}
-	p.add(city.Piece{Text: strings.Repeat("\x80", 3*paperLine)})
-	for range 2 * paperLines {
-		p.add(city.Piece{Text: "last\n"})
+	p.Add(city.Piece{Text: strings.Repeat("\x80", 3*terminal.PaperLine)})
+	for range 2 * terminal.PaperLines {
+		p.Add(city.Piece{Text: "last\n"})
 	}
-	if got := p.plain(); len(got) != len(p.lines) || got[len(got)-1] != "last" {
-		t.Errorf("%d of %d lines, the last %q", len(got), len(p.lines), got[len(got)-1])
+	if got := p.Plain(); len(got) != len(p.Lines) || got[len(got)-1] != "last" {
+		t.Errorf("%d of %d lines, the last %q", len(got), len(p.Lines), got[len(got)-1])
 	}
 }
 
 // Nothing is made safe again that was before: the room only takes the lines.
 func TestRunOutputIsTakenAsItIs(t *testing.T) {
 	s := demo(t, 200, 60)
-	text := []string{strings.Repeat("é", paperLine/2)}
-	for range paperLines {
+	text := []string{strings.Repeat("é", terminal.PaperLine/2)}
+	for range terminal.PaperLines {
 		text = append(text, text[0])
 	}
 	next := uint64(0)
 	if n := testing.AllocsPerRun(5, func() {
 		next++
-		s.m.peek.take(paneNews{run: "gc-215", text: text, fed: next}, "")
+		s.m.peek.Take(terminal.News{Run: "gc-215", Text: text, Fed: next}, "")
 	}); n > 10 {
 		t.Errorf("%v allocations for a piece of output", n)
 	}
@@ -280,20 +281,20 @@ func TestViewerHearsRuns(t *testing.T) {
 		}}
 		ctx, cancel := context.WithCancel(t.Context())
 		b := newMailbox()
-		r := &runner{ctx: ctx, city: c, box: b, log: slog.New(slog.DiscardHandler), viewer: newViewer(c, b, newScreen), fail: cancel}
+		r := &runner{ctx: ctx, city: c, box: b, log: slog.New(slog.DiscardHandler), viewer: newViewer(c, b, terminal.NewScreen), fail: cancel}
 		r.spawn("pane", r.viewer.run)
 		r.viewer.look(watch{run: "a", running: true})
 		time.Sleep(settle + time.Millisecond) // fake time
-		if p := seen(t, b); p.run != "a" || p.problem != "cut" || strings.Join(p.text, "|") != "I am a" || p.ended {
+		if p := seen(t, b); p.Run != "a" || p.Problem != "cut" || strings.Join(p.Text, "|") != "I am a" || p.Ended {
 			t.Errorf("seen %+v", p)
 		}
 		time.Sleep(time.Minute)
-		if p := seen(t, b); p.problem != "" || strings.Join(p.text, "|") != "I am a|again" || p.ended {
+		if p := seen(t, b); p.Problem != "" || strings.Join(p.Text, "|") != "I am a|again" || p.Ended {
 			t.Errorf("seen %+v", p)
 		}
 		r.viewer.look(watch{run: "b", running: true})
 		time.Sleep(time.Hour)
-		if p := seen(t, b); p.run != "b" || !p.ended || strings.Join(p.text, "|") != "I am b" {
+		if p := seen(t, b); p.Run != "b" || !p.Ended || strings.Join(p.Text, "|") != "I am b" {
 			t.Errorf("seen %+v", p)
 		}
 		r.viewer.look(watch{})
@@ -314,11 +315,11 @@ func TestVerbsFromTheRunsPane(t *testing.T) {
 	s.line("automation.fire", "enter")
 	s.wants(city.Fire{Automation: "release", By: "operator"})
 	s.press("4", "l")
-	if s.m.showsRun() || !s.m.peek.logs {
+	if s.m.showsRun() || !s.m.peek.Logs {
 		t.Error("the pane is still the automation's")
 	}
 	s.press("l")
-	if s.m.peek.logs {
+	if s.m.peek.Logs {
 		t.Error("the logs are not left")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/terminal"
 )
 
 // tour keeps the rooms of the cities that were looked at, one of which is shown. Of the others nothing is read:
@@ -17,7 +18,7 @@ import (
 type tour struct {
 	o       Options
 	root    *runner
-	fresh   screenMaker
+	fresh   terminal.ScreenMaker
 	rooms   map[string]*station // by the city's folder; "" is that of all cities
 	here    *station
 	home    *station // of the city that Run was called for, nil = for all
@@ -53,7 +54,7 @@ type arrival struct {
 }
 
 // newTour opens the first room: that of the city, or that of all cities.
-func newTour(r *runner, o Options, fresh screenMaker) *tour {
+func newTour(r *runner, o Options, fresh terminal.ScreenMaker) *tour {
 	t := &tour{o: o, root: r, fresh: fresh, rooms: map[string]*station{}}
 	r.tour = t
 	if o.Cities != nil {
@@ -312,7 +313,7 @@ func (r *runner) beside(c city.Control, config ConfigFile) *runner {
 }
 
 // listen begins to read the city, until ctx ends.
-func (r *runner) listen(ctx context.Context, fresh screenMaker, mode Mode) {
+func (r *runner) listen(ctx context.Context, fresh terminal.ScreenMaker, mode Mode) {
 	r.viewer = newViewer(r.city, r.box, fresh)
 	viewer := r.viewer
 	pulse := time.Second

@@ -19,6 +19,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/internal/await"
+	"gcity/tui/terminal"
 )
 
 // inHouse is the control room of this process on a terminal of its own; it ends with the test.
@@ -28,7 +29,7 @@ func inHouse(t *testing.T, o Options) *console {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &console{t: t, master: master, tty: tty, more: make(chan struct{}), screen: newScreen(120, 40, 0)}
+	c := &console{t: t, master: master, tty: tty, more: make(chan struct{}), screen: terminal.NewScreen(120, 40, 0)}
 	if err := pty.Setsize(tty, &pty.Winsize{Cols: 120, Rows: 40}); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func inHouse(t *testing.T, o Options) *console {
 	ended := make(chan error, 1)
 	c.wg.Go(c.read)
 	c.wg.Go(func() {
-		_, err := run(ctx, o, newScreen)
+		_, err := run(ctx, o, terminal.NewScreen)
 		ended <- err
 	})
 	t.Cleanup(func() {

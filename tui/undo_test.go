@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/terminal"
 )
 
 // done says that the action under way has ended well.
@@ -135,7 +136,7 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s.hides("u undoes")
 	s.press("esc")
 	s.choose("builder")
-	s.hear(news{pane: &paneNews{agent: "builder", session: "builder-1", screen: terminalWith("one\r\ntwo\r\n")}})
+	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith("one\r\ntwo\r\n")}})
 	s.press("0", "F", "m")
 	s.shows("marked below what is frozen here")
 	s.press("F")

@@ -8,53 +8,22 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/screen"
+	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
 
-// terminal is what the pane needs of a terminal's screen. Safe for use by several goroutines.
-type terminal interface {
-	Write(p []byte) (int, error)
-	Resize(cols, rows int)
-	Size() (cols, rows int)
-	Lines(w, h int) []string // h lines, cut to w columns, text and SGR only
-	Cursor() (x, y int, visible bool)
-	Shot(past int) screen.Shot // all of one moment
-	Alt() bool
-	Version() uint64
-	Close()
-}
-
 const (
-	usualCols  = 120 // until the first frame says otherwise
-	usualRows  = 40
-	scrollback = 500
-	// logLines is how far the logs go back: more than the ring of a session usually holds.
-	logLines = 10000
 	// settle keeps the pane from opening a stream for every row the cursor runs over.
 	settle = 80 * time.Millisecond
 	// piece bounds what is interpreted in one go, so that a reader of the screen does not wait for long.
 	piece = 8 << 10
 )
 
-// paneNews is the state of the terminal being watched.
-type paneNews struct {
-	agent, session string
-	run            string   // instead of them: its output is in text
-	screen         terminal // nil: there was none to see, text has the last words
-	text           []string // safe lines, which never change
-	fed            uint64   // lines the session has written since the watch began
-	ended          bool     // the stream has ended
-	problem        string   // why nothing can be seen
-	keeps          int      // lines of history that the screen keeps
-	urgent         bool     // first sight of a session: shown at once
-}
-
 // viewer watches one terminal, or the output of one run, at a time.
 type viewer struct {
 	city      city.Control
 	box       *mailbox
-	newScreen func(cols, rows, scrollback int) terminal
+	newScreen func(cols, rows, scrollback int) terminal.Screen
 
 	mu     sync.Mutex
 	target watch
@@ -63,7 +32,7 @@ type viewer struct {
 }
 
 func newViewer(c city.Control, b *mailbox, fresh func(cols, rows,
-	scrollback int) terminal) *viewer {
+	scrollback int) terminal.Screen) *viewer {
 	return &viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
@@ -131,9 +100,9 @@ func (v *viewer) settled(ctx context.Context) bool {
 
 // view shows one session until ctx ends. A stream that breaks while the agent runs is opened anew.
 func (v *viewer) view(ctx context.Context, t watch) {
-	p := paneNews{agent: t.agent, session: t.session, keeps: scrollback}
+	p := terminal.News{Agent: t.agent, Session: t.session, Keeps: terminal.Scrollback}
 	if t.deep {
-		p.keeps = logLines
+		p.Keeps = terminal.LogLines
 	}
 	for tries := 0; ; tries++ {
 		err := v.stream(ctx, &p, &tries)
@@ -141,11 +110,11 @@ func (v *viewer) view(ctx context.Context, t watch) {
 			return
 		}
 		running := v.running()
-		p.ended, p.problem = !running || err == nil, ""
+		p.Ended, p.Problem = !running || err == nil, ""
 		if err != nil {
-			p.problem = whyGone(err)
+			p.Problem = whyGone(err)
 		}
-		if p.screen == nil {
+		if p.Screen == nil {
 			v.lastWords(ctx, &p)
 		}
 		v.box.putPane(p)
@@ -165,17 +134,17 @@ func (v *viewer) running() bool {
 	return v.target.running
 }
 
-func (v *viewer) stream(ctx context.Context, p *paneNews, tries *int) error {
-	for f, err := range v.city.Watch(ctx, p.agent) {
+func (v *viewer) stream(ctx context.Context, p *terminal.News, tries *int) error {
+	for f, err := range v.city.Watch(ctx, p.Agent) {
 		if err != nil {
 			return err
 		}
 		*tries = 0
-		p.urgent = p.screen == nil
+		p.Urgent = p.Screen == nil
 		began := time.Now()
 		v.feed(p, f)
 		spent := time.Since(began)
-		p.ended, p.problem, p.text = false, "", nil
+		p.Ended, p.Problem, p.Text = false, "", nil
 		v.box.putPane(*p)
 		if spent > costly && !pause(ctx, min(2*spent, longest)) {
 			return nil
@@ -203,39 +172,34 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (v *viewer) feed(p *paneNews, f city.Frame) {
-	if p.screen == nil || f.Reset {
-		cols, rows := usualCols, usualRows
-		if p.screen != nil {
-			cols, rows = p.screen.Size()
+func (v *viewer) feed(p *terminal.News, f city.Frame) {
+	if p.Screen == nil || f.Reset {
+		cols, rows := terminal.UsualCols, terminal.UsualRows
+		if p.Screen != nil {
+			cols, rows = p.Screen.Size()
 		}
 		if f.Cols > 0 && f.Rows > 0 {
 			cols, rows = f.Cols, f.Rows
 		}
-		p.screen = v.newScreen(cols, rows, p.keeps)
+		p.Screen = v.newScreen(cols, rows, p.Keeps)
 	} else if f.Cols > 0 && f.Rows > 0 {
-		p.screen.Resize(f.Cols, f.Rows)
+		p.Screen.Resize(f.Cols, f.Rows)
 	}
-	p.fed += uint64(bytes.Count(f.Data, []byte{'\n'}))
+	p.Fed += uint64(bytes.Count(f.Data, []byte{'\n'}))
 	for data := f.Data; len(data) > 0; {
 		n := min(len(data), piece)
-		_, _ = p.screen.Write(data[:n]) // never fails
+		_, _ = p.Screen.Write(data[:n]) // never fails
 		data = data[n:]
 	}
 }
 
 // lastWords asks for what an agent said before it ended.
-func (v *viewer) lastWords(ctx context.Context, p *paneNews) {
+func (v *viewer) lastWords(ctx context.Context, p *terminal.News) {
 	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	text, err := v.city.Output(ask, p.agent, p.keeps)
+	text, err := v.city.Output(ask, p.Agent, p.Keeps)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return
 	}
-	p.text, p.problem, p.ended = widget.AllPlain(text), "", true
+	p.Text, p.Problem, p.Ended = widget.AllPlain(text), "", true
 }
-
-// screenMaker makes a terminal's screen.
-type screenMaker func(cols, rows, scrollback int) terminal
-
-func newScreen(cols, rows, scrollback int) terminal { return screen.New(cols, rows, scrollback) }

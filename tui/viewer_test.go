@@ -13,6 +13,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/terminal"
 )
 
 // scripted is a city whose terminals follow a script.
@@ -31,7 +32,7 @@ func viewing(t *testing.T, script func(ctx context.Context, agent string, yield 
 		ctx, cancel := context.WithCancel(t.Context())
 		b := newMailbox()
 		c := &scripted{newFakeCity(epoch), script}
-		r := &runner{ctx: ctx, city: c, box: b, log: slog.New(slog.DiscardHandler), viewer: newViewer(c, b, newScreen), fail: cancel}
+		r := &runner{ctx: ctx, city: c, box: b, log: slog.New(slog.DiscardHandler), viewer: newViewer(c, b, terminal.NewScreen), fail: cancel}
 		r.spawn("pane", r.viewer.run)
 		body(r.viewer, b)
 		cancel()
@@ -43,7 +44,7 @@ func viewing(t *testing.T, script func(ctx context.Context, agent string, yield 
 }
 
 // seen is what the mailbox holds of the pane once everything has come to rest.
-func seen(t *testing.T, b *mailbox) paneNews {
+func seen(t *testing.T, b *mailbox) terminal.News {
 	t.Helper()
 	synctest.Wait()
 	n, _ := b.take(time.Now())
@@ -53,11 +54,11 @@ func seen(t *testing.T, b *mailbox) paneNews {
 	return *n.pane
 }
 
-func screenText(p paneNews) string {
-	if p.screen == nil {
+func screenText(p terminal.News) string {
+	if p.Screen == nil {
 		return ""
 	}
-	return strings.TrimSpace(strings.Join(p.screen.Lines(80, 24), "\n"))
+	return strings.TrimSpace(strings.Join(p.Screen.Lines(80, 24), "\n"))
 }
 
 func TestViewerShowsTheLastTargetOnly(t *testing.T) {
@@ -71,7 +72,7 @@ func TestViewerShowsTheLastTargetOnly(t *testing.T) {
 			v.look(watch{agent: name, session: "1", running: true})
 		}
 		time.Sleep(settle + time.Millisecond) // fake time
-		if p := seen(t, b); p.agent != "c" || screenText(p) != "I am c" {
+		if p := seen(t, b); p.Agent != "c" || screenText(p) != "I am c" {
 			t.Errorf("seen %+v", p)
 		}
 		v.look(watch{agent: "c", session: "1", running: true, focused: true}) // the same
@@ -98,8 +99,8 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 		v.look(watch{agent: "a", session: "1", running: true})
 		time.Sleep(settle + time.Millisecond)
 		p := seen(t, b)
-		if cols, rows := p.screen.Size(); cols != 70 || rows != 21 || screenText(p) != "anew" || p.fed != 3 {
-			t.Errorf("%dx%d %q, fed %d", cols, rows, screenText(p), p.fed)
+		if cols, rows := p.Screen.Size(); cols != 70 || rows != 21 || screenText(p) != "anew" || p.Fed != 3 {
+			t.Errorf("%dx%d %q, fed %d", cols, rows, screenText(p), p.Fed)
 		}
 	})
 }
@@ -114,8 +115,8 @@ func TestViewerKeepsLastWords(t *testing.T) {
 		time.Sleep(settle + time.Millisecond)
 		v.look(watch{agent: "a", session: "1"}) // the city has noticed
 		time.Sleep(time.Hour)
-		if p := seen(t, b); screenText(p) != "good bye" || !p.ended {
-			t.Errorf("seen %q, ended %v", screenText(p), p.ended)
+		if p := seen(t, b); screenText(p) != "good bye" || !p.Ended {
+			t.Errorf("seen %q, ended %v", screenText(p), p.Ended)
 		}
 	})
 	if opened != 1 {
@@ -129,12 +130,12 @@ func TestViewerAsksForKeptOutput(t *testing.T) {
 	}, func(v *viewer, b *mailbox) {
 		v.look(watch{agent: "scout"})
 		time.Sleep(time.Minute)
-		if p := seen(t, b); len(p.text) != 2 || p.problem != "" {
+		if p := seen(t, b); len(p.Text) != 2 || p.Problem != "" {
 			t.Errorf("seen %+v", p)
 		}
 		v.look(watch{agent: "zeta"})
 		time.Sleep(time.Minute)
-		if p := seen(t, b); p.text != nil || p.problem != "zeta has no session" {
+		if p := seen(t, b); p.Text != nil || p.Problem != "zeta has no session" {
 			t.Errorf("seen %+v", p)
 		}
 	})
@@ -152,7 +153,7 @@ func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 	}, func(v *viewer, b *mailbox) {
 		v.look(watch{agent: "a", session: "1", running: true})
 		time.Sleep(time.Minute)
-		if p := seen(t, b); screenText(p) != "here I am" || p.ended || p.problem != "" {
+		if p := seen(t, b); screenText(p) != "here I am" || p.Ended || p.Problem != "" {
 			t.Errorf("seen %+v", p)
 		}
 	})
@@ -164,14 +165,14 @@ func TestMailboxNeverWaits(t *testing.T) {
 	for i := range 10 * maxPending {
 		b.putEvent(events.Event{Seq: uint64(i + 1)})
 		b.putSnapshot(&city.Snapshot{Rev: uint64(i + 1)})
-		b.putPane(paneNews{fed: uint64(i + 1)})
+		b.putPane(terminal.News{Fed: uint64(i + 1)})
 	}
 	n, _ := b.take(epoch)
 	if last := n.events[len(n.events)-1].Seq; len(n.events) < maxPending || len(n.events) > 2*maxPending || last != 10*maxPending {
 		t.Errorf("%d events up to %d", len(n.events), last)
 	}
-	if n.snap.Rev != 10*maxPending || n.pane.fed != 10*maxPending {
-		t.Errorf("snapshot %d, pane %d", n.snap.Rev, n.pane.fed)
+	if n.snap.Rev != 10*maxPending || n.pane.Fed != 10*maxPending {
+		t.Errorf("snapshot %d, pane %d", n.snap.Rev, n.pane.Fed)
 	}
 	if n, _ := b.take(epoch); !n.empty() {
 		t.Error("taken twice")
@@ -182,7 +183,7 @@ func TestMailboxPacesThePane(t *testing.T) {
 	b := newMailbox()
 	b.pace(500 * time.Millisecond)
 	look := func(at time.Duration, urgent bool) (bool, time.Time) {
-		b.putPane(paneNews{urgent: urgent})
+		b.putPane(terminal.News{Urgent: urgent})
 		n, next := b.take(epoch.Add(at))
 		return n.pane != nil, next
 	}

@@ -117,3 +117,6 @@ func ScrollTo(at, offset, h, n int) int {
 
 // Found says how much of a list is shown.
 func (l *List) Found() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
+
+// Far is more rows than anything has.
+const Far = 1 << 30

@@ -1,4 +1,4 @@
-package tui
+package terminal
 
 import (
 	"slices"
@@ -11,37 +11,37 @@ import (
 
 // fitted is a full-screen program's screen, squeezed where that is wanted: rows and columns that are empty beside
 // others that are, and stretches of rules and bars, are left out as far as w and h ask for it.
-func (p *peek) fitted(s picture, w, h int) picture {
-	if !p.fit {
+func (p *Pane) fitted(s Picture, w, h int) Picture {
+	if !p.Fit {
 		return s
 	}
 	s = squeezeRows(s, h)
 	widest := 0
-	for _, l := range s.lines {
-		widest = max(widest, widget.Width(l.text))
+	for _, l := range s.Lines {
+		widest = max(widest, widget.Width(l.Text))
 	}
 	if widest <= w {
 		return s
 	}
-	drop := idleColumns(s.lines, widest, widest-w)
-	out := make([]paneLine, len(s.lines))
-	for i, l := range s.lines {
-		out[i].text = without(l.text, drop)
+	drop := idleColumns(s.Lines, widest, widest-w)
+	out := make([]PaneLine, len(s.Lines))
+	for i, l := range s.Lines {
+		out[i].Text = without(l.Text, drop)
 	}
-	s.lines = out
+	s.Lines = out
 	return s
 }
 
 // squeezeRows leaves out blank rows until h are left, from the bottom: first those beside other blank ones, then
 // any. The cursor's stays.
-func squeezeRows(s picture, h int) picture {
+func squeezeRows(s Picture, h int) Picture {
 	for _, any := range []bool{false, true} {
-		excess := len(s.lines) - h
-		out := make([]paneLine, 0, len(s.lines))
+		excess := len(s.Lines) - h
+		out := make([]PaneLine, 0, len(s.Lines))
 		cursor := s.cursor
-		for i, l := range slices.Backward(s.lines) {
-			lone := i > 0 && i < len(s.lines)-1 && !blankText(s.lines[i-1].text)
-			if excess > 0 && i != s.cursor && blankText(l.text) && (any || !lone) {
+		for i, l := range slices.Backward(s.Lines) {
+			lone := i > 0 && i < len(s.Lines)-1 && !blankText(s.Lines[i-1].Text)
+			if excess > 0 && i != s.cursor && blankText(l.Text) && (any || !lone) {
 				excess--
 				if i < s.cursor {
 					cursor--
@@ -51,7 +51,7 @@ func squeezeRows(s picture, h int) picture {
 			out = append(out, l)
 		}
 		slices.Reverse(out)
-		s.lines, s.cursor = out, cursor
+		s.Lines, s.cursor = out, cursor
 	}
 	return s
 }
@@ -60,12 +60,12 @@ func squeezeRows(s picture, h int) picture {
 const idle = " ─━═╌▔▁▀▄█-_="
 
 // idleColumns picks up to n columns in which every line has nothing but what is left of it too, from the right.
-func idleColumns(lines []paneLine, widest, n int) []bool {
+func idleColumns(lines []PaneLine, widest, n int) []bool {
 	busy := make([]bool, widest)
 	busy[0] = true
 	for _, l := range lines {
 		before := " "
-		widget.Walk(l.text, func(part string, col, w int) bool {
+		widget.Walk(l.Text, func(part string, col, w int) bool {
 			if w > 0 {
 				if part != before || w > 1 || !strings.Contains(idle, part) {
 					for c := col; c < min(col+w, widest); c++ {

@@ -1,0 +1,120 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/keymap"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// toy is a row of a panel that only this file knows.
+type toy struct {
+	name string
+	size int
+	rank int
+}
+
+func (r *toy) Key() string { return r.name }
+
+// newToys makes a panel of the city's rigs.
+func newToys() panel.Panel {
+	toys := panel.NewTable(panel.Definition[toy, *toy]{
+		About: panel.About{ID: "toys", Title: "Toys", Hotkey: "9", Noun: "toy", Zone: "Toys",
+			Kind: "toy", Opens: "toy.fix", Nouns: []string{"toy"}, Share: 5, Least: 3},
+		Rows: func(e *panel.Env) (rows []toy) {
+			for i := range e.Snap.Rigs {
+				r := &e.Snap.Rigs[i]
+				rows = append(rows, toy{name: r.Name, size: r.Agents, rank: i})
+			}
+			return rows
+		},
+		Orders: func(time.Time) []widget.Way[toy] {
+			return []widget.Way[toy]{
+				{Name: "rank", Rank: func(a, b *toy) int { return a.rank - b.rank }},
+				{Name: "size", Rank: func(a, b *toy) int { return b.size - a.size }},
+			}
+		},
+		Matches: func(f *widget.Filter, r *toy, _ time.Time) bool {
+			return f.Matches(func(c *widget.Clause) bool { return c.In(r.name) })
+		},
+		Columns: func(*panel.Env, []*toy, int) []panel.Column[*toy] {
+			return []panel.Column[*toy]{
+				{Head: "toy", W: 12, Cell: func(l *widget.Line, r *toy, _ widget.RowState) {
+					l.Add(themes.Text, widget.Fit("toy "+r.name, 12, ""))
+				}},
+				{Head: "size", W: 6, Gap: 1, Right: true, Cell: func(l *widget.Line, r *toy,
+					_ widget.RowState) {
+					l.Add(themes.Dim, widget.FitRight(widget.Number(r.size), 6, ""))
+				}},
+			}
+		},
+		Actions: nil,
+	})
+	toys.Def.Actions = func() []panel.Action {
+		return []panel.Action{{Writes: true, Action: panel.Key{
+			ID: "toy.fix", Key: keymap.Bind("fix the toy", "enter"), Short: "fix",
+			Why: func(*panel.Env) string {
+				if toys.Subject().Name == "kite" {
+					return "a kite cannot be fixed"
+				}
+				return ""
+			},
+			Run: func(*panel.Env) []panel.Request {
+				return []panel.Request{{Doing: "fixing", What: toys.Subject().Name,
+					Commands: []city.Command{city.Restart{Agent: toys.Subject().Name}}}}
+			},
+		}}}
+	}
+	return &toys
+}
+
+// A panel in one file is drawn, filtered, sorted, marked and acted on, without anything else in the room knowing it.
+func TestAPanelInOneFile(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.m.Panels = append(s.m.Panels, newToys())
+	s.m.takePerson(s.m.person)
+	s.change(func(n *city.Snapshot) {
+		n.Rigs = []city.Rig{{Name: "top", Agents: 1}, {Name: "kite", Agents: 7}, {Name: "ball", Agents: 4}}
+	})
+	s.press("9")
+	s.shows("Toys", "toy top", "toy kite", "toy ball", "fix")
+	order := func() (names []string) {
+		for _, line := range strings.Split(s.text(), "\n") {
+			for _, name := range []string{"top", "kite", "ball"} {
+				if strings.Contains(line, "toy "+name+" ") {
+					names = append(names, name)
+				}
+			}
+		}
+		return names
+	}
+	if got := order(); !slices.Equal(got, []string{"top", "kite", "ball"}) {
+		t.Errorf("the usual order is %v", got)
+	}
+	s.press("o")
+	if got := order(); !slices.Equal(got, []string{"kite", "ball", "top"}) {
+		t.Errorf("by size they are %v", got)
+	}
+	if got := s.m.subject(); got != (panel.Ref{Kind: "toy", Name: "top"}) {
+		t.Errorf("the cursor has left its toy for %v", got)
+	}
+	s.press("g", "enter")
+	s.wants()
+	s.shows("a kite cannot be fixed")
+	s.press("j", "space")
+	s.shows("1 marked")
+	s.press("/")
+	s.typeIn("top")
+	s.press("enter")
+	s.hides("toy kite")
+	s.press("enter")
+	s.wants(city.Restart{Agent: "top"})
+	s.press("x")
+	s.shows("Verbs for", "fix the toy")
+}

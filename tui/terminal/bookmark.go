@@ -1,0 +1,107 @@
+package terminal
+
+import (
+	"slices"
+
+	"gcity/tui/widget"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// bookmark is a place in an agent's output that a person has marked: behind what was there at that time. It is a
+// rule in the pane and goes up with the lines around it.
+type bookmark struct {
+	agent, session string
+	rule           string
+	// in which it has its place; another one of the same session is searched for it
+	screen Screen
+	line   uint64   // the number of the line behind it, counted as a shot counts
+	above  []string // the lines before it, plain, by which it is found again
+}
+
+const (
+	maxBookmarks = 50
+	// remembered is how many lines before a bookmark tell its place.
+	remembered = 6
+)
+
+// Bookmark sets a rule behind the newest line, or takes the one away that is there. It reports why it cannot.
+func (p *Pane) Bookmark(rule string) string {
+	n := &p.News
+	switch {
+	case n.Screen == nil || n.Ended:
+		return "nothing comes after what is here"
+	case p.Full():
+		return "a full-screen program has no lines that one could tell from later ones"
+	}
+	shot := n.Screen.Shot(remembered)
+	shown := shot.Lines[:used(shot.Lines, shot.Y)]
+	if k := len(shown); k > 0 && k-1 == shot.Y && blankText(shown[k-1]) {
+		shown = shown[:k-1] // where the next line begins
+	}
+	at := shot.Gone + uint64(len(shown))
+	p.Version++
+	for i := range p.bookmarks {
+		if m := &p.bookmarks[i]; m.screen == n.Screen && m.line == at {
+			p.bookmarks = slices.Delete(slices.Clone(p.bookmarks), i, i+1)
+			return ""
+		}
+	}
+	above := slices.Clone(Tail(slices.Concat(shot.Past, shown), remembered))
+	for i := range above {
+		above[i] = ansi.Strip(above[i])
+	}
+	p.bookmarks = Tail(append(slices.Clone(p.bookmarks),
+		bookmark{n.Agent, n.Session, rule, n.Screen, at, above}), maxBookmarks)
+	return ""
+}
+
+// place finds the bookmarks of the session again on a screen that is new: the lines before them are looked for.
+func (p *Pane) place() {
+	n := &p.News
+	if n.Screen == nil {
+		return
+	}
+	var lines []string
+	var first uint64
+	for i := range p.bookmarks {
+		m := &p.bookmarks[i]
+		if m.agent != n.Agent || m.session != n.Session || m.screen == n.Screen ||
+			len(m.above) == 0 {
+			continue
+		}
+		if lines == nil {
+			shot := n.Screen.Shot(widget.Far)
+			lines, first = slices.Concat(shot.Past, shot.Lines), shot.Gone-uint64(len(shot.Past))
+			for k := range lines {
+				lines[k] = ansi.Strip(lines[k])
+			}
+		}
+		for end := len(lines); end >= len(m.above); end-- {
+			if slices.Equal(lines[end-len(m.above):end], m.above) {
+				m.screen, m.line = n.Screen, first+uint64(end)
+				break
+			}
+		}
+	}
+}
+
+// withBookmarks puts the rules between lines of which the first has a number.
+func (p *Pane) withBookmarks(lines []string, first uint64) []PaneLine {
+	out := make([]PaneLine, 0, len(lines))
+	next := func(from, to uint64) {
+		for i := range p.bookmarks {
+			if m := &p.bookmarks[i]; m.screen == p.News.Screen && m.line >= from && m.line < to {
+				out = append(out, PaneLine{Rule: m.rule})
+			}
+		}
+	}
+	for i, s := range lines {
+		at := first + uint64(i)
+		next(at, at+1)
+		out = append(out, PaneLine{Text: s})
+	}
+	end := first + uint64(len(lines))
+	next(end, ^uint64(0))
+	return out
+}

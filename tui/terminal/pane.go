@@ -1,0 +1,346 @@
+package terminal
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"gcity/internal/screen"
+	"gcity/tui/widget"
+)
+
+// Pane is the pane: an agent's terminal, or what a run prints, as it is now, or, once scrolled, as it was when
+// scrolling began.
+type Pane struct {
+	News    News
+	Version uint64
+	Logs    bool // all that is kept of the output, not only the newest
+	Wrap    bool // lines wider than the pane
+	Fit     bool // as much of the terminal as can be
+
+	older     []PaneLine // what the agent's earlier lives said while it was watched
+	fedOlder  uint64     // lines fed by them
+	bookmarks []bookmark
+
+	Past  *Picture // frozen: what there was; nil = following
+	Top   spot     // first visible row of past, where it is lines
+	FedAt uint64   // lines fed when it froze
+
+	X      int  // columns left out on the left
+	Y      int  // rows of a full-screen program left out at the top
+	Pinned bool // y was chosen; else the cursor is followed
+
+	Seek Lookup
+
+	judged judged
+	Crops  widget.RowCache
+}
+
+// judged is what was said last of whether a screen is a full-screen program's: it is asked more often than it changes.
+type judged struct {
+	screen  Screen
+	version uint64
+	full    bool
+}
+
+// PaneLine is a line of a terminal, or a rule between two.
+type PaneLine struct {
+	Text string // text and SGR
+	Rule string // what a rule says, "" = it is a line
+}
+
+// Picture is what a terminal shows at one moment.
+type Picture struct {
+	Lines  []PaneLine // oldest first
+	Full   bool       // a full-screen program's: rows of a screen, no history
+	cursor int        // the row the cursor is in, -1 = it is not shown
+}
+
+// spot is a row of lines that may be wrapped.
+type spot struct{ line, row int }
+
+// Take looks at the terminal anew; born is what to say above a new life of the same agent.
+func (p *Pane) Take(n News, born string) {
+	switch old := &p.News; {
+	case n.Agent != old.Agent || n.Run != old.Run:
+		p.Follow()
+		p.older, p.fedOlder, p.X = nil, 0, 0
+	case n.Session == old.Session || n.Session == "" || old.Session == "":
+		if n.Fed < old.Fed { // watched anew
+			p.fedOlder += old.Fed
+		}
+	case n.Screen == nil:
+		p.Follow()
+	default:
+		p.older = append(Tail(p.recent(Scrollback, false).Lines, Scrollback), PaneLine{Rule: born})
+		p.fedOlder += old.Fed
+		p.Pinned = false
+	}
+	p.News = n
+	p.place()
+	p.Version++
+}
+
+// Fed is how many lines have come since the agent is watched.
+func (p *Pane) Fed() uint64 { return p.fedOlder + p.News.Fed }
+
+func (p *Pane) Frozen() bool { return p.Past != nil }
+
+func (p *Pane) Follow() { p.Past, p.Pinned, p.Seek.Hits = nil, false, nil }
+
+// Hold freezes what there is.
+func (p *Pane) Hold(s Picture) {
+	p.Past, p.FedAt = &s, p.Fed()
+	p.Seek.Find(s.Lines)
+	p.Seek.Nearest(len(s.Lines))
+}
+
+// All is everything that can be scrolled through.
+func (p *Pane) All() Picture {
+	if p.Past != nil {
+		return *p.Past
+	}
+	return p.recent(widget.Far, false)
+}
+
+// recent is what there is now: of lines the last n, of a full-screen program its screen. The cursor is painted if asked
+// for.
+func (p *Pane) recent(n int, cursor bool) Picture {
+	if p.News.Screen == nil {
+		lines := make([]PaneLine, 0, len(p.News.Text))
+		for _, s := range Tail(p.News.Text, n) {
+			lines = append(lines, PaneLine{Text: s})
+		}
+		return Picture{Lines: lines, cursor: -1}
+	}
+	shot := p.shot(n)
+	at := -1
+	if shot.Cursor && !p.News.Ended && shot.Y < len(shot.Lines) {
+		at = shot.Y
+		if cursor {
+			shot.Lines[at] = widget.Overlay(shot.Lines[at],
+				widget.Stretch{From: shot.X, To: shot.X + 1, On: Inverse})
+		}
+	}
+	if p.judged.full {
+		lines := make([]PaneLine, len(shot.Lines))
+		for i, s := range shot.Lines {
+			lines[i].Text = s
+		}
+		return Picture{Lines: lines, Full: true, cursor: at}
+	}
+	shown := shot.Lines[:used(shot.Lines, shot.Y)]
+	past := Tail(shot.Past, max(0, n-len(shown)))
+	lines := p.withBookmarks(slices.Concat(past, shown), shot.Gone-uint64(len(past)))
+	if missing := n - len(lines); missing > 0 {
+		lines = slices.Concat(Tail(p.older, missing), lines)
+	}
+	return Picture{Lines: Tail(lines, n), cursor: at}
+}
+
+// whole reports whether a screen is a program's that puts text wherever it likes: the alternate one; one where the
+// cursor stands high above most of what there is, while where lines come one after the other it stands below them;
+// and one without a cursor that is full though no line ever left it.
+func whole(s *screen.Shot) bool {
+	n := used(s.Lines, s.Y)
+	return s.Alt || n-1-s.Y >= max(2, len(s.Lines)/2) || !s.Cursor && s.Gone == 0 &&
+		n == len(s.Lines)
+}
+
+// Inverse paints the cursor and what was found.
+const Inverse = "\x1b[7m"
+
+// used is how many lines of a screen hold anything, the cursor's included.
+func used(lines []string, cursor int) int {
+	n := len(lines)
+	for n > 0 && n-1 > cursor && blankText(lines[n-1]) {
+		n--
+	}
+	return n
+}
+
+func blankText(s string) bool { return strings.TrimSpace(ansi.Strip(s)) == "" }
+
+func Tail[E any](lines []E, h int) []E { return lines[max(0, len(lines)-h):] }
+
+// Full reports whether a full-screen program is shown.
+func (p *Pane) Full() bool {
+	switch {
+	case p.Past != nil:
+		return p.Past.Full
+	case p.News.Screen == nil:
+		return false
+	}
+	if s := p.News.Screen; p.judged.screen != s || p.judged.version != s.Version() {
+		p.shot(0)
+	}
+	return p.judged.full
+}
+
+// shot is the screen with n lines of its history, and a judgement of it.
+func (p *Pane) shot(n int) screen.Shot {
+	s := p.News.Screen
+	version := s.Version() // before the look: what is written meanwhile is judged again
+	shot := s.Shot(n)
+	p.judged = judged{s, version, whole(&shot)}
+	return shot
+}
+
+// Scroll moves n rows down, negative up, in a pane of w columns and h rows. Going up freezes lines; reaching the end
+// follows again. A full-screen program lives on, and another part of it is seen.
+func (p *Pane) Scroll(n, w, h int) {
+	if p.Full() {
+		s := p.All()
+		rows := len(p.fitted(s, w, h).Lines)
+		p.Y = max(0, min(p.firstRow(p.fitted(s, w, h), h)+n, rows-h))
+		p.Pinned = true
+		return
+	}
+	if p.Past == nil {
+		if n >= 0 {
+			return
+		}
+		s := p.All()
+		end := p.LastTop(s.Lines, w, h)
+		if end == (spot{}) {
+			return // all of it is seen
+		}
+		p.Hold(s)
+		p.Top = end
+	}
+	lines := p.Past.Lines
+	p.Top = p.moved(lines, p.Top, n, w)
+	if end := p.LastTop(lines, w, h); !p.Top.before(end) {
+		p.Top = end
+		if n > 0 {
+			p.Follow()
+		}
+	}
+}
+
+func (a spot) before(b spot) bool { return a.line < b.line || a.line == b.line && a.row < b.row }
+
+// moved is n rows from a spot, as far as there are lines.
+func (p *Pane) moved(lines []PaneLine, at spot, n, w int) spot {
+	for ; n < 0 && at != (spot{}); n++ {
+		if at.row--; at.row < 0 {
+			at.line--
+			at.row = p.height(lines[at.line], w) - 1
+		}
+	}
+	for ; n > 0 && at.line < len(lines); n-- {
+		if at.row++; at.row >= p.height(lines[at.line], w) {
+			at = spot{line: at.line + 1}
+		}
+	}
+	return at
+}
+
+// LastTop is where the last h rows begin.
+func (p *Pane) LastTop(lines []PaneLine, w, h int) spot {
+	return p.moved(lines, spot{line: len(lines)}, -h, w)
+}
+
+// wraps reports whether lines are broken into rows.
+func (p *Pane) wraps() bool { return p.Wrap || p.Fit }
+
+// height is how many rows a line takes.
+func (p *Pane) height(l PaneLine, w int) int {
+	if l.Rule != "" || !p.wraps() || widget.Width(l.Text) <= w {
+		return 1
+	}
+	return len(widget.HardWrap(l.Text, w))
+}
+
+// Window returns what is to be seen in h rows of w columns, at most so many; the texts may be wider.
+func (p *Pane) Window(w, h int) []PaneLine {
+	var s Picture
+	if p.Past != nil {
+		s = *p.Past
+	} else {
+		s = p.recent(h, true)
+	}
+	if s.Full {
+		s.Lines = p.painted(s.Lines, 0)
+		s = p.fitted(s, w, h)
+		rows := s.Lines[p.firstRow(s, h):]
+		return p.panned(rows[:min(h, len(rows))])
+	}
+	at := spot{}
+	if p.Past != nil {
+		at = p.Top
+		// the pane has grown, or lines are wrapped otherwise
+		if end := p.LastTop(s.Lines, w, h); end.before(at) {
+			at = end
+		}
+	}
+	var rows []PaneLine
+	for i, l := range p.painted(s.Lines[at.line:min(len(s.Lines), at.line+h+1)], at.line) {
+		if l.Rule != "" || !p.wraps() {
+			rows = append(rows, l)
+			continue
+		}
+		parts := widget.HardWrap(l.Text, w)
+		if i == 0 {
+			parts = parts[min(at.row, len(parts)-1):]
+		}
+		for _, text := range parts {
+			rows = append(rows, PaneLine{Text: text})
+		}
+	}
+	if p.Past == nil {
+		rows = Tail(rows, h)
+	}
+	return p.panned(rows[:min(h, len(rows))])
+}
+
+// panned leaves columns out on the left, unless lines are wrapped: nothing of them is outside then.
+func (p *Pane) panned(rows []PaneLine) []PaneLine {
+	if p.X == 0 || p.wraps() && !p.Full() {
+		return rows
+	}
+	out := slices.Clone(rows)
+	for i := range out {
+		out[i].Text = widget.SkipColumns(out[i].Text, p.X)
+	}
+	return out
+}
+
+// firstRow is the row of a full-screen program that is seen first in h: the one chosen, else the top, as long as the
+// cursor is seen then.
+func (p *Pane) firstRow(s Picture, h int) int {
+	most := max(0, len(s.Lines)-h)
+	if p.Pinned {
+		return min(p.Y, most)
+	}
+	return max(0, min(s.cursor-h+1, most))
+}
+
+// Sideways moves n columns to the right, negative left.
+func (p *Pane) Sideways(n, w int) {
+	widest := 0
+	s := p.All()
+	if p.Past == nil && !s.Full {
+		s.Lines = Tail(s.Lines, UsualRows)
+	}
+	for _, l := range s.Lines {
+		widest = max(widest, widget.Width(l.Text))
+	}
+	p.X = max(0, min(p.X+n, widest-w))
+}
+
+// Back undoes one step of looking closer at the pane, and reports whether there was one.
+func (p *Pane) Back() bool {
+	switch {
+	case p.Seek.Re != nil:
+		p.Seek = Lookup{}
+	case p.Frozen() || p.Pinned:
+		p.Follow()
+	case p.X > 0:
+		p.X = 0
+	default:
+		return false
+	}
+	return true
+}
