@@ -11,7 +11,7 @@ import (
 
 	"gcity/api/openapi"
 	"gcity/city"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 const (
@@ -24,8 +24,8 @@ const (
 type fleet struct {
 	*server
 	dir        view
-	looks      *beside.Looks[glance] // at cities, by name
-	calls      *calls                // of their logs and screens, for answers about all
+	looks      *deadline.Calls[glance] // at cities, by name
+	calls      *calls                  // of their logs and screens, for answers about all
 	lets       map[string]*let
 	cityParams func() map[string][]string // of what one city answers
 	let        *let                       // whose cities they are; nil: everybody's
@@ -42,7 +42,7 @@ func newFleet(s *server, d city.Directory) *fleet {
 		return parametersOf(slices.DeleteFunc(fleetOperations(), one))
 	})
 	return &fleet{server: s, cityParams: cityParams, dir: view{Directory: d},
-		looks: beside.New[glance](looksAtAll), calls: &calls{}, lets: letsOf(s.o)}
+		looks: deadline.New[glance](looksAtAll), calls: &calls{}, lets: letsOf(s.o)}
 }
 
 // FleetHandler is Handler for all cities of a directory.

@@ -43,7 +43,7 @@ func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 			continue
 		}
 		wg.Go(func() {
-			g, ok := f.looks.At(ctx, info.Name, now, lookTime, func() glance {
+			g, ok := f.looks.Do(ctx, info.Name, now, lookTime, func() glance {
 				return f.glance(info.Name)
 			})
 			if !ok {

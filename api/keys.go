@@ -92,7 +92,7 @@ func (k *keeper) readToken(ctx context.Context, path string, make bool) (string,
 	if path == "" {
 		return "", nil
 	}
-	saw, ok := k.files.At(ctx, path, time.Now(), tokenTime, func() secret {
+	saw, ok := k.files.Do(ctx, path, time.Now(), tokenTime, func() secret {
 		read := ReadToken
 		if make {
 			read = ensureToken

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // TCP is where a city is to answer besides its socket.
@@ -69,7 +69,7 @@ func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Door), d ci
 }
 
 func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
-	k.o, k.files = k.o.withDefaults(), beside.New[secret](tokensAtOnce)
+	k.o, k.files = k.o.withDefaults(), deadline.New[secret](tokensAtOnce)
 	defer func() { k.close() }()
 	again := time.NewTicker(tryAgain)
 	defer again.Stop()
@@ -107,7 +107,7 @@ type keeper struct {
 	section string // where it is written down
 	o       Options
 	tell    func(city.Door)
-	files   *beside.Looks[secret]
+	files   *deadline.Calls[secret]
 
 	want    TCP
 	told    city.Door

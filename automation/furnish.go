@@ -47,7 +47,7 @@ func (s *Scanner) furnish(c *Catalog, o order, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
 	}
-	m, ok := s.meals.At(context.Background(), "formulas", time.Now(), patience, o.serve)
+	m, ok := s.meals.Do(context.Background(), "formulas", time.Now(), patience, o.serve)
 	if !ok {
 		m = cmp.Or(s.last, &meal{})
 		c.Problems = append(c.Problems, toml.At(toml.Place{}, "",

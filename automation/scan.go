@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"gcity/formula"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 	"gcity/internal/toml"
 )
 
@@ -58,9 +58,9 @@ func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 // asked twice at a time. Not for concurrent use. The zero value is ready.
 type Scanner struct {
 	local   *time.Location
-	looks   *beside.Looks[*shelf]
+	looks   *deadline.Calls[*shelf]
 	shelves map[string]*shelf // by folder, as of the last scan
-	meals   *beside.Looks[*meal]
+	meals   *deadline.Calls[*meal]
 	last    *meal // of the last scan
 }
 
@@ -82,7 +82,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		o.Local = time.UTC
 	}
 	if s.looks == nil {
-		s.looks, s.meals = beside.New[*shelf](maxLooks), beside.New[*meal](1)
+		s.looks, s.meals = deadline.New[*shelf](maxLooks), deadline.New[*meal](1)
 	}
 	if s.local != o.Local {
 		s.local, s.shelves, s.last = o.Local, nil, nil
@@ -127,12 +127,12 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration, now time.
 		dir, local := filepath.Join(l.Dir, Folder), s.local
 		before := cmp.Or(s.shelves[dir], &shelf{})
 		see[i] = func() *shelf { return look(dir, before, local, now) }
-		s.looks.Begin(dir, see[i])
+		s.looks.Start(dir, see[i])
 	}
 	out, shelves := make([]*shelf, len(layers)), make(map[string]*shelf, len(layers))
 	for i, l := range layers {
 		dir := filepath.Join(l.Dir, Folder)
-		saw, ok := s.looks.At(context.Background(), dir, began, patience, see[i])
+		saw, ok := s.looks.Do(context.Background(), dir, began, patience, see[i])
 		if !ok {
 			saw = cmp.Or(s.shelves[dir], &shelf{}).kept(errMute)
 		}

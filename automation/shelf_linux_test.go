@@ -31,7 +31,7 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 	w.write("city", "a", byHand("new"))
 	again := w.scan() // nobody waits once more
 	w.want(again, strings.Replace(both, "one", "new", 1)+told)
-	if n := w.s.looks.Under(); n != 1 {
+	if n := w.s.looks.Pending(); n != 1 {
 		t.Errorf("%d looks are under way", n)
 	}
 	free()

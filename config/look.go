@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"time"
 
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // lookTime is how long a folder has to answer. Disks answer in milliseconds, a server that is gone never.
@@ -18,7 +18,7 @@ const lookTime = time.Second
 // folders are the looks that are under way in this process. It is shared by all that read configurations, again and
 // again and for as long as the process lives: each look at a folder that does not answer costs a thread until it
 // does.
-var folders = beside.New[sight](3 * maxRigs) // of a rig, its formulas and its automations
+var folders = deadline.New[sight](3 * maxRigs) // of a rig, its formulas and its automations
 
 // sight is what a look at a folder saw.
 type sight struct {
@@ -27,7 +27,7 @@ type sight struct {
 }
 
 // BeginLook starts to look at a folder in the background, unless a look is under way. Answers waits for the result.
-func BeginLook(path string) { folders.Begin(path, func() sight { return see(path) }) }
+func BeginLook(path string) { folders.Start(path, func() sight { return see(path) }) }
 
 // Answers reports whether a folder responded to a look that began at a time or later. It waits for at most a second. A
 // folder that does not respond, of a dead network mount for instance, must not be read.
@@ -38,7 +38,7 @@ func Answers(path string, since time.Time) bool {
 
 // lookAt gives what a look saw that began at a time or later; not ok if the folder does not answer.
 func lookAt(path string, since time.Time) (_ sight, ok bool) {
-	saw, ok := folders.At(context.Background(), path, since, lookTime, func() sight {
+	saw, ok := folders.Do(context.Background(), path, since, lookTime, func() sight {
 		return see(path)
 	})
 	if !ok {

@@ -41,7 +41,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 			t.Error("the configuration is another one at each look")
 		}
 		revision = c.Revision
-		under := folders.Under()
+		under := folders.Pending()
 		if under > 2 { // the other reader may be looking at the other folder
 			t.Errorf("%d looks are under way", under)
 		}

@@ -24,7 +24,7 @@ func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("%+v", in)
 		}
 	}
-	if n := w.runner.shop.looks.Under(); n != 1 {
+	if n := w.runner.shop.looks.Pending(); n != 1 {
 		t.Errorf("%d looks hang", n)
 	}
 }

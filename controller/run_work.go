@@ -18,7 +18,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/formula"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 	"gcity/internal/mishap"
 	"gcity/internal/screen"
 )
@@ -35,7 +35,7 @@ const (
 // workshop is what the runner needs for automations and work.
 type workshop struct {
 	scanner    automation.Scanner // the scan effect's alone
-	looks      *beside.Looks[func()]
+	looks      *deadline.Calls[func()]
 	follow     context.CancelFunc // of the events that are handed in; the loop's alone
 	runs       context.Context
 	endRuns    context.CancelCauseFunc
@@ -49,7 +49,7 @@ type workshop struct {
 var errStopped = errors.New("the city was stopped before it had ended")
 
 func newWorkshop(ctx context.Context) workshop {
-	w := workshop{looks: beside.New[func()](mutesMost),
+	w := workshop{looks: deadline.New[func()](mutesMost),
 		conditions: make(chan struct{}, checksAtOnce),
 		going:      &going{ends: map[string]context.CancelCauseFunc{}}}
 	w.runs, w.endRuns = context.WithCancelCause(ctx)
@@ -159,7 +159,7 @@ func (r *runner) scan(ctx context.Context, f effect.Scan) effect.Input {
 // is not ok.
 func (r *runner) aside(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
-	done, ok := r.shop.looks.At(ctx, name, time.Now(), limit, work)
+	done, ok := r.shop.looks.Do(ctx, name, time.Now(), limit, work)
 	if ok {
 		done()
 	}

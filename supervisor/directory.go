@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 const (
@@ -168,7 +168,7 @@ func (s *Supervisor) Survey(ctx context.Context, path string) (city.Declared, er
 	if err != nil || s.o.Agents == nil {
 		return city.Declared{Name: e.Name, Path: e.Path}, err
 	}
-	saw, ok := s.counts.At(ctx, e.Path, time.Now(), nameAnswers, func() count {
+	saw, ok := s.counts.Do(ctx, e.Path, time.Now(), nameAnswers, func() count {
 		n, err := s.o.Agents(e.Path)
 		return count{n, err}
 	})
@@ -205,12 +205,12 @@ type count struct {
 
 // Identify says how a folder is registered: free of links, and under the name that its configuration gives it.
 func Identify(ctx context.Context, path string, name func(path string) string) (Entry, error) {
-	return identify(ctx, beside.New[folder](1), path, name)
+	return identify(ctx, deadline.New[folder](1), path, name)
 }
 
-func identify(ctx context.Context, looks *beside.Looks[folder], path string,
+func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	name func(path string) string) (Entry, error) {
-	saw, ok := looks.At(ctx, filepath.Clean(path), time.Now(), nameAnswers, func() folder {
+	saw, ok := looks.Do(ctx, filepath.Clean(path), time.Now(), nameAnswers, func() folder {
 		real, err := filepath.EvalSymlinks(path)
 		if err != nil {
 			return folder{err: fmt.Errorf("%s cannot be registered: %w", path, err)}

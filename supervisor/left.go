@@ -22,7 +22,7 @@ func (w *ward) countLeft() {
 	if w.s.o.Left == nil {
 		return
 	}
-	w.s.lefts.Begin(w.path, func() int {
+	w.s.lefts.Start(w.path, func() int {
 		ctx, cancel := context.WithTimeout(w.s.lifetime(), leftLimit)
 		defer cancel()
 		n, err := w.s.o.Left(ctx, w.path)

@@ -117,10 +117,10 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	s.mu.Unlock()
 	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
 	for _, path := range unknown { // beside each other
-		s.names.Begin(path, see(path))
+		s.names.Start(path, see(path))
 	}
 	for _, path := range unknown {
-		names[path], _ = s.names.At(s.lifetime(), path, began, nameAnswers, see(path))
+		names[path], _ = s.names.Do(s.lifetime(), path, began, nameAnswers, see(path))
 	}
 	return names
 }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 	"gcity/internal/disk"
 	"gcity/internal/ownership"
 	"gcity/internal/toml"
@@ -149,7 +149,7 @@ func Clash(all []Entry, e Entry) error {
 
 // gone reports whether a folder is known to be no more.
 func gone(path string) bool {
-	is, ok := beside.New[bool](1).At(context.Background(), path, time.Now(), time.Second,
+	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
 			_, err := os.Lstat(path)
 			return errors.Is(err, fs.ErrNotExist)

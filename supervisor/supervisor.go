@@ -20,7 +20,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // City is one that is put together, and not yet running.
@@ -79,13 +79,13 @@ type Supervisor struct {
 	began   time.Time
 	slots   chan struct{} // one for each city that is being opened
 	reloads chan struct{}
-	asks    chan chan<- struct{}  // closed when the files have been looked at
-	deaf    chan struct{}         // closed when they are not looked at any more
-	look    func() sight          // at the files; may never answer
-	names   *beside.Looks[string] // at what a configuration calls its city
-	folders *beside.Looks[folder] // that are to be registered
-	counts  *beside.Looks[count]  // at how many agents a configuration declares
-	lefts   *beside.Looks[int]    // at what an earlier run of a city has left
+	asks    chan chan<- struct{}    // closed when the files have been looked at
+	deaf    chan struct{}           // closed when they are not looked at any more
+	look    func() sight            // at the files; may never answer
+	names   *deadline.Calls[string] // at what a configuration calls its city
+	folders *deadline.Calls[folder] // that are to be registered
+	counts  *deadline.Calls[count]  // at how many agents a configuration declares
+	lefts   *deadline.Calls[int]    // at what an earlier run of a city has left
 
 	mu    sync.Mutex
 	wards map[string]*ward // by path
@@ -128,8 +128,8 @@ func New(o Options) *Supervisor {
 		o.Busy = func(error) bool { return false }
 	}
 	s := &Supervisor{
-		o: o, began: time.Now(), names: beside.New[string](64), folders: beside.New[folder](64),
-		counts: beside.New[count](64), lefts: beside.New[int](64),
+		o: o, began: time.Now(), names: deadline.New[string](64), folders: deadline.New[folder](64),
+		counts: deadline.New[count](64), lefts: deadline.New[int](64),
 		slots: make(chan struct{}, o.AtOnce), reloads: make(chan struct{}, 1),
 		asks: make(chan chan<- struct{}), deaf: make(chan struct{}),
 		wards: map[string]*ward{}, dropped: map[string]bool{}, settings: Defaults(o.Home),

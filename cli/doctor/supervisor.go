@@ -14,7 +14,7 @@ import (
 	"gcity/cli/fleet"
 	"gcity/cli/host"
 	"gcity/config"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // checkSupervisor looks for trouble with the supervisor of this machine and the cities that are registered.
@@ -81,7 +81,7 @@ func checkSupervisor(ctx context.Context, p *Patient) finding {
 
 // nowhere says whether a registered folder is no city any more.
 func nowhere(dir string) bool {
-	gone, answered := beside.New[bool](1).At(context.Background(), dir, time.Now(),
+	gone, answered := deadline.New[bool](1).Do(context.Background(), dir, time.Now(),
 		env.FolderAnswers, func() bool {
 			_, err := os.Stat(filepath.Join(dir, config.FileName))
 			return errors.Is(err, os.ErrNotExist) && !config.WasCity(dir)

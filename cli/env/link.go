@@ -12,7 +12,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/config"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // Link is a city within reach.
@@ -35,7 +35,7 @@ func (e *Env) CityDir() (string, error) {
 		dir string
 		err error
 	}
-	at, ok := beside.New[place](1).At(context.Background(), "", time.Now(), FolderAnswers,
+	at, ok := deadline.New[place](1).Do(context.Background(), "", time.Now(), FolderAnswers,
 		func() place {
 			dir, err := lookForCity(e)
 			return place{dir, err}

@@ -20,7 +20,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/offline"
 	"gcity/cli/output"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // RegisterCommand returns the command register.
@@ -320,7 +320,7 @@ func CityList(ctx context.Context, e *env.Env) ([]city.Info, error) {
 // lookAtAll says how cities are that no supervisor runs. One whose folder does not answer keeps nobody waiting for
 // long.
 func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
-	looks := beside.New[city.Info](len(all))
+	looks := deadline.New[city.Info](len(all))
 	see := func(e host.Registered) func() city.Info {
 		return func() city.Info {
 			return lookAt(ctx,
@@ -328,11 +328,11 @@ func lookAtAll(ctx context.Context, all []host.Registered) []city.Info {
 		}
 	}
 	for _, e := range all {
-		looks.Begin(e.Path, see(e))
+		looks.Start(e.Path, see(e))
 	}
 	out := make([]city.Info, 0, len(all))
 	for _, e := range all {
-		i, answered := looks.At(ctx, e.Path, time.Time{}, env.FolderAnswers, see(e))
+		i, answered := looks.Do(ctx, e.Path, time.Time{}, env.FolderAnswers, see(e))
 		if !answered {
 			i = city.Info{Name: e.Name, Path: e.Path, Status: city.CityStopped,
 				Error: "its folder does not answer; look at what is mounted there"}

@@ -9,7 +9,7 @@ import (
 	"gcity/agent"
 	"gcity/config"
 	"gcity/controller"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // ThisHost is what this machine and this process's environment contribute to the agents of a city.
@@ -25,7 +25,7 @@ const (
 
 // Finder looks for programs as a shell does. A folder that does not answer in time has none.
 func Finder() func(program, path string) bool {
-	looks := beside.New[bool](findsMost)
+	looks := deadline.New[bool](findsMost)
 	return func(program, path string) bool {
 		if filepath.IsAbs(program) {
 			return runs(looks, program)
@@ -40,8 +40,8 @@ func Finder() func(program, path string) bool {
 }
 
 // runs reports whether a file is there that may be run.
-func runs(looks *beside.Looks[bool], file string) bool {
-	found, ok := looks.At(context.Background(), file, time.Time{}, findTime, func() bool {
+func runs(looks *deadline.Calls[bool], file string) bool {
+	found, ok := looks.Do(context.Background(), file, time.Time{}, findTime, func() bool {
 		info, err := os.Stat(file)
 		return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 	})

@@ -9,7 +9,7 @@ import (
 
 	"gcity/config"
 	"gcity/formula"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // FindRecipe reads a formula of the city, or of a rig. Where there is none, but elsewhere, it says so.
@@ -43,7 +43,7 @@ func FindRecipe(c *config.City, name, rig string, all []formula.Source) (*formul
 // RecipeTroubles says which agents have a default_sling_formula that is not there or cannot be used. Formulas come and
 // go while a city runs, so that is no mistake of its configuration. To look leaves no trace in the city.
 func RecipeTroubles(ctx context.Context, c *config.City) []string {
-	troubles, ok := beside.New[[]string](1).At(ctx, "formulas", time.Now(), Glance,
+	troubles, ok := deadline.New[[]string](1).Do(ctx, "formulas", time.Now(), Glance,
 		func() []string { return recipesOf(c) })
 	if !ok {
 		return []string{"it is not known whether each default_sling_formula is there: a folder " +

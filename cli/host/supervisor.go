@@ -22,7 +22,7 @@ import (
 	"gcity/config/watch"
 	"gcity/controller"
 	"gcity/events"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 	"gcity/internal/lastwords"
 	"gcity/internal/mishap"
 	"gcity/internal/shell"
@@ -88,9 +88,9 @@ func CheckHome(h env.SupervisorHome) error {
 // Registry lists the cities that are registered, by their names.
 func Registry(h env.SupervisorHome) ([]Registered, error) {
 	all, err := supervisor.Read(h)
-	looks := beside.New[string](len(all) + 1)
+	looks := deadline.New[string](len(all) + 1)
 	return supervisor.Named(all, func(path string) string {
-		name, _ := looks.At(context.Background(), path, time.Now(), env.FolderAnswers,
+		name, _ := looks.Do(context.Background(), path, time.Now(), env.FolderAnswers,
 			func() string { return cityName(path) })
 		return name
 	}), err

@@ -11,7 +11,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/config"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // street is between the controller, which says where the city is to answer over TCP, and what listens there.
@@ -50,7 +50,7 @@ func TCPAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
 
 // CheckToken says why a token cannot be used.
 func CheckToken(path string) error {
-	err, answered := beside.New[error](1).At(context.Background(), path, time.Now(),
+	err, answered := deadline.New[error](1).Do(context.Background(), path, time.Now(),
 		env.FolderAnswers, func() error {
 			_, err := api.ReadToken(path)
 			return err

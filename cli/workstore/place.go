@@ -13,13 +13,13 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/config"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 )
 
 // Gone says whether the folder of a rig, of which something is known from before, is not there now. One that does not
 // answer is.
 func (p Place) Gone() bool {
-	lost, ok := beside.New[bool](1).At(context.Background(), p.Dir, time.Now(), folder.Glance,
+	lost, ok := deadline.New[bool](1).Do(context.Background(), p.Dir, time.Now(), folder.Glance,
 		func() bool {
 			_, err := os.Stat(p.Dir)
 			return errors.Is(err, fs.ErrNotExist)

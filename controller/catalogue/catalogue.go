@@ -13,7 +13,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/formula"
-	"gcity/internal/beside"
+	"gcity/internal/deadline"
 	"gcity/internal/redact"
 )
 
@@ -28,8 +28,8 @@ const looksAtOnce = 8
 type Catalogue struct {
 	source   config.Source
 	force    func() *config.City
-	checks   *beside.Looks[city.Validation]
-	formulas *beside.Looks[formulaList] // by rig
+	checks   *deadline.Calls[city.Validation]
+	formulas *deadline.Calls[formulaList] // by rig
 }
 
 // formulaList is what a look at formulas found.
@@ -40,8 +40,8 @@ type formulaList struct {
 
 // New returns the catalogue of the city at source. force returns the configuration in force.
 func New(source config.Source, force func() *config.City) *Catalogue {
-	return &Catalogue{source, force, beside.New[city.Validation](1),
-		beside.New[formulaList](looksAtOnce)}
+	return &Catalogue{source, force, deadline.New[city.Validation](1),
+		deadline.New[formulaList](looksAtOnce)}
 }
 
 // Config implements city.Configured.
@@ -59,7 +59,7 @@ func (c *Catalogue) Explain(_ context.Context, name string) (string, error) {
 // Validate implements city.Catalogued.
 func (c *Catalogue) Validate(ctx context.Context) (city.Validation, error) {
 	look := func() city.Validation { return validate(c.source) }
-	v, ok := c.checks.At(ctx, "", time.Now(), limit, look)
+	v, ok := c.checks.Do(ctx, "", time.Now(), limit, look)
 	if !ok {
 		return v, unread(ctx, "the configuration")
 	}
@@ -97,7 +97,7 @@ func (c *Catalogue) Formulas(ctx context.Context, rig string) ([]city.Formula, e
 		return nil, &city.Error{Code: city.NotFound,
 			Message: fmt.Sprintf("no rig %s; GET /v0/rigs lists the rigs", rig)}
 	}
-	found, ok := c.formulas.At(ctx, rig, time.Now(), limit, func() formulaList {
+	found, ok := c.formulas.Do(ctx, rig, time.Now(), limit, func() formulaList {
 		all, err := formulasOf(filepath.Join(c.source.Dir, ".gc"), rig, force.Layers())
 		return formulaList{all, err}
 	})

@@ -1,4 +1,4 @@
-package beside
+package deadline
 
 import (
 	"context"
@@ -10,17 +10,17 @@ import (
 
 const limit = time.Second
 
-// desk counts looks; those at names that begin with "/hung" wait for an answer.
+// desk counts calls. Calls whose name begins with "/hung" wait for an answer.
 type desk struct {
-	*Looks[string]
-	begun  map[string]int
-	answer chan string
+	*Calls[string]
+	started map[string]int
+	answer  chan string
 }
 
 func (d *desk) see(name string) func() string {
 	return func() string {
 		d.mu.Lock()
-		d.begun[name]++
+		d.started[name]++
 		d.mu.Unlock()
 		if strings.HasPrefix(name, "/hung") {
 			return <-d.answer
@@ -30,17 +30,17 @@ func (d *desk) see(name string) func() string {
 }
 
 func (d *desk) at(name string) (string, bool) {
-	return d.At(context.Background(), name, time.Now(), limit, d.see(name))
+	return d.Do(context.Background(), name, time.Now(), limit, d.see(name))
 }
 
 func (d *desk) count(name string) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.begun[name]
+	return d.started[name]
 }
 
-// One look at each name, so many in all; and what was seen before one asked is not what is there.
-func TestLooks(t *testing.T) {
+// One call per name, a limit for all, and no result that is older than the question.
+func TestCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{New[string](2), map[string]int{}, make(chan string)}
 		for range 3 {
@@ -60,11 +60,11 @@ func TestLooks(t *testing.T) {
 		d.answer <- "/then"
 		d.answer <- "/then"
 		synctest.Wait()
-		if saw, ok := d.at("/well"); !ok || saw != "/well" || d.Under() != 0 {
-			t.Errorf("%q, %v, %d", saw, ok, d.Under())
+		if saw, ok := d.at("/well"); !ok || saw != "/well" || d.Pending() != 0 {
+			t.Errorf("%q, %v, %d", saw, ok, d.Pending())
 		}
 
-		d.Begin("/hung", d.see("/hung"))
+		d.Start("/hung", d.see("/hung"))
 		time.Sleep(limit / 2) // of the bubble
 		seen := make(chan string)
 		go func() {
@@ -80,18 +80,18 @@ func TestLooks(t *testing.T) {
 	})
 }
 
-// Without a limit whoever waits does so as long as its context allows.
-func TestLooksUntilTheContextEnds(t *testing.T) {
+// Without a limit a caller waits as long as its context allows.
+func TestCallsUntilTheContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &desk{New[string](2), map[string]int{}, make(chan string)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		began := time.Now()
-		if _, ok := d.At(ctx, "/hung", began, 0, d.see("/hung")); ok || time.Since(began) != time.Hour {
+		if _, ok := d.Do(ctx, "/hung", began, 0, d.see("/hung")); ok || time.Since(began) != time.Hour {
 			t.Errorf("%v after %s", ok, time.Since(began))
 		}
 		go func() { d.answer <- "/then"; d.answer <- "/now" }()
-		if saw, ok := d.At(t.Context(), "/hung", time.Now(), 0, d.see("/hung")); !ok || saw != "/now" {
+		if saw, ok := d.Do(t.Context(), "/hung", time.Now(), 0, d.see("/hung")); !ok || saw != "/now" {
 			t.Errorf("%q, %v", saw, ok)
 		}
 	})

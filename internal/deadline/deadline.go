@@ -1,0 +1,114 @@
+// Package deadline runs calls that may never return, such as system calls on a dead network file system, and gives up waiting
+// after a time limit. An abandoned call keeps a thread until it returns, so each name has at most one call at a time.
+package deadline
+
+import (
+	"context"
+	"gcity/internal/mishap"
+	"sync"
+	"time"
+)
+
+// Calls is a set of calls in progress. It is safe for concurrent use.
+type Calls[T any] struct {
+	limit int
+
+	mu      sync.Mutex
+	pending map[string]*call[T] // by name
+	fault   error               // panic of a call, for the next caller that waits
+}
+
+// call is one call.
+type call[T any] struct {
+	started time.Time
+	done    chan struct{} // closed when result is set; nil = not started, too many are pending
+	result  T
+}
+
+// New returns a set that allows limit calls at the same time. While that many are pending, further calls fail at once.
+func New[T any](limit int) *Calls[T] {
+	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
+}
+
+// Start starts a call unless one of that name is pending. f runs in its own goroutine for as long as it takes, so other
+// goroutines must not write to anything that f reads.
+func (c *Calls[T]) Start(name string, f func() T) { c.start(name, f) }
+
+func (c *Calls[T]) start(name string, f func() T) *call[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := c.pending[name]; k != nil {
+		return k
+	}
+	if len(c.pending) >= c.limit {
+		return &call[T]{}
+	}
+	k := &call[T]{started: time.Now(), done: make(chan struct{})}
+	c.pending[name] = k
+	go func() { // without an owner: it may never end
+		fault := mishap.Catch(func() { k.result = f() })
+		c.mu.Lock()
+		delete(c.pending, name)
+		if fault != nil {
+			c.fault = fault
+		}
+		c.mu.Unlock()
+		close(k.done)
+	}()
+	return k
+}
+
+// Do returns the result of a call of that name that started at since or later. It starts one if necessary. ok is false if the
+// call does not return within limit of its start (0 = no limit) or before ctx ends.
+func (c *Calls[T]) Do(
+	ctx context.Context, name string, since time.Time, limit time.Duration, f func() T,
+) (_ T, ok bool) {
+	for {
+		k := c.start(name, f)
+		ok := k.wait(ctx, limit)
+		c.mu.Lock()
+		fault := c.fault
+		c.fault = nil
+		c.mu.Unlock()
+		if fault != nil {
+			panic(fault)
+		}
+		if !ok {
+			var none T
+			return none, false
+		}
+		if !k.started.Before(since) {
+			return k.result, true
+		}
+	}
+}
+
+// Pending returns the number of calls in progress.
+func (c *Calls[T]) Pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.pending)
+}
+
+// wait waits until the call returns, and reports whether it did so in time.
+func (k *call[T]) wait(ctx context.Context, limit time.Duration) bool {
+	if k.done == nil {
+		return false
+	}
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, k.started.Add(limit))
+		defer cancel()
+	}
+	select {
+	case <-k.done:
+		return true
+	case <-ctx.Done():
+	}
+	select {
+	case <-k.done:
+		return true
+	default:
+		return false
+	}
+}
