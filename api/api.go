@@ -27,7 +27,7 @@ import (
 	"gcity/api/openapi"
 	"gcity/city"
 	"gcity/internal/lastwords"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // Options adjust a server. The zero value is right for production.
@@ -109,7 +109,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // whole has a request answered, or its connection closed: by a panic nobody knows whether an answer has begun.
 func (s *server) whole(answer func()) {
-	if fault := mishap.Catch(answer); fault != nil {
+	if fault := recovery.Catch(answer); fault != nil {
 		s.broke(fault)
 		panic(http.ErrAbortHandler)
 	}
@@ -117,7 +117,7 @@ func (s *server) whole(answer func()) {
 
 // broke tells of a panic in a request, which is the request's end and nobody else's.
 func (s *server) broke(fault error) {
-	if p, ok := errors.AsType[*mishap.Panic](fault); ok && p.Value != http.ErrAbortHandler {
+	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
 		s.o.Log.Error("a request could not be answered", "err", fault, "stack", string(p.Stack()))
 	}
 }

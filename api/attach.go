@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // attach opens an agent's terminal and joins it with the connection until either ends.
@@ -64,7 +64,7 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 // join copies both ways, until the request's time is over at the latest. The session's end reaches the client as
 // such; the client's ends nothing but the attachment.
 func (s *server) join(ctx context.Context, conn net.Conn, f *framer, term city.Terminal) {
-	wg := mishap.Group{Tell: s.broke}
+	wg := recovery.Group{OnPanic: s.broke}
 	defer wg.Wait()
 	defer term.Close()
 	done := make(chan struct{})

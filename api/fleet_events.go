@@ -11,7 +11,7 @@ import (
 	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/events"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // atMostOfAll bounds a page of events of all cities, each of which is asked for that many.
@@ -269,7 +269,7 @@ func (f *fleet) tell(ctx context.Context, d city.Directory, from city.Cursor) it
 	error] {
 	return func(yield func(told, error) bool) {
 		for s, err := range city.MergedSteps(ctx, d, from) {
-			if p, ok := errors.AsType[*mishap.Panic](s.Fault); ok {
+			if p, ok := errors.AsType[*recovery.Panic](s.Fault); ok {
 				f.o.Log.Error("the events of a city cannot be read", "err", p, "stack",
 					string(p.Stack()))
 			}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // glance is what a look at a city saw.
@@ -86,8 +86,8 @@ func (f *fleet) glance(name string) (g glance) {
 
 // careful asks something of a city. A fault in that is the end of what was asked, and no other city's.
 func (f *fleet) careful(name string, ask func() error) (err error) {
-	fault := mishap.Catch(func() { err = ask() })
-	if p, ok := errors.AsType[*mishap.Panic](fault); ok {
+	fault := recovery.Catch(func() { err = ask() })
+	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		f.o.Log.Error("a city could not be asked", "city", name, "err", fault, "stack",
 			string(p.Stack()))
 		return &city.Error{Code: city.Unavailable, Message: name + " broke when it was asked: a " +

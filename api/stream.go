@@ -14,7 +14,7 @@ import (
 	"gcity/api/gascity"
 	"gcity/city"
 	"gcity/events"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // What streams say besides their items; no event of a log has a type that begins like this. A stream that breaks off
@@ -148,7 +148,7 @@ func pumpItems[T any](s *server, st *stream, r *http.Request, ahead int,
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	items := make(chan item, ahead)
-	var wg mishap.Group
+	var wg recovery.Group
 	defer wg.Wait()
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)()

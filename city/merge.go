@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the
@@ -37,7 +37,7 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 type Step struct {
 	Event *Tagged // nil: cities have joined, and At has them now
 	At    Cursor  // to go on from, with all cities in it; good until the next step
-	// of gcity itself, which Event tells of, or which ended the stream: a *mishap.Panic
+	// of gcity itself, which Event tells of, or which ended the stream: a *recovery.Panic
 	Fault error
 }
 
@@ -111,7 +111,7 @@ func (m *merge) finish() {
 
 // watch follows the directory.
 func (m *merge) watch() {
-	if fault := mishap.Catch(m.lookOn); fault != nil {
+	if fault := recovery.Catch(m.lookOn); fault != nil {
 		m.gone <- fault
 	}
 }
@@ -160,7 +160,7 @@ func (m *merge) run(yield func(Step, error) bool) {
 		case all := <-m.lists:
 			m.follow(all)
 		case err := <-m.gone:
-			if fault, ok := errors.AsType[*mishap.Panic](err); ok {
+			if fault, ok := errors.AsType[*recovery.Panic](err); ok {
 				yield(Step{Fault: fault}, &Error{Code: Unavailable,
 					Message: "which cities there are cannot be read: " + err.Error()})
 			} else if err != nil {

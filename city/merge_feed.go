@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"gcity/events"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // feed is the events of one city, on their way into a merged stream.
@@ -70,7 +70,7 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 		}
 	}
 	// no other city's
-	if fault := mishap.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil {
+	if fault := recovery.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil {
 		say(offer{fault: fault, event: &events.Event{Seq: f.at, TS: time.Now(), Type: events.Gap,
 			Actor: gapActor,
 			Message: "the events that follow cannot be read, and are asked " +

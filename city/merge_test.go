@@ -17,7 +17,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 func record(f *citytest.Fake, n int) {
@@ -296,7 +296,7 @@ func TestMergedFault(t *testing.T) {
 				got = s.Event.Seq
 			case s.Event.Type == events.Gap && strings.Contains(s.Event.Message, "a fault"):
 				told++
-				if p, ok := errors.AsType[*mishap.Panic](s.Fault); !ok || !strings.Contains(string(p.Stack()), "broken.History") {
+				if p, ok := errors.AsType[*recovery.Panic](s.Fault); !ok || !strings.Contains(string(p.Stack()), "broken.History") {
 					t.Fatalf("where it broke is lost: %v", s.Fault)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"gcity/events"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/internal/screen"
 	"gcity/session"
 )
@@ -24,7 +24,7 @@ func (c *Controller) broke(err error) {
 
 // whole runs the loop, and tells of a panic in it or in whatever works for it.
 func (l *loop) whole(run func() error) (err, fault error) {
-	fault = mishap.Catch(func() { err = run() })
+	fault = recovery.Catch(func() { err = run() })
 	return err, fault
 }
 
@@ -32,13 +32,13 @@ func (l *loop) whole(run func() error) (err, fault error) {
 // successor takes the agents up as after a SIGKILL.
 func (c *Controller) crash(fault error) error {
 	var stack []byte
-	if p, ok := errors.AsType[*mishap.Panic](fault); ok {
+	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		stack = p.Stack()
 	}
 	c.o.Logger.Error("the city's controller has broken; its agents run on", "err", fault, "stack",
 		string(stack))
 	why, _ := screen.Lead(fault.Error())
-	end := mishap.Group{Tell: func(again error) {
+	end := recovery.Group{OnPanic: func(again error) {
 		c.o.Logger.Error("what was in flight was not ended well", "err", again)
 	}}
 	end.Go(func() {

@@ -19,7 +19,7 @@ import (
 	"gcity/config"
 	"gcity/controller/effect"
 	"gcity/events"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session/pty"
 )
 
@@ -170,7 +170,7 @@ patrol_interval = "100ms"
 				broken = c
 				armed.Store(true)
 				if at.step == nil {
-					faults <- mishap.Catch(func() { panic("nobody thought of this") })
+					faults <- recovery.Catch(func() { panic("nobody thought of this") })
 				}
 				if _, err := c.Do(t.Context(), city.Release{Agent: "nobody"}); err == nil { // an answer, or that it has ended: nobody waits for ever
 					t.Error("released")
@@ -179,7 +179,7 @@ patrol_interval = "100ms"
 			if at.what == "with a lock in its hand" {
 				broken.runner.mu.Unlock()
 			}
-			if p, ok := errors.AsType[*mishap.Panic](err); !ok || len(p.Stack()) == 0 {
+			if p, ok := errors.AsType[*recovery.Panic](err); !ok || len(p.Stack()) == 0 {
 				t.Errorf("Run: %v", err)
 			}
 			r, err := events.OpenReader(filepath.Join(dir, ".gc"))

@@ -244,7 +244,7 @@ func tiersOf(cfg *config.City) []config.Watchdog {
 
 // Run keeps the city until ctx ends, which stops its agents gracefully, or until a city.Shutdown is done. It
 // returns nil after an orderly end, and an error that names the agents that could not be stopped in time. A panic
-// ends it too, with a *mishap.Panic in its error: the agents run on then.
+// ends it too, with a *recovery.Panic in its error: the agents run on then.
 func (c *Controller) Run(ctx context.Context) error { return c.run(ctx, false) }
 
 // Settle brings the city once to where its configuration wants it and returns, leaving the agents to themselves.

@@ -17,7 +17,7 @@ import (
 	"gcity/config/edit"
 	"gcity/controller/effect"
 	"gcity/internal/lastwords"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -41,7 +41,7 @@ type runner struct {
 	c       *Controller
 	ctx     context.Context // of all effects; outlives the caller's
 	cancel  context.CancelFunc
-	wg      mishap.Group
+	wg      recovery.Group
 	closed  chan struct{} // closed when results are of no more interest
 	paced   *paced
 	shop    workshop
@@ -77,7 +77,7 @@ func newRunner(c *Controller) *runner {
 		shop:   newWorkshop(ctx),
 		checks: make(chan struct{}, checksAtOnce),
 		draws:  make(chan struct{}, 1),
-		wg:     mishap.Group{Tell: c.broke},
+		wg:     recovery.Group{OnPanic: c.broke},
 		starts: map[string]*starting{},
 	}
 	r.guards = guard.New(func(now guard.Report) { r.deliver(effect.StoresReported{Report: now}) })

@@ -19,7 +19,7 @@ import (
 	"gcity/events"
 	"gcity/formula"
 	"gcity/internal/deadline"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/internal/screen"
 )
 
@@ -296,7 +296,7 @@ func (r *runner) store(rig string) (*guard.Store, error) {
 func (r *runner) probe(ctx context.Context) effect.Input {
 	r.guards.Keep(r.c.scopes())
 	reads, writes := r.guards.Due(time.Now())
-	var all mishap.Group // one that takes its time keeps no other waiting
+	var all recovery.Group // one that takes its time keeps no other waiting
 	for _, g := range reads {
 		all.Go(func() { g.TryRead(ctx) })
 	}

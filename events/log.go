@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"gcity/internal/disk"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // Options of a Log. The zero value is right for a city.
@@ -78,7 +78,7 @@ type Log struct {
 	polling atomic.Bool
 	kick    chan struct{}
 	stop    chan struct{}
-	keeper  mishap.Group
+	keeper  recovery.Group
 }
 
 // Health is how a log does.
@@ -112,7 +112,7 @@ func Open(dir string, o Options) (*Log, error) {
 		return nil, fmt.Errorf("cannot open the event log: %w", err)
 	}
 	l := &Log{dir: dir, o: o, kick: make(chan struct{}, 1), stop: make(chan struct{}),
-		keeper: mishap.Group{Tell: mishap.Fatal(o.Broken)}}
+		keeper: recovery.Group{OnPanic: recovery.Fatal(o.Broken)}}
 	l.files.dir = dir
 	last, err := l.files.Last()
 	if err != nil {

@@ -8,16 +8,16 @@ import (
 
 	"gcity/city"
 	"gcity/events"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // untold is a panic that nobody has written into a log yet. One that the code of a city gives as an error is told.
-type untold struct{ *mishap.Panic }
+type untold struct{ *recovery.Panic }
 
-// guarded is mishap.Try of the code of a city.
+// guarded is recovery.Try of the code of a city.
 func guarded(f func() error) (err error) {
-	fault := mishap.Catch(func() { err = f() })
-	if p, ok := errors.AsType[*mishap.Panic](fault); ok {
+	fault := recovery.Catch(func() { err = f() })
+	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		return untold{p}
 	}
 	return err
@@ -50,7 +50,7 @@ func (w *ward) refused(err error, until time.Time) {
 	w.s.mu.Lock()
 	news := w.why != text
 	w.s.mu.Unlock()
-	if c, ok := errors.AsType[*mishap.Panic](err); ok {
+	if c, ok := errors.AsType[*recovery.Panic](err); ok {
 		w.s.o.Logger.Error("a city broke while it was being opened", "city", w.entry().Name, "path",
 			w.path, "error", text, "stack", string(c.Stack()))
 	} else if news {
@@ -83,7 +83,7 @@ func (w *ward) broke(err error, until time.Time) {
 		args = append(args, "stack", string(own.Stack()))
 	}
 	w.s.o.Logger.Error("a city broke; its agents run on", args...)
-	if _, told := errors.AsType[*mishap.Panic](err); ours || !told {
+	if _, told := errors.AsType[*recovery.Panic](err); ours || !told {
 		w.record(err, n, until)
 	}
 }
@@ -109,7 +109,7 @@ func (w *ward) record(err error, n int, until time.Time) {
 		Message: firstLine(err.Error()), Payload: payload}
 	told := make(chan error, 1)
 	// as long as it takes
-	go func() { told <- mishap.Try(func() error { return w.s.o.Record(w.path, e) }) }()
+	go func() { told <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()
 	select {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // What an earlier run of a city has left: sessions that nobody watches, since the city cannot be opened.
@@ -68,7 +68,7 @@ func (w *ward) endLeft() error {
 	defer cancel()
 	over := make(chan error, 1)
 	go func() { // as long as it takes, and nobody can wait for that
-		over <- mishap.Try(func() error {
+		over <- recovery.Try(func() error {
 			n, err := w.s.o.End(ctx, w.path)
 			w.set(func() { w.ended = n })
 			return err

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 const (
@@ -91,7 +91,7 @@ func (e *eye) look() {
 	// as long as it takes, and nobody can wait for that
 	go func(to chan<- sight, look func() sight) {
 		var saw sight
-		if fault := mishap.Catch(func() { saw = look() }); fault != nil {
+		if fault := recovery.Catch(func() { saw = look() }); fault != nil {
 			saw = sight{fault: fault}
 		}
 		to <- saw
@@ -136,7 +136,7 @@ func (e *eye) take(saw sight) bool {
 	}
 	e.doubts, e.last = 0, nil
 	if saw.fault == nil {
-		saw.fault = mishap.Catch(func() { e.s.bring(saw) })
+		saw.fault = recovery.Catch(func() { e.s.bring(saw) })
 	}
 	if saw.fault != nil {
 		e.s.complain(saw.fault)

@@ -3,7 +3,7 @@ package supervisor
 import (
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // open has the city put together, beside this goroutine: that may never come to its end.
@@ -53,7 +53,7 @@ func (w *ward) slot() bool {
 
 func (w *ward) tryOpen(to chan<- opened, e Entry) {
 	var o opened
-	o.err = mishap.Try(func() (err error) {
+	o.err = recovery.Try(func() (err error) {
 		o.city, err = w.s.o.Open(w.s.lifetime(), e)
 		return err
 	})

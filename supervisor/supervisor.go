@@ -28,7 +28,7 @@ type City interface {
 	// Control is the city itself.
 	Control() city.Control
 	// Run keeps it until it has ended, and gives everything back. When ctx ends it stops, with its agents, in
-	// bounded time. ready is called once, when it answers. An error that is a *mishap.Panic the city has written
+	// bounded time. ready is called once, when it answers. An error that is a *recovery.Panic the city has written
 	// into its logs.
 	Run(ctx context.Context, ready func()) error
 	// Leave ends it and keeps its agents. Hurry takes the grace out of a stop under way. Neither waits.

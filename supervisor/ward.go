@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/restart"
 )
 
@@ -184,7 +184,7 @@ func (w *ward) watch(ctx context.Context) <-chan struct{} {
 	}
 	go func() { // until ctx ends, or as long as it takes
 		defer w.set(func() { w.watched = false })
-		_ = mishap.Catch(func() { // whatever breaks there, the city is tried again in time
+		_ = recovery.Catch(func() { // whatever breaks there, the city is tried again in time
 			for range w.s.o.Watch(ctx, w.path) {
 				select {
 				case w.edits <- struct{}{}:

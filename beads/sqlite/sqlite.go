@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"gcity/beads"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 const (
@@ -148,7 +148,7 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	done := make(chan outcome[T], 1)
 	began := s.begin(func() {
 		var o outcome[T]
-		o.fault = mishap.Catch(func() { o.value, o.err = work(ctx) })
+		o.fault = recovery.Catch(func() { o.value, o.err = work(ctx) })
 		done <- o
 	})
 	if !began {

@@ -25,7 +25,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/cli/service"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // SupervisorCommand returns the command supervisor.
@@ -132,7 +132,7 @@ func supervise(ctx context.Context, e *env.Env, detached bool) error {
 	beside := func(what string, do func() error) {
 		wg.Go(func() {
 			var err error
-			if fault := mishap.Catch(func() { err = do() }); fault != nil || err != nil &&
+			if fault := recovery.Catch(func() { err = do() }); fault != nil || err != nil &&
 				serveCtx.Err() == nil {
 				logger.Error(what+" is lost; the cities run on", "error", errors.Join(fault, err))
 			}

@@ -3,7 +3,7 @@ package folder
 import (
 	"golang.org/x/sync/errgroup"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // Faults is where a city's controller hears of panics beside it.
@@ -39,7 +39,7 @@ type Household struct {
 // Go calls f in a goroutine.
 func (h *Household) Go(f func() error) {
 	h.Group.Go(func() (err error) {
-		if fault := mishap.Catch(func() { err = f() }); fault != nil {
+		if fault := recovery.Catch(func() { err = f() }); fault != nil {
 			h.Tell.Tell(fault)
 			return fault
 		}

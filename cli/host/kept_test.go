@@ -14,7 +14,7 @@ import (
 	"gcity/city"
 	"gcity/cli/folder"
 	"gcity/internal/lastwords"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // endless is a loop that ends when it is told to.
@@ -70,10 +70,10 @@ func TestAKeptCityThatDoesNotClose(t *testing.T) {
 // A panic that no controller has seen is not one that a controller has told of: it comes to the supervisor as it is.
 func TestAKeptCityThatBreaksBesideItsLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		fault := mishap.Catch(func() {
+		fault := recovery.Catch(func() {
 			_ = quietCity(func() {}).Run(t.Context(), func() { panic("beside") })
 		})
-		if p, ok := errors.AsType[*mishap.Panic](fault); !ok || p.Value != "beside" {
+		if p, ok := errors.AsType[*recovery.Panic](fault); !ok || p.Value != "beside" {
 			t.Errorf("%v", fault)
 		}
 	})

@@ -21,7 +21,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/supervisor"
 )
 
@@ -107,7 +107,7 @@ func BenchmarkNeighbours(b *testing.B) {
 			}
 			faulty.Lock()
 			if faulty.now != nil {
-				faulty.now.faults.Tell(mishap.Catch(func() { panic("nobody thought of this") }))
+				faulty.now.faults.Tell(recovery.Catch(func() { panic("nobody thought of this") }))
 			}
 			faulty.Unlock()
 			s.Reload()

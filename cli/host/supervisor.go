@@ -24,7 +24,7 @@ import (
 	"gcity/events"
 	"gcity/internal/deadline"
 	"gcity/internal/lastwords"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/internal/shell"
 	"gcity/internal/toml"
 	"gcity/supervisor"
@@ -293,7 +293,7 @@ func (k *kept) Run(ctx context.Context, ready func()) error {
 	over := make(chan struct{})
 	go func() { // waited for, unless it hangs
 		defer close(over)
-		fault = mishap.Catch(func() {
+		fault = recovery.Catch(func() {
 			ended = k.Host(runCtx, func() {
 				k.own.Info("the city runs", "city", k.Dir, "supervisor", os.Getpid())
 				ready()

@@ -10,7 +10,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/folder"
 	"gcity/cli/sessions"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -68,7 +68,7 @@ func EndLeft(ctx context.Context, dir string, now func() time.Time, slow env.Slo
 func TellBroken(logger *slog.Logger) func(error) {
 	return func(err error) {
 		stack := ""
-		if p, ok := errors.AsType[*mishap.Panic](err); ok {
+		if p, ok := errors.AsType[*recovery.Panic](err); ok {
 			stack = string(p.Stack())
 		}
 		logger.Error("the sessions of a city that nobody runs", "error", err, "stack", stack)

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -47,7 +47,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	}
 	w := &watcher{
 		of: s, o: o, others: others, pokes: make(chan struct{}, 1),
-		running: mishap.Group{Tell: mishap.Fatal(o.Broken)},
+		running: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
 	}
 	w.look()
 	select {
@@ -81,7 +81,7 @@ type watcher struct {
 	o       Options
 	others  <-chan []string // new folders of the subject; nil = they never change
 	pokes   chan struct{}
-	running mishap.Group
+	running recovery.Group
 
 	kernel *fsnotify.Watcher // nil if the kernel is not asked, or has no watches left
 	blind  bool              // the kernel does not watch everything

@@ -46,7 +46,7 @@ var doors = map[string][]string{
 	"topology":           {"internal"},
 	"trust":              {"internal"},
 	"pool":               nil,
-	"city":               {"mail", "events", "beads", "internal/mishap"},
+	"city":               {"mail", "events", "beads", "internal/recovery"},
 	"city/verb":          {"city"},
 	"city/*":             {"city", "mail", "events", "beads", "beads/*"},
 	"mail":               {"beads", "internal"},
@@ -186,10 +186,10 @@ func TestTheRulesBite(t *testing.T) {
 		{"controller", "beads", true}, {"controller", "beads/*", false}, {"controller", guardRoom, true}, {guardRoom, "beads/*", false}, {"beads", "beads/*", false},
 		{"city", "beads/*", false}, {"city/*", "beads/*", true}, {"api", "city/*", false},
 		{"automation", "formula", true}, {"formula", "automation", false}, {"automation", "config", false},
-		{"city", "internal/mishap", true}, {"city", "internal", false}, {"api", "internal/mishap", true}, {"watchdog", "internal/mishap", false},
-		{"internal/mishap", "internal", false},
+		{"city", "internal/recovery", true}, {"city", "internal", false}, {"api", "internal/recovery", true}, {"watchdog", "internal/recovery", false},
+		{"internal/recovery", "internal", false},
 		{"cli/doctor", "cli/host", true}, {"cli/host", "cli/doctor", false}, {"cli/host", "controller", true}, {"cli/env", "cli", false},
-		{"cli/env", "internal/mishap", true}, {"cli/output", "cli/exit", true}, {"cli/exit", "cli/output", false}, {"cli/output", "cli", false},
+		{"cli/env", "internal/recovery", true}, {"cli/output", "cli/exit", true}, {"cli/exit", "cli/output", false}, {"cli/output", "cli", false},
 	} {
 		if got := open(c.from, c.to); got != c.want {
 			t.Errorf("open(%q, %q) = %v", c.from, c.to, got)
@@ -203,7 +203,7 @@ func TestTheRulesBite(t *testing.T) {
 		}
 	}
 	for dir, want := range map[string]string{
-		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "events/mirror": "events/*", "city": "city", "city/citytest": "city/*", "tui": "tui", "tui/widget": "tui/widget", "internal/disk": "internal", "internal/mishap": "internal/mishap", "api/wire": "api",
+		"": "main", "cli": "cli", "session": "session", "session/pty": "session/*", "beads/sqlite": "beads/*", "events/mirror": "events/*", "city": "city", "city/citytest": "city/*", "tui": "tui", "tui/widget": "tui/widget", "internal/disk": "internal", "internal/recovery": "internal/recovery", "api/wire": "api",
 	} {
 		if got, ok := room(dir); !ok || got != want {
 			t.Errorf("room(%q) = %q, %v", dir, got, ok)
@@ -215,7 +215,7 @@ func TestTheRulesBite(t *testing.T) {
 }
 
 // leaf is a part of internal that needs nothing itself, and that may be used where the rest of it may not.
-const leaf = "internal/mishap"
+const leaf = "internal/recovery"
 
 // guardRoom stands before every store and needs none of them.
 const guardRoom = "beads/guard"

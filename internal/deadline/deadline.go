@@ -4,7 +4,7 @@ package deadline
 
 import (
 	"context"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"sync"
 	"time"
 )
@@ -46,7 +46,7 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	k := &call[T]{started: time.Now(), done: make(chan struct{})}
 	c.pending[name] = k
 	go func() { // without an owner: it may never end
-		fault := mishap.Catch(func() { k.result = f() })
+		fault := recovery.Catch(func() { k.result = f() })
 		c.mu.Lock()
 		delete(c.pending, name)
 		if fault != nil {

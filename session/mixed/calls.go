@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -87,7 +87,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		}
 	}
 	p.mu.Unlock()
-	var wg mishap.Group
+	var wg recovery.Group
 	errs := make([]error, len(these))
 	for i, m := range these {
 		wg.Go(func() {
@@ -117,7 +117,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, listLimit)
 	defer cancel()
 	lists, errs := make([][]session.Status, len(used)), make([]error, len(used))
-	var wg mishap.Group
+	var wg recovery.Group
 	for i, m := range used {
 		wg.Go(func() { lists[i], errs[i] = p.list(ctx, m) })
 	}

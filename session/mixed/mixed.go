@@ -18,7 +18,7 @@ import (
 	"strings"
 	"sync"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -50,7 +50,7 @@ type Provider struct {
 	done  chan struct{}
 	life  context.Context // of the looks at patient providers; end ends it
 	end   context.CancelCauseFunc
-	wg    mishap.Group
+	wg    recovery.Group
 
 	opening sync.Mutex    // held while a provider is opened
 	pen     chan struct{} // holds a token while the marks are written
@@ -114,7 +114,7 @@ func New(o Options) (*Provider, error) {
 		o: o, exits: make(chan session.Exit, exitsKept), done: make(chan struct{}),
 		pen:     make(chan struct{}, 1),
 		members: map[string]*member{}, held: map[string][]place{},
-		wg: mishap.Group{Tell: mishap.Fatal(o.Broken)},
+		wg: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
 	}
 	p.life, p.end = context.WithCancelCause(context.Background())
 	marked, err := Marks(o.Dir)

@@ -25,7 +25,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/internal/disk"
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session"
 	"gcity/session/protocol"
 )
@@ -61,7 +61,7 @@ type Provider struct {
 	listener *os.File // the socket that each helper inherits
 	socket   string
 	stop     context.CancelFunc
-	wg       mishap.Group
+	wg       recovery.Group
 
 	mu     sync.Mutex
 	down   error     // why no helper runs; nil = one does
@@ -78,7 +78,7 @@ func New(o Options) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{o: o}
-	p.wg.Tell = mishap.Fatal(o.Broken)
+	p.wg.OnPanic = recovery.Fatal(o.Broken)
 	if err := p.listen(); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -37,7 +37,7 @@ type Client struct {
 	http  *http.Client
 	exits chan session.Exit
 	end   context.CancelFunc
-	wg    mishap.Group
+	wg    recovery.Group
 
 	mu     sync.Mutex
 	answer OpenAnswer
@@ -76,7 +76,7 @@ func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 		DialContext:         dial,
 		MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute, DisableCompression: true,
 	}}
-	c.wg.Tell = mishap.Fatal(o.Broken)
+	c.wg.OnPanic = recovery.Fatal(o.Broken)
 	if err := c.open(ctx); err != nil {
 		c.http.CloseIdleConnections()
 		return nil, err

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 )
 
 // Serve is the main function of a helper: it serves the inherited socket until standard input ends, which is when
@@ -26,7 +26,7 @@ func Serve(
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var wg mishap.Group
+	var wg recovery.Group
 	wg.Go(func() {
 		_, _ = io.Copy(io.Discard, os.Stdin) // however it ends, gcity is gone
 		cancel()
@@ -42,7 +42,7 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 		Handler: h, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	var wg mishap.Group
+	var wg recovery.Group
 	wg.Go(func() {
 		<-ctx.Done()
 		server.Close()

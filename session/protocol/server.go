@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -28,7 +28,7 @@ type Opened struct {
 type Server struct {
 	open func(ctx context.Context, r OpenRequest) (Opened, error)
 	mux  *http.ServeMux
-	wg   mishap.Group
+	wg   recovery.Group
 
 	opening sync.Mutex // held while the provider is made
 

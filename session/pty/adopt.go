@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gcity/internal/disk"
-	"gcity/internal/mishap"
 	"gcity/internal/proc"
+	"gcity/internal/recovery"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -54,7 +54,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	for _, f := range folders {
 		if f.IsDir() && p.find(f.Name()) == nil {
 			g.Go(func() (err error) {
-				fault := mishap.Catch(func() { err = p.adopt(ctx, f.Name()) })
+				fault := recovery.Catch(func() { err = p.adopt(ctx, f.Name()) })
 				return errors.Join(fault, err)
 			})
 		}

@@ -23,8 +23,8 @@ import (
 	"time"
 
 	"gcity/internal/disk"
-	"gcity/internal/mishap"
 	"gcity/internal/proc"
+	"gcity/internal/recovery"
 	"gcity/session"
 	"gcity/session/pty/internal/holder"
 	"gcity/session/pty/internal/wire"
@@ -83,7 +83,7 @@ type Provider struct {
 	errlog *os.File      // where holders complain
 	ctx    context.Context
 	close  context.CancelFunc
-	wg     mishap.Group
+	wg     recovery.Group
 
 	mu       sync.Mutex
 	sessions map[string]*entry
@@ -155,7 +155,7 @@ func New(o Options) (*Provider, error) {
 		ctx:      ctx,
 		close:    cancel,
 		sessions: make(map[string]*entry),
-		wg:       mishap.Group{Tell: mishap.Fatal(o.Broken)},
+		wg:       recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
 	}
 	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
 	defer cancelAdopt()

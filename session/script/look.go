@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/mishap"
 	"gcity/internal/proc"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -56,7 +56,7 @@ func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []st
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
 	places := make(chan struct{}, asksAtOnce)
-	var looks mishap.Group
+	var looks recovery.Group
 	defer looks.Wait()
 	for name, id := range ids {
 		places <- struct{}{}

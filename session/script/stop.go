@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"gcity/internal/mishap"
 	"gcity/internal/proc"
+	"gcity/internal/recovery"
 )
 
 // askEvery is how often the script is asked whether a session that is not on this machine has ended.
@@ -148,7 +148,7 @@ func (p *Provider) unask(e *entry) {
 // ask interrupts a session and gives it time to end by itself, as long as nobody hastens its stop. The grace begins
 // once the interrupt is given.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
-	var asking mishap.Group
+	var asking recovery.Group
 	defer asking.Wait()
 	ctx, over := context.WithCancel(ctx)
 	defer over()

@@ -28,8 +28,8 @@ import (
 	"time"
 
 	"gcity/internal/disk"
-	"gcity/internal/mishap"
 	"gcity/internal/proc"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -66,7 +66,7 @@ type Provider struct {
 	exits   chan session.Exit
 	ctx     context.Context
 	close   context.CancelFunc
-	wg      mishap.Group
+	wg      recovery.Group
 	looking chan struct{} // holds a token: one look at a time
 
 	mu       sync.Mutex
@@ -125,7 +125,7 @@ func New(o Options) (*Provider, error) {
 		exits: make(chan session.Exit, exitsKept), ctx: ctx, close: cancel,
 		looking:  make(chan struct{}, 1),
 		sessions: make(map[string]*entry), expected: make(map[string]chan *net.UnixConn),
-		wg: mishap.Group{Tell: mishap.Fatal(o.Broken)},
+		wg: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
 	}
 	p.looking <- struct{}{}
 	if err := p.open(); err != nil {
@@ -142,7 +142,7 @@ func New(o Options) (*Provider, error) {
 		p.Close()
 		return nil, err
 	}
-	var wg mishap.Group
+	var wg recovery.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
 		// the first List reports what ended while nobody looked

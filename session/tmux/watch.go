@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"gcity/internal/mishap"
+	"gcity/internal/recovery"
 	"gcity/session"
 )
 
@@ -54,7 +54,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 		return fmt.Errorf("cannot watch %q: %w", rec.Name, err)
 	}
 	w := &watcher{rec: rec, news: make(chan struct{}, 1), done: make(chan struct{})}
-	var wg mishap.Group
+	var wg recovery.Group
 	wg.Go(func() { w.listen(out) })
 	defer func() {
 		cancel()

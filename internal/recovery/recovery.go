@@ -1,6 +1,6 @@
-// Package mishap keeps a fault in one goroutine from ending the whole program: what panics becomes an error of
-// whoever owns the goroutine.
-package mishap
+// Package recovery turns a panic into an error for the owner of the goroutine, so that one fault does not end the whole
+// program.
+package recovery
 
 import (
 	"errors"
@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Panic is a panic that was caught.
+// Panic is the error of a recovered panic.
 type Panic struct {
-	Value any // as it was given to panic
+	Value any // the argument of panic
 	stack []byte
 }
 
 func (p *Panic) Error() string { return fmt.Sprintf("a fault in gcity itself: %v", p.Value) }
 
-// Unwrap gives an error that was given to panic.
+// Unwrap returns the panic's value if it is an error.
 func (p *Panic) Unwrap() error { err, _ := p.Value.(error); return err }
 
-// Stack is of the goroutine that panicked, where it did.
+// Stack returns the stack of the goroutine at the panic.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// Catch calls f and gives what it panics with, as a *Panic; one that is caught a second time stays what it was.
+// Catch calls f and returns a *Panic if f panics, else nil. A *Panic that is raised again is returned unchanged.
 func Catch(f func()) (err error) {
 	defer func() {
 		switch v := recover().(type) {
@@ -39,7 +39,7 @@ func Catch(f func()) (err error) {
 	return nil
 }
 
-// Try is Catch of what may fail by itself.
+// Try calls f and returns its error, or a *Panic if f panics.
 func Try(f func() error) (err error) {
 	if fault := Catch(func() { err = f() }); fault != nil {
 		return fault
@@ -47,10 +47,10 @@ func Try(f func() error) (err error) {
 	return err
 }
 
-// Fatal is tell, or where that is nil what ends the program as a panic does that nobody caught.
-func Fatal(tell func(error)) func(error) {
-	if tell != nil {
-		return tell
+// Fatal returns report, or if report is nil a function that ends the program like an unrecovered panic.
+func Fatal(report func(error)) func(error) {
+	if report != nil {
+		return report
 	}
 	return func(err error) {
 		if p, ok := errors.AsType[*Panic](err); ok {
@@ -62,13 +62,12 @@ func Fatal(tell func(error)) func(error) {
 
 // Group is a sync.WaitGroup whose goroutines may panic. The zero value is ready.
 type Group struct {
-	// Tell hears of a panic, in the goroutine that had it, before Wait can return. Nil: Wait panics with it, so
-	// that it is whoever waits that has the fault.
-	Tell func(error)
+	// OnPanic is called with a panic, in the goroutine that panicked, before Wait returns. If it is nil, Wait panics instead.
+	OnPanic func(error)
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex
-	first error // panic
+	first error // the first panic
 }
 
 // Go calls f in a goroutine.
@@ -77,8 +76,8 @@ func (g *Group) Go(f func()) {
 		err := Catch(f)
 		switch {
 		case err == nil:
-		case g.Tell != nil:
-			g.Tell(err)
+		case g.OnPanic != nil:
+			g.OnPanic(err)
 		default:
 			g.mu.Lock()
 			defer g.mu.Unlock()
@@ -89,7 +88,7 @@ func (g *Group) Go(f func()) {
 	})
 }
 
-// Wait waits until all have ended.
+// Wait waits until all goroutines have ended.
 func (g *Group) Wait() {
 	g.wg.Wait()
 	g.mu.Lock()
@@ -101,10 +100,10 @@ func (g *Group) Wait() {
 	}
 }
 
-// WaitFor is Wait for so long at most; it reports whether all have ended. What then goes on is nobody's.
+// WaitFor waits for at most d and reports whether all goroutines have ended. It leaves the others running.
 func (g *Group) WaitFor(d time.Duration) bool {
 	over := make(chan struct{})
-	go func() { // as long as the slowest
+	go func() { // ends with the slowest goroutine
 		defer close(over)
 		g.wg.Wait()
 	}()

@@ -1,4 +1,4 @@
-package mishap
+package recovery
 
 import (
 	"bytes"
@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-func faulty() { panic("nobody thought of this") }
+func faulty() { panic("not expected") }
 
-// What was caught says what and where, and stays so when it is caught again.
+// A caught panic keeps its value and its stack, also if it is raised and caught again.
 func TestCatch(t *testing.T) {
 	if err := Catch(func() {}); err != nil {
-		t.Errorf("nothing happened, and that is %v", err)
+		t.Errorf("no panic, but Catch returned %v", err)
 	}
 	err := Catch(func() {
 		if err := Catch(faulty); err != nil {
@@ -21,7 +21,7 @@ func TestCatch(t *testing.T) {
 		}
 	})
 	p, ok := errors.AsType[*Panic](err)
-	if !ok || p.Value != "nobody thought of this" || !bytes.Contains(p.Stack(), []byte("mishap.faulty")) {
+	if !ok || p.Value != "not expected" || !bytes.Contains(p.Stack(), []byte("recovery.faulty")) {
 		t.Fatalf("%v\n%s", err, p.Stack())
 	}
 	if err := Catch(func() { panic(io.ErrUnexpectedEOF) }); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -35,7 +35,7 @@ func TestCatch(t *testing.T) {
 	}
 }
 
-// Who waits has the fault where nobody else is told of it.
+// Wait panics with the fault unless OnPanic is set.
 func TestGroup(t *testing.T) {
 	var g Group
 	for range 3 {
@@ -43,30 +43,30 @@ func TestGroup(t *testing.T) {
 	}
 	g.Go(func() {})
 	if err := Catch(g.Wait); err == nil {
-		t.Error("nobody heard of the panics")
+		t.Error("Wait did not report the panics")
 	}
 	if err := Catch(g.Wait); err != nil {
-		t.Errorf("heard of twice: %v", err)
+		t.Errorf("reported twice: %v", err)
 	}
 	heard := make(chan error, 2)
-	told := Group{Tell: func(err error) { heard <- err }}
+	told := Group{OnPanic: func(err error) { heard <- err }}
 	told.Go(faulty)
 	told.Go(faulty)
 	if err := Catch(told.Wait); err != nil || len(heard) != 2 {
-		t.Errorf("%v, and %d told", err, len(heard))
+		t.Errorf("%v, and %d calls of OnPanic", err, len(heard))
 	}
 }
 
-// A goroutine that never ends holds nobody up for longer than he wants.
+// WaitFor does not wait longer for a goroutine that never ends.
 func TestWaitFor(t *testing.T) {
 	var g Group
 	end := make(chan struct{})
 	g.Go(func() { <-end })
 	if g.WaitFor(time.Millisecond) {
-		t.Error("it has not ended")
+		t.Error("WaitFor returned true before the end")
 	}
 	close(end)
 	if !g.WaitFor(time.Minute) {
-		t.Error("it has ended")
+		t.Error("WaitFor returned false after the end")
 	}
 }
