@@ -15,7 +15,7 @@ import (
 	"gcity/api"
 	"gcity/city"
 	"gcity/events"
-	"gcity/internal/lastwords"
+	"gcity/internal/shutdown"
 )
 
 // pipes is a listener in memory, whose time is that of the test.
@@ -121,7 +121,7 @@ func TestHalfRequestsMakeRoom(t *testing.T) {
 // A door that is closed before the city's end takes nothing of its last words, and has no say in them.
 func TestNoLastWordsBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f, last := town(), lastwords.New(time.Minute)
+		f, last := town(), shutdown.New(time.Minute)
 		f.OnDo(func(city.Command) (city.Receipt, error) {
 			time.Sleep(7 * time.Second) // more than a request has when the door closes
 			return city.Receipt{}, nil

@@ -34,7 +34,7 @@ import (
 	"gcity/events"
 	"gcity/internal/colour"
 	"gcity/internal/disk"
-	"gcity/internal/lastwords"
+	"gcity/internal/shutdown"
 	"gcity/session"
 )
 
@@ -101,7 +101,7 @@ type Options struct {
 	Home func() error
 	Beat func(status string) // called after each turn, at least every 10 s; may be nil
 	// of what Run does after its last decision; begun by Run; nil: Farewell
-	Last  *lastwords.Time
+	Last  *shutdown.Deadline
 	Pulse time.Duration // how often the loop turns while a client watches; 0 = 1 s
 }
 
@@ -160,7 +160,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.Last == nil {
-		o.Last = lastwords.New(Farewell)
+		o.Last = shutdown.New(Farewell)
 	}
 	if o.At == "" {
 		o.At = o.Dir

@@ -16,8 +16,8 @@ import (
 	"gcity/config"
 	"gcity/config/edit"
 	"gcity/controller/effect"
-	"gcity/internal/lastwords"
 	"gcity/internal/recovery"
+	"gcity/internal/shutdown"
 	"gcity/session"
 )
 
@@ -71,7 +71,7 @@ type starting struct {
 func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 
 func newRunner(c *Controller) *runner {
-	ctx, cancel := context.WithCancel(lastwords.In(context.Background(), c.o.Last))
+	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), c.o.Last))
 	r := &runner{
 		c: c, ctx: ctx, cancel: cancel, closed: make(chan struct{}),
 		shop:   newWorkshop(ctx),

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"gcity/beads"
-	"gcity/internal/lastwords"
+	"gcity/internal/shutdown"
 )
 
 // undoLimit is how long it may take to close the half of a batch that could not be made whole.
@@ -171,7 +171,7 @@ func (m *making) links(b beads.Bead) (parent string, needs []string) {
 
 // undo closes what was made, also when there is no time left for the rest.
 func (m *making) undo(ctx context.Context, why error) error {
-	ctx, cancel := lastwords.Amend(ctx, undoLimit)
+	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{beads.CloseReason: "made in part only"}
@@ -189,7 +189,7 @@ func (m *making) undo(ctx context.Context, why error) error {
 		}
 	}
 	if len(left) > 0 {
-		lastwords.GiveUp(ctx, "closing what was made of a batch that broke, which is left open: %s",
+		shutdown.GiveUp(ctx, "closing what was made of a batch that broke, which is left open: %s",
 			strings.Join(left, ", "))
 		return fmt.Errorf("%w; what was made before that is left open: %s", why,
 			strings.Join(left, ", "))

@@ -15,7 +15,7 @@ import (
 	"gcity/config/watch"
 	"gcity/controller"
 	"gcity/events/mirror"
-	"gcity/internal/lastwords"
+	"gcity/internal/shutdown"
 	"gcity/session"
 	"gcity/session/pty"
 	"gcity/tui"
@@ -48,7 +48,7 @@ type parts struct {
 	sessions session.Provider
 	// answers on the socket until ctx ends; nil if settling
 	serve  func(ctx context.Context) error
-	last   *lastwords.Time           // of all that follows the loop's last decision
+	last   *shutdown.Deadline        // of all that follows the loop's last decision
 	mirror func(ctx context.Context) // tells a script of events until ctx ends
 	// answers over TCP, where that is wanted, until ctx ends
 	door     func(ctx context.Context)
@@ -109,7 +109,7 @@ func assemble(ctx context.Context, c *config.City, version string, o HouseOption
 			}
 			return workstore.PlacesOf(o.Dir, s)
 		}}
-	last, tcp := lastwords.New(controller.Farewell), newStreet(o.Dir)
+	last, tcp := shutdown.New(controller.Farewell), newStreet(o.Dir)
 	undo.Add(func() { work.Close(last, o.Logger) })
 	files := OpenFiles(nil)
 	if text := controller.FewFiles(files, len(folder.Plan(c, o.Dir))); text != "" {

@@ -13,8 +13,8 @@ import (
 
 	"gcity/city"
 	"gcity/cli/folder"
-	"gcity/internal/lastwords"
 	"gcity/internal/recovery"
+	"gcity/internal/shutdown"
 )
 
 // endless is a loop that ends when it is told to.
@@ -37,7 +37,7 @@ func quietCity(closeIt func()) *kept {
 	until := func(ctx context.Context) { <-ctx.Done() }
 	return &kept{own: slog.New(slog.DiscardHandler), signals: make(chan os.Signal, 8), release: func() {}, House: &House{
 		Logger: slog.New(slog.DiscardHandler), Done: make(chan struct{}),
-		parts: parts{Loop: endless{}, last: lastwords.New(time.Second), faults: folder.NewFaults(), mirror: until, door: until,
+		parts: parts{Loop: endless{}, last: shutdown.New(time.Second), faults: folder.NewFaults(), mirror: until, door: until,
 			serve: func(ctx context.Context) error { <-ctx.Done(); return nil }, GiveBack: closeIt},
 	}}
 }

@@ -23,9 +23,9 @@ import (
 	"gcity/controller"
 	"gcity/events"
 	"gcity/internal/deadline"
-	"gcity/internal/lastwords"
 	"gcity/internal/recovery"
 	"gcity/internal/shell"
+	"gcity/internal/shutdown"
 	"gcity/internal/toml"
 	"gcity/supervisor"
 )
@@ -161,7 +161,7 @@ type supervised struct {
 	*supervisor.Supervisor
 	Serve func(ctx context.Context) error // answers on its socket
 	Door  func(ctx context.Context)       // answers over TCP
-	Last  *lastwords.Time
+	Last  *shutdown.Deadline
 	Close func()
 }
 
@@ -185,7 +185,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}
 	undo.Add(func() { _ = l.Close() }) // ServeFleet has closed it already
 	lost := func(err error) { logger.Error("files are not watched any more", "error", err) }
-	wants, last := make(chan api.TCP, 1), lastwords.New(controller.Farewell)
+	wants, last := make(chan api.TCP, 1), shutdown.New(controller.Farewell)
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
 		Home: h, Logger: logger, Version: e.Version,

@@ -10,7 +10,7 @@ import (
 	"gcity/beads/bd"
 	"gcity/cli/folder"
 	"gcity/config"
-	"gcity/internal/lastwords"
+	"gcity/internal/shutdown"
 )
 
 // doltEvery is the time between two looks at a managed server.
@@ -41,7 +41,7 @@ func DoltServer(c *config.City) *bd.Server {
 // KeepDolt starts a server whenever none answers, until ctx ends. Then it stops the server if the city was
 // stopped, and leaves it to the agents if they go on.
 func KeepDolt(ctx context.Context, s *bd.Server, logger *slog.Logger, ended func() bool,
-	last *lastwords.Time) {
+	last *shutdown.Deadline) {
 	failing := ""
 	for wait := time.Duration(0); folder.Pause(ctx, wait); wait = doltEvery {
 		started, err := s.Ensure(ctx)

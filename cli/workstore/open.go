@@ -16,8 +16,8 @@ import (
 	"gcity/beads/script"
 	"gcity/beads/sqlite"
 	"gcity/cli/folder"
-	"gcity/internal/lastwords"
 	"gcity/internal/ownership"
+	"gcity/internal/shutdown"
 	"gcity/trust"
 )
 
@@ -133,7 +133,7 @@ func (s *Stores) Of(rig string) (beads.Store, error) {
 func (s *Stores) BackUp(ctx context.Context) error { return backUpAll(ctx, s.Places(), time.Now()) }
 
 // Close lets go of all of them, of scripts within the last words.
-func (s *Stores) Close(last *lastwords.Time, logger *slog.Logger) {
+func (s *Stores) Close(last *shutdown.Deadline, logger *slog.Logger) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for p, have := range s.Open {

@@ -25,8 +25,8 @@ import (
 
 	"gcity/events"
 	"gcity/internal/disk"
-	"gcity/internal/lastwords"
 	"gcity/internal/shell"
+	"gcity/internal/shutdown"
 )
 
 const (
@@ -67,7 +67,7 @@ type Options struct {
 	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv says what of it the script gets.
 	Environ []string
 	// within which Run ends once ctx has ended; nil: it has lastWords for itself
-	Last *lastwords.Time
+	Last *shutdown.Deadline
 }
 
 // Place is how far a script has come.

@@ -24,8 +24,8 @@ import (
 	"time"
 
 	"gcity/internal/disk"
-	"gcity/internal/lastwords"
 	"gcity/internal/proc"
+	"gcity/internal/shutdown"
 	"gcity/session"
 )
 
@@ -256,10 +256,10 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 // takeBack ends what a start that failed may have begun. Where that cannot be done at once the session lives, as
 // far as is known, and the next look or stop tries again.
 func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *record) error {
-	ctx, cancel := lastwords.Amend(ctx, opLimit)
+	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
-		lastwords.GiveUp(ctx, "taking back the start of %s, which the next controller does",
+		shutdown.GiveUp(ctx, "taking back the start of %s, which the next controller does",
 			rec.Agent)
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}

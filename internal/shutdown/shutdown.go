@@ -1,0 +1,117 @@
+// Package shutdown limits the time that a program spends after it has decided to end: finishing requests, undoing what is
+// half done, notifying others. What is not done by then is abandoned and reported.
+package shutdown
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrTimeout is the cause of a context that ends because the shutdown took too long.
+var ErrTimeout = errors.New("the shutdown deadline has passed")
+
+// Deadline limits one shutdown. It is safe for concurrent use.
+type Deadline struct {
+	limit time.Duration
+	begun chan struct{}
+
+	cleanup, all       context.Context
+	endCleanup, endAll context.CancelCauseFunc
+
+	mu        sync.Mutex
+	timers    []*time.Timer // nil until the shutdown begins
+	cleanupBy time.Time     // when cleanup ends
+	abandoned []string
+}
+
+// New returns a deadline of limit after Begin. Cleanup may use two thirds of it, so that time remains to notify others.
+func New(limit time.Duration) *Deadline {
+	d := &Deadline{limit: limit, begun: make(chan struct{})}
+	d.all, d.endAll = context.WithCancelCause(context.Background())
+	d.cleanup, d.endCleanup = context.WithCancelCause(d.all)
+	return d
+}
+
+// Begin starts the timers, unless the shutdown has begun already.
+func (d *Deadline) Begin() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timers != nil {
+		return
+	}
+	d.cleanupBy = time.Now().Add(d.limit * 2 / 3)
+	d.timers = []*time.Timer{
+		time.AfterFunc(d.limit*2/3, func() { d.endCleanup(ErrTimeout) }),
+		time.AfterFunc(d.limit, func() { d.endAll(ErrTimeout) }),
+	}
+	close(d.begun)
+}
+
+// Limit returns the whole length of the shutdown.
+func (d *Deadline) Limit() time.Duration { return d.limit }
+
+// Begun is closed when the shutdown begins.
+func (d *Deadline) Begun() <-chan struct{} { return d.begun }
+
+// Left returns the time that remains for work in progress and cleanup: limit, or less once the shutdown has begun.
+func (d *Deadline) Left(limit time.Duration) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timers == nil {
+		return limit
+	}
+	return max(0, min(limit, time.Until(d.cleanupBy)))
+}
+
+// Context returns a context that ends at the deadline, with ErrTimeout as its cause.
+func (d *Deadline) Context() context.Context { return d.all }
+
+// GiveUp records what was not done.
+func (d *Deadline) GiveUp(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.abandoned = append(d.abandoned, fmt.Sprintf(format, args...))
+}
+
+// End stops the timers and returns what was abandoned, "" if nothing was.
+func (d *Deadline) End() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, timer := range d.timers {
+		timer.Stop()
+	}
+	d.endAll(nil)
+	return strings.Join(d.abandoned, "; ")
+}
+
+type key struct{}
+
+// NewContext returns a copy of ctx that carries d.
+func NewContext(ctx context.Context, d *Deadline) context.Context {
+	return context.WithValue(ctx, key{}, d)
+}
+
+// CleanupContext returns a context for cleanup that must happen although ctx has ended. It lasts for limit, or until the
+// cleanup time of the shutdown that ctx carries is over.
+func CleanupContext(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	d, ok := ctx.Value(key{}).(*Deadline)
+	if !ok {
+		return own, cancel
+	}
+	own, end := context.WithCancelCause(own)
+	stop := context.AfterFunc(d.cleanup, func() { end(context.Cause(d.cleanup)) })
+	return own, func() { stop(); end(nil); cancel() }
+}
+
+// GiveUp records what was not done because the shutdown ended the given cleanup context. If the context ended for another
+// reason, GiveUp records nothing.
+func GiveUp(cleanup context.Context, format string, args ...any) {
+	if d, ok := cleanup.Value(key{}).(*Deadline); ok && errors.Is(context.Cause(cleanup), ErrTimeout) {
+		d.GiveUp(format, args...)
+	}
+}
