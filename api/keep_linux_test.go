@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"gcity/api"
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // A token on a server that is gone keeps nobody from taking another file for it.
 func TestKeepMuteToken(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, free := mute.Folder(t, false)
+	hung, _, free := hungfs.Mount(t, false)
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
 		t.Fatal(err)

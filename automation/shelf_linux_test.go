@@ -8,19 +8,19 @@ import (
 
 	"gcity/formula"
 	"gcity/internal/await"
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // A layer that does not answer is said not to, keeps nobody from finding what the others have, and keeps what was found in
 // it before. When it answers it is read again.
 func TestALayerThatDoesNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
 	w := newTown(t, "city", "demo/own")
 	w.write("city", "a", byHand("one"))
 	w.write("demo/own", "b", byHand("two"))
-	hung, _, free := mute.Folder(t, false)
+	hung, _, free := hungfs.Mount(t, false)
 	w.o.Patience = 100 * time.Millisecond
 	never := formula.Layer{Dir: filepath.Join(hung, "formulas"), Title: "rig hung", Rig: "hung"}
 	w.layers = []formula.Layer{w.layers[0], never, w.layers[1]}

@@ -8,15 +8,15 @@ import (
 	"testing"
 
 	"gcity/cli/exit"
-	dumb "gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // A city in a folder that does not answer is said to be so, by any command.
 func TestACityThatDoesNotAnswer(t *testing.T) {
-	if !dumb.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, _ := dumb.Folder(t, false)
+	hung, _, _ := hungfs.Mount(t, false)
 	for _, args := range [][]string{{"start"}, {"status"}} {
 		cmd := exec.Command("gcity", append(args, "--city", filepath.Join(hung, "c"))...)
 		out, err := cmd.CombinedOutput()

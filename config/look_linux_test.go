@@ -7,16 +7,16 @@ import (
 	"testing"
 
 	wait "gcity/internal/await"
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // A folder that does not answer is its rig's problem: the others are known, nobody asks it twice at a time, and when it
 // answers that is known too.
 func TestRigsFolderDoesNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, free := mute.Folder(t, false)
+	hung, _, free := hungfs.Mount(t, false)
 	dir := folder(t, "")
 	project := filepath.Join(hung, "project")
 	put(t, filepath.Join(dir, FileName), "[[rigs]]\nname = \"hung\"\npath = \""+project+

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	wait "gcity/internal/await"
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // What agents are told and given may be where nobody answers: that is said, and holds nobody up.
 func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, free := mute.Folder(t, false)
+	hung, _, free := hungfs.Mount(t, false)
 	dir := folderOf(t, map[string]string{FileName: "[[agents]]\nname = \"a\"\n" +
 		"prompt_template = \"" + hung + "/p/p.md.tmpl\"\noverlay_dir = \"" + hung + "/o\"\n"})
 	rereading(t, dir)

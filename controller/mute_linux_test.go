@@ -12,7 +12,7 @@ import (
 	"gcity/automation"
 	"gcity/controller/effect"
 	"gcity/formula"
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // soon is the result of something that is to come to an end whatever a folder does.
@@ -31,10 +31,10 @@ func soon[T any](t *testing.T, what string, work func() T) T {
 
 // A run ends at its timeout, and with the city, when the folder of its script or its formula does not answer.
 func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, _ := mute.Folder(t, false)
+	hung, _, _ := hungfs.Mount(t, false)
 	w, _ := workTown(t)
 	source := w.m.conf.Source
 	of := func(d automation.Definition) effect.Run {
@@ -66,10 +66,10 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 
 // A layer that does not answer keeps the automations of the others from nothing, and its city hears of it.
 func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, _ := mute.Folder(t, false)
+	hung, _, _ := hungfs.Mount(t, false)
 	w, _ := workTown(t)
 	own := filepath.Join(w.dir, "own")
 	file := filepath.Join(own, automation.Folder, "a", automation.FileName)

@@ -7,15 +7,15 @@ import (
 	"time"
 
 	"gcity/controller/effect"
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // A heartbeat on a folder that does not answer keeps nobody waiting, is told, and is looked for by one look at a time.
 func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, _ := mute.Folder(t, false)
+	hung, _, _ := hungfs.Mount(t, false)
 	w, _ := workTown(t)
 	f := effect.ReadHeartbeat{Tier: "care", Path: filepath.Join(hung, "beats", "worker.json")}
 	for range 2 {

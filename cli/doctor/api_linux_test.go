@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"gcity/config"
-	silent "gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // A token on a server that is gone keeps nobody from hearing what else is wrong.
 func TestMuteToken(t *testing.T) {
-	if !silent.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, free := silent.Folder(t, false)
+	hung, _, free := hungfs.Mount(t, false)
 	f := judgeAPI(hung, config.API{Port: 8080, TokenFile: filepath.Join(hung, "token")})
 	if !strings.Contains(f.Detail, "does not answer") {
 		t.Errorf("%+v", f)

@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 )
 
 // Formulas and automations are watched in the folders that answer, whatever another one does.
 func TestWatchFoldersThatDoNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, _, free := mute.Folder(t, false)
+	hung, _, free := hungfs.Mount(t, false)
 	dir := folder(t, "")
 	ctx, cancel := context.WithCancel(t.Context())
 	begun := make(chan (<-chan struct{}), 1)

@@ -26,7 +26,7 @@ var openers = map[string][]string{
 var byPath = map[string]string{
 	"internal/disk/":               "it is the way",
 	"internal/proc/":               "/proc, and locks that are opened without following links",
-	"internal/mute/":               "for tests",
+	"internal/hungfs/":             "for tests",
 	"city/citytest/":               "for tests",
 	"screenshots/":                 "writes pictures for the project",
 	"internal/faults/":             "damages cities of its own on purpose",

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	wait "gcity/internal/await"
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 	"gcity/internal/proc"
 )
 
@@ -70,11 +70,11 @@ func TestFoldersThatCannotBeEntered(t *testing.T) {
 // A folder that does not answer keeps its line, and neither this process nor the caller after its deadline; even where
 // the kernel does not let go of the line.
 func TestFolderThatDoesNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
 	for _, deaf := range []bool{false, true} {
-		dir, asked, free := mute.Folder(t, deaf)
+		dir, asked, free := hungfs.Mount(t, deaf)
 		ctx, cancel := context.WithTimeout(t.Context(), wait.Limit)
 		defer cancel()
 		ended := make(chan error, 1)

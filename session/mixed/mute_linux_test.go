@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"gcity/internal/await"
-	"gcity/internal/mute"
+	"gcity/internal/hungfs"
 	"gcity/session"
 )
 
 // While a disk does not answer that has the marks, nobody waits for it but who has to have them written: the controller's loop,
 // which asks how patient one has to be, does not.
 func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
-	if !mute.Apart(t) {
+	if !hungfs.InNamespace(t) {
 		return
 	}
-	hung, asked, free := mute.Folder(t, true)
+	hung, asked, free := hungfs.Mount(t, true)
 	h := newHouse(t, "pty", "other")
 	p := h.mix(t, false)
 	home := h.dir + "~" // the disk with the city's folder hangs

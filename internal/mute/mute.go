@@ -1,2 +1,0 @@
-// Package mute makes folders that do not answer, for tests.
-package mute
