@@ -20,7 +20,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -293,7 +293,7 @@ func TestSlowReaderResumes(t *testing.T) {
 			t.Fatalf("event %d, want %d", e.Seq, next)
 		}
 		if next == 1 {
-			await.One(t, "whoever stalls is cut off", counted.cut)
+			eventually.Receive(t, "whoever stalls is cut off", counted.cut)
 		}
 		if next++; next > n {
 			break

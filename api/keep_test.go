@@ -14,7 +14,7 @@ import (
 	"gcity/api"
 	"gcity/city"
 	"gcity/city/citytest"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // door is a run of Keep.
@@ -170,7 +170,7 @@ func TestKeepToken(t *testing.T) {
 	}
 	other := "another-" + token
 	write(other)
-	eventually(t, func() bool {
+	waitUntil(t, func() bool {
 		r, err := http.NewRequest("GET", "http://"+addr+"/v0/agents", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -204,9 +204,9 @@ func TestKeepToken(t *testing.T) {
 	d.until("", "no file with a token")
 }
 
-func eventually(t *testing.T, done func() bool) {
+func waitUntil(t *testing.T, done func() bool) {
 	t.Helper()
-	await.Until(t, "it is done", done)
+	eventually.True(t, "it is done", done)
 }
 
 // A tenant whose token cannot be had is not let in, and the others are; the token counts as soon as it is there.

@@ -114,7 +114,7 @@ func TestKeysChange(t *testing.T) {
 
 	next := "next-" + acmeToken
 	write("acme", next, 0o600)
-	eventually(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // at no moment is the port closed
+	waitUntil(t, func() bool { return with(next, "/v0/tenant/acme/cities") == 200 }) // at no moment is the port closed
 	over(its)
 	if _, err := io.Copy(io.Discard, mine); errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error("a terminal that was opened with the old token is open still")
@@ -201,7 +201,7 @@ func TestKeysChangeAmidARequest(t *testing.T) {
 	sends, waits := begun(), begun()
 	next := "next-" + token
 	write(next)
-	eventually(t, func() bool {
+	waitUntil(t, func() bool {
 		code, _, _ := call(t, "GET", "http://"+addr+"/v0/status", "", "Authorization: Bearer "+next)
 		return code == 200
 	})

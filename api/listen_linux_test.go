@@ -15,8 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gcity/internal/await"
 	"gcity/internal/disk"
+	"gcity/internal/eventually"
 )
 
 // Whoever removes the socket of a city that runs cuts nobody who is connected, and keeps nobody out for good.
@@ -47,7 +47,7 @@ func TestRemovedSocketIsThereAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		far = await.One(t, "a connection", accepted)
+		far = eventually.Receive(t, "a connection", accepted)
 		t.Cleanup(func() { near.Close(); far.Close() })
 		return near, far
 	}
@@ -74,7 +74,7 @@ func TestRemovedSocketIsThereAgain(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := await.One(t, "the end", ended); !errors.Is(err, net.ErrClosed) {
+	if err := eventually.Receive(t, "the end", ended); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}
 	if _, err := os.Lstat(bound); !errors.Is(err, fs.ErrNotExist) {
@@ -282,7 +282,7 @@ func TestTerminalEnds(t *testing.T) {
 			far.Close()
 		}()
 		term := &terminal{conn: near, f: framer{r: near, w: near}, leave: func() bool { return true }}
-		_ = near.SetDeadline(time.Now().Add(await.Limit))
+		_ = near.SetDeadline(time.Now().Add(eventually.Timeout))
 		var err error
 		for buf := make([]byte, 1); err == nil; {
 			_, err = term.Read(buf)

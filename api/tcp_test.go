@@ -21,12 +21,12 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 const (
 	token    = "nobody-else-knows-this-0123456789"
-	patience = await.Limit // of every wait; nothing is judged by it
+	patience = eventually.Timeout // of every wait; nothing is judged by it
 )
 
 // overTCP offers a city on a port until the test ends, and checks that Serve ends then.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"gcity/formula"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/hungfs"
 )
 
@@ -35,5 +35,5 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 		t.Errorf("%d looks are under way", n)
 	}
 	free()
-	await.Until(t, "what answers now is taken for one that does", func() bool { return !strings.Contains(w.show(w.scan()), "does not answer") })
+	eventually.True(t, "what answers now is taken for one that does", func() bool { return !strings.Contains(w.show(w.scan()), "does not answer") })
 }

@@ -15,7 +15,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // The lines of docs/api.md work as they stand, with the token that the city makes and with those that a person makes; but
@@ -57,7 +57,7 @@ func TestCurlLines(t *testing.T) {
 		t.Helper()
 		var out string
 		var err error
-		await.Until(t, fmt.Sprintf("%q by %s", want, line), func() bool {
+		eventually.True(t, fmt.Sprintf("%q by %s", want, line), func() bool {
 			out, err = sh(line)
 			return err == nil && strings.Contains(out, want)
 		}, func() string { return fmt.Sprintf("%v\n%s", err, out) })

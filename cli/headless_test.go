@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // headlessCity starts gcity --headless in a city of one agent that lives, and stops it when the test ends.
@@ -125,7 +125,7 @@ func TestStuckStderr(t *testing.T) {
 	}
 	cmd, dir := headlessCity(t, w)
 	var out []byte
-	await.Until(t, "it is up", func() bool {
+	eventually.True(t, "it is up", func() bool {
 		out, err = exec.Command("gcity", "status", "--city", dir).CombinedOutput()
 		return err == nil && strings.Contains(string(out), "1 agent: 1 running · headless")
 	}, func() string { return fmt.Sprintf("%v\n%s", err, out) })

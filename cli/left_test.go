@@ -6,13 +6,13 @@ import (
 	"gcity/city"
 	"gcity/cli/folder"
 	"gcity/cli/offline"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // Whom a controller has is not left, also when the city's file is refused meanwhile, so that nobody opens it anew.
 func TestWhoIsLeft(t *testing.T) {
 	cmd, dir := headlessCity(t, nil)
-	await.Until(t, "its agent runs", func() bool {
+	eventually.True(t, "its agent runs", func() bool {
 		near, closeNear, err := folder.Dial(dir)
 		if err != nil {
 			return false

@@ -13,7 +13,7 @@ import (
 
 	"gcity/cli/env"
 	"gcity/cli/output"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/prefs"
 	"gcity/tui/panel"
 )
@@ -61,7 +61,7 @@ func TestPrefsPanic(t *testing.T) {
 	var said strings.Builder
 	var wg sync.WaitGroup
 	changes := env.WatchPrefs(t.Context(), a, &wg, env.OwnPrefs{Files: f}, slog.New(slog.NewTextHandler(&said, nil)))
-	again, late := time.NewTicker(time.Second), time.After(await.Limit)
+	again, late := time.NewTicker(time.Second), time.After(eventually.Timeout)
 	defer again.Stop()
 	for n, open := 0, true; open; n++ { // nobody says from when on it is watched, and a file has to rest before it is read
 		if err := os.WriteFile(f.Config, fmt.Appendf(nil, "# %d\n", n), 0o600); err != nil {

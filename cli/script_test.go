@@ -25,7 +25,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/offline"
 	"gcity/cli/sessions"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 	"gcity/session/pty"
 	"gcity/session/tmux"
@@ -92,7 +92,7 @@ func TestScripts(t *testing.T) {
 const quickEnd = "atexit_sleep_ms=0"
 
 // patience is the deadline of every wait in a script; nothing is judged by it.
-const patience = await.Limit
+const patience = eventually.Timeout
 
 // code N COMMAND… runs a command that must end with this exit code.
 func code(ts *testscript.TestScript, neg bool, args []string) {
@@ -122,7 +122,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	re, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	out := ""
-	eventually(ts, func() bool {
+	waitUntil(ts, func() bool {
 		_ = ts.Exec(args[1], args[2:]...) // its failures are part of what is waited through
 		out = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		return re.MatchString(out) != neg
@@ -134,7 +134,7 @@ func pidOf(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: pid VAR AGENT [NOT]")
 	}
-	eventually(ts, func() bool {
+	waitUntil(ts, func() bool {
 		if ts.Exec("gcity", "agent", "show", args[1], "--json") != nil {
 			return false
 		}
@@ -152,7 +152,7 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 	for _, arg := range args {
 		pid, err := strconv.Atoi(arg)
 		ts.Check(err)
-		eventually(ts, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, func() string { return "the end of " + arg })
+		waitUntil(ts, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, func() string { return "the end of " + arg })
 	}
 }
 
@@ -193,7 +193,7 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer closeSessions()
 	b := offline.Aside{Sessions: sessions}
-	eventually(ts, func() bool {
+	waitUntil(ts, func() bool {
 		st, err := b.Session(context.Background(), args[0])
 		ts.Check(err)
 		d, err := offline.DrainMarks(context.Background(), sessions.(session.Marker), st.Name)
@@ -202,8 +202,8 @@ func marked(ts *testscript.TestScript, neg bool, args []string) {
 	}, func() string { return "a drain at the session of " + args[0] })
 }
 
-func eventually(ts *testscript.TestScript, done func() bool, what func() string) {
-	if !await.So(done) {
+func waitUntil(ts *testscript.TestScript, done func() bool, what func() string) {
+	if !eventually.Poll(done) {
 		ts.Fatalf("waited in vain for %s", what())
 	}
 }
@@ -239,7 +239,7 @@ func stopAll(t *testing.T, work string, env []string) {
 		}
 	}
 	var left []string
-	if !await.So(func() bool { left = ofCity(work); return len(left) == 0 }) { // a holder that was let go is on its way out
+	if !eventually.Poll(func() bool { left = ofCity(work); return len(left) == 0 }) { // a holder that was let go is on its way out
 		t.Errorf("left running: %v", left)
 	}
 }

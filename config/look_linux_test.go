@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	wait "gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/hungfs"
 )
 
@@ -47,7 +47,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 		}
 	}
 	free()
-	wait.Until(t, "what answers now is taken for one that does", func() bool {
+	eventually.True(t, "what answers now is taken for one that does", func() bool {
 		return !strings.Contains(load().Rigs[0].Problem, "does not answer")
 	})
 }

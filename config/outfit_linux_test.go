@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	wait "gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/hungfs"
 )
 
@@ -35,7 +35,7 @@ func TestPromptsAndOverlaysThatDoNotAnswer(t *testing.T) {
 		t.Errorf("%v, want %s", said, want)
 	}
 	free()
-	wait.Until(t, "what answers now is taken for one that does", func() bool {
+	eventually.True(t, "what answers now is taken for one that does", func() bool {
 		c, err := Load(dir)
 		return err == nil && !strings.Contains(fmt.Sprint(c.Warnings), "does not answer")
 	})

@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // What a file of deeds holds that cannot be used is kept beside, before the file is replaced; and what can be used is.
@@ -132,7 +132,7 @@ func TestFollowersTellOfTheirEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.runner.finish(false)
-	in := await.One(t, "something is told", w.inbox)
+	in := eventually.Receive(t, "something is told", w.inbox)
 	if d, ok := in.(effect.FollowEnded); !ok || d.Err == nil {
 		t.Errorf("%T %+v", in, in)
 	}

@@ -16,7 +16,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/events"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // moments are the steps of a run at which its controller is killed, in their order. What says "after" has been carried out,
@@ -226,7 +226,7 @@ func (b bar) cut(t *testing.T) {
 func (w *life) recorded(t *testing.T, runs []city.Run) {
 	t.Helper()
 	var wrong []string
-	await.So(func() bool {
+	eventually.Poll(func() bool {
 		wrong = w.misrecorded(t, runs)
 		return len(wrong) == 0
 	})

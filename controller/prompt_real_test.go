@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"gcity/controller/effect"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 	"gcity/session/pty"
 )
@@ -39,7 +39,7 @@ func TestPromptOnARealScreen(t *testing.T) {
 		t.Helper()
 		var out string
 		var err error
-		await.Until(t, fmt.Sprintf("%q is shown", text), func() bool {
+		eventually.True(t, fmt.Sprintf("%q is shown", text), func() bool {
 			out, err = p.Output(t.Context(), "a", 0)
 			return err == nil && strings.Contains(out, text)
 		}, func() string { return fmt.Sprintf("%q, %v", out, err) })

@@ -18,7 +18,7 @@ import (
 	"gcity/config"
 	"gcity/controller"
 	"gcity/events"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session/pty"
 )
 
@@ -115,7 +115,7 @@ watches = "worker"
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	t.Cleanup(func() {
-		sctx, sc := context.WithTimeout(context.Background(), await.Limit)
+		sctx, sc := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer sc()
 		if _, err := c.Do(sctx, city.Shutdown{}); err != nil && err.Error() != "the controller has ended" { // by its test
 			t.Error(err)

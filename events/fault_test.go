@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // gaps returns what the events.gap lines count, and fails when there is more than one.
@@ -223,7 +223,7 @@ func TestFileTamperedWith(t *testing.T) {
 			}
 			far := make(chan uint64, 1)
 			go func() {
-				ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+				ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 				defer cancel()
 				defer close(far)
 				for e := range r.Follow(ctx, 3) {

@@ -8,12 +8,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // collect follows from the start until it has n events.
 func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event, error], n int) <-chan []Event {
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	out := make(chan []Event, 1)
 	go func() {
 		defer cancel()
@@ -37,7 +37,7 @@ func collect(t testing.TB, follow func(context.Context, uint64) iter.Seq2[Event,
 func TestSlowFollowerAcrossRotations(t *testing.T) {
 	const total = 3 * recentEvents
 	l := open(t, t.TempDir(), Options{SegmentSize: 100_000, datasync: noSync.datasync})
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
 	appendN(t, l, 10)
 	want := uint64(1)
@@ -143,7 +143,7 @@ func TestForeignLinesWake(t *testing.T) {
 	for i := range uint64(3) {
 		ch := l.Changed(i)
 		appendN(t, other, 1)
-		await.One(t, "being woken", ch)
+		eventually.Receive(t, "being woken", ch)
 	}
 	if last := appendN(t, l, 1); last != 4 {
 		t.Fatalf("seq %d, want 4", last)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 func open(t testing.TB, dir string, o Options) *Log {
@@ -121,7 +121,7 @@ func TestFollowHistoryThenLive(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir, Options{})
 	appendN(t, l, 10)
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
 	want := uint64(4)
 	for e, err := range l.Follow(ctx, 3) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // The test binary is also the other process: GCITY_EVENTS_CHILD names what it does in the folder of its first argument.
@@ -185,7 +185,7 @@ func TestStrangerHoldsLock(t *testing.T) {
 // wait waits until the log has an event.
 func wait(t testing.TB, l *Log, seq uint64) {
 	t.Helper()
-	deadline := time.After(await.Limit)
+	deadline := time.After(eventually.Timeout)
 	for l.Last() < seq {
 		select {
 		case <-l.Changed(l.Last()):

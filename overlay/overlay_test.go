@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // world is an overlay, a folder that it goes into, and what is remembered.
@@ -164,7 +164,7 @@ func TestApplyDoesNotWaitForAPipe(t *testing.T) {
 		}
 		done <- err
 	}()
-	if err := await.One(t, "it does not wait", done); err != nil {
+	if err := eventually.Receive(t, "it does not wait", done); err != nil {
 		t.Error(err)
 	}
 }

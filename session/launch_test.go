@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 	"gcity/session/fake"
 )
@@ -95,11 +95,11 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	done := make(chan error)
 	launch := func() { _, err := session.Launch(context.Background(), p, s, nil); done <- err }
 	go launch()
-	await.Until(t, "it is started", func() bool { return p.Started("a") > 0 })
+	eventually.True(t, "it is started", func() bool { return p.Started("a") > 0 })
 	if isReady(t, p) {
 		t.Error("ready without its prompt")
 	}
-	await.Until(t, "it takes what is typed", func() bool { return p.Send(t.Context(), "a", ">") == nil })
+	eventually.True(t, "it takes what is typed", func() bool { return p.Send(t.Context(), "a", ">") == nil })
 	if err := <-done; err != nil || !isReady(t, p) {
 		t.Errorf("%v", err)
 	}
@@ -108,7 +108,7 @@ func TestLaunchAwaitsThePrompt(t *testing.T) {
 	}
 	s.ID, s.Ready.Prefix = "id-2", "never"
 	go launch()
-	await.Until(t, "it can crash", func() bool { return p.Crash("a", 7, "") })
+	eventually.True(t, "it can crash", func() bool { return p.Crash("a", 7, "") })
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "exit 7 before it was ready") {
 		t.Errorf("%v", err)
 	}

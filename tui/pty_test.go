@@ -18,7 +18,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/tui/keymap"
 	"gcity/tui/terminal"
 )
@@ -39,7 +39,7 @@ type console struct {
 }
 
 // patience is how long anything may take on a busy machine.
-const patience = await.Limit
+const patience = eventually.Timeout
 
 func open(t testing.TB, mode string, cols, rows uint16, env ...string) *console {
 	t.Helper()

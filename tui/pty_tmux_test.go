@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/tui/keymap"
 )
 
@@ -37,7 +37,7 @@ func (m multiplexer) do(args ...string) string {
 func (m multiplexer) sees(want string) {
 	m.t.Helper()
 	var text string
-	await.Until(m.t, fmt.Sprintf("the window shows %q", want), func() bool {
+	eventually.True(m.t, fmt.Sprintf("the window shows %q", want), func() bool {
 		text = m.do("capture-pane", "-p", "-t", "room")
 		return strings.Contains(text, want)
 	}, func() string { return text })

@@ -18,7 +18,7 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/tui/terminal"
 )
 
@@ -64,7 +64,7 @@ func inHouse(t *testing.T, o Options) *console {
 // until waits for a condition that no screen shows.
 func (c *console) until(what string, ok func() bool) {
 	c.t.Helper()
-	await.Until(c.t, what, ok)
+	eventually.True(c.t, what, ok)
 }
 
 func (c *console) to(name string) {

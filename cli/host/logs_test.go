@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // A log that nobody reads delays nobody (C13), and what was lost is said.
@@ -23,7 +23,7 @@ func TestSpillNeverWaits(t *testing.T) {
 		read strings.Builder
 	)
 	wg.Go(func() { _, _ = io.Copy(&read, r) })
-	await.Until(t, "it has caught up", func() bool {
+	eventually.True(t, "it has caught up", func() bool {
 		if _, err := s.Write(nil); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"gcity/config"
-	wait "gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/topology"
 )
 
@@ -34,7 +34,7 @@ func watching(t *testing.T, dir string, o Options) <-chan struct{} {
 	return pokes
 }
 
-const patience = wait.Limit
+const patience = eventually.Timeout
 
 // await counts the pokes until the city in dir has so many agents at a poke.
 func await(t *testing.T, pokes <-chan struct{}, dir string, agents int) (count int) {

@@ -15,7 +15,7 @@ import (
 
 	"gcity/events"
 	"gcity/events/mirror"
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // city is a log and a script that is told of it. cases is what the script does at record, with the event on its stdin.
@@ -57,7 +57,7 @@ func run(t *testing.T, o mirror.Options, enough func([]events.Event) bool) []eve
 	defer all.Wait()
 	defer cancel()
 	var got []events.Event
-	await.Until(t, "it is told of all", func() bool { got = told(t, o.Dir); return enough(got) }, func() string { return fmt.Sprintf("it was told of %+v", got) })
+	eventually.True(t, "it is told of all", func() bool { got = told(t, o.Dir); return enough(got) }, func() string { return fmt.Sprintf("it was told of %+v", got) })
 	return got
 }
 
@@ -201,7 +201,7 @@ func TestTheLastWordsFail(t *testing.T) {
 			defer all.Wait()
 			all.Go(func() {
 				defer cancel()
-				await.So(func() bool { return !tc.running || tries() > 0 || ctx.Err() != nil })
+				eventually.Poll(func() bool { return !tc.running || tries() > 0 || ctx.Err() != nil })
 			})
 			mirror.Run(ctx, o)
 			if n := tries(); n != 1 {

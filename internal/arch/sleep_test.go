@@ -10,7 +10,7 @@ import (
 )
 
 // A test that sleeps to wait is quick to pass and slow to blame. In a bubble of testing/synctest time may pass; anywhere else a
-// sleep says on its line what it is, if not a wait, and a loop that waits is internal/await's.
+// sleep says on its line what it is, if not a wait, and a loop that waits is internal/eventually's.
 func TestNoTestSleeps(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestNoTestSleeps(t *testing.T) {
 		}
 		read++
 		for _, n := range sleeps(string(text)) {
-			t.Errorf("%s:%d: a test that sleeps to wait: wait for the thing itself, or by internal/await; if it is no wait, say there what it is", p, n)
+			t.Errorf("%s:%d: a test that sleeps to wait: wait for the thing itself, or by internal/eventually; if it is no wait, say there what it is", p, n)
 		}
 		return nil
 	})

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // TestMain plays the floor and its noisy agents: the program executes itself as these.
@@ -77,7 +77,7 @@ func TestInterruptedBenchLeavesNothing(t *testing.T) {
 	interrupted := errors.New("interrupted")
 	done := make(chan error)
 	go func() { done <- bench(ctx, o) }()
-	await.Until(t, "an agent runs", func() bool {
+	eventually.True(t, "an agent runs", func() bool {
 		agents, err := filepath.Glob(filepath.Join(parent, groupPrefix+"*", "*", "cgroup.procs"))
 		if err != nil || len(agents) == 0 {
 			return false
@@ -85,7 +85,7 @@ func TestInterruptedBenchLeavesNothing(t *testing.T) {
 		return len((&group{filepath.Dir(agents[0])}).pids()) > 1
 	})
 	cancel(interrupted)
-	if err := await.One(t, "the end", done); !errors.Is(err, interrupted) {
+	if err := eventually.Receive(t, "the end", done); !errors.Is(err, interrupted) {
 		t.Errorf("the error is %v", err)
 	}
 	nothingLeft(t, parent)

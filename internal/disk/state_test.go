@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // hostile makes a city whose .gc was shipped, and a file of the user's outside it.
@@ -61,7 +61,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 			}
 			done := make(chan error, 1)
 			go func() { done <- open(path) }()
-			err := await.One(t, "an open that does not wait for a pipe", done)
+			err := eventually.Receive(t, "an open that does not wait for a pipe", done)
 			if unsafe, ok := errors.AsType[*UnsafeError](err); !ok || !strings.HasPrefix(unsafe.Reason, kind) || unsafe.Path != path {
 				t.Errorf("%s of what %s: %v", way, kind, err)
 			}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // Who stands still while it is getting its environment is not taken for one that has an empty one.
@@ -26,7 +26,7 @@ func TestWhoMayHideAnEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
-	await.Until(t, "it is known that it has none", func() bool { return !mayHide(c.Process.Pid) })
+	eventually.True(t, "it is known that it has none", func() bool { return !mayHide(c.Process.Pid) })
 	if env := Environ(c.Process.Pid); len(env) > 0 {
 		t.Errorf("one that was given nothing: %q", env)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // Whoever began after a process is found among what began since, whether it is asked for one by one or by a look at all.
@@ -50,7 +50,7 @@ func TestSweepSinceOfARespawner(t *testing.T) {
 	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep 1000; done' &)")
 	says(t, out, "up")
 	match := func(pid int) bool { return HasEnv(Environ(pid), mark, false) }
-	killed, left, err := SweepSince(first, match, time.Now().Add(await.Limit))
+	killed, left, err := SweepSince(first, match, time.Now().Add(eventually.Timeout))
 	if killed < 1 || len(left) > 0 || err != nil {
 		t.Errorf("killed %d, left %v, %v", killed, left, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // line starts a shell line in a group of its own, which ends with the test.
@@ -72,8 +72,8 @@ func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
 	_, out := line(t, "sleep 1000 & (sleep 1000 & wait) & printf up; wait")
 	says(t, out, "up")
 	// The shell, two sleepers, the subshell between.
-	await.Until(t, "four processes", func() bool { return belowUs(t).Procs == before.Procs+4 })
-	await.Until(t, "their memory", func() bool { return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize()) })
+	eventually.True(t, "four processes", func() bool { return belowUs(t).Procs == before.Procs+4 })
+	eventually.True(t, "their memory", func() bool { return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize()) })
 }
 
 // The work of commands that are over is not lost: whoever waited for them has it, whatever he has become.
@@ -88,7 +88,7 @@ func TestTreesCountWhatIsOver(t *testing.T) {
 func TestTreesSeeWorkGrow(t *testing.T) {
 	first := belowUs(t)
 	line(t, "while :; do :; done")
-	await.Until(t, "a tenth of a second of work", func() bool { return belowUs(t).CPU >= first.CPU+100*time.Millisecond })
+	eventually.True(t, "a tenth of a second of work", func() bool { return belowUs(t).CPU >= first.CPU+100*time.Millisecond })
 }
 
 // A name is the program's own affair.
@@ -110,7 +110,7 @@ func TestTreesUnderstandAnyName(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		await.Until(t, "its memory", func() bool {
+		eventually.True(t, "its memory", func() bool {
 			st, err := ReadStat(cmd.Process.Pid)
 			if err != nil || st.PPID != os.Getpid() || st.State == 'Z' || st.Start == 0 {
 				t.Fatalf("%q: %+v, %v", name, st, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // program is a real program on a real terminal of 80×24, its output going to a Screen.
@@ -71,7 +71,7 @@ func (p *program) send(s string) {
 // until feeds output until the screen says so.
 func (p *program) until(ok func(text string) bool) {
 	p.t.Helper()
-	deadline := time.After(await.Limit)
+	deadline := time.After(eventually.Timeout)
 	for !ok(p.Text()) {
 		select {
 		case b, alive := <-p.out:

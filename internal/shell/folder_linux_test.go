@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	wait "gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/hungfs"
 	"gcity/internal/proc"
 )
@@ -75,7 +75,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 	}
 	for _, deaf := range []bool{false, true} {
 		dir, asked, free := hungfs.Mount(t, deaf)
-		ctx, cancel := context.WithTimeout(t.Context(), wait.Limit)
+		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() {
@@ -89,7 +89,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 				t.Fatalf("the line ended: %v", err)
 			}
 		}
-		wait.Until(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
+		eventually.True(t, "there is a line", func() bool { return len(proc.Descendants(os.Getpid())) > 0 })
 		cancel()
 		err := <-ended
 		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not answer") || strings.Contains(err.Error(), "cannot be ended") != deaf {
@@ -99,7 +99,7 @@ func TestFolderThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("deaf %v: left are %v", deaf, left)
 		}
 		free()
-		wait.Until(t, "nothing is left", func() bool { return len(proc.Descendants(os.Getpid())) == 0 })
+		eventually.True(t, "nothing is left", func() bool { return len(proc.Descendants(os.Getpid())) == 0 })
 	}
 }
 

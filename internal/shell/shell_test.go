@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	wait "gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 func TestRun(t *testing.T) {
@@ -105,7 +105,7 @@ func once(t *testing.T, file string) context.Context {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		defer cancel()
-		if !wait.So(func() bool {
+		if !eventually.Poll(func() bool {
 			info, err := os.Stat(file)
 			return ctx.Err() != nil || err == nil && info.Size() > 0
 		}) {

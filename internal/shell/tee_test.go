@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	wait "gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // onlooker is a tee that acts on what it sees.
@@ -32,7 +32,7 @@ func (o *onlooker) Write(p []byte) (int, error) {
 // patient is a context for a line that ends by itself.
 func patient(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), wait.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	t.Cleanup(cancel)
 	return ctx
 }

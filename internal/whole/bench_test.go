@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // BenchmarkStart is W1: from the start of the program until every agent lives. Aim: four times the floor.
@@ -180,7 +180,7 @@ func BenchmarkStatus(b *testing.B) {
 
 // settle waits until the socket answers.
 func (c *town) settle() {
-	await.Until(c.t, "the socket answers", c.answers)
+	eventually.True(c.t, "the socket answers", c.answers)
 }
 
 func (c *town) socket() string { return filepath.Join(c.dir, ".gc", "controller.sock") }

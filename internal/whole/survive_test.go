@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 var (
@@ -284,7 +284,7 @@ func (c *town) count(state string) int {
 // until waits for something that can only be asked for.
 func (c *town) until(what string, true func() bool) {
 	c.t.Helper()
-	await.Until(c.t, what, true, func() string {
+	eventually.True(c.t, what, true, func() string {
 		var state []byte
 		for _, args := range [][]string{{"status"}, {"bead", "list"}, {"events", "--limit", "40"}} {
 			out, _ := exec.Command(c.bin, append(args, "--city", c.dir)...).CombinedOutput() // whatever it says
@@ -350,7 +350,7 @@ func (c *town) holder(agent string) int {
 func (c *town) nothingLeft() {
 	c.t.Helper()
 	var left []int
-	await.So(func() bool {
+	eventually.Poll(func() bool {
 		left = append(c.marked(), c.running()...)
 		return len(left) == 0
 	})

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 const units = ".config/systemd/user"
@@ -166,8 +166,8 @@ func (e *estate) fail(format string, args ...any) {
 
 func (e *estate) until(what string, true func() bool) {
 	e.t.Helper()
-	if !await.So(true) {
-		e.fail("not within %s: %s", await.Limit, what)
+	if !eventually.Poll(true) {
+		e.fail("not within %s: %s", eventually.Timeout, what)
 	}
 }
 

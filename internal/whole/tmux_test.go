@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // onTmux lets the cities of a test have their sessions in tmux.
@@ -172,7 +172,7 @@ func (c *town) parents(name string) (servers []int) {
 // answers reports whether a server is there still, a while after it had no session left. tmux itself is slow to find that
 // nobody answers.
 func answers(socket string) bool {
-	return !await.So(func() bool {
+	return !eventually.Poll(func() bool {
 		conn, err := net.Dial("unix", socket)
 		if err == nil {
 			conn.Close()

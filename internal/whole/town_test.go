@@ -17,12 +17,12 @@ import (
 	"time"
 
 	_ "gcity/cli" // what is tested is built, not linked: this makes a change of it a reason to test again
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/trust"
 )
 
 // patience bounds every wait.
-const patience = await.Limit
+const patience = eventually.Timeout
 
 // binary builds the program once.
 func binary(t testing.TB) string {

@@ -14,7 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 	"gcity/session/sessiontest"
 )
@@ -51,7 +51,7 @@ func open(t *testing.T, city string, s Settings) *Provider {
 		if p.life.Err() != nil {
 			return // the next one has adopted all
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer cancel()
 		now := int64(1)
 		err := p.client.CoreV1().Pods(s.Namespace).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{LabelSelector: p.selector()})
@@ -117,7 +117,7 @@ func TestFiles(t *testing.T) {
 	if _, err := p.Start(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	await.Until(t, "the agent reads its prompt", func() bool {
+	eventually.True(t, "the agent reads its prompt", func() bool {
 		text, err := p.Output(t.Context(), "a", 0)
 		return err == nil && strings.Contains(text, "do it")
 	})
@@ -173,7 +173,7 @@ func TestPodIsDeleted(t *testing.T) {
 	if err := p.client.CoreV1().Pods(p.o.Settings.Namespace).Delete(t.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
 		t.Fatal(err)
 	}
-	x := await.One(t, "the end is told", p.Exits())
+	x := eventually.Receive(t, "the end is told", p.Exits())
 	if x.ID != st.ID || !x.Lost || x.Reason == "" {
 		t.Errorf("%+v", x)
 	}
@@ -191,7 +191,7 @@ func TestPodWithoutAgent(t *testing.T) {
 	if _, err := p.client.CoreV1().Pods(s.Namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if x := await.One(t, "the end is told", p.Exits()); x.ID != sp.ID || !x.Lost {
+	if x := eventually.Receive(t, "the end is told", p.Exits()); x.ID != sp.ID || !x.Lost {
 		t.Errorf("%+v", x)
 	}
 	next, err := p.Start(t.Context(), spec(p.o.City, "a", "exec cat"))
@@ -207,7 +207,7 @@ func TestEndsAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x := await.One(t, "the end is told", p.Exits()); x.ID != st.ID || x.Code != 5 {
+	if x := eventually.Receive(t, "the end is told", p.Exits()); x.ID != st.ID || x.Code != 5 {
 		t.Errorf("%+v", x)
 	}
 	select {

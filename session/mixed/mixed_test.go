@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 	"gcity/session/fake"
 	"gcity/session/mixed"
@@ -309,7 +309,7 @@ func TestEndsOfAll(t *testing.T) {
 	h.fake("pty").Crash("a", 4, "")
 	got := map[string]int{}
 	for range 2 {
-		x := await.One(t, "two ends are told of", p.Exits(), func() string { return fmt.Sprint(got) })
+		x := eventually.Receive(t, "two ends are told of", p.Exits(), func() string { return fmt.Sprint(got) })
 		got[x.Name] = x.Code
 	}
 	if got["a"] != 4 || got["b"] != 3 {

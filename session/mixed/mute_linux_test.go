@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/hungfs"
 	"gcity/session"
 )
@@ -27,7 +27,7 @@ func TestMarksOnADiskThatDoesNotAnswer(t *testing.T) {
 	started := make(chan error, 1)
 	spec := session.Spec{Name: "gc-a", Agent: "a", Provider: "other", Command: "run"}
 	go func() { _, err := p.Start(t.Context(), spec); started <- err }()
-	await.One(t, "the marks are being written", asked)
+	eventually.Receive(t, "the marks are being written", asked)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

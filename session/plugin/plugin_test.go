@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/protocol"
@@ -83,7 +83,7 @@ func self(t *testing.T) string {
 
 // closeAll ends the sessions of a provider, and lets go of its helper.
 func closeAll(t *testing.T, p *Provider) {
-	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
 	all, err := p.List(ctx)
 	if p.closed() {
@@ -163,8 +163,8 @@ func TestHelperDies(t *testing.T) {
 	if err := syscall.Kill(ends.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for x := await.One(t, "the end is told", p.Exits()); x.ID != ends.ID; {
-		x = await.One(t, "the end is told", p.Exits())
+	for x := eventually.Receive(t, "the end is told", p.Exits()); x.ID != ends.ID; {
+		x = eventually.Receive(t, "the end is told", p.Exits())
 	}
 	if next := helperPID(t, p); next == pid {
 		t.Error("the same helper still runs")
@@ -191,7 +191,7 @@ func TestEnvironOfHelper(t *testing.T) {
 func helperPID(t *testing.T, p *Provider) int {
 	t.Helper()
 	found := 0
-	await.Until(t, "a helper runs", func() bool {
+	eventually.True(t, "a helper runs", func() bool {
 		for _, pid := range proc.Descendants(os.Getpid()) {
 			env := proc.Environ(pid)
 			if cwd, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); cwd == p.o.City &&

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
@@ -185,7 +185,7 @@ func TestStopAsksFirst(t *testing.T) {
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", `trap "echo bye; exit 3" INT; echo up; while :; do sleep 0.01; done`))
 	shows(t, p, "a", "up")
-	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
+	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); x.Code != 3 || !x.Asked {
@@ -335,7 +335,7 @@ func TestFrozen(t *testing.T) {
 	syscall.Kill(st.PID, syscall.SIGCONT)
 	until(t, "thawed", func() bool { return !frozen() })
 	syscall.Kill(st.PID, syscall.SIGSTOP)
-	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
+	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); x.Signal != "SIGINT" {
@@ -358,7 +358,7 @@ func TestAttachToAFrozenHolder(t *testing.T) {
 		answer <- err
 	}()
 	cancel()
-	if await.One(t, "the attach ends", answer) == nil {
+	if eventually.Receive(t, "the attach ends", answer) == nil {
 		t.Error("attached to a holder that is stopped")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -108,7 +108,7 @@ func TestControllerKilled(t *testing.T) {
 		}
 		if random.IntN(2) == 0 { // so that there is something to start again
 			for name, pid := range first {
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, await.Limit) {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, eventually.Timeout) {
 					t.Fatalf("killing %d: %v", pid, err)
 				}
 				delete(first, name)

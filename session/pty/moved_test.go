@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // L3: what lives in a city that was moved is that city's, whoever begins at the place where it was: a new city, or a copy of it.
@@ -41,7 +41,7 @@ func TestACityWhereAnotherWas(t *testing.T) {
 			if err != nil || len(list) != 1 || list[0].ID != a.ID || !list[0].Alive || list[0].City != is {
 				t.Fatalf("the session did not go along: %+v, %v", list, err)
 			}
-			if err := other.Stop(t.Context(), "a", await.Limit); err != nil {
+			if err := other.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 				t.Error(err)
 			}
 			if x := nextExit(t, other); x.ID != b.ID {
@@ -71,7 +71,7 @@ func TestMovedUnderAController(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, p, "a", "typed\ntyped")
-	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
+	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); !x.Asked {

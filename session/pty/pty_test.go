@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 )
 
@@ -41,7 +41,7 @@ func newProvider(t testing.TB, city string) *Provider {
 }
 
 func endAll(t testing.TB, p *Provider) {
-	ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 	defer cancel()
 	list, err := p.List(ctx)
 	if err == errClosed {
@@ -81,11 +81,11 @@ func start(t testing.TB, p *Provider, s session.Spec) session.Status {
 
 func nextExit(t testing.TB, p *Provider) session.Exit {
 	t.Helper()
-	return await.One(t, "an exit is told", p.Exits())
+	return eventually.Receive(t, "an exit is told", p.Exits())
 }
 
 // until waits for a state of the outside world.
-var until = await.Until
+var until = eventually.True
 
 func shows(t testing.TB, p *Provider, name, text string) {
 	t.Helper()
@@ -111,7 +111,7 @@ func TestThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, p, "a", "typed\ntyped")
-	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
+	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	x := nextExit(t, p)

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // A holder that a signal has stopped is continued by a stop, so that the agent is asked first as ever.
@@ -15,7 +15,7 @@ func TestStopContinuesTheHolder(t *testing.T) {
 	start(t, p, spec(p.city, "a", "exec cat"))
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
 	until(t, "the signal has arrived", func() bool { return p.stopped(p.find("a").rec) })
-	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
+	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); x.Signal != "SIGINT" || !x.Asked {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // A stop continues the stopped processes of the tree within the grace, also those outside the agent's group: the agent
@@ -27,7 +27,7 @@ func TestStopContinuesTheWholeTree(t *testing.T) {
 	if err := syscall.Kill(child, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Stop(t.Context(), "a", await.Limit/2); err != nil {
+	if err := p.Stop(t.Context(), "a", eventually.Timeout/2); err != nil {
 		t.Fatal(err)
 	}
 	if x := nextExit(t, p); x.Code != 7 {

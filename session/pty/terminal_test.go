@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 )
 
@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 		{"line", "end of \x1b[201~ paste", "control character 0x1b"},
 		{"raw", strings.Repeat("x", 1<<20), "reads no more"},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), await.Limit) // some seconds of it for the input that nobody reads
+		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // some seconds of it for the input that nobody reads
 		err := p.Send(ctx, c.name, c.text)
 		cancel()
 		if !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), c.why) {
@@ -239,7 +239,7 @@ func pull(t *testing.T, p *Provider, name string) (next func() session.Frame, st
 		}
 	}()
 	return func() session.Frame {
-		f := await.One(t, "a frame", frames)
+		f := eventually.Receive(t, "a frame", frames)
 		if f == nil {
 			t.Fatal("no more frames")
 		}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 )
 
 // The test binary is a script too: by the name of mux, the simplest that keeps sessions. It logs what it is asked.
@@ -179,7 +179,7 @@ func together(mark string) error {
 		return err
 	}
 	var err error
-	if !await.So(func() bool {
+	if !eventually.Poll(func() bool {
 		var all []string
 		all, err = filepath.Glob(filepath.Join(filepath.Dir(mark), "*.asked"))
 		return err != nil || len(all) == 3

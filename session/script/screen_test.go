@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 	"gcity/session/sessiontest"
 )
@@ -38,7 +38,7 @@ func open(t *testing.T, script string) *home {
 	}), "XDG_RUNTIME_DIR="+run, "LANG=C.UTF-8", "SECRET_KEY=of the controller")
 	h.reopen(t)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer cancel()
 		for _, name := range h.sorted() {
 			if err := h.Stop(ctx, name, 0); err != nil {
@@ -140,4 +140,4 @@ func status(t *testing.T, h *home, name string) (session.Status, bool) {
 	return all[i], true
 }
 
-var until = await.Until
+var until = eventually.True

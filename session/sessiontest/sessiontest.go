@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 )
 
@@ -86,7 +86,7 @@ func Cases() []Case {
 	}
 }
 
-var wait = await.Until
+var wait = eventually.True
 
 func start(t *testing.T, h Harness, p session.Provider, name string) (session.Spec,
 	session.Status) {
@@ -144,7 +144,7 @@ func nextExit(t *testing.T, p session.Provider) session.Exit {
 		})
 		return x
 	}
-	return await.One(t, "an exit is told", p.(session.Notifier).Exits())
+	return eventually.Receive(t, "an exit is told", p.(session.Notifier).Exits())
 }
 
 func dead(t *testing.T, p session.Provider, name string) session.Status {
@@ -279,7 +279,7 @@ func stopIsHastened(t *testing.T, h Harness) {
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Error(err)
 	}
-	if err := await.One(t, "the stop that had more time ends", patiently); err != nil {
+	if err := eventually.Receive(t, "the stop that had more time ends", patiently); err != nil {
 		t.Error(err)
 	}
 	if st := dead(t, p, "a"); st.Exit == nil || !st.Exit.Asked {

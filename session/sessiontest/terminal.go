@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 )
 
@@ -236,7 +236,7 @@ func readUntil(t *testing.T, term session.Terminal, text string) string {
 		if !ok {
 			t.Fatalf("the terminal ended before %q, after %q", text, all)
 		}
-	case <-time.After(await.Limit):
+	case <-time.After(eventually.Timeout):
 		term.Close()
 		wg.Wait()
 		t.Fatalf("the terminal never shows %q, but %q", text, all)
@@ -294,7 +294,7 @@ func watch(t *testing.T, h Harness) {
 	if err := p.Send(t.Context(), "a", "before"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
 	var all strings.Builder
 	first, sent := true, false

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty"
@@ -39,7 +39,7 @@ func open(t *testing.T, dir string) city {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), await.Limit)
+		ctx, cancel := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer cancel()
 		all, err := p.List(ctx)
 		if err != nil {
@@ -80,7 +80,7 @@ func start(t *testing.T, p city, name, command string) session.Status {
 func shows(t *testing.T, p city, name, text string) string {
 	t.Helper()
 	var last string
-	await.Until(t, fmt.Sprintf("%s shows %q", name, text), func() bool {
+	eventually.True(t, fmt.Sprintf("%s shows %q", name, text), func() bool {
 		var err error
 		if last, err = p.Output(t.Context(), name, 0); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func shows(t *testing.T, p city, name, text string) string {
 
 func ended(t *testing.T, p city) session.Exit {
 	t.Helper()
-	return await.One(t, "an end is told of", p.Exits())
+	return eventually.Receive(t, "an end is told of", p.Exits())
 }
 
 func TestConformance(t *testing.T) {
@@ -169,7 +169,7 @@ func TestSend(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	start(t, p, "deaf", `sleep 1000`)
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
 	if err := p.Send(ctx, "deaf", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), "reads no more") {
 		t.Errorf("%v", err)
@@ -182,7 +182,7 @@ func TestTheTextAfterATornOne(t *testing.T) {
 	p := open(t, dir)
 	read := filepath.Join(t.TempDir(), "read")
 	start(t, p, "a", `until [ -e `+read+` ]; do sleep 0.02; done; while read -r line; do echo "${#line} $(printf %s "$line" | tail -c 4)"; done`)
-	ctx, cancel := context.WithTimeout(t.Context(), await.Limit)
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
 	defer cancel()
 	if err := p.Send(ctx, "a", strings.Repeat("x", 200_000)); !errors.Is(err, session.ErrRefused) || !strings.Contains(err.Error(), "reads no more") {
 		t.Fatalf("%v", err)
@@ -227,7 +227,7 @@ func TestInterruptAndStop(t *testing.T) {
 	}
 	start(t, p, "c", `echo up; exec sleep 1000`)
 	shows(t, p, "c", "up")
-	if err := p.Stop(t.Context(), "c", await.Limit); err != nil {
+	if err := p.Stop(t.Context(), "c", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	if x := ended(t, p); x.Signal != "SIGINT" {

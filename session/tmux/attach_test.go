@@ -10,7 +10,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 )
 
@@ -114,7 +114,7 @@ func TestViewers(t *testing.T) {
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
 		t.Fatal(err)
 	}
-	await.One(t, "what is attached to the dead ends", three.over)
+	eventually.Receive(t, "what is attached to the dead ends", three.over)
 }
 
 // What a watcher is told is what the agent prints, byte for byte, and he is no viewer.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/internal/proc"
 	"gcity/session"
 )
@@ -104,7 +104,7 @@ func TestControllerKilled(t *testing.T) {
 		}
 		if random.IntN(2) == 0 { // so that there is something to start again
 			for name, pid := range first {
-				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, await.Limit) {
+				if err := syscall.Kill(pid, syscall.SIGKILL); err != nil || !proc.WaitPid(pid, eventually.Timeout) {
 					t.Fatalf("killing %d: %v", pid, err)
 				}
 				delete(first, name)

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"gcity/internal/await"
+	"gcity/internal/eventually"
 	"gcity/session"
 )
 
@@ -48,7 +48,7 @@ func newProvider(t testing.TB, city string) *Provider {
 
 // endAll ends the sessions, and sees that the server goes with the last of them.
 func endAll(t testing.TB, p *Provider) {
-	ctx, cancel := context.WithTimeout(context.Background(), 2*await.Limit)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*eventually.Timeout)
 	defer cancel()
 	list, err := p.List(ctx)
 	if err != nil && err != errClosed {
@@ -60,7 +60,7 @@ func endAll(t testing.TB, p *Provider) {
 		}
 	}
 	p.Close()
-	if err == nil && !await.So(func() bool { return !p.serverLives() }) {
+	if err == nil && !eventually.Poll(func() bool { return !p.serverLives() }) {
 		out, err := p.once(ctx, nil, "list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid} #{pane_dead}")
 		t.Errorf("its server does not leave: it holds %q, %v", out, err)
 	}
@@ -91,11 +91,11 @@ func start(t testing.TB, p *Provider, s session.Spec) session.Status {
 
 func nextExit(t testing.TB, p *Provider) session.Exit {
 	t.Helper()
-	return await.One(t, "an exit is told", p.Exits())
+	return eventually.Receive(t, "an exit is told", p.Exits())
 }
 
 // until waits for a state of the outside world.
-var until = await.Until
+var until = eventually.True
 
 func shows(t testing.TB, p *Provider, name, text string) {
 	t.Helper()
@@ -122,7 +122,7 @@ func TestThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, p, "a", "typed\ntyped")
-	if err := p.Stop(t.Context(), "a", await.Limit); err != nil {
+	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
 	x := nextExit(t, p)

@@ -1,0 +1,56 @@
+// Package eventually waits for conditions that can only be polled, for tests.
+package eventually
+
+import (
+	"testing"
+	"time"
+)
+
+// Timeout bounds every wait. A test waits this long only if it fails, so it is long enough for a busy machine.
+const Timeout = 2 * time.Minute
+
+// maxPause is the longest pause between two polls. A poll may start a process.
+const maxPause = 50 * time.Millisecond
+
+// True polls cond until it is true. If it is still false after Timeout, the test fails and reports what and the states.
+func True(t testing.TB, what string, cond func() bool, state ...func() string) {
+	t.Helper()
+	if !Poll(cond) {
+		fail(t, what, state)
+	}
+}
+
+// Receive returns the next value of a channel, or the zero value if it is closed. The test fails if there is none within
+// Timeout.
+func Receive[T any](t testing.TB, what string, from <-chan T, state ...func() string) T {
+	t.Helper()
+	late := time.NewTimer(Timeout)
+	defer late.Stop()
+	select {
+	case v := <-from:
+		return v
+	case <-late.C:
+		fail(t, what, state)
+		panic("unreachable")
+	}
+}
+
+// Poll reports whether cond becomes true within Timeout. It is for tests that clean up before they fail.
+func Poll(cond func() bool) bool {
+	pause := time.Millisecond
+	for end := time.Now().Add(Timeout); !cond(); time.Sleep(pause) {
+		if time.Now().After(end) {
+			return false
+		}
+		pause = min(2*pause, maxPause)
+	}
+	return true
+}
+
+func fail(t testing.TB, what string, states []func() string) {
+	t.Helper()
+	for _, state := range states {
+		what += "\n" + state()
+	}
+	t.Fatalf("not within %s: %s", Timeout, what)
+}

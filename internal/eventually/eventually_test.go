@@ -1,0 +1,60 @@
+package eventually
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// victim is a testing.TB that records a failure.
+type victim struct {
+	testing.TB
+	said string
+}
+
+func (v *victim) Fatalf(format string, args ...any) {
+	v.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+func (v *victim) Helper() {}
+
+// A late result passes. A result that never comes fails the test with its description and its state.
+func TestEventually(t *testing.T) {
+	never := "not within 2m0s: the end\nit is five"
+	state := func() string { return "it is five" }
+	for name, c := range map[string]struct {
+		wait func(t testing.TB, end <-chan int)
+		in   time.Duration
+		said string
+	}{
+		"true at once": {func(t testing.TB, end <-chan int) { True(t, "the end", func() bool { return true }, state) }, time.Hour, ""},
+		"true later":   {func(t testing.TB, end <-chan int) { True(t, "the end", func() bool { return len(end) > 0 }, state) }, time.Minute, ""},
+		"never true":   {func(t testing.TB, end <-chan int) { True(t, "the end", func() bool { return len(end) > 0 }, state) }, time.Hour, never},
+		"a value":      {func(t testing.TB, end <-chan int) { got(t, end, state) }, time.Minute, ""},
+		"no value":     {func(t testing.TB, end <-chan int) { got(t, end, state) }, time.Hour, never},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v, end, over := &victim{TB: t}, make(chan int, 1), make(chan struct{})
+				time.AfterFunc(c.in, func() { end <- 7 })
+				go func() {
+					defer close(over)
+					c.wait(v, end)
+				}()
+				<-over
+				if v.said != c.said {
+					t.Errorf("Fatalf got %q, want %q", v.said, c.said)
+				}
+			})
+		})
+	}
+}
+
+func got(t testing.TB, end <-chan int, state func() string) {
+	if n := Receive(t, "the end", end, state); n != 7 {
+		t.Errorf("got %d", n)
+	}
+}
