@@ -15,7 +15,7 @@ import (
 	"gcity/cli/output"
 	"gcity/internal/disk"
 	"gcity/internal/redact"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 	"gcity/topology"
 )
 
@@ -125,7 +125,7 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 		if slices.Contains(known, n) {
 			continue
 		}
-		if near := spell.Nearest(n, known); near != "" {
+		if near := suggest.Nearest(n, known); near != "" {
 			return fmt.Errorf("there is no topology %q, did you mean %q?", n, near)
 		}
 		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would "+

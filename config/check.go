@@ -191,7 +191,7 @@ func checkProvider(v any) string {
 	case external, name == "", slices.Contains(known, name):
 		return ""
 	}
-	if near := suggest(name, known); near != "" {
+	if near := didYouMean(name, known); near != "" {
 		return fmt.Sprintf("there is no session provider %q; did you mean %q?", name, near)
 	}
 	return fmt.Sprintf("there is no session provider %q; leave the key out, or write \"pty\"", name)
@@ -217,7 +217,7 @@ func oneOf(names ...string) func(any) string {
 				return ""
 			}
 		}
-		if near := suggest(name, names); near != "" {
+		if near := didYouMean(name, names); near != "" {
 			return fmt.Sprintf("%q is none of %s; did you mean %q?", name, toml.List(names), near)
 		}
 		return fmt.Sprintf("%q is none of %s", name, toml.List(names))

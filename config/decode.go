@@ -93,7 +93,7 @@ func (d *decoder) unknown(n *toml.Node, table string) {
 	if n.Shape == toml.ShapeTable && !n.Inline || n.Shape == toml.ShapeTables {
 		what = "table"
 	}
-	switch near, inner := suggest(n.Key, names), d.inner(table, n.Key); {
+	switch near, inner := didYouMean(n.Key, names), d.inner(table, n.Key); {
 	case inner != "":
 		d.problem(n.At, key, "unknown %s here; it belongs into %s", what, inner)
 	case near != "":

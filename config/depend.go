@@ -87,7 +87,7 @@ func (d *decoder) meant(name string, asker *Agent) string {
 	if len(same) > 0 {
 		return fmt.Sprintf("; there is %s", toml.List(same))
 	}
-	if near := suggest(name, spelled); near != "" {
+	if near := didYouMean(name, spelled); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

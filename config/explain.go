@@ -25,7 +25,7 @@ func (c *City) Explain(name string) (string, error) {
 		return strings.Join(parts, "\n"), nil
 	}
 	for i := range c.Rigs {
-		if near := suggest(name, []string{c.Rigs[i].Name}); near != "" &&
+		if near := didYouMean(name, []string{c.Rigs[i].Name}); near != "" &&
 			errors.Is(err, ErrNoAgent) {
 			return "", fmt.Errorf("%w; or did you mean the rig %q?", err, near)
 		}

@@ -55,7 +55,7 @@ func checkHooks(v any) string {
 		if slices.Contains(kinds, kind) {
 			continue
 		}
-		if near := suggest(kind, kinds); near != "" {
+		if near := didYouMean(kind, kinds); near != "" {
 			return fmt.Sprintf("item %d, %q, is no agent that hooks can be installed for; did "+
 				"you mean %q?", i+1, kind, near)
 		}

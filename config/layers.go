@@ -128,7 +128,7 @@ func (d *decoder) poolOf(o *override) {
 		}
 	}
 	msg := fmt.Sprintf("there is no pool %q", target)
-	if near := suggest(target, names); near != "" {
+	if near := didYouMean(target, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %q?", near)
 	}
 	d.city.Warnings = append(d.city.Warnings,

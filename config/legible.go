@@ -39,7 +39,7 @@ func (d *decoder) aboutWho(p Problem) bool {
 	at := strings.LastIndexByte(p.Key, '.')
 	in, name := p.Key[:at], p.Key[at+1:]
 	if table == "agents" && d.schema.child(in, name) == nil {
-		if name = suggest(name, d.schema.names(in)); name == "" {
+		if name = didYouMean(name, d.schema.names(in)); name == "" {
 			return true
 		}
 	}

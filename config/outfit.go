@@ -175,7 +175,7 @@ func (d *decoder) unset(a *Agent, t *prompt.Template) {
 		}
 		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, and "+
 			"is left empty", f.Name, a.Qualified())
-		if near := suggest(f.Name, names); near != "" {
+		if near := didYouMean(f.Name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean {{.%s}}?", near)
 		}
 		w := Problem{Origin: Origin{File: f.File, Line: f.Line, Column: 1}, Message: visible(msg)}

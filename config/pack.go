@@ -240,7 +240,7 @@ func (d *decoder) members(p *pack) {
 			continue
 		}
 		msg := fmt.Sprintf("there is no agent %q in this topology", name)
-		if near := suggest(name, names); near != "" {
+		if near := didYouMean(name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
 		d.say(p.origins["topology.city_agents"], "topology.city_agents", msg)

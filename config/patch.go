@@ -159,7 +159,7 @@ func (d *decoder) unpatched(p *patch) string {
 				s.Name)
 		}
 	}
-	if near := suggest(p.name, names); near != "" {
+	if near := didYouMean(p.name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; take this patch out, or declare the agent"
@@ -173,7 +173,7 @@ func (d *decoder) unplacedPatch(p *patch) string {
 	for i := range c.Rigs {
 		rigs = append(rigs, c.Rigs[i].Name)
 	}
-	near := suggest(p.dir, rigs)
+	near := didYouMean(p.dir, rigs)
 	switch {
 	case near != "":
 		return fmt.Sprintf("; did you mean dir = %q?", near)

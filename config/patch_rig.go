@@ -44,7 +44,7 @@ func (c *City) noRig(name, table string) string {
 	for i := range c.Rigs {
 		names[i] = c.Rigs[i].Name
 	}
-	if near := suggest(name, names); near != "" {
+	if near := didYouMean(name, names); near != "" {
 		return fmt.Sprintf("there is no rig %q; did you mean %q?", name, near)
 	}
 	return fmt.Sprintf("there is no rig %q; take this %s out, or declare the rig", name, table)
@@ -112,7 +112,7 @@ func (d *decoder) unoverridden(r *Rig, name string, theirs map[string]*Agent) st
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	if near := suggest(name, names); near != "" {
+	if near := didYouMean(name, names); near != "" {
 		return msg + fmt.Sprintf("; did you mean %q?", near)
 	}
 	for i := range d.city.Agents {

@@ -49,7 +49,7 @@ func (d *decoder) noTarget(r *Rig) string {
 	if forced {
 		kind = "no pool"
 	}
-	switch near := suggest(bare, spelled); {
+	switch near := didYouMean(bare, spelled); {
 	case len(same) == 1:
 		return ""
 	case len(same) > 1:

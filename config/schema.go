@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // kind is the type of a key's value.
@@ -202,8 +202,8 @@ func join(table, name string) string {
 	return table + "." + name
 }
 
-// suggest finds the candidate that name was meant to be, "" if none is likely.
-func suggest(name string, candidates []string) string {
+// didYouMean finds the candidate that name was meant to be, "" if none is likely.
+func didYouMean(name string, candidates []string) string {
 	var begins []string
 	for _, c := range candidates {
 		if strings.EqualFold(c, name) {
@@ -213,7 +213,7 @@ func suggest(name string, candidates []string) string {
 			begins = append(begins, c)
 		}
 	}
-	if near := spell.Nearest(name, candidates); near != "" || len(begins) != 1 {
+	if near := suggest.Nearest(name, candidates); near != "" || len(begins) != 1 {
 		return near
 	}
 	return begins[0]

@@ -114,7 +114,7 @@ func (c *City) nobody(err error, name string, names []string) error {
 	if len(c.include) > 0 {
 		where += " and what it includes"
 	}
-	if near := suggest(name, names); near != "" {
+	if near := didYouMean(name, names); near != "" {
 		return fmt.Errorf("%w as %q in %s; did you mean %q?", err, name, where, near)
 	}
 	return fmt.Errorf("%w as %q in %s", err, name, where)

@@ -25,7 +25,7 @@ func (d *decoder) kept(p *pack, names []string) {
 			continue
 		}
 		msg := fmt.Sprintf("there is no agent %q in this topology", w.Watches)
-		if near := suggest(w.Watches, names); near != "" {
+		if near := didYouMean(w.Watches, names); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
 		d.say(w.Origins["watches"], "watchdogs.watches", msg)
@@ -120,7 +120,7 @@ func (c *City) dogMeant(p *Watchdog) string {
 			names = append(names, w.Qualified())
 		}
 	}
-	if near := suggest(p.Qualified(), names); near != "" {
+	if near := didYouMean(p.Qualified(), names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; take this patch out, or declare the watchdog"

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/events"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // command takes a wish. It is answered when it is done (see waiter), or refused at once with what to do instead.
@@ -115,7 +115,7 @@ func (m *machine) find(id uint64, name string) (*record, bool) {
 			names = append(names, a.name)
 		}
 	}
-	m.refuseID(id, city.NotFound, spell.NotFound("agent", name, names))
+	m.refuseID(id, city.NotFound, suggest.NotFound("agent", name, names))
 	return nil, false
 }
 

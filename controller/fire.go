@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/events"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // early is a command to fire that came before it was known what there is, and what went before.
@@ -59,7 +59,7 @@ func (m *machine) fire(now time.Time, id uint64, c city.Fire) {
 		names = append(names, d.Scoped())
 	}
 	if !slices.Contains(names, c.Automation) {
-		m.refuseID(id, city.NotFound, spell.NotFound("automation", c.Automation, names))
+		m.refuseID(id, city.NotFound, suggest.NotFound("automation", c.Automation, names))
 		return
 	}
 	if m.ending != alive {

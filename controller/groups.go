@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller/effect"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // groupWaiter is a command that suspends or resumes a pool or a rig; it is answered when all of the group are there.
@@ -42,7 +42,7 @@ func (m *machine) suspendPool(id uint64, p *poolRecord, on bool) {
 // suspendRig orders the flag of a rig to be written.
 func (m *machine) suspendRig(id uint64, name string, on bool) {
 	if !slices.ContainsFunc(m.rigNames(), func(n string) bool { return n == name }) {
-		m.refuseID(id, city.NotFound, spell.NotFound("rig", name, m.rigNames()))
+		m.refuseID(id, city.NotFound, suggest.NotFound("rig", name, m.rigNames()))
 		return
 	}
 	m.groups = append(m.groups, groupWaiter{id: id, on: on, rig: name})

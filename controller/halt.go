@@ -12,7 +12,7 @@ import (
 	"gcity/automation"
 	"gcity/city"
 	"gcity/controller/effect"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // endRun ends the run of an automation that goes. It is answered when nothing of it is left.
@@ -25,7 +25,7 @@ func (m *machine) endRun(now time.Time, id uint64, c city.EndRun) {
 	run, by := w.goes[name], cmp.Or(c.By, operator)
 	switch {
 	case run == nil && !m.automated(name):
-		m.refuseID(id, city.NotFound, spell.NotFound("automation", name, m.automationNames()))
+		m.refuseID(id, city.NotFound, suggest.NotFound("automation", name, m.automationNames()))
 		return
 	case run == nil && w.runs.Awaits(name):
 		m.refuseID(id, city.Conflict, "no run of "+name+" goes: one is due, and waits to be begun")

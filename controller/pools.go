@@ -11,7 +11,7 @@ import (
 	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/internal/redact"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // poolRecord is one pool: how many members it should have, and why. The members themselves are records like any
@@ -328,7 +328,7 @@ func (m *machine) findPool(id uint64, name string) (*poolRecord, bool) {
 	for _, p := range m.poolOrder {
 		names = append(names, p.name())
 	}
-	msg := spell.NotFound("pool", name, names)
+	msg := suggest.NotFound("pool", name, names)
 	if m.agents[name] != nil {
 		msg = fmt.Sprintf("%s is an agent and no pool; [agents.pool] makes one of it", name)
 	}

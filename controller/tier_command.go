@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 	"gcity/controller/effect"
 	"gcity/events"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // findTier answers a command about a watchdog that nobody declares.
@@ -19,7 +19,7 @@ func (m *machine) findTier(id uint64, name string) *tier {
 	for _, t := range m.tiers {
 		names = append(names, t.want.Name)
 	}
-	m.refuseID(id, city.NotFound, spell.NotFound("watchdog", name, names))
+	m.refuseID(id, city.NotFound, suggest.NotFound("watchdog", name, names))
 	return nil
 }
 

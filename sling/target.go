@@ -8,7 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 	"gcity/mail"
 )
 
@@ -25,7 +25,7 @@ func (s *Slinger) target(name string) (*hand, error) {
 	rig := s.Config.Rig(name)
 	if rig == nil {
 		return nil, &city.Error{Code: city.NotFound,
-			Message: spell.NotFound("agent, pool or rig", name, s.names())}
+			Message: suggest.NotFound("agent, pool or rig", name, s.names())}
 	}
 	if rig.DefaultSlingTarget == "" {
 		return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
@@ -43,7 +43,7 @@ func (s *Slinger) target(name string) (*hand, error) {
 	return nil, &city.Error{Code: city.Conflict,
 		Message: fmt.Sprintf("%s: rigs.default_sling_target: %s",
 			rig.Origins["default_sling_target"],
-			spell.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
+			suggest.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
 }
 
 // hand is the owner of an address; nil if that is a person's.

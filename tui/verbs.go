@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"gcity/city"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -140,7 +140,7 @@ func rest(line string, n int) string {
 
 // meant asks whether another word was meant, "" if none is near.
 func meant(text string, names []string) string {
-	if near := spell.Nearest(text, names); near != "" {
+	if near := suggest.Nearest(text, names); near != "" {
 		return fmt.Sprintf(", did you mean %q?", near)
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 func agentKeys(e *env.Env) *cobra.Command {
@@ -63,7 +63,7 @@ func Misspelt(keys []string) string {
 		if !looksLikeKey(key) || slices.Contains(known, key) {
 			continue
 		}
-		if near := spell.Nearest(key, known); near != "" {
+		if near := suggest.Nearest(key, known); near != "" {
 			return fmt.Sprintf("there is no key %q, did you mean %q?", key, near)
 		}
 	}

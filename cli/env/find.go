@@ -13,7 +13,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/workstore"
 	"gcity/config"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 	"gcity/pool"
 )
 
@@ -196,7 +196,7 @@ func Unknown(s *city.Snapshot, name string, kinds []Kind) error {
 	for _, n := range all {
 		parts = append(parts, lastPart(n))
 	}
-	near := spell.Nearest(name, parts)
+	near := suggest.Nearest(name, parts)
 	switch {
 	case len(all) == 0:
 		text += "; the city has none: " + map[Kind]string{

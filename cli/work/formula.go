@@ -21,7 +21,7 @@ import (
 	"gcity/config"
 	"gcity/events"
 	"gcity/formula"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 	"gcity/sling"
 )
 
@@ -352,7 +352,7 @@ func poolNamed(name, rig string, c *config.City) (string, error) {
 		}
 	}
 	slices.SortFunc(all, city.CompareNames)
-	switch near := spell.Nearest(name, all); {
+	switch near := suggest.Nearest(name, all); {
 	case len(all) == 0:
 		return "", errors.New("there is no pool " + fmt.Sprintf("%q", name) +
 			": an agent with an [agents.pool] table is one")

@@ -17,7 +17,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // slingLimit is how long handing out may take: stores, a formula, and the sling_query of whoever gets it.
@@ -190,7 +190,7 @@ func slingOne(ctx context.Context, e *env.Env, l *env.Link, word string,
 		return nil
 	}
 	near := ""
-	if meant := spell.Nearest(word, recipes); meant != "" {
+	if meant := suggest.Nearest(word, recipes); meant != "" {
 		near = fmt.Sprintf(", did you mean %q?", meant)
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(

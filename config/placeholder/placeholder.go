@@ -11,7 +11,7 @@ import (
 	"text/template"
 	"text/template/parse"
 
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 	"gcity/internal/toml"
 )
 
@@ -201,7 +201,7 @@ func allowedField(ident, unknown []string) error {
 	if slices.Contains(names, name) {
 		return nil
 	}
-	near := spell.Nearest(ident[0], names)
+	near := suggest.Nearest(ident[0], names)
 	if slices.Contains(names, ident[0]) {
 		near = ident[0]
 	}

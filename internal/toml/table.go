@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"gcity/internal/spell"
+	"gcity/internal/suggest"
 )
 
 // MaxDuration keeps sums of durations and times far from overflowing.
@@ -142,7 +142,7 @@ func Meant(name string, known []string) string {
 	if len(name) < 3 { // anything is near to what is so short
 		return ""
 	}
-	if near := spell.Nearest(name, known); near != "" {
+	if near := suggest.Nearest(name, known); near != "" {
 		return near
 	}
 	for _, k := range known {
