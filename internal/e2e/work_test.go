@@ -1,4 +1,4 @@
-package whole
+package e2e
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package whole
+package e2e
 
 import (
 	"context"
@@ -209,7 +209,7 @@ func TestSupervisorIsKilled(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("go test ./internal/whole -run %s -seed %d", t.Name(), *seed)
+	t.Logf("go test ./internal/e2e -run %s -seed %d", t.Name(), *seed)
 	rnd := rand.New(rand.NewPCG(*seed, 1))
 	l := newLand(t, 3)
 	for range 15 {

@@ -1,4 +1,4 @@
-package whole
+package e2e
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func TestEverythingIsRecordedOnce(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("go test ./internal/whole -run %s -record-kills %d -seed %d", t.Name(), n, *seed)
+	t.Logf("go test ./internal/e2e -run %s -record-kills %d -seed %d", t.Name(), n, *seed)
 	rnd := rand.New(rand.NewPCG(*seed, 0))
 	c := newTown(t, 0, "")
 	c.config(recordedCity)

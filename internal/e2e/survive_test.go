@@ -1,4 +1,4 @@
-package whole
+package e2e
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func killLoop(t *testing.T, n, kills int) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("go test ./internal/whole -run %s -kills %d -seed %d", t.Name(), kills, *seed)
+	t.Logf("go test ./internal/e2e -run %s -kills %d -seed %d", t.Name(), kills, *seed)
 	rnd := rand.New(rand.NewPCG(*seed, 0))
 	c := newTown(t, n, `patrol_interval = "1s"`)
 	for range kills {
