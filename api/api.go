@@ -36,7 +36,7 @@ type Options struct {
 	KeepAlive    time.Duration      // a comment on a quiet stream, 0 = 15 s
 	Last         *shutdown.Deadline // of the program, in which Serve ends; nil: it has its own time
 	WriteTimeout time.Duration      // a reader that takes nothing for so long is cut off, 0 = 10 s
-	MaxStreams   int                // streams, attached terminals and waits for news at once, 0 = 256
+	MaxStreams   int                // streams, attached terminals and long polls in all, 0 = 256
 	Version      string             // of the program, which a fleet tells
 	// of what others than the city's user can connect to; nil: a socket
 	Guard *Guard

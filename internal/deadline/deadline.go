@@ -1,5 +1,6 @@
-// Package deadline runs calls that may never return, such as system calls on a dead network file system, and gives up waiting
-// after a time limit. An abandoned call keeps a thread until it returns, so each name has at most one call at a time.
+// Package deadline runs calls that may never return, such as system calls on a dead network file system, and gives
+// up waiting after a time limit. An abandoned call keeps a thread until it returns, so each name has at most one
+// call at a time.
 package deadline
 
 import (
@@ -25,13 +26,14 @@ type call[T any] struct {
 	result  T
 }
 
-// New returns a set that allows limit calls at the same time. While that many are pending, further calls fail at once.
+// New returns a set that allows limit calls at the same time. While that many are pending, further calls fail at
+// once.
 func New[T any](limit int) *Calls[T] {
 	return &Calls[T]{limit: limit, pending: map[string]*call[T]{}}
 }
 
-// Start starts a call unless one of that name is pending. f runs in its own goroutine for as long as it takes, so other
-// goroutines must not write to anything that f reads.
+// Start starts a call unless one of that name is pending. f runs in its own goroutine for as long as it takes, so
+// other goroutines must not write to anything that f reads.
 func (c *Calls[T]) Start(name string, f func() T) { c.start(name, f) }
 
 func (c *Calls[T]) start(name string, f func() T) *call[T] {
@@ -58,8 +60,8 @@ func (c *Calls[T]) start(name string, f func() T) *call[T] {
 	return k
 }
 
-// Do returns the result of a call of that name that started at since or later. It starts one if necessary. ok is false if the
-// call does not return within limit of its start (0 = no limit) or before ctx ends.
+// Do returns the result of a call of that name that started at since or later. It starts one if necessary. ok is
+// false if the call does not return within limit of its start (0 = no limit) or before ctx ends.
 func (c *Calls[T]) Do(
 	ctx context.Context, name string, since time.Time, limit time.Duration, f func() T,
 ) (_ T, ok bool) {

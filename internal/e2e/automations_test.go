@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestEveryEventOnce kills the controller again and again while events come that an automation deals with: each is dealt
-// with by exactly one run, whatever moment the controller was killed in; and a pool follows the work that it makes.
+// TestEveryEventOnce kills the controller again and again while events come that an automation deals with: each is
+// dealt with by exactly one run, whatever moment the controller was killed in; and a pool follows the work that it
+// makes.
 func TestEveryEventOnce(t *testing.T) {
 	c := newTown(t, 0, "")
 	whole := "[workspace]\nname = \"deals\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\n" +

@@ -70,8 +70,8 @@ func (c *town) spawn(name string) *exec.Cmd {
 	return cmd
 }
 
-// BenchmarkReplace is W2: from kill -9 of an agent to its successor's first act. Aim: 5 ms in the median, 15 ms at the
-// 99th of a hundred. The patrol is 30 s: no patrol takes part.
+// BenchmarkReplace is W2: from kill -9 of an agent to its successor's first act. Aim: 5 ms in the median, 15 ms at
+// the 99th of a hundred. The patrol is 30 s: no patrol takes part.
 func BenchmarkReplace(b *testing.B) {
 	const n = 100
 	c := newTown(b, n, "")
@@ -199,8 +199,8 @@ func (c *town) firstByte() time.Duration {
 	return time.Since(begun)
 }
 
-// BenchmarkReload is W5's other half: one of 500 agents is edited; from the save to the new process. Aim: 150 ms beyond
-// the 200 ms for which a file must be left alone.
+// BenchmarkReload is W5's other half: one of 500 agents is edited; from the save to the new process. Aim: 150 ms
+// beyond the 200 ms for which a file must be left alone.
 func BenchmarkReload(b *testing.B) {
 	const n = 500
 	c := newTown(b, n, "")

@@ -67,8 +67,9 @@ func (c *town) decided(what city.Remedy, by string) bool {
 	return false
 }
 
-// TestExampleChain does to the example chain what its README says, and sees what that says: who dozes while mail waits is nudged
-// and reads it, who dozes is woken, whoever is killed lives again, and a witness that is stopped hears of it.
+// TestExampleChain does to the example chain what its README says, and sees what that says: who dozes while mail
+// waits is nudged and reads it, who dozes is woken, whoever is killed lives again, and a witness that is stopped
+// hears of it.
 func TestExampleChain(t *testing.T) {
 	c := exampleChain(t)
 	c.run()

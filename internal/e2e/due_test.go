@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestAHundredDueAtOnce makes a hundred automations due in the same moment: never more than eight go at once, all of them go,
-// and who went is not before who waits, though it is due again (A13, Q4).
+// TestAHundredDueAtOnce makes a hundred automations due in the same moment: never more than eight go at once, all
+// of them go, and who went is not before who waits, though it is due again (A13, Q4).
 func TestAHundredDueAtOnce(t *testing.T) {
 	const n, most = 100, 8
 	c := newTown(t, 0, "")
@@ -58,8 +58,8 @@ func TestAHundredDueAtOnce(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestOneHungCondition lets one of a hundred checks hang, and one run take as long as it likes: the others are checked and
-// go, and the long one goes once however often its check would succeed meanwhile (A1, A5).
+// TestOneHungCondition lets one of a hundred checks hang, and one run take as long as it likes: the others are
+// checked and go, and the long one goes once however often its check would succeed meanwhile (A1, A5).
 func TestOneHungCondition(t *testing.T) {
 	const n = 100
 	c := newTown(t, 0, "")
@@ -95,8 +95,8 @@ func TestOneHungCondition(t *testing.T) {
 	}
 }
 
-// TestWispsGo removes what automations made once it has been closed for long enough, and nothing else; nor does a cooldown
-// begin anew when the records of its runs are removed too (A7).
+// TestWispsGo removes what automations made once it has been closed for long enough, and nothing else; nor does a
+// cooldown begin anew when the records of its runs are removed too (A7).
 func TestWispsGo(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\nwisp_gc_interval = \"200ms\"\nwisp_ttl = \"1s\"\n")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// passing is what the test adds to the town of examples: its agents are quick and tell of their birth, as many as they are to
-// the end, and nobody orders by itself.
+// passing is what the test adds to the town of examples: its agents are quick and tell of their birth, as many as
+// they are to the end, and nobody orders by itself.
 const passing = `
 [automations]
 skip = ["orders"]
@@ -44,9 +44,9 @@ func exampleTown(t *testing.T, more string) *town {
 	return c
 }
 
-// TestWorkIsPassedOn gives orders to the steward of the example town and kills its controller while a hand is at one: by hook,
-// sling and mail alone each comes to its rig, to a hand, to the joiner and back, with nobody to command them, and once. The next
-// controller finds all agents, and no other is born.
+// TestWorkIsPassedOn gives orders to the steward of the example town and kills its controller while a hand is at
+// one: by hook, sling and mail alone each comes to its rig, to a hand, to the joiner and back, with nobody to
+// command them, and once. The next controller finds all agents, and no other is born.
 func TestWorkIsPassedOn(t *testing.T) {
 	const staff = 8
 	c := exampleTown(t, passing)

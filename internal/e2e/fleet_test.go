@@ -203,8 +203,8 @@ func (l *land) gone(c *town) {
 	clear(c.pids)
 }
 
-// TestSupervisorIsKilled kills the supervisor of three cities at random moments: every agent is born once, and keeps its
-// process; a stop leaves nothing (C1, L10, L11).
+// TestSupervisorIsKilled kills the supervisor of three cities at random moments: every agent is born once, and
+// keeps its process; a stop leaves nothing (C1, L10, L11).
 func TestSupervisorIsKilled(t *testing.T) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// hostile is a line for a shell that writes the clipboard, asks for the title and for a setting, prints, and asks for the
-// answerback, between two words.
+// hostile is a line for a shell that writes the clipboard, asks for the title and for a setting, prints, and asks
+// for the answerback, between two words.
 const hostile = `printf '<be\033]52;c;aGFja2Vk\007\033[21t\033P$qm\033\\\033[5i\005gin>\n'` + "\r"
 
 // forbidden returns what of the hostile line has reached the viewer.
@@ -23,8 +23,9 @@ func (v *viewer) forbidden() (found []string) {
 	return found
 }
 
-// What an agent prints draws on the terminal of whoever attaches and does nothing else: through the controller and without
-// one, in tmux, and in a control room that has joined. --raw passes it all, [session] passthrough what it lists.
+// What an agent prints draws on the terminal of whoever attaches and does nothing else: through the controller and
+// without one, in tmux, and in a control room that has joined. --raw passes it all, [session] passthrough what it
+// lists.
 func TestAttachIsFiltered(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")

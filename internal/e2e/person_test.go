@@ -12,7 +12,8 @@ import (
 	"gcity/internal/screen"
 )
 
-// prefer writes the preferences of the person at the town's terminals, who has a home of their own, and says where that is.
+// prefer writes the preferences of the person at the town's terminals, who has a home of their own, and says where
+// that is.
 func (c *town) prefer(text string) (home string) {
 	c.t.Helper()
 	if c.person == nil {
@@ -28,7 +29,8 @@ func (c *town) prefer(text string) (home string) {
 	return home
 }
 
-// What a person prefers counts in a real control room and in a real attach, from the first frame on and when it changes.
+// What a person prefers counts in a real control room and in a real attach, from the first frame on and when it
+// changes.
 func TestAPersonsPreferences(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"shell": "exec sh -i"})

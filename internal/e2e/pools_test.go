@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestOneCheckDelaysNobody keeps fifty pools of which one's check hangs and one's floods: the others follow theirs while
-// those two are still at it, and the loop goes on turning (A1, A3).
+// TestOneCheckDelaysNobody keeps fifty pools of which one's check hangs and one's floods: the others follow theirs
+// while those two are still at it, and the loop goes on turning (A1, A3).
 func TestOneCheckDelaysNobody(t *testing.T) {
 	const n = 50
 	c := newTown(t, 0, "")
@@ -66,8 +66,8 @@ func TestOneCheckDelaysNobody(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestDrainOutlivesTheController drains a member, kills the controller, and holds the next one to the same drain: the same
-// process, told by its own session; lifted when the pool grows again; ended at its deadline otherwise.
+// TestDrainOutlivesTheController drains a member, kills the controller, and holds the next one to the same drain:
+// the same process, told by its own session; lifted when the pool grows again; ended at its deadline otherwise.
 func TestDrainOutlivesTheController(t *testing.T) {
 	c := newTown(t, 0, "")
 	told := `while ! gc agent drain-check; do sleep 0.05; done; echo told >told.$GC_AGENT; while gc agent drain-check; do sleep 0.05; done; ` +

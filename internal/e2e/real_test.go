@@ -89,7 +89,8 @@ type viewer struct {
 
 func (c *town) attach(agent string) *viewer { return c.terminal("agent", "attach", agent) }
 
-// terminal is a person at a terminal of 100x30 who runs a command line, with what of the environment the town has for that.
+// terminal is a person at a terminal of 100x30 who runs a command line, with what of the environment the town has
+// for that.
 func (c *town) terminal(args ...string) *viewer {
 	c.t.Helper()
 	if c.person == nil {

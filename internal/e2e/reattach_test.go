@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// An attach outlives the controller that it came through: it has the terminal again by itself, the same agent is at the other
-// end, and what is typed reaches it. Where there is nothing to attach to any more it ends with a sentence, and no line of
-// Go's (L11).
+// An attach outlives the controller that it came through: it has the terminal again by itself, the same agent is
+// at the other end, and what is typed reaches it. Where there is nothing to attach to any more it ends with a
+// sentence, and no line of Go's (L11).
 func TestAttachOutlivesTheController(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"shell": "echo shell $$ >births; exec sh -i"})

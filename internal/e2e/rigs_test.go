@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestARigsOwnAutomations gives a city and its rig automations of the same names: each has its own place, run, cooldown and
-// store, and a pool that is named in the rig is the rig's.
+// TestARigsOwnAutomations gives a city and its rig automations of the same names: each has its own place, run,
+// cooldown and store, and a pool that is named in the rig is the rig's.
 func TestARigsOwnAutomations(t *testing.T) {
 	c := newTown(t, 0, "")
 	if err := os.MkdirAll(filepath.Join(c.dir, "demo", "own"), 0o755); err != nil {
@@ -56,8 +56,9 @@ func TestARigsOwnAutomations(t *testing.T) {
 	c.nothingLeft()
 }
 
-// TestAutomationsAreChangedFromOutside writes and rewrites what city.toml says about automations while they are there: what is
-// skipped is off, what is overridden has another gate, and a run that is over max_timeout ends with all it has begun (A2).
+// TestAutomationsAreChangedFromOutside writes and rewrites what city.toml says about automations while they are
+// there: what is skipped is off, what is overridden has another gate, and a run that is over max_timeout ends with
+// all it has begun (A2).
 func TestAutomationsAreChangedFromOutside(t *testing.T) {
 	const city = "[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"
 	c := newTown(t, 0, "")

@@ -16,8 +16,9 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// TestStoreLockedByAnother: another process takes the lock of the city's work and keeps it (S11). The agents notice nothing,
-// status and the list of automations say what is wrong, nothing that was due is lost, and all heals when the lock is let go.
+// TestStoreLockedByAnother: another process takes the lock of the city's work and keeps it (S11). The agents
+// notice nothing, status and the list of automations say what is wrong, nothing that was due is lost, and all
+// heals when the lock is let go.
 func TestStoreLockedByAnother(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.config("[workspace]\nname = \"bench\"\n[daemon]\npatrol_interval = \"200ms\"\nshutdown_timeout = \"100ms\"\nmax_restarts = 0\n" +

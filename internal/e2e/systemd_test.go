@@ -20,7 +20,8 @@ import (
 
 const units = ".config/systemd/user"
 
-// estate is a user manager of systemd, alone in namespaces: what it runs ends with it, and it with the test's end of a pipe.
+// estate is a user manager of systemd, alone in namespaces: what it runs ends with it, and it with the test's end
+// of a pipe.
 type estate struct {
 	t    *testing.T
 	bin  string
@@ -29,8 +30,8 @@ type estate struct {
 	out  *heard
 }
 
-// outside makes a group for all that will run, and takes it away when that has ended; within is the first process of the
-// namespaces, which ends when nothing can be read any more.
+// outside makes a group for all that will run, and takes it away when that has ended; within is the first process
+// of the namespaces, which ends when nothing can be read any more.
 const (
 	outside = `set -e
 trap '' INT TERM HUP
@@ -242,9 +243,9 @@ func (s *tenant) people() map[int]bool {
 	return out
 }
 
-// TestSystemd has a real systemd run a city, and the supervisor with another: started they are ready and say how they are; a
-// restart, a kill -9 and a main process that does not move keep the agents; what is refused is not begun again and again; a stop
-// ends them, and uninstall leaves nothing (C8).
+// TestSystemd has a real systemd run a city, and the supervisor with another: started they are ready and say how
+// they are; a restart, a kill -9 and a main process that does not move keep the agents; what is refused is not
+// begun again and again; a stop ends them, and uninstall leaves nothing (C8).
 func TestSystemd(t *testing.T) {
 	e := newEstate(t)
 	daemon := e.tenant("daemon", "gcity-lone.service", "lone")
@@ -357,7 +358,8 @@ func TestSystemd(t *testing.T) {
 	daemon.nothingLeft()
 }
 
-// TestEstateLeavesNothing: what runs in it ends with it, whatever that is, and so does the group of the kernel's that it was in.
+// TestEstateLeavesNothing: what runs in it ends with it, whatever that is, and so does the group of the kernel's
+// that it was in.
 func TestEstateLeavesNothing(t *testing.T) {
 	var inside int
 	var group string

@@ -27,8 +27,8 @@ func (c *town) host() *viewer {
 	return v
 }
 
-// A ctrl+c that comes while the room waits for an agent's terminal stops that, and not the city; one that is for the room
-// stops the city.
+// A ctrl+c that comes while the room waits for an agent's terminal stops that, and not the city; one that is for
+// the room stops the city.
 func TestInterruptWhileAttaching(t *testing.T) {
 	c := newTown(t, 1, "")
 	v := c.host()
@@ -69,8 +69,8 @@ func TestInterruptWhileAttaching(t *testing.T) {
 	}
 }
 
-// A terminal that takes nothing any more, as that of a frozen ssh, does not keep a room from ending, nor an attach: its modes
-// are as before, and a hosted city is stopped.
+// A terminal that takes nothing any more, as that of a frozen ssh, does not keep a room from ending, nor an
+// attach: its modes are as before, and a hosted city is stopped.
 func TestFrozenTerminals(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.lines(map[string]string{"big": c.line("big", "head -c 100000 /dev/zero | tr '\\0' x; ")})

@@ -40,8 +40,8 @@ func onTmux(t *testing.T) {
 	})
 }
 
-// A city in tmux: a crash is told with its signal and answered, the loss of the server restarts all and counts for none,
-// and a stop leaves nothing (P1, P6, L10).
+// A city in tmux: a crash is told with its signal and answered, the loss of the server restarts all and counts for
+// none, and a stop leaves nothing (P1, P6, L10).
 func TestCityOnTmux(t *testing.T) {
 	onTmux(t)
 	c := newTown(t, 3, "")
@@ -78,8 +78,8 @@ func TestCityOnTmux(t *testing.T) {
 	c.nothingLeft()
 }
 
-// The tmux server goes with the last session there: at once where a controller goes on, and at the next stop where it was
-// killed over the swap, whether or not it had written down that nothing is in tmux any more (L10).
+// The tmux server goes with the last session there: at once where a controller goes on, and at the next stop where
+// it was killed over the swap, whether or not it had written down that nothing is in tmux any more (L10).
 func TestTmuxServerGoes(t *testing.T) {
 	onTmux(t)
 	t.Setenv("GC_SESSION", "")
@@ -169,8 +169,8 @@ func (c *town) parents(name string) (servers []int) {
 	return servers
 }
 
-// answers reports whether a server is there still, a while after it had no session left. tmux itself is slow to find that
-// nobody answers.
+// answers reports whether a server is there still, a while after it had no session left. tmux itself is slow to
+// find that nobody answers.
 func answers(socket string) bool {
 	return !eventually.Poll(func() bool {
 		conn, err := net.Dial("unix", socket)

@@ -17,8 +17,8 @@ const patrolling = `exec 3<&0
 while read -r line; do echo "told <$line>"; done <&3 &
 while :; do [ -e silent ] || gc heartbeat; sleep 0.2; done`
 
-// scouting notes what it is to judge, and waits for somebody to do that. Who has not begun yet is nobody to judge: the first beat
-// may be before that.
+// scouting notes what it is to judge, and waits for somebody to do that. Who has not begun yet is nobody to judge:
+// the first beat may be before that.
 const scouting = `[ -e crash ] && exit 3
 [ "$GC_WATCHDOG_SESSION" = alive ] || exec gc watchdog decide nothing --reason "it is not there yet"
 cp "$GC_WATCHDOG_FACTS" facts.json
@@ -101,8 +101,8 @@ func TestWatchdog(t *testing.T) {
 	})
 }
 
-// A triage is started for a beat with what there is to know, and for nothing else; it decides, or the thresholds do; and a
-// controller that is killed meanwhile leaves none behind.
+// A triage is started for a beat with what there is to know, and for nothing else; it decides, or the thresholds
+// do; and a controller that is killed meanwhile leaves none behind.
 func TestTriage(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.put("silent", "")

@@ -16,8 +16,8 @@ while ! [ -e go.$GC_AGENT ]; do sleep 0.1; done
 gc bead close "$id" && echo "$id" >>done.$GC_AGENT
 done`
 
-// TestNoWorkIsStranded: a pool shrinks while all of its members are at work. What the one that leaves had begun is open for the
-// pool again, once, and the other does it.
+// TestNoWorkIsStranded: a pool shrinks while all of its members are at work. What the one that leaves had begun is
+// open for the pool again, once, and the other does it.
 func TestNoWorkIsStranded(t *testing.T) {
 	c := newTown(t, 0, "")
 	c.put("worker.sh", worker)

@@ -12,7 +12,8 @@ const Timeout = 2 * time.Minute
 // maxPause is the longest pause between two polls. A poll may start a process.
 const maxPause = 50 * time.Millisecond
 
-// True polls cond until it is true. If it is still false after Timeout, the test fails and reports what and the states.
+// True polls cond until it is true. If it is still false after Timeout, the test fails and reports what and the
+// states.
 func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	t.Helper()
 	if !Poll(cond) {
@@ -20,8 +21,8 @@ func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	}
 }
 
-// Receive returns the next value of a channel, or the zero value if it is closed. The test fails if there is none within
-// Timeout.
+// Receive returns the next value of a channel, or the zero value if it is closed. The test fails if there is none
+// within Timeout.
 func Receive[T any](t testing.TB, what string, from <-chan T, state ...func() string) T {
 	t.Helper()
 	late := time.NewTimer(Timeout)

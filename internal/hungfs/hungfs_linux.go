@@ -15,9 +15,9 @@ import (
 
 const inner = "GCITY_TEST_HUNGFS"
 
-// InNamespace runs the calling test again in a child process that has its own mount namespace. It returns true in the
-// child. In the parent it returns false after the child has ended; the test has the child's result and must return. The
-// test must not be a subtest.
+// InNamespace runs the calling test again in a child process that has its own mount namespace. It returns true in
+// the child. In the parent it returns false after the child has ended; the test has the child's result and must
+// return. The test must not be a subtest.
 func InNamespace(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(inner) != "" {
@@ -51,11 +51,12 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 	if err != nil {
 		t.Skipf("cannot mount a FUSE file system: %v", err)
 	}
-	if err := unix.Mount("hungfs", dir, "fuse", 0, fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)); err != nil {
+	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=0,group_id=0", fd)
+	if err := unix.Mount("hungfs", dir, "fuse", 0, options); err != nil {
 		unix.Close(fd)
 		t.Skipf("cannot mount a FUSE file system: %v", err)
 	}
-	f := os.NewFile(uintptr(fd), "/dev/fuse") // after the mount: the descriptor can be polled only now
+	f := os.NewFile(uintptr(fd), "/dev/fuse") // it can be polled only after the mount
 	first := make(chan struct{})
 	var serving sync.WaitGroup
 	if unkillable {
@@ -77,7 +78,8 @@ func Mount(t *testing.T, unkillable bool) (dir string, blocked <-chan struct{}, 
 	return dir, first, release
 }
 
-// serve reads requests and answers only the handshake. The kernel does not interrupt a process whose request has been read.
+// serve reads requests and answers only the handshake. The kernel does not interrupt a process whose request has
+// been read.
 func serve(f *os.File, blocked chan<- struct{}) {
 	const handshake, header, answer = 26, 16, 64 // opcode; lengths
 	buf := make([]byte, 1<<16)

@@ -1,5 +1,5 @@
-// Package recovery turns a panic into an error for the owner of the goroutine, so that one fault does not end the whole
-// program.
+// Package recovery turns a panic into an error for the owner of the goroutine, so that one fault does not end the
+// whole program.
 package recovery
 
 import (
@@ -62,7 +62,8 @@ func Fatal(report func(error)) func(error) {
 
 // Group is a sync.WaitGroup whose goroutines may panic. The zero value is ready.
 type Group struct {
-	// OnPanic is called with a panic, in the goroutine that panicked, before Wait returns. If it is nil, Wait panics instead.
+	// OnPanic is called with a panic, in the goroutine that panicked, before Wait returns. If it is nil, Wait
+	// panics instead.
 	OnPanic func(error)
 
 	wg    sync.WaitGroup

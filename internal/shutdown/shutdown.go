@@ -1,5 +1,5 @@
-// Package shutdown limits the time that a program spends after it has decided to end: finishing requests, undoing what is
-// half done, notifying others. What is not done by then is abandoned and reported.
+// Package shutdown limits the time that a program spends after it has decided to end: finishing requests, undoing
+// what is half done, notifying others. What is not done by then is abandoned and reported.
 package shutdown
 
 import (
@@ -28,7 +28,8 @@ type Deadline struct {
 	abandoned []string
 }
 
-// New returns a deadline of limit after Begin. Cleanup may use two thirds of it, so that time remains to notify others.
+// New returns a deadline of limit after Begin. Cleanup may use two thirds of it, so that time remains to notify
+// others.
 func New(limit time.Duration) *Deadline {
 	d := &Deadline{limit: limit, begun: make(chan struct{})}
 	d.all, d.endAll = context.WithCancelCause(context.Background())
@@ -95,9 +96,11 @@ func NewContext(ctx context.Context, d *Deadline) context.Context {
 	return context.WithValue(ctx, key{}, d)
 }
 
-// CleanupContext returns a context for cleanup that must happen although ctx has ended. It lasts for limit, or until the
-// cleanup time of the shutdown that ctx carries is over.
-func CleanupContext(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+// CleanupContext returns a context for cleanup that must happen although ctx has ended. It lasts for limit, or
+// until the cleanup time of the shutdown that ctx carries is over.
+func CleanupContext(
+	ctx context.Context, limit time.Duration,
+) (context.Context, context.CancelFunc) {
 	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	d, ok := ctx.Value(key{}).(*Deadline)
 	if !ok {
@@ -108,10 +111,11 @@ func CleanupContext(ctx context.Context, limit time.Duration) (context.Context, 
 	return own, func() { stop(); end(nil); cancel() }
 }
 
-// GiveUp records what was not done because the shutdown ended the given cleanup context. If the context ended for another
-// reason, GiveUp records nothing.
+// GiveUp records what was not done because the shutdown ended the given cleanup context. If the context ended for
+// another reason, GiveUp records nothing.
 func GiveUp(cleanup context.Context, format string, args ...any) {
-	if d, ok := cleanup.Value(key{}).(*Deadline); ok && errors.Is(context.Cause(cleanup), ErrTimeout) {
+	d, ok := cleanup.Value(key{}).(*Deadline)
+	if ok && errors.Is(context.Cause(cleanup), ErrTimeout) {
 		d.GiveUp(format, args...)
 	}
 }
