@@ -153,7 +153,7 @@ func reportWording(report func(...any), all map[string]*wording, listed, now map
 	for _, dir := range slices.Sorted(maps.Keys(now)) {
 		if grown := now[dir].minus(listed[dir]); grown.comments > 0 || grown.strings > 0 {
 			report(fmt.Sprintf("%s: %v marked comments and strings, the list allows %v:\n\t%s",
-				dir, now[dir], listed[dir], strings.Join(all[dir].sites, "\n\t")))
+				dir, now[dir], listed[dir], strings.Join(all[dir].sites[:min(10, len(all[dir].sites))], "\n\t")))
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(listed)) {
