@@ -197,7 +197,8 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 // Place is where what belongs to the city, or to one of its rigs, runs, and with what environment. An unknown rig,
 // or one whose folder cannot be used, is an error.
 func Place(c *config.City, rig string, h Host) (dir string, env []string, err error) {
-	a := config.Agent{Name: "automation", Rig: rig}
+	a := config.Agent{Name: "automation"}
+	a.Rig = rig
 	dir = c.Path
 	if rig != "" {
 		r := c.Rig(rig)

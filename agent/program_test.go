@@ -160,7 +160,8 @@ func FuzzArgs(f *testing.F) {
 		if strings.ContainsRune(one+two, 0) || len(one)+len(two) > 64<<10 {
 			t.Skip("no argument can be that")
 		}
-		p := config.Program{Provider: config.Provider{Command: "printf '%s|'", Args: []string{one, two}}}
+		p := config.Program{Provider: config.Provider{Command: "printf '%s|'"}}
+		p.Args = []string{one, two}
 		cmd := exec.Command("/bin/sh", "-c", p.CommandLine())
 		cmd.Env = os.Environ()
 		out, err := cmd.Output()

@@ -10,6 +10,8 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
+	"slices"
 	"time"
 
 	"gcity/automation"
@@ -23,7 +25,8 @@ const FileName = "city.toml"
 
 // City is a validated configuration. It is immutable once loaded.
 type City struct {
-	Path      string // absolute path of the city's folder, symlinks resolved
+	Path      string   // absolute path of the city's folder, symlinks resolved
+	Include   []string // files that city.toml includes, as written
 	Workspace Workspace
 	Agents    []Agent // in the order of the files
 	Rigs      []Rig   // in the order of the files
@@ -48,17 +51,13 @@ type City struct {
 
 	Remotes []Remote // topologies that are kept in git repositories
 
-	include  []string        // as written
-	rigPatch []rigPatch      // in force already
-	dogPatch []watchPatch    // the same
-	stamped  []*pack         // the topologies that agents come from, in order
-	trees    []string        // their folders
-	recipes  []formula.Layer // of the city's topologies
-	reveal   bool            // TOML and Explain show secrets
+	patches patches         // in force already
+	stamped []*pack         // the topologies that agents come from, in order
+	trees   []string        // their folders
+	recipes []formula.Layer // of the city's topologies
+	reveal  bool            // TOML and Explain show secrets
 	// agents whose prompt is another one, or none, without the fragments of their topology, by qualified name
 	leans     map[string]bool
-	patches   []patch            // in force already
-	amended   []Provider         // what patches say of providers, in force already
 	overrides []override         // of Automations, in force already
 	members   map[string]derived // of pools, by qualified name
 }
@@ -94,7 +93,7 @@ type Workspace struct {
 	InstallAgentHooks []string // kinds of hook files, of the agents that say nothing about them
 	GlobalFragments   []string // behind every prompt
 
-	topology string // one more, before the others
+	Topology string // one more, before the others
 }
 
 // Trouble is what keeps one agent from being started; "" = nothing.
@@ -103,90 +102,104 @@ type Trouble struct {
 	Fault         string // what else of it alone cannot be used, with its place
 }
 
+// patches are the tables that change what is declared elsewhere.
+type patches struct {
+	agents    []patch
+	rigs      []rigPatch
+	providers []Provider
+	watchdogs []watchPatch
+}
+
 // Agent is one [[agents]] table.
 type Agent struct {
-	Name string
-	// a folder relative to the city (made if missing), may be a template; "" = the city's
-	Dir          string
+	Name         string
+	Dir          string // relative to the city, created if it is missing; may be a template; "" = the city's folder
 	Description  string
 	Suspended    bool
-	StartCommand string // run by "sh -c" as it stands; "" = the workspace's
-	Env          map[string]string
+	StartCommand string // run by "sh -c" unchanged; "" = the workspace's
+	Provider     string // the program that the agent runs, as written
+	Session      string // the session provider, as written; see City.ProviderOf
+	Startup
 
 	Nudge              string
-	ReadyDelay         time.Duration
-	ReadyPromptPrefix  string
 	PreStart           []string
 	SessionSetup       []string
 	SessionSetupScript string
 
-	Session string // what runs its sessions, as written; see City.ProviderOf
+	Scope    string // "city" or "rig": which of a topology's agents it is; "" = not written
+	Topology string // the folder of the topology that declares it, absolute; "" = none
 
-	Scope    string // "city" or "rig": which of a topology's agents it is; "" = not said
-	Topology string // the folder of the topology that declares it, absolute; "" = none does
+	Outfit
+	Routing
 
-	Provider               string // which program it is, as written
-	Args                   []string
-	PromptMode, PromptFlag string // how its prompt reaches it; "" = as its provider says
-	ProcessNames           []string
-	EmitsPermissionWarning bool
-
-	PromptTemplate    string // a file, absolute; "" = none
-	InjectFragments   []string
-	OverlayDir        string // absolute; "" = none
-	InstallAgentHooks []string
-	HooksInstalled    bool
-
-	WorkQuery, SlingQuery string // shell lines; "" = in process
-	DefaultSlingFormula   string
-
-	// Found out while loading: the name of its sessions; the SHA-256 of its script, hex, and why that could not be
-	// read. For a pool of several these are empty: each member has its own, see City.Member.
-	SessionName string
-	ScriptHash  string
-	Trouble
-
-	// PromptTemplate and what follows it, parsed while loading; nil = it is told nothing
-	Prompt      *prompt.Template
-	OverlayHash string // over the content of OverlayDir, hex
-
-	Restart   restart.Mode
-	MinUptime time.Duration
-
+	Restart     restart.Mode
+	MinUptime   time.Duration
 	Pool        *Pool         // nil = one agent, always on
 	IdleTimeout time.Duration // 0 = none
 	StuckAfter  time.Duration // 0 = never
 	DependsOn   []string      // as written
 	Strategy    restart.Strategy
 
-	// Found out while loading: the rig that Dir names, "" if it names none; what DependsOn comes to.
-	Rig   string
-	Needs []string // qualified names of agents and pools, sorted
+	Derived
 
-	Origin Origin // of the table
-	// of each key that was written, by its TOML name ("env.FOO" for one variable)
-	Origins map[string]Origin
-	Patches []Origin // of the tables that change it; the last one counts
+	Origin  Origin            // of the table
+	Origins map[string]Origin // of each key that is written, by its TOML name ("env.FOO" for one variable)
+	Patches []Origin          // of the tables that change it; the last one counts
+}
+
+// Startup is how a program starts and how its prompt reaches it. An agent and its provider both have these keys.
+type Startup struct {
+	Args                   []string
+	PromptMode, PromptFlag string        // "" = the value of the provider
+	ReadyDelay             time.Duration `key:"ready_delay_ms"`
+	ReadyPromptPrefix      string
+	ProcessNames           []string
+	EmitsPermissionWarning bool
+	Env                    map[string]string
+}
+
+// Outfit is the prompt and the files that an agent gets at its start.
+type Outfit struct {
+	PromptTemplate    string // a file, absolute; "" = none
+	InjectFragments   []string
+	OverlayDir        string // absolute; "" = none
+	InstallAgentHooks []string
+	HooksInstalled    bool
+}
+
+// Routing is how work reaches an agent.
+type Routing struct {
+	WorkQuery, SlingQuery string // shell lines; "" = in process
+	DefaultSlingFormula   string
+}
+
+// Derived is what loading finds out about an agent.
+type Derived struct {
+	// A pool of several members has neither of these two; each member has its own, see City.Member.
+	SessionName string
+	ScriptHash  string // SHA-256 of the setup script, hex
+
+	Trouble
+
+	Prompt      *prompt.Template // PromptTemplate with its fragments; nil = the agent gets no prompt
+	OverlayHash string           // over the content of OverlayDir, hex
+	Rig         string           // the rig that Dir names, "" if it names none
+	Needs       []string         // qualified names of the agents and pools in DependsOn, sorted
 }
 
 // Provider is one [providers.X] table: which program an agent is, and how it is started. What is not written is as the
 // preset of that name has it.
 type Provider struct {
-	Name                   string
-	DisplayName            string
-	Command                string
-	Args                   []string
-	PromptMode, PromptFlag string
-	ReadyDelay             time.Duration
-	ReadyPromptPrefix      string
-	ProcessNames           []string
-	EmitsPermissionWarning bool
-	Env                    map[string]string
+	Name        string
+	DisplayName string
+	Command     string
+	Startup
 
 	Origin  Origin            // of the table, "preset claude" if there is none
 	Origins map[string]Origin // of each key that was written, by its TOML name
 
-	whole bool // it stands alone: what a preset of its name says does not count
+	// Whole: the table stands alone, and the preset of its name does not count.
+	Whole bool `key:"_replace"`
 }
 
 // Pool is an agent's [agents.pool] table. 0 <= Min <= Max.
@@ -208,8 +221,8 @@ type Rig struct {
 	FormulasDir string
 
 	Topologies         []string // as of the workspace
-	topology           string
-	includes           []string
+	Topology           string
+	Includes           []string
 	overrides          []patch         // in force already
 	recipes            []formula.Layer // of its topologies
 	DefaultSlingTarget string
@@ -289,7 +302,7 @@ type Session struct {
 	// Passthrough are the classes of terminal sequences that reach the terminal of whoever attaches; see
 	// internal/passthrough.
 	Passthrough []string
-	Kubernetes  Kubernetes
+	Kubernetes  Kubernetes `key:"k8s"`
 }
 
 // Kubernetes is the [session.k8s] table. Nothing is run by it yet.
@@ -328,4 +341,40 @@ func (c *City) Policy(a *Agent) restart.Policy {
 		MaxRestarts: c.Daemon.MaxRestarts, Window: c.Daemon.RestartWindow,
 		Backoff: c.Daemon.RestartBackoff, MaxBackoff: c.Daemon.PatrolInterval,
 	}
+}
+
+// API is the [api] table: where a city answers besides its socket.
+type API struct {
+	Port      int      // 0 = nowhere
+	Bind      string   // an address, or "localhost"
+	Hosts     []string // names that requests may be made to, besides those of the address
+	Token     bool     // requests must bring a token
+	TokenFile string   // absolute; "" = with Token a file that the city makes
+	ReadFile  string   `key:"read_token_file"` // of a token that allows reading only; absolute; "" = none
+}
+
+// Equal reports whether two tables say the same.
+func (a API) Equal(b API) bool {
+	return a.Port == b.Port && a.Bind == b.Bind && slices.Equal(a.Hosts, b.Hosts) &&
+		a.Token == b.Token && a.TokenFile == b.TokenFile && a.ReadFile == b.ReadFile
+}
+
+// Local says whether a bind address is reached from this machine alone.
+func Local(bind string) bool {
+	if bind == localhost {
+		return true
+	}
+	addr, err := netip.ParseAddr(bind)
+	return err == nil && addr.Unmap().IsLoopback()
+}
+
+// Remote is one [topologies.X] table: a topology that is kept in a git repository.
+type Remote struct {
+	Name   string
+	Source string // what git clones
+	Ref    string // branch, tag or commit; "" = the repository's own branch
+	Path   string // of the topology's folder within the repository; "" = its top
+
+	Origin  Origin
+	Origins map[string]Origin
 }

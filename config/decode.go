@@ -3,9 +3,7 @@ package config
 import (
 	"gcity/internal/toml"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 )
 
 // decoder puts the nodes of files into a City, and collects what is wrong on the way.
@@ -147,15 +145,6 @@ func (d *decoder) elsewhere(name string) string {
 	return ""
 }
 
-// header is how the table of a key begins.
-func header(k *key) string {
-	path := strings.ReplaceAll(k.path, "*", "NAME")
-	if k.kind == kindTables {
-		return "[[" + path + "]]"
-	}
-	return "[" + path + "]"
-}
-
 // usable lists what is supported in a table; all that is known in a table that is not.
 func (d *decoder) usable(table string) []string {
 	var out []string
@@ -284,21 +273,21 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 		c.Watchdogs = append(c.Watchdogs, Watchdog{Origin: at, Origins: origins})
 		return place{city: c, watchdog: &c.Watchdogs[len(c.Watchdogs)-1]}
 	case "patches.watchdogs":
-		c.dogPatch = append(c.dogPatch, watchPatch{Watchdog{Origin: at, Origins: origins}})
-		return place{city: c, watchdog: &c.dogPatch[len(c.dogPatch)-1].says}
+		c.patches.watchdogs = append(c.patches.watchdogs, watchPatch{Watchdog{Origin: at, Origins: origins}})
+		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].says}
 	case "rigs.overrides":
 		r := &c.Rigs[len(c.Rigs)-1] // the one that is being decoded
 		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
 		return place{city: c, patch: &r.overrides[len(r.overrides)-1]}
 	case "patches.rigs":
-		c.rigPatch = append(c.rigPatch, rigPatch{Rig{Origin: at, Origins: origins}})
-		return place{city: c, rigPatch: &c.rigPatch[len(c.rigPatch)-1]}
+		c.patches.rigs = append(c.patches.rigs, rigPatch{Rig{Origin: at, Origins: origins}})
+		return place{city: c, rigPatch: &c.patches.rigs[len(c.patches.rigs)-1]}
 	case "patches.agents":
-		c.patches = append(c.patches, patch{table: path, origin: at, origins: origins})
-		return place{city: c, patch: &c.patches[len(c.patches)-1]}
+		c.patches.agents = append(c.patches.agents, patch{table: path, origin: at, origins: origins})
+		return place{city: c, patch: &c.patches.agents[len(c.patches.agents)-1]}
 	case "patches.providers":
-		c.amended = append(c.amended, Provider{Origin: at, Origins: origins})
-		return place{city: c, provider: &c.amended[len(c.amended)-1]}
+		c.patches.providers = append(c.patches.providers, Provider{Origin: at, Origins: origins})
+		return place{city: c, provider: &c.patches.providers[len(c.patches.providers)-1]}
 	case "automations.overrides":
 		c.overrides = append(c.overrides, override{origin: at, origins: origins})
 		return place{city: c, override: &c.overrides[len(c.overrides)-1]}
@@ -316,24 +305,10 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 // defaults fills what a table does not say.
 func (d *decoder) defaults(table string, p place) {
 	for _, k := range d.schema.tables[table] {
-		if k.status == supported && k.def != "" && k.field != nil {
-			set(k.field(p), defaultValue(k))
+		if k.status == supported && k.def != "" && k.valued() {
+			set(p.field(k), defaultValue(k))
 		}
 	}
-}
-
-// defaultValue is a key's default as the value it stands for.
-func defaultValue(k *key) any {
-	if s, err := strconv.Unquote(k.def); err == nil {
-		if t, err := time.ParseDuration(s); err == nil && k.kind != kindString {
-			return t
-		}
-		return s
-	}
-	if n, err := strconv.Atoi(k.def); err == nil {
-		return n
-	}
-	return k.def == "true"
 }
 
 // scalar decodes one value, checks it and notes where it stands.
@@ -348,11 +323,11 @@ func (d *decoder) scalar(n *toml.Node, k *key, p place) {
 	}
 	origins, name := p.origins(k)
 	if k.kind == kindEnv {
-		v = d.joined(k.field(p), v.(map[string]string))
+		v = d.joined(p.field(k), v.(map[string]string))
 	} else if k.path != "include" {
 		d.collides(origins[name], d.origin(n.Value.Start), k.path)
 	}
-	set(k.field(p), v)
+	set(p.field(k), v)
 	origins[name] = d.origin(n.Value.Start)
 	if k.kind == kindEnv {
 		for _, kid := range n.Kids {
@@ -372,15 +347,4 @@ func (d *decoder) variable(n *toml.Node, k *key) {
 	case reserved(n.Key):
 		d.warn(n.At, path, "is set by gcity for every agent; this value is not used")
 	}
-}
-
-// reserved are the variables that every agent gets.
-func reserved(name string) bool {
-	switch name {
-	case "GC_AGENT", "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_SESSION_NAME", "GC_SESSION_ID",
-		"GC_DIR", "GC_RIG",
-		"GC_RIG_PATH", "BEADS_DIR":
-		return true
-	}
-	return false
 }

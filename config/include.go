@@ -42,7 +42,7 @@ func (d *decoder) include(root *toml.Node) {
 	if n == nil {
 		return
 	}
-	if len(d.city.include) != len(n.Kids) {
+	if len(d.city.Include) != len(n.Kids) {
 		d.unread.files = true
 		return // that is said already
 	}
@@ -55,7 +55,7 @@ func (d *decoder) include(root *toml.Node) {
 	for i, kid := range n.Kids {
 		before, lost := len(d.problems), d.unread.files
 		d.unread.files = false
-		path, err := resolve(d.city.Path, d.city.Path, d.city.include[i])
+		path, err := resolve(d.city.Path, d.city.Path, d.city.Include[i])
 		if err != nil {
 			err, d.unread.files = errors.New("leaves the city's folder; write an absolute path "+
 				"if that is meant"), true
@@ -64,7 +64,7 @@ func (d *decoder) include(root *toml.Node) {
 		}
 		d.file, d.lines = own, lines
 		if err != nil {
-			d.problem(kid.At, "include", "%q %s", d.city.include[i], err)
+			d.problem(kid.At, "include", "%q %s", d.city.Include[i], err)
 			if d.unread.files {
 				d.causes(before)
 			}

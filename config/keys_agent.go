@@ -7,8 +7,7 @@ func agentKeys() []key {
 		{path: "agents.name", kind: kindString, require: true, check: checkName,
 			pattern: namePattern,
 			doc: "Name, unique in the city, or in the rig: letters, digits, `.`, `_`, `-`, " +
-				"the first a letter or digit, at most 64.",
-			field: func(p place) any { return &p.agent.Name }},
+				"the first a letter or digit, at most 64."},
 		{path: "agents.dir", kind: kindString, check: checkPath,
 			doc: "The name of a rig: the agent belongs to it and works in its folder. Else the " +
 				"working folder, a template: relative to the " +
@@ -16,51 +15,39 @@ func agentKeys() []key {
 				"absolute folder may be anywhere and must exist. " +
 				"Without it, the city's folder. An edit counts from the agent's next start, and " +
 				"restarts nobody; `gcity plan` and " +
-				"`gcity why` show the folder as it is configured.",
-			field: func(p place) any { return &p.agent.Dir }},
-		{path: "agents.description", kind: kindString, doc: "What it is for, shown in lists.",
-			field: func(p place) any { return &p.agent.Description }},
+				"`gcity why` show the folder as it is configured."},
+		{path: "agents.description", kind: kindString, doc: "What it is for, shown in lists."},
 		{path: "agents.suspended", kind: kindBool, def: "false",
 			doc: "The agent does not run, and no watchdog checks it. `gcity agent suspend` and " +
-				"`gcity agent resume` write it.",
-			field: func(p place) any { return &p.agent.Suspended }},
+				"`gcity agent resume` write it."},
 		{path: "agents.start_command", kind: kindString, check: checkFilled,
 			doc: "A command line, run by `sh -c` as it stands, or directly if it needs no " +
-				"shell. It goes before any `provider`.",
-			field: func(p place) any { return &p.agent.StartCommand }},
+				"shell. It goes before any `provider`."},
 		{path: "agents.env", kind: kindEnv,
 			doc: "Environment besides the inherited one. `$NAME` and `${NAME}` stand for the " +
 				"variables of the controller, `$$` for a dollar sign; " +
-				"anything else stays as it is.",
-			field: func(p place) any { return &p.agent.Env }},
+				"anything else stays as it is."},
 		{path: "agents.nudge", kind: kindString, check: checkTypable,
 			doc: "Typed into the terminal and submitted once the agent is ready, at most 1 " +
-				"MiB. Without it nothing is typed.",
-			field: func(p place) any { return &p.agent.Nudge }},
+				"MiB. Without it nothing is typed."},
 		{path: "agents.ready_delay_ms", kind: kindMillis, within: delayBounds(),
 			doc: "The agent counts as ready this long after its start at the latest; at most " +
-				"3600000 (1h).",
-			field: func(p place) any { return &p.agent.ReadyDelay }},
+				"3600000 (1h)."},
 		{path: "agents.ready_prompt_prefix", kind: kindString,
 			doc: "The agent counts as ready once a line of its screen starts with this. " +
-				"Without a `ready_delay_ms` its start has failed if none does within 60 s.",
-			field: func(p place) any { return &p.agent.ReadyPromptPrefix }},
+				"Without a `ready_delay_ms` its start has failed if none does within 60 s."},
 		{path: "agents.pre_start", kind: kindStrings, check: checkLines,
-			doc:   "Shell lines, templates, run on the host before the session is there.",
-			field: func(p place) any { return &p.agent.PreStart }},
+			doc: "Shell lines, templates, run on the host before the session is there."},
 		{path: "agents.session_setup", kind: kindStrings, check: checkLines,
-			doc:   "Shell lines, templates, run on the host once the session is there.",
-			field: func(p place) any { return &p.agent.SessionSetup }},
+			doc: "Shell lines, templates, run on the host once the session is there."},
 		{path: "agents.session_setup_script", kind: kindString, check: checkPath,
 			doc: "A script run after `session_setup`, a template. Relative to the file that says " +
 				"it, or absolute. A change of its content counts " +
-				"as a change of the configuration.",
-			field: func(p place) any { return &p.agent.SessionSetupScript }},
+				"as a change of the configuration."},
 		{path: "agents.session", kind: kindString, check: checkProvider, known: sessionProviders(),
 			doc: "What runs the sessions of this agent, one of those that `session.provider` may " +
 				"name, which counts where this is left out; " +
-				"\"\" is `pty`. `GC_SESSION` does not touch it. A change restarts the agent.",
-			field: func(p place) any { return &p.agent.Session }},
+				"\"\" is `pty`. `GC_SESSION` does not touch it. A change restarts the agent."},
 	}
 }
 
@@ -70,35 +57,29 @@ func lifeKeys() []key {
 		{path: "agents.restart", kind: kindString, def: `"always"`,
 			enum: []string{"always", "on-failure", "never"},
 			doc: "What follows an end that nobody asked for: `always`, `on-failure` or `never` " +
-				"a new start.",
-			field: func(p place) any { return &p.agent.Restart }},
+				"a new start."},
 		{path: "agents.min_uptime", kind: kindDuration, def: `"10s"`, check: checkNotNegative,
-			doc:   "Under `restart = \"always\"` a clean exit sooner than this counts as a crash.",
-			field: func(p place) any { return &p.agent.MinUptime }},
+			doc: "Under `restart = \"always\"` a clean exit sooner than this counts as a crash."},
 		{path: "agents.idle_timeout", kind: kindDuration, check: checkIdle,
 			doc: "The agent is restarted after so long without output and input; at least 100ms. " +
 				"Never while somebody is attached, and never " +
 				"where the activity is not known. Without it, or with `\"0s\"`, idleness does " +
-				"not matter.",
-			field: func(p place) any { return &p.agent.IdleTimeout }},
+				"not matter."},
 		{path: "agents.stuck_after", kind: kindDuration, check: checkIdle,
 			doc: "The agent is shown as stuck after so long without output while it has work in " +
 				"progress; at least 100ms. Nothing else is done about it, but watchdogs " +
 				"tell it. Without it, or with `\"0s\"`, or where nobody can tell what an agent " +
-				"prints, none is.",
-			field: func(p place) any { return &p.agent.StuckAfter }},
+				"prints, none is."},
 		{path: "agents.depends_on", kind: kindStrings, check: checkLines,
 			doc: "Agents and pools that have to run before this one is started, and that are " +
 				"stopped after it. A name means one of the same " +
 				"rig, else one of the city, and `RIG/NAME` one of another rig. A pool is up as " +
-				"soon as one member runs, or if none is wanted.",
-			field: func(p place) any { return &p.agent.DependsOn }},
+				"soon as one member runs, or if none is wanted."},
 		{path: "agents.strategy", kind: kindString, def: `"one_for_one"`,
 			enum: []string{"one_for_one", "one_for_all", "rest_for_one"},
 			doc: "Who else is restarted when this one crashes: with `one_for_one` nobody, with " +
 				"`one_for_all` all that `depends_on` connects " +
-				"it with, with `rest_for_one` those that depend on it, directly or not.",
-			field: func(p place) any { return &p.agent.Strategy }},
+				"it with, with `rest_for_one` those that depend on it, directly or not."},
 	}
 }
 
@@ -112,12 +93,10 @@ func poolKeys() []key {
 				"work in progress leaves first, and of these the highest numbers: they are told " +
 				"to finish, and drain."},
 		{path: "agents.pool.min", kind: kindInt, def: "0", within: memberBounds(),
-			doc:   "There are never fewer members than this.",
-			field: func(p place) any { return &p.agent.Pool.Min }},
+			doc: "There are never fewer members than this."},
 		{path: "agents.pool.max", kind: kindInt, def: "0", within: memberBounds(),
 			doc: "Nor more than this. 0 = the pool is off. All agents of a city and all " +
-				"possible members of its pools are at most 10,000.",
-			field: func(p place) any { return &p.agent.Pool.Max }},
+				"possible members of its pools are at most 10,000."},
 		{path: "agents.pool.check", kind: kindString, check: checkFilled,
 			doc: "A shell line that prints one whole number: how many members are wanted. Every " +
 				"patrol runs it, in the rig's folder, else in " +
@@ -126,17 +105,14 @@ func poolKeys() []key {
 				"and the reason is shown. Mind that `grep -c` prints 0 and exits 1 where nothing " +
 				"matches: write `grep -c … || true`. " +
 				"Without it the pool's work is counted: what the store has open or in progress " +
-				"under the label `pool:NAME`.",
-			field: func(p place) any { return &p.agent.Pool.Check }},
+				"under the label `pool:NAME`."},
 		{path: "agents.pool.check_timeout", kind: kindDuration, def: `"30s"`, check: checkPositive,
 			doc: "A check that takes longer is ended, with all that it has started, and " +
-				"has failed.",
-			field: func(p place) any { return &p.agent.Pool.CheckTimeout }},
+				"has failed."},
 		{path: "agents.pool.drain_timeout", kind: kindDuration, def: `"5m"`,
 			check: checkNotNegative,
 			doc: "Time that a member has to finish when it is told to; then it is stopped. 0 " +
-				"= any time.",
-			field: func(p place) any { return &p.agent.Pool.DrainTimeout }},
+				"= any time."},
 	}
 }
 
@@ -145,30 +121,36 @@ func rigKeys() []key {
 		{path: "rigs", kind: kindTables, doc: "One rig, a project folder that agents work in: " +
 			"those whose `dir` is its name. They go by `RIG/NAME`."},
 		{path: "rigs.name", kind: kindString, require: true, check: checkName, pattern: namePattern,
-			doc:   "Name, unique among the rigs; what a name may be made of is as for agents.",
-			field: func(p place) any { return &p.rig.Name }},
+			doc: "Name, unique among the rigs; what a name may be made of is as for agents."},
 		{path: "rigs.path", kind: kindString, require: true, check: checkRigPath,
 			doc: "Its folder; no two rigs have the same. It is not made: while it is missing, " +
 				"the rig's agents are not started, and say so; " +
-				"they are once it is there.",
-			field: func(p place) any { return &p.rig.Path }},
+				"they are once it is there."},
 		{path: "rigs.prefix", kind: kindString, check: checkPrefix, pattern: prefixPattern,
 			doc: "What the ids of its work begin with, unique in the city, the city's own " +
 				"included. Without it, made from the name: a `-go` or " +
 				"`-py` at the end is left out; of several parts (`my-app`, `my_app`, `myApp`) " +
 				"the first letters, of a single one its first two, " +
-				"or all of it if it has no more than three.",
-			field: func(p place) any { return &p.rig.Prefix }},
+				"or all of it if it has no more than three."},
 		{path: "rigs.suspended", kind: kindBool, def: "false",
 			doc: "No agent of the rig runs, no watchdog checks them, and its automations fire " +
 				"only by hand or with `while_suspended`. `gcity rig suspend` and `gcity rig " +
-				"resume` write it.",
-			field: func(p place) any { return &p.rig.Suspended }},
+				"resume` write it."},
 		{path: "rigs.formulas_dir", kind: kindString, check: checkPath,
 			doc: "Folder of the rig's own formulas, and in `automations/` of its own " +
 				"automations; relative to the file that says it. It need not " +
 				"exist. A formula of the city with the same name does not count in the rig. " +
-				"Without it the rig has the city's formulas.",
-			field: func(p place) any { return &p.rig.FormulasDir }},
+				"Without it the rig has the city's formulas."},
 	}
+}
+
+// reserved are the variables that every agent gets.
+func reserved(name string) bool {
+	switch name {
+	case "GC_AGENT", "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_SESSION_NAME", "GC_SESSION_ID",
+		"GC_DIR", "GC_RIG",
+		"GC_RIG_PATH", "BEADS_DIR":
+		return true
+	}
+	return false
 }

@@ -3,34 +3,8 @@ package config
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"strings"
 )
-
-// API is the [api] table: where a city answers besides its socket.
-type API struct {
-	Port      int      // 0 = nowhere
-	Bind      string   // an address, or "localhost"
-	Hosts     []string // names that requests may be made to, besides those of the address
-	Token     bool     // requests must bring a token
-	TokenFile string   // absolute; "" = with Token a file that the city makes
-	ReadFile  string   // of a token that allows reading only; absolute; "" = none
-}
-
-// Equal reports whether two tables say the same.
-func (a API) Equal(b API) bool {
-	return a.Port == b.Port && a.Bind == b.Bind && slices.Equal(a.Hosts, b.Hosts) &&
-		a.Token == b.Token && a.TokenFile == b.TokenFile && a.ReadFile == b.ReadFile
-}
-
-// Local says whether a bind address is reached from this machine alone.
-func Local(bind string) bool {
-	if bind == localhost {
-		return true
-	}
-	addr, err := netip.ParseAddr(bind)
-	return err == nil && addr.Unmap().IsLoopback()
-}
 
 const localhost = "localhost"
 
@@ -43,32 +17,26 @@ func apiKeys() []key {
 		{path: "api.port", kind: kindInt, def: "0", within: &bounds{0, 65535, func(n int) string {
 			return fmt.Sprintf("is %d; a port is from 1 to 65535, and 0 for none", n)
 		}},
-			doc:   "The TCP port. 0 = none: the city answers on its socket alone.",
-			field: func(p place) any { return &p.city.API.Port }},
+			doc: "The TCP port. 0 = none: the city answers on its socket alone."},
 		{path: "api.bind", kind: kindString, def: `"127.0.0.1"`, check: checkBind,
 			doc: "The IP address to listen on, or `localhost`. One that other machines reach " +
-				"needs a token: the API can do everything that you can.",
-			field: func(p place) any { return &p.city.API.Bind }},
+				"needs a token: the API can do everything that you can."},
 		{path: "api.hosts", kind: kindStrings, check: checkHosts,
 			doc: "More names that requests may be made to, without ports: those of a proxy, or " +
 				"this machine's. `localhost`, loopback addresses and the address " +
-				"that a connection came in at are always among them; anything else is refused.",
-			field: func(p place) any { return &p.city.API.Hosts }},
+				"that a connection came in at are always among them; anything else is refused."},
 		{path: "api.token", kind: kindBool, def: "true",
 			doc: "Every request must bring a token, as `Authorization: Bearer …`. Without a " +
 				"`token_file` the city makes `.gc/api.token`, and `gcity status` shows " +
 				"where that is. " +
-				"`false` = no token: every user of this machine can do everything that you can.",
-			field: func(p place) any { return &p.city.API.Token }},
+				"`false` = no token: every user of this machine can do everything that you can."},
 		{path: "api.token_file", kind: kindString, check: checkPath,
 			doc: "A file with the token: 16 to 512 characters on one line. It belongs to you or " +
 				"root, and no other user may read it. " +
-				"Relative to the file that says it. Read again whenever it changes.",
-			field: func(p place) any { return &p.city.API.TokenFile }},
+				"Relative to the file that says it. Read again whenever it changes."},
 		{path: "api.read_token_file", kind: kindString, check: checkPath,
 			doc: "A file with a second token that allows reading only, streams included: " +
-				"everything but GET is refused. As `token_file` otherwise.",
-			field: func(p place) any { return &p.city.API.ReadFile }},
+				"everything but GET is refused. As `token_file` otherwise."},
 	}
 }
 
@@ -109,35 +77,4 @@ func hostName(s string) bool {
 		}
 	}
 	return true
-}
-
-// api checks what shows only when all of [api] is read.
-func (d *decoder) api() {
-	c := d.city
-	d.tokenFile("api.token_file", &c.API.TokenFile)
-	d.tokenFile("api.read_token_file", &c.API.ReadFile)
-	if c.API.Port != 0 && !c.API.Token && !Local(c.API.Bind) && !d.failedIn("api") {
-		d.say(c.Origins["api.bind"], "api.bind",
-			fmt.Sprintf("%q is reached from other machines, and anyone who reaches it can do "+
-				"everything: take `token = false` out", c.API.Bind))
-	}
-}
-
-// tokenFile resolves the path of a file with a token.
-func (d *decoder) tokenFile(name string, file *string) {
-	c := d.city
-	if *file == "" {
-		return
-	}
-	at := c.Origins[name]
-	path, err := resolve(c.Path, c.folderOf(at), *file)
-	if err != nil {
-		d.say(at, name, err.Error())
-	}
-	*file = path
-	if !c.API.Token {
-		d.say(c.Origins["api.token"], "api.token",
-			fmt.Sprintf("is false, and %s is set: take one of them out",
-				strings.TrimPrefix(name, "api.")))
-	}
 }

@@ -2,35 +2,18 @@ package config
 
 // k8sKeys are for agents in Kubernetes. They are read and shown; what is refused is an agent that would run there.
 func k8sKeys() []key {
-	name := func(path, def, doc string, field func(*Kubernetes) *string) key {
-		return key{path: "session.k8s." + path, kind: kindString, def: def, doc: doc,
-			field: func(p place) any { return field(&p.city.Session.Kubernetes) }}
+	name := func(path, def, doc string) key {
+		return key{path: "session.k8s." + path, kind: kindString, def: def, doc: doc}
 	}
 	return []key{
 		{path: "session.k8s", kind: kindTable, doc: "For agents whose provider is `k8s`. It is " +
 			"read and shown; such agents are not started yet."},
-		name("namespace", `"gc"`, "The namespace of the pods.", func(k *Kubernetes) *string {
-			return &k.Namespace
-		}),
-		name("image", "", "The image of the pods.", func(k *Kubernetes) *string {
-			return &k.Image
-		}),
-		name("context", "", "The context of the kubeconfig; left out, its current one.",
-			func(k *Kubernetes) *string {
-				return &k.Context
-			}),
-		name("cpu_request", `"500m"`, "Processors that a pod asks for.",
-			func(k *Kubernetes) *string {
-				return &k.CPURequest
-			}),
-		name("mem_request", `"1Gi"`, "Memory that it asks for.", func(k *Kubernetes) *string {
-			return &k.MemRequest
-		}),
-		name("cpu_limit", `"2"`, "Processors that it gets at most.", func(k *Kubernetes) *string {
-			return &k.CPULimit
-		}),
-		name("mem_limit", `"4Gi"`, "Memory that it gets at most.", func(k *Kubernetes) *string {
-			return &k.MemLimit
-		}),
+		name("namespace", `"gc"`, "The namespace of the pods."),
+		name("image", "", "The image of the pods."),
+		name("context", "", "The context of the kubeconfig; left out, its current one."),
+		name("cpu_request", `"500m"`, "Processors that a pod asks for."),
+		name("mem_request", `"1Gi"`, "Memory that it asks for."),
+		name("cpu_limit", `"2"`, "Processors that it gets at most."),
+		name("mem_limit", `"4Gi"`, "Memory that it gets at most."),
 	}
 }

@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"gcity/hooks"
 	"gcity/internal/toml"
@@ -14,37 +13,30 @@ func promptKeys() []key {
 	return []key{
 		{path: "workspace.global_fragments", kind: kindStrings, check: checkLines,
 			doc: "Fragments that follow every prompt of the city, before the agent's own " +
-				"`inject_fragments`. Who has no `prompt_template` is told nothing, these neither.",
-			field: func(p place) any { return &p.city.Workspace.GlobalFragments }},
+				"`inject_fragments`. Who has no `prompt_template` is told nothing, these neither."},
 		{path: "workspace.install_agent_hooks", kind: kindStrings, check: checkHooks,
-			doc:   "As `agents.install_agent_hooks`, for the agents that do not have the key.",
-			field: func(p place) any { return &p.city.Workspace.InstallAgentHooks }},
+			doc: "As `agents.install_agent_hooks`, for the agents that do not have the key."},
 		{path: "agents.prompt_template", kind: kindString, check: checkPath,
 			doc: "A file, relative to the one that says it, or absolute: what the agent is told " +
 				"at its start, a template that " +
 				"[prompts.md](prompts.md) describes. A change of it, or of a fragment that it " +
-				"uses, counts as a change of the configuration.",
-			field: func(p place) any { return &p.agent.PromptTemplate }},
+				"uses, counts as a change of the configuration."},
 		{path: "agents.inject_fragments", kind: kindStrings, check: checkLines,
-			doc:   "Fragments that follow the prompt, in this order.",
-			field: func(p place) any { return &p.agent.InjectFragments }},
+			doc: "Fragments that follow the prompt, in this order."},
 		{path: "agents.overlay_dir", kind: kindString, check: checkPath,
 			doc: "A folder, relative to the file that says it, or absolute, whose files are " +
 				"copied into the agent's working folder at each " +
 				"start: those that are not there, and those that were copied before and have not " +
 				"been touched since. A change of its content " +
-				"counts as a change of the configuration.",
-			field: func(p place) any { return &p.agent.OverlayDir }},
+				"counts as a change of the configuration."},
 		{path: "agents.install_agent_hooks", kind: kindStrings, check: checkHooks,
 			doc: "Kinds of agents whose hook files are written into the working folder at each " +
 				"start, beside whatever is in them: " +
 				"`claude`, `gemini`, `opencode`, `copilot`. Without the key, " +
-				"`workspace.install_agent_hooks`.",
-			field: func(p place) any { return &p.agent.InstallAgentHooks }},
+				"`workspace.install_agent_hooks`."},
 		{path: "agents.hooks_installed", kind: kindBool,
 			doc: "Somebody else has installed the agent's hooks: none are, whatever " +
-				"`install_agent_hooks` says.",
-			field: func(p place) any { return &p.agent.HooksInstalled }},
+				"`install_agent_hooks` says."},
 	}
 }
 
@@ -63,9 +55,4 @@ func checkHooks(v any) string {
 			i+1, kind, toml.List(kinds))
 	}
 	return ""
-}
-
-// isTemplate says whether a file's name is that of a fragment.
-func isTemplate(name string) bool {
-	return strings.HasSuffix(name, ".md.tmpl") || strings.HasSuffix(name, ".template.md")
 }

@@ -11,28 +11,24 @@ func routeKeys() []key {
 		{path: "agents.work_query", kind: kindString, check: checkFilled,
 			doc: "A shell line that prints the agent's work, in place of what `gcity hook` finds " +
 				"by itself: what is assigned to the agent, and " +
-				"what is labelled for its pool.",
-			field: func(p place) any { return &p.agent.WorkQuery }},
+				"what is labelled for its pool."},
 		{path: "agents.sling_query", kind: kindString, check: checkSling,
 			doc: "A shell line that gives the agent a piece of work, in place of what `gcity " +
 				"sling` does by itself: the agent becomes the " +
 				"assignee, or the work is labelled for its pool. `{}` stands for the work's id. " +
 				"It runs in the rig's folder, else in the " +
 				"city's, for at most 30 seconds; if it fails, nothing has been handed out, and " +
-				"`gcity sling` says why.",
-			field: func(p place) any { return &p.agent.SlingQuery }},
+				"`gcity sling` says why."},
 		{path: "agents.default_sling_formula", kind: kindString, check: checkFilled,
 			doc: "The formula by which the agent does the work that `gcity sling` gives to it: " +
 				"it is cooked below the work, which names its root " +
 				"as `molecule_id`. Its variables `bead`, `issue` and `title` are the work's id " +
 				"and title, where it declares them. Formulas come and go: that there is none is " +
-				"told by `gcity plan`, `doctor` and `config show`, and stops nobody.",
-			field: func(p place) any { return &p.agent.DefaultSlingFormula }},
+				"told by `gcity plan`, `doctor` and `config show`, and stops nobody."},
 		{path: "rigs.default_sling_target", kind: kindString, check: checkFilled,
 			doc: "Who gets the work that `gcity sling` is to give to the rig: an agent or a " +
 				"pool, of the rig by its last name, else of the city. That there is none " +
-				"is a mistake.",
-			field: func(p place) any { return &p.rig.DefaultSlingTarget }},
+				"is a mistake."},
 	}
 }
 

@@ -5,17 +5,6 @@ import (
 	"strings"
 )
 
-// Remote is one [topologies.X] table: a topology that is kept in a git repository.
-type Remote struct {
-	Name   string
-	Source string // what git clones
-	Ref    string // branch, tag or commit; "" = the repository's own branch
-	Path   string // of the topology's folder within the repository; "" = its top
-
-	Origin  Origin
-	Origins map[string]Origin
-}
-
 // composeKeys say which topologies a city and its rigs are made of.
 func composeKeys() []key {
 	const entry = "a folder with a `topology.toml` (or `pack.toml`), relative to the file that " +
@@ -23,16 +12,13 @@ func composeKeys() []key {
 	keys := []key{
 		{path: "workspace.topology", kind: kindString, alias: "pack", spent: true, check: checkPath,
 			doc: "Topology of the city, which gets its agents of " +
-				"scope `city`: " + entry + ". See [topologies.md](topologies.md).",
-			field: func(p place) any { return &p.city.Workspace.topology }},
+				"scope `city`: " + entry + ". See [topologies.md](topologies.md)."},
 		{path: "workspace.topologies", kind: kindStrings, alias: "packs", spent: true,
 			check: checkLines,
-			doc:   "More of them, in this order.",
-			field: func(p place) any { return &p.city.Workspace.Topologies }},
+			doc:   "More of them, in this order."},
 		{path: "workspace.includes", kind: kindStrings, spent: true, check: checkLines,
 			doc: "The same, after `topologies`. Files with parts of the configuration are a " +
-				"matter of `include`, at the top.",
-			field: func(p place) any { return &p.city.Workspace.Includes }},
+				"matter of `include`, at the top."},
 		{path: "topologies", kind: kindNamed, alias: "packs", spent: true,
 			doc: "Topologies that are kept in git repositories."},
 		{path: "topologies.*", kind: kindTable,
@@ -41,29 +27,20 @@ func composeKeys() []key {
 				"`.gc/topologies/NAME` and the commit into `topologies.lock`, beside city.toml; " +
 				"what is not fetched is a mistake, and nothing is fetched by itself."},
 		{path: "topologies.*.source", kind: kindString, require: true, check: checkSource,
-			doc:   "What git clones: a URL, or a repository's folder.",
-			field: func(p place) any { return &p.remote.Source }},
+			doc: "What git clones: a URL, or a repository's folder."},
 		{path: "topologies.*.ref", kind: kindString, check: checkRef,
 			doc: "Branch, tag or commit. Without it, the branch that the repository " +
-				"itself shows.",
-			field: func(p place) any { return &p.remote.Ref }},
+				"itself shows."},
 		{path: "topologies.*.path", kind: kindString, check: checkInside,
-			doc:   "Folder of the topology within the repository. Without it, its top.",
-			field: func(p place) any { return &p.remote.Path }},
+			doc: "Folder of the topology within the repository. Without it, its top."},
 		{path: "agents.scope", kind: kindString, enum: []string{"city", "rig"},
 			doc: "For an agent of a topology: `city`, and a city's topology gives it to the " +
 				"city; `rig`, and a rig's gives it to the rig. " +
-				"Elsewhere it says nothing.",
-			field: func(p place) any { return &p.agent.Scope }},
+				"Elsewhere it says nothing."},
 	}
 	for _, k := range keys {
 		if name, ok := strings.CutPrefix(k.path, "workspace."); ok {
 			k.path = "rigs." + name
-			k.field = map[string]func(place) any{
-				"topology":   func(p place) any { return &p.rig.topology },
-				"topologies": func(p place) any { return &p.rig.Topologies },
-				"includes":   func(p place) any { return &p.rig.includes },
-			}[name]
 			if name == "topology" {
 				k.doc = "Topology of the rig, which gets its other agents: " + entry + "."
 			}
@@ -79,33 +56,25 @@ func topologyKeys() []key {
 		{path: "topology", kind: kindTable, alias: "pack", doc: "What the topology is. `[pack]` " +
 			"is the same."},
 		{path: "topology.name", kind: kindString, require: true, check: checkName,
-			doc: "Its name, shown where what comes from it is.", field: func(p place) any {
-				return &p.pack.name
-			}},
+			doc: "Its name, shown where what comes from it is."},
 		{path: "topology.schema", kind: kindInt, require: true, check: checkSchema,
-			doc: "Version of this format: 1.", field: func(p place) any { return &p.pack.schema }},
+			doc: "Version of this format: 1."},
 		{path: "topology.version", kind: kindString,
-			doc: "Its own version, for people.", field: func(p place) any {
-				return &p.pack.version
-			}},
+			doc: "Its own version, for people."},
 		{path: "topology.requires_gc", kind: kindString, check: checkRequires,
 			doc: "Which versions of Gas City it was written for: comparisons like `>=0.13` or " +
 				"`0.13.2`, several with commas between. " +
-				"This program counts as " + speaks + "; it is a mistake if that is not among them.",
-			field: func(p place) any { return &p.pack.requires }},
+				"This program counts as " + speaks + "; it is a mistake if that is not among them."},
 		{path: "topology.includes", kind: kindStrings, check: checkLines,
 			doc: "Folders of other topologies, relative to this one, whose agents, providers " +
-				"and formulas belong to it, below its own.",
-			field: func(p place) any { return &p.pack.includes }},
+				"and formulas belong to it, below its own."},
 		{path: "topology.city_agents", kind: kindStrings, check: checkLines,
 			doc: "Names of the agents of scope `city`; the others are of scope `rig`. Where " +
-				"neither this nor any `scope` is written, all agents are of both.",
-			field: func(p place) any { return &p.pack.cityAgents }},
+				"neither this nor any `scope` is written, all agents are of both."},
 		{path: "formulas", kind: kindTable, doc: "Recipes for work, and automations, that come " +
 			"with the topology."},
 		{path: "formulas.dir", kind: kindString, def: `"formulas"`, check: checkPath,
-			doc:   "Their folder, relative to the topology's.",
-			field: func(p place) any { return &p.pack.formulas }},
+			doc: "Their folder, relative to the topology's."},
 	}
 }
 
@@ -115,9 +84,6 @@ func derivedKeys(all []key) []key {
 	for _, k := range all {
 		if name, ok := strings.CutPrefix(k.path, "rigs."); ok && name != "overrides" {
 			k.path, k.def, k.spent = "patches.rigs."+name, "", false
-			if of := k.field; of != nil {
-				k.field = func(p place) any { return of(place{city: p.city, rig: &p.rigPatch.rig}) }
-			}
 			switch {
 			case name == "name":
 				k.doc = "The rig's `name`. That there is no such rig is a mistake."

@@ -8,27 +8,6 @@ import (
 	"gcity/session"
 )
 
-// Watchdog is one [[watchdogs]] table: a tier that looks after one agent.
-type Watchdog struct {
-	Name            string
-	Rig             string // that it belongs to, "" = the city
-	Watches, Triage string // qualified names of agents; Triage "" = thresholds decide
-	Every           time.Duration
-	Heartbeat       string // a file, absolute
-	Topology        string // the folder of the topology that declares it, absolute; "" = none does
-	Fresh           time.Duration
-	VeryStale       time.Duration // > Fresh
-	Nudge, Wake     string
-	TriageTTL       time.Duration
-	OverruleAfter   int    // > 0
-	EscalateTo      string // an address of mail
-	EscalateCommand string // a shell line; "" = none
-	EscalateAfter   int    // > 0
-
-	Origin  Origin
-	Origins map[string]Origin
-}
-
 func watchKeys() []key {
 	return []key{
 		{path: "watchdogs", kind: kindTables, doc: "Looks after one agent: every so often it " +
@@ -38,83 +17,64 @@ func watchKeys() []key {
 		{path: "watchdogs.name", kind: kindString, require: true, check: checkName,
 			pattern: namePattern,
 			doc: "Name, unique among the watchdogs; what a name may be made of is as " +
-				"for agents.",
-			field: func(p place) any { return &p.watchdog.Name }},
+				"for agents."},
 		{path: "watchdogs.rig", kind: kindString, check: checkName,
 			doc: "The rig that it belongs to: it is called `RIG/NAME` then, and `watches`, " +
 				"`triage` and `escalate_to` mean that rig's agents first. " +
 				"A topology says nothing here: its watchdogs are the rig's where whom " +
-				"they watch is.",
-			field: func(p place) any { return &p.watchdog.Rig }},
+				"they watch is."},
 		{path: "watchdogs.watches", kind: kindString, require: true, check: checkFilled,
 			doc: "The agent that is looked after, `NAME` or `RIG/NAME`. A pool cannot be, nor " +
-				"a member: how many of those run is the pool's affair.",
-			field: func(p place) any { return &p.watchdog.Watches }},
+				"a member: how many of those run is the pool's affair."},
 		{path: "watchdogs.triage", kind: kindString, check: checkFilled,
 			doc: "The agent that judges in place of the thresholds. It is started anew for each " +
 				"beat, and by nothing else, and decides by `gc watchdog decide`. " +
 				"One agent is the triage of one watchdog. Suspending it leaves the " +
-				"thresholds to judge.",
-			field: func(p place) any { return &p.watchdog.Triage }},
+				"thresholds to judge."},
 		{path: "watchdogs.every", kind: kindDuration, def: `"3m"`,
 			check: checkAtLeast(100 * time.Millisecond),
-			doc:   "Time from one beat to the next; at least 100ms.",
-			field: func(p place) any { return &p.watchdog.Every }},
+			doc:   "Time from one beat to the next; at least 100ms."},
 		{path: "watchdogs.heartbeat", kind: kindString, check: checkPath,
 			doc: "The file that the agent writes to be found at work, JSON with a `timestamp`. " +
 				"Relative to the file that says it; in a topology, to the folder of the rig, or " +
 				"of the city. Without it, " +
-				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes.",
-			field: func(p place) any { return &p.watchdog.Heartbeat }},
+				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes."},
 		{path: "watchdogs.fresh", kind: kindDuration, def: `"5m"`, check: checkPositive,
-			doc:   "A younger heartbeat is fresh, and all is well.",
-			field: func(p place) any { return &p.watchdog.Fresh }},
+			doc: "A younger heartbeat is fresh, and all is well."},
 		{path: "watchdogs.very_stale", kind: kindDuration, def: `"15m"`, check: checkPositive,
-			doc:   "An agent with an older one is woken. It is more than `fresh`.",
-			field: func(p place) any { return &p.watchdog.VeryStale }},
+			doc: "An agent with an older one is woken. It is more than `fresh`."},
 		{path: "watchdogs.nudge", kind: kindString, def: `"Check-in: mail waits for you."`,
 			check: checkTyped,
 			doc: "Typed into the agent when its heartbeat is stale and mail waits for it; at " +
-				"most 1 MiB.",
-			field: func(p place) any { return &p.watchdog.Nudge }},
+				"most 1 MiB."},
 		{path: "watchdogs.wake", kind: kindString,
 			def: `"Wake up: nothing has been heard of you for a while. Check your mail, go on with your work, and run gc heartbeat."`, check: checkTyped,
-			doc:   "Typed into it when the heartbeat is very stale; at most 1 MiB.",
-			field: func(p place) any { return &p.watchdog.Wake }},
+			doc: "Typed into it when the heartbeat is very stale; at most 1 MiB."},
 		{path: "watchdogs.triage_ttl", kind: kindDuration, def: `"5m"`,
 			check: checkAtLeast(100 * time.Millisecond),
-			doc:   "Time that `triage` has to decide; then it is ended, and the thresholds do.",
-			field: func(p place) any { return &p.watchdog.TriageTTL }},
+			doc:   "Time that `triage` has to decide; then it is ended, and the thresholds do."},
 		{path: "watchdogs.overrule_after", kind: kindInt, def: "3",
 			within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; write from 1 to 1000", n)
 			}},
 			doc: "Beats in a row after which the thresholds overrule `triage`. A beat counts if " +
 				"the agent is very stale or dead and `triage` decides neither " +
-				"`start` nor `wake`. A new heartbeat ends the count.",
-			field: func(p place) any { return &p.watchdog.OverruleAfter }},
+				"`start` nor `wake`. A new heartbeat ends the count."},
 		{path: "watchdogs.escalate_to", kind: kindString, def: `"human"`, check: checkFilled,
 			doc: "Who gets mail when nothing has helped: the name of an agent, `pool:NAME`, or " +
-				"any other name, which is a person's.",
-			field: func(p place) any { return &p.watchdog.EscalateTo }},
+				"any other name, which is a person's."},
 		{path: "watchdogs.escalate_command", kind: kindString, check: checkFilled,
 			doc: "A shell line that is run then too, in the city's folder, for at most a minute; " +
 				"`GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and " +
-				"`GC_WATCHDOG_REASON` tell it what for.",
-			field: func(p place) any { return &p.watchdog.EscalateCommand }},
+				"`GC_WATCHDOG_REASON` tell it what for."},
 		{path: "watchdogs.escalate_after", kind: kindInt, def: "3",
 			within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; write from 1 to 1000", n)
 			}},
 			doc: "So many starts and wakes in a row that did not help are told to a " +
-				"person, once.",
-			field: func(p place) any { return &p.watchdog.EscalateAfter }},
+				"person, once."},
 	}
 }
-
-// watchPatch is one [[patches.watchdogs]] table: what is to count instead of what a watchdog, known by its rig and
-// its name, says itself.
-type watchPatch struct{ says Watchdog }
 
 // watchPatchKeys are the keys of a watchdog for a table that changes one.
 func watchPatchKeys() []key {

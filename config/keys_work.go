@@ -14,24 +14,20 @@ func workKeys() []key {
 				"the city) or by its name on the `PATH`; " +
 				"[stores.md](stores.md) tells what it has to do. The environment variable " +
 				"`GC_BEADS` beats it. Work does not move by " +
-				"itself from one to another: `gcity bead export` and `import` do that.",
-			field: func(p place) any { return &p.city.Beads.Provider }},
+				"itself from one to another: `gcity bead export` and `import` do that."},
 
 		{path: "dolt", kind: kindTable, doc: "The database server that `bd` is to use, in its " +
 			"environment; without the table, the one that it finds by itself."},
 		{path: "dolt.host", kind: kindString, check: checkFilled,
-			doc:   "Name or address of the server.",
-			field: func(p place) any { return &p.city.Dolt.Host }},
-		{path: "dolt.port", kind: kindInt, within: portBounds(), doc: "Its port.",
-			field: func(p place) any { return &p.city.Dolt.Port }},
+			doc: "Name or address of the server."},
+		{path: "dolt.port", kind: kindInt, within: portBounds(), doc: "Its port."},
 		{path: "dolt.managed", kind: kindBool, def: "false",
 			doc: "gcity starts a Dolt server for `bd` with the city, restarts it when it dies, " +
 				"and stops it with the city. " +
 				"`host` is then this machine (default `127.0.0.1`), and `port` is 3307 by " +
 				"default. The program `dolt` has to be " +
 				"installed. The same happens without this key where bd's own configuration asks " +
-				"for a server on this machine.",
-			field: func(p place) any { return &p.city.Dolt.Managed }},
+				"for a server on this machine."},
 
 		{path: "formulas", kind: kindTable, doc: "Recipes for work. The folder is looked through " +
 			"with or without this table."},
@@ -39,8 +35,7 @@ func workKeys() []key {
 			doc: "Folder of the city's own `NAME.formula.toml`, and in " +
 				"`automations/NAME/automation.toml` of its own automations; " +
 				"[automations.md](automations.md) tells how both are written. It need not exist. " +
-				"What is written there is noticed at once, and restarts nobody.",
-			field: func(p place) any { return &p.city.Formulas.Dir }},
+				"What is written there is noticed at once, and restarts nobody."},
 
 		{path: "automations", kind: kindTable, alias: "orders",
 			doc: "What the city says about automations from outside, whoever wrote them. " +
@@ -48,12 +43,10 @@ func workKeys() []key {
 		{path: "automations.skip", kind: kindStrings, check: checkSkip,
 			doc: "Automations that are off: a name means all that have it, `NAME:rig:RIG` the " +
 				"one of a rig. They are still listed, as disabled. " +
-				"That there is none is a warning, shown where the configuration's are.",
-			field: func(p place) any { return &p.city.Automations.Skip }},
+				"That there is none is a warning, shown where the configuration's are."},
 		{path: "automations.max_timeout", kind: kindDuration, check: checkNotNegative,
 			doc: "No run takes longer, whatever its `timeout` says. Without it, or with " +
-				"`\"0s\"`, each has its own.",
-			field: func(p place) any { return &p.city.Automations.MaxTimeout }},
+				"`\"0s\"`, each has its own."},
 	}
 }
 
@@ -66,38 +59,28 @@ func overrideKeys() []key {
 				"automations are listed."},
 		{path: "automations.overrides.name", kind: kindString, require: true,
 			check: checkAutomation,
-			doc:   "The automation: the name of its folder.",
-			field: func(p place) any { return &p.override.Name }},
+			doc:   "The automation: the name of its folder."},
 		{path: "automations.overrides.rig", kind: kindString, check: checkName,
-			doc:   "The rig whose automation is meant. Without it, the city's.",
-			field: func(p place) any { return &p.override.Rig }},
+			doc: "The rig whose automation is meant. Without it, the city's."},
 		{path: "automations.overrides.enabled", kind: kindBool,
-			doc:   "`false`: it is off, and listed as disabled.",
-			field: func(p place) any { return &p.override.Enabled }},
+			doc: "`false`: it is off, and listed as disabled."},
 		{path: "automations.overrides.gate", kind: kindString, enum: automation.GateNames(),
-			doc:   "What opens the way: `cooldown`, `cron`, `condition`, `event` or `manual`.",
-			field: func(p place) any { return &p.override.Gate }},
+			doc: "What opens the way: `cooldown`, `cron`, `condition`, `event` or `manual`."},
 		{path: "automations.overrides.interval", kind: kindDuration,
 			check: checkAtLeast(automation.MinInterval),
-			doc:   "Time from one run to the next, for `cooldown`; at least 1s.",
-			field: func(p place) any { return &p.override.Interval }},
+			doc:   "Time from one run to the next, for `cooldown`; at least 1s."},
 		{path: "automations.overrides.schedule", kind: kindString, check: checkSchedule,
 			doc: "A cron line of five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, " +
-				"`@yearly`, for `cron`.",
-			field: func(p place) any { return &p.override.Schedule }},
+				"`@yearly`, for `cron`."},
 		{path: "automations.overrides.check", kind: kindString, check: checkFilled,
-			doc:   "A shell line that succeeds when it is time, for `condition`.",
-			field: func(p place) any { return &p.override.Check }},
+			doc: "A shell line that succeeds when it is time, for `condition`."},
 		{path: "automations.overrides.on", kind: kindString, check: checkOn,
-			doc:   "A type of event, or with `*` at the end the beginning of types, for `event`.",
-			field: func(p place) any { return &p.override.On }},
+			doc: "A type of event, or with `*` at the end the beginning of types, for `event`."},
 		{path: "automations.overrides.pool", kind: kindString, check: checkPool,
 			doc: "Who works on what its formula makes: `NAME`, of the automation's rig if it " +
-				"has one, or `RIG/NAME`.",
-			field: func(p place) any { return &p.override.Pool }},
+				"has one, or `RIG/NAME`."},
 		{path: "automations.overrides.timeout", kind: kindDuration,
 			check: checkAtLeast(automation.MinTime),
-			doc:   "A run that takes longer is ended, and has failed; at least 100ms.",
-			field: func(p place) any { return &p.override.Timeout }},
+			doc:   "A run that takes longer is ended, and has failed; at least 100ms."},
 	}
 }

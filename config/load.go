@@ -151,7 +151,7 @@ func (d *decoder) environment(environ []string) {
 			d.say(origin, "", msg)
 			continue
 		}
-		set(k.field(place{city: d.city}), value)
+		set(place{city: d.city}.field(k), value)
 		d.city.Origins[path] = origin
 	}
 	if d.city.Session.Provider == "" {

@@ -49,7 +49,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("api %+v", c.API)
 	}
 	want := Agent{Name: "a.b", Restart: restart.Always, MinUptime: 10 * time.Second,
-		Strategy: restart.OneForOne, SessionName: "gc-app-a_db",
+		Strategy: restart.OneForOne, Derived: Derived{SessionName: "gc-app-a_db"},
 		Origin: Origin{FileName, 3, 1}, Origins: map[string]Origin{"name": {FileName, 4, 8}}}
 	if diff := cmp.Diff(want, c.Agents[0]); diff != "" {
 		t.Error(diff)
@@ -226,18 +226,18 @@ escalate_after = 1000
 	}
 	a := c.Agents[0]
 	want := Agent{Name: "a", Dir: "//rooms/{{.Name}}", Description: "does things", Suspended: true,
-		StartCommand: "sh -i",
-		Env:          map[string]string{"A": "1", "B": "$HOME"}, Nudge: "go",
-		ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> ",
+		StartCommand: "sh -i", Nudge: "go",
+		Startup: Startup{Env: map[string]string{"A": "1", "B": "$HOME"},
+			ReadyDelay: 1500 * time.Millisecond, ReadyPromptPrefix: "> "},
 		PreStart: []string{"one", "two"}, SessionSetup: []string{"three {{.WorkDir}}"},
 		SessionSetupScript: "/x/{{.City}}.sh",
 		Restart:            restart.OnFailure,
 		Pool:               &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second},
 		MinUptime:          time.Minute,
 		IdleTimeout:        15 * time.Minute, StuckAfter: 20 * time.Minute,
-		Strategy: restart.RestForOne, DependsOn: []string{"b"}, Needs: []string{"b"},
-		Session: "tmux", WorkQuery: "mine", SlingQuery: "give {}",
-		DefaultSlingFormula: "polish", Origin: a.Origin, Origins: a.Origins, Patches: a.Patches}
+		Strategy: restart.RestForOne, DependsOn: []string{"b"}, Derived: Derived{Needs: []string{"b"}},
+		Session: "tmux", Routing: Routing{WorkQuery: "mine", SlingQuery: "give {}",
+			DefaultSlingFormula: "polish"}, Origin: a.Origin, Origins: a.Origins, Patches: a.Patches}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
@@ -259,7 +259,7 @@ escalate_after = 1000
 			_, there = c.Rigs[0].Origins[k.name()]
 		}
 		if strings.HasPrefix(path, "patches.") {
-			_, there = c.patches[0].origins[k.name()]
+			_, there = c.patches.agents[0].origins[k.name()]
 		}
 		if strings.HasPrefix(path, "automations.overrides.") {
 			_, there = c.overrides[0].origins[k.name()]
@@ -270,7 +270,7 @@ escalate_after = 1000
 		if strings.HasPrefix(path, "watchdogs.") {
 			_, there = c.Watchdogs[0].Origins[k.name()]
 		}
-		if k.field != nil && !here && !there && !composes(path) {
+		if k.valued() && !here && !there && !composes(path) {
 			t.Errorf("%s is missing in this test", path)
 		}
 	}

@@ -40,14 +40,6 @@ func (d *decoder) joined(field any, by map[string]string) map[string]string {
 	return out
 }
 
-// wordFor is what a key is called by.
-func wordFor(k *key) string {
-	if k.kind == kindTable || k.kind == kindNamed {
-		return header(k)
-	}
-	return k.name()
-}
-
 // unspent leaves out what has its effect elsewhere in what is shown.
 func unspent(s schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {

@@ -422,3 +422,8 @@ func scanOverlay(d *decoder, folder string) (overlay.Tree, error) {
 	}
 	return t, nil
 }
+
+// isTemplate says whether a file's name is that of a fragment.
+func isTemplate(name string) bool {
+	return strings.HasSuffix(name, ".md.tmpl") || strings.HasSuffix(name, ".template.md")
+}

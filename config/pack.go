@@ -25,10 +25,8 @@ type pack struct {
 	dir  string // absolute
 	file string // as origins name it
 
-	name, version, requires string
-	schema                  int
-	includes, cityAgents    []string
-	formulas                string // as written, then absolute; "" = it has none
+	Topology packTable
+	Formulas Formulas // Dir as written, then absolute; "" = it has none
 
 	agents    []Agent
 	providers []Provider
@@ -36,6 +34,14 @@ type pack struct {
 	origins   map[string]Origin
 	below     []*pack // that it includes, in order
 	partial   bool    // one that it includes, near or far, could not be read
+}
+
+// packTable is the [topology] table.
+type packTable struct {
+	Name, Version        string
+	RequiresGC           string `key:"requires_gc"`
+	Schema               int
+	Includes, CityAgents []string
 }
 
 // tree gives the topologies that one is made of, the included ones first, each once.
@@ -83,7 +89,7 @@ func (d *decoder) topology(dir, key string, way []reading) *pack {
 	}
 	p := d.openPack(dir, key, word)
 	if p != nil {
-		for _, entry := range p.includes {
+		for _, entry := range p.Topology.Includes {
 			at := p.origins["topology.includes"]
 			below, err := d.place(p.dir, entry)
 			if err != nil {
@@ -121,7 +127,7 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 		d.packed = topologySchema(d.schema)
 	}
 	p := &pack{dir: dir, file: d.city.called(path), origins: map[string]Origin{},
-		formulas: "formulas"}
+		Formulas: Formulas{Dir: "formulas"}}
 	file, lines, schema, own := d.file, d.lines, d.schema, d.city
 	defer func() { d.file, d.lines, d.schema, d.city = file, lines, schema, own }()
 	d.schema, d.city = d.packed, &City{Path: own.Path, Origins: map[string]Origin{}}
@@ -194,19 +200,19 @@ func (d *decoder) required(root *toml.Node, p *pack) {
 // packFormulas finds the folder of a topology's formulas.
 func (d *decoder) packFormulas(p *pack) {
 	at, written := p.origins["formulas.dir"]
-	path, err := resolve(p.dir, p.dir, p.formulas)
-	if strings.HasPrefix(p.formulas, "//") {
-		path, err = resolve(d.city.Path, p.dir, p.formulas)
+	path, err := resolve(p.dir, p.dir, p.Formulas.Dir)
+	if strings.HasPrefix(p.Formulas.Dir, "//") {
+		path, err = resolve(d.city.Path, p.dir, p.Formulas.Dir)
 	}
 	if err == nil {
-		err = d.city.enclosed(p.dir, p.formulas, path)
+		err = d.city.enclosed(p.dir, p.Formulas.Dir, path)
 	}
 	if err != nil {
 		d.say(at, "formulas.dir", err.Error())
 		return
 	}
-	if p.formulas = path; !written && !isDir(path) {
-		p.formulas = ""
+	if p.Formulas.Dir = path; !written && !isDir(path) {
+		p.Formulas.Dir = ""
 	}
 }
 
@@ -227,7 +233,7 @@ func (d *decoder) members(p *pack) {
 				}
 				seen[a.Name] = a
 			}
-			if a.Scope == "rig" && slices.Contains(p.cityAgents, a.Name) {
+			if a.Scope == "rig" && slices.Contains(p.Topology.CityAgents, a.Name) {
 				d.say(p.origins["topology.city_agents"], "topology.city_agents",
 					fmt.Sprintf("names %q, whose scope is \"rig\", at %s; keep one of the two",
 						a.Name, a.Origins["scope"]))
@@ -235,7 +241,7 @@ func (d *decoder) members(p *pack) {
 		}
 	}
 	d.kept(p, names)
-	for _, name := range p.cityAgents {
+	for _, name := range p.Topology.CityAgents {
 		if slices.Contains(names, name) || p.partial {
 			continue
 		}

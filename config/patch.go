@@ -5,7 +5,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 )
 
 // patch is what one table changes about an agent that is declared elsewhere: [[patches.agents]] of city.toml.
@@ -34,8 +33,8 @@ func (d *decoder) patches() {
 	for i := range c.Agents {
 		called[c.Agents[i].Name] = append(called[c.Agents[i].Name], &c.Agents[i])
 	}
-	for i := range c.patches {
-		p := &c.patches[i]
+	for i := range c.patches.agents {
+		p := &c.patches.agents[i]
 		if p.name == "" || d.full() {
 			continue // said already, or enough is
 		}
@@ -88,12 +87,12 @@ func (d *decoder) takeOver(p *patch, a *Agent, table string) (changed bool) {
 	for _, k := range d.schema.tables[table] {
 		_, name := to.origins(k)
 		origin, written := p.origins[name]
-		if !written || k.status != supported || k.field == nil || !changeable(k) {
+		if !written || k.status != supported || !k.valued() || !changeable(k) {
 			continue
 		}
 		changed, a.Origins[name] = true, origin
 		if k.kind != kindEnv {
-			reflect.ValueOf(k.field(to)).Elem().Set(reflect.ValueOf(k.field(from)).Elem())
+			reflect.ValueOf(to.field(k)).Elem().Set(reflect.ValueOf(from.field(k)).Elem())
 			continue
 		}
 		a.Env = maps.Clone(a.Env)
@@ -189,8 +188,8 @@ func (d *decoder) unplacedPatch(p *patch) string {
 // amend changes providers as city.toml says.
 func (d *decoder) amend() {
 	c, done := d.city, map[string]Origin{}
-	for i := range c.amended {
-		p := &c.amended[i]
+	for i := range c.patches.providers {
+		p := &c.patches.providers[i]
 		if p.Name == "" || d.full() {
 			continue // said already, or enough is
 		}
@@ -212,78 +211,13 @@ func (d *decoder) amend() {
 		switch {
 		case at < 0:
 			c.Providers = append(c.Providers, *p)
-		case p.whole:
+		case p.Whole:
 			c.Providers[at] = *p
 		default:
 			c.Providers[at].over(p, func(string) bool { return true })
 		}
 		if at >= 0 && presetNamed(presets(), p.Name) == nil {
-			c.Providers[at].whole = false // there is nothing else that it could stand on
+			c.Providers[at].Whole = false // there is nothing else that it could stand on
 		}
 	}
-}
-
-// changeKeys are the keys of a table that changes agents: those of an agent, all of them but what it is known by.
-func changeKeys(table string, all []key) []key {
-	var out []key
-	for i := range all {
-		k := all[i]
-		rest, ok := strings.CutPrefix(k.path, "agents.")
-		if !ok || !changeable(&k) || k.status == dropped {
-			continue
-		}
-		own := k.field
-		k.path, k.def, k.require = join(table, rest), "", false
-		switch {
-		case k.status == later:
-		case k.kind == kindTable:
-			k.doc = "Changes its pool, key by key; an agent that is none becomes one."
-		case k.kind == kindEnv:
-			k.doc = "Variables that are added to the agent's own `" + rest + "`, or counted " +
-				"instead of those of the same name."
-		default:
-			k.doc = "What counts instead of the agent's own `" + rest + "`."
-		}
-		if own != nil {
-			k.field = func(p place) any { return own(place{city: p.city, agent: &p.patch.says}) }
-		}
-		out = append(out, k)
-		if k.kind == kindEnv {
-			out = append(out, key{path: join(table, rest+"_remove"), kind: kindStrings,
-				check: checkLines,
-				doc: "Names of variables that are taken out of the " +
-					"agent's own `" + rest + "`, after that.",
-				field: func(p place) any { return &p.patch.remove }})
-		}
-	}
-	return out
-}
-
-// changeable says whether a key of an agent can be changed from outside.
-func changeable(k *key) bool { return k.path != "agents.name" && k.path != "agents.dir" }
-
-func patchKeys() []key {
-	return append([]key{
-		{path: "patches", kind: kindTable, doc: "Changes to what is declared elsewhere."},
-		{path: "patches.agents", kind: kindTables,
-			doc: "Changes one agent or pool, wherever it is declared. Commands write one for an " +
-				"agent of an included file, which they leave alone."},
-		{path: "patches.agents.dir", kind: kindString, check: checkPath,
-			doc: "The agent's `dir`, as it is declared. It may be left out, but not where " +
-				"it is a rig.",
-			field: func(p place) any { return &p.patch.dir }},
-		{path: "patches.agents.name", kind: kindString, require: true, check: checkName,
-			doc:   "The agent's `name`. That there is no such agent is a mistake.",
-			field: func(p place) any { return &p.patch.name }},
-		{path: "patches.providers", kind: kindTables, doc: "Changes one provider, key by key and " +
-			"variable by variable."},
-		{path: "patches.providers.name", kind: kindString, require: true, check: checkName,
-			doc: "The provider's name, of a `[providers]` table or of a program that gcity " +
-				"knows. That there is none is a mistake.",
-			field: func(p place) any { return &p.provider.Name }},
-		{path: "patches.providers._replace", kind: kindBool,
-			doc: "What is written here is all that counts of the provider: neither its table " +
-				"nor what gcity knows of it does.",
-			field: func(p place) any { return &p.provider.whole }},
-	}, providerKeys("patches.providers")...)
 }

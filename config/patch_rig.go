@@ -13,8 +13,8 @@ type rigPatch struct{ rig Rig }
 // patchRigs changes rigs as patches say.
 func (d *decoder) patchRigs() {
 	c, done := d.city, map[*Rig]Origin{}
-	for i := range c.rigPatch {
-		p := &c.rigPatch[i].rig
+	for i := range c.patches.rigs {
+		p := &c.patches.rigs[i].rig
 		r := c.Rig(p.Name)
 		switch {
 		case p.Name == "": // said already
@@ -54,10 +54,10 @@ func (c *City) noRig(name, table string) string {
 func (d *decoder) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.tables["rigs"] {
 		at, written := p.Origins[k.name()]
-		if !written || k.field == nil || k.name() == "name" {
+		if !written || !k.valued() || k.name() == "name" {
 			continue
 		}
-		to, from := k.field(place{city: d.city, rig: r}), k.field(place{city: d.city, rig: p})
+		to, from := place{city: d.city, rig: r}.field(k), place{city: d.city, rig: p}.field(k)
 		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 		r.Origins[k.name()] = at
 		changes++

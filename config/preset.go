@@ -77,10 +77,12 @@ func readPresets() []Preset {
 func (t *presetTable) preset() Preset {
 	p := Preset{Dialogs: t.Dialogs, Fresh: t.Fresh, Resume: t.Resume, Hooks: t.Hooks}
 	p.Provider = Provider{
-		Name: t.Name, DisplayName: t.DisplayName, Command: t.Command, Args: t.Args,
-		PromptMode: t.PromptMode, PromptFlag: t.PromptFlag,
-		ReadyDelay:        time.Duration(t.ReadyDelayMS) * time.Millisecond,
-		ReadyPromptPrefix: t.ReadyPromptPrefix, ProcessNames: t.ProcessNames, Env: t.Env,
+		Name: t.Name, DisplayName: t.DisplayName, Command: t.Command,
+		Startup: Startup{
+			Args: t.Args, PromptMode: t.PromptMode, PromptFlag: t.PromptFlag,
+			ReadyDelay:        time.Duration(t.ReadyDelayMS) * time.Millisecond,
+			ReadyPromptPrefix: t.ReadyPromptPrefix, ProcessNames: t.ProcessNames, Env: t.Env,
+		},
 		Origin: Origin{File: "preset " + t.Name}, Origins: map[string]Origin{},
 	}
 	for key, set := range map[string]bool{

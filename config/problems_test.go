@@ -98,16 +98,16 @@ func folderOf(t testing.TB, files map[string]string) string {
 // values is what a city says, without where it says it.
 func values(c *City) string {
 	bare := *c
-	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.include, bare.patches,
+	bare.Revision, bare.Origins, bare.Warnings, bare.Sources, bare.Include, bare.patches.agents,
 		bare.overrides = "", nil, nil, nil, nil, nil, nil
-	bare.amended, bare.Providers = nil, slices.Clone(c.Providers)
+	bare.patches.providers, bare.Providers = nil, slices.Clone(c.Providers)
 	for i := range bare.Providers {
 		bare.Providers[i].Origin, bare.Providers[i].Origins = Origin{}, nil
 	}
-	bare.leans, bare.Remotes, bare.rigPatch, bare.stamped, bare.trees, bare.recipes = nil, nil, nil,
+	bare.leans, bare.Remotes, bare.patches.rigs, bare.stamped, bare.trees, bare.recipes = nil, nil, nil,
 		nil, nil, nil
 	w := &bare.Workspace
-	w.topology, w.Topologies, w.Includes = "", nil, nil
+	w.Topology, w.Topologies, w.Includes = "", nil, nil
 	bare.Agents = slices.Clone(c.Agents)
 	var pools []Pool
 	for i := range bare.Agents {
@@ -120,7 +120,7 @@ func values(c *City) string {
 	bare.Rigs = slices.Clone(c.Rigs)
 	for i := range bare.Rigs {
 		r := &bare.Rigs[i]
-		r.Origin, r.Origins, r.topology, r.Topologies, r.includes, r.overrides,
+		r.Origin, r.Origins, r.Topology, r.Topologies, r.Includes, r.overrides,
 			r.recipes = Origin{}, nil, "", nil, nil, nil, nil
 	}
 	bare.Automations.Overrides = slices.Clone(c.Automations.Overrides)

@@ -88,12 +88,7 @@ func (p *Program) CommandLine() string {
 
 // own puts what the agent itself says over what its provider says.
 func (p *Program) own(a *Agent) {
-	p.over(&Provider{
-		Args: a.Args, PromptMode: a.PromptMode, PromptFlag: a.PromptFlag, ReadyDelay: a.ReadyDelay,
-		ReadyPromptPrefix: a.ReadyPromptPrefix,
-		ProcessNames:      a.ProcessNames, EmitsPermissionWarning: a.EmitsPermissionWarning,
-		Env: a.Env, Origins: a.Origins,
-	}, agentShares)
+	p.over(&Provider{Startup: a.Startup, Origins: a.Origins}, agentShares)
 	if p.Line != "" {
 		p.Args = nil // it is run as it stands
 	}
@@ -185,7 +180,7 @@ func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
 	at := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
-	if known := presetNamed(presets(), name); known != nil && (at < 0 || !c.Providers[at].whole) {
+	if known := presetNamed(presets(), name); known != nil && (at < 0 || !c.Providers[at].Whole) {
 		out, dialogs = known.Provider, known.Dialogs
 	} else if at < 0 {
 		return Provider{}, nil

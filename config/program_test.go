@@ -81,18 +81,18 @@ env = { B = "2", C = "3" }
 func TestEveryKeyOfPrograms(t *testing.T) {
 	c := load(t, everyProgram)
 	a := c.Agents[0]
-	want := Agent{Name: "a", Provider: "claude", Args: []string{"--model", "big one"},
+	want := Agent{Name: "a", Provider: "claude", Startup: Startup{Args: []string{"--model", "big one"},
 		PromptMode: "flag", PromptFlag: "--say", ProcessNames: []string{"node"},
-		EmitsPermissionWarning: true, Restart: a.Restart, MinUptime: a.MinUptime,
-		Strategy: a.Strategy, SessionName: a.SessionName, Origin: a.Origin, Origins: a.Origins}
+		EmitsPermissionWarning: true}, Restart: a.Restart, MinUptime: a.MinUptime,
+		Strategy: a.Strategy, Derived: Derived{SessionName: a.SessionName}, Origin: a.Origin, Origins: a.Origins}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
 	p := c.Providers[0]
-	wantP := Provider{Name: "mine", DisplayName: "Ours", Command: "ours", PromptMode: "typed",
+	wantP := Provider{Name: "mine", DisplayName: "Ours", Command: "ours", Startup: Startup{PromptMode: "typed",
 		PromptFlag: "-q", ReadyDelay: 2 * time.Second,
 		ReadyPromptPrefix: "$ ", ProcessNames: []string{"ours"},
-		Env: map[string]string{"A": "1", "B": "2", "C": "3"}, Origin: Origin{FileName, 14, 1},
+		Env: map[string]string{"A": "1", "B": "2", "C": "3"}}, Origin: Origin{FileName, 14, 1},
 		Origins: p.Origins}
 	if diff := cmp.Diff(wantP, p, cmp.AllowUnexported(Provider{})); diff != "" {
 		t.Error(diff)
@@ -107,7 +107,7 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 		_, agents := a.Origins[k.name()]
 		_, city := c.Origins[k.path]
 		_, provider := p.Origins[k.name()]
-		if k.field != nil && !agents && !city && !provider {
+		if k.valued() && !agents && !city && !provider {
 			t.Errorf("%s is missing in this test", k.path)
 		}
 	}
@@ -123,7 +123,7 @@ func TestEveryChange(t *testing.T) {
 	s, n := newSchema(), 0
 	for _, table := range []string{"agents", "agents.pool"} {
 		for _, k := range s.tables[table] {
-			if k.status != supported || k.field == nil || !changeable(k) {
+			if k.status != supported || !k.valued() || !changeable(k) {
 				continue
 			}
 			n++
@@ -136,7 +136,7 @@ func TestEveryChange(t *testing.T) {
 				t.Errorf("%s cannot be changed by a patch", k.path)
 				continue
 			}
-			value := reflect.ValueOf(pk.field(place{patch: &p})).Elem()
+			value := reflect.ValueOf(place{patch: &p}.field(pk)).Elem()
 			fill(value)
 			origins, name := place{patch: &p}.origins(pk)
 			origins[name] = Origin{FileName, 7, 7}
@@ -145,7 +145,7 @@ func TestEveryChange(t *testing.T) {
 			}
 			d := &decoder{schema: s, city: &City{}}
 			d.change(&p, &a)
-			got := reflect.ValueOf(k.field(place{agent: &a})).Elem()
+			got := reflect.ValueOf(place{agent: &a}.field(k)).Elem()
 			if !reflect.DeepEqual(got.Interface(), value.Interface()) || got.IsZero() ||
 				a.Origins[name].Line != 7 || len(d.city.Warnings) > 0 {
 				t.Errorf("%s is %v from %s, %v", k.path, got, a.Origins[name], d.city.Warnings)

@@ -7,17 +7,6 @@ import (
 	"strings"
 )
 
-// promptModes are the ways in which a prompt reaches an agent.
-func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
-
-// checkProgram holds for a name of a provider. Whether there is one shows when all is read.
-func checkProgram(v any) string {
-	if msg := checkFilled(v); msg != "" {
-		return msg
-	}
-	return checkName(v)
-}
-
 // providerNames are the names that a provider may be called by.
 func (c *City) providerNames() []string {
 	names := presetNames(presets())

@@ -35,23 +35,21 @@ func TestSchemaIsComplete(t *testing.T) {
 		seen[path] = true
 		table := k.kind == kindTable || k.kind == kindTables || k.kind == kindNamed
 		switch {
-		case k.status != supported && (k.field != nil || k.doc != ""):
+		case k.status != supported && (k.valued() || k.doc != ""):
 			t.Errorf("%s is not supported and pretends to be", path)
 		case k.status == supported && k.doc == "":
 			t.Errorf("%s has no doc", path)
-		case k.status == supported && !table && k.field == nil:
+		case k.status == supported && !table && !k.valued():
 			t.Errorf("%s goes nowhere", path)
 		case k.def != "" && k.kind == kindString != strings.HasPrefix(k.def, `"`) &&
 			k.kind != kindDuration:
 			t.Errorf("%s: default %s is of another kind", path, k.def)
 		}
 		if k.status == supported && k.def != "" && k.check != nil {
-			p := place{city: &City{}, agent: &Agent{Pool: &Pool{}}, rig: &Rig{}, patch: &patch{},
-				override: &override{}, rigPatch: &rigPatch{}, remote: &Remote{},
-				provider: &Provider{}, watchdog: &Watchdog{}}
+			p := placeFor(k.table())
 			d := &decoder{schema: newSchema(), city: p.city}
 			d.defaults(k.table(), p)
-			if s := (&City{}).shown(k.field(p)); s == "" {
+			if s := (&City{}).shown(p.field(k)); s == "" {
 				t.Errorf("%s: default does not show", path)
 			}
 		}
@@ -108,7 +106,7 @@ func writeTable(b *strings.Builder, s schema, t *key) {
 	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.doc)
 	writeRowsOf(b, s, t.path)
 	for _, k := range s.tables[t.path] {
-		if k.status == supported && k.field == nil {
+		if k.status == supported && !k.valued() {
 			writeTable(b, s, k)
 		}
 	}
@@ -122,7 +120,7 @@ func writeRowsOf(b *strings.Builder, s schema, table string) {
 		switch {
 		case k.status == later && table != "":
 			missing = append(missing, "`"+k.name()+"`")
-		case k.status == supported && k.field != nil:
+		case k.status == supported && k.valued():
 			def := "–"
 			if k.def != "" {
 				def = "`" + k.def + "`"

@@ -60,7 +60,6 @@ type key struct {
 	require bool
 	// what it asks for shows elsewhere: in what is in force it would ask for it again
 	spent bool
-	field func(place) any        // pointer to where the value goes
 	check func(value any) string // what is wrong with a value of the right kind, "" = nothing
 
 	// What a value may be, where that can be told without running anything: for the parser and for JSON Schema alike.
@@ -100,47 +99,8 @@ func (k *key) wrong(v any) string {
 	return k.check(v)
 }
 
-// place is where the values of a table go: to the city, or to one element of a list of tables.
-type place struct {
-	city  *City
-	agent *Agent
-	rig   *Rig
-	patch *patch
-
-	provider *Provider
-
-	override *override
-	rigPatch *rigPatch
-	remote   *Remote
-	pack     *pack
-	watchdog *Watchdog
-}
-
-// origins is where it is noted that a key was written, and under which name.
-func (p place) origins(k *key) (map[string]Origin, string) {
-	switch {
-	case p.agent != nil:
-		return p.agent.Origins, strings.TrimPrefix(k.path, "agents.")
-	case p.rig != nil:
-		return p.rig.Origins, strings.TrimPrefix(k.path, "rigs.")
-	case p.patch != nil:
-		return p.patch.origins, strings.TrimPrefix(k.path, p.patch.table+".")
-	case p.provider != nil:
-		return p.provider.Origins, k.name()
-	case p.rigPatch != nil:
-		return p.rigPatch.rig.Origins, strings.TrimPrefix(k.path, "patches.rigs.")
-	case p.remote != nil:
-		return p.remote.Origins, strings.TrimPrefix(k.path, "topologies.*.")
-	case p.pack != nil:
-		return p.pack.origins, k.path
-	case p.watchdog != nil:
-		return p.watchdog.Origins, k.name()
-	}
-	if p.override != nil {
-		return p.override.origins, strings.TrimPrefix(k.path, "automations.overrides.")
-	}
-	return p.city.Origins, k.path
-}
+// valued reports whether the key has a value, rather than a table.
+func (k *key) valued() bool { return !k.ofTables() && k.kind != kindAny }
 
 func (k *key) name() string  { return k.path[strings.LastIndexByte(k.path, '.')+1:] }
 func (k *key) table() string { return k.path[:max(0, strings.LastIndexByte(k.path, '.'))] }
@@ -217,4 +177,21 @@ func didYouMean(name string, candidates []string) string {
 		return near
 	}
 	return begins[0]
+}
+
+// header is how the table of a key begins.
+func header(k *key) string {
+	path := strings.ReplaceAll(k.path, "*", "NAME")
+	if k.kind == kindTables {
+		return "[[" + path + "]]"
+	}
+	return "[" + path + "]"
+}
+
+// wordFor is what a key is called by.
+func wordFor(k *key) string {
+	if k.kind == kindTable || k.kind == kindNamed {
+		return header(k)
+	}
+	return k.name()
 }

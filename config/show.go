@@ -27,7 +27,7 @@ func (c *City) TOML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", toml.Quote(c.Path), c.Revision)
 	for _, p := range c.stamped {
-		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.name, toml.Quote(p.file))
+		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.Topology.Name, toml.Quote(p.file))
 	}
 	for _, line := range c.lost(body != c.Revealed().tables()) {
 		fmt.Fprintf(&b, "# %s\n", visible(line))
@@ -73,7 +73,7 @@ func (c *City) tables() string {
 func (c *City) writeNamed(b *strings.Builder, s schema, t *key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
-		if p.whole && presetNamed(presets(), p.Name) != nil {
+		if p.Whole && presetNamed(presets(), p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
 			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()},
 				{"_replace", "true", p.Origins["_replace"].String()}},
@@ -143,7 +143,7 @@ func (c *City) elements(path string) []place {
 type row struct{ key, value, origin string }
 
 func (c *City) row(s schema, path string) row {
-	return row{path, c.shown(s.byPath[path].field(place{city: c})), c.Origins[path].String()}
+	return row{path, c.shown(place{city: c}.field(s.byPath[path])), c.Origins[path].String()}
 }
 
 // rows lists the values of one table that are set or have a default.
@@ -155,11 +155,11 @@ func rows(s schema, table string, p place) []row {
 				out = append(out, row{k.name() + "." + r.key, r.value, r.origin})
 			}
 		}
-		if k.status != supported || k.field == nil {
+		if k.status != supported || !k.valued() {
 			continue
 		}
 		origins, name := p.origins(k)
-		field := k.field(p)
+		field := p.field(k)
 		if env, ok := field.(*map[string]string); ok {
 			for _, v := range slices.Sorted(maps.Keys(*env)) {
 				value := toml.Quote(redact.Value((*env)[v]))

@@ -47,8 +47,8 @@ func (c *City) lost(secrets bool) []string {
 		out = append(out, "secrets show as *** or …")
 	}
 	for _, p := range c.stamped {
-		if p.formulas != "" {
-			out = append(out, "without the formulas and automations of the topology "+p.name)
+		if p.Formulas.Dir != "" {
+			out = append(out, "without the formulas and automations of the topology "+p.Topology.Name)
 		}
 	}
 	return out

@@ -19,11 +19,11 @@ func (d *decoder) compose() {
 	w := &c.Workspace
 	lead, dogs := c.Agents, c.Watchdogs
 	c.Agents, c.Watchdogs = nil, nil
-	c.recipes = d.stamp(d.words("workspace.", c.Origins, w.topology, w.Topologies, w.Includes), nil)
+	c.recipes = d.stamp(d.words("workspace.", c.Origins, w.Topology, w.Topologies, w.Includes), nil)
 	c.Agents, c.Watchdogs = append(c.Agents, lead...), append(c.Watchdogs, dogs...)
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
-		r.recipes = d.stamp(d.words("rigs.", r.Origins, r.topology, r.Topologies, r.includes), r)
+		r.recipes = d.stamp(d.words("rigs.", r.Origins, r.Topology, r.Topologies, r.Includes), r)
 	}
 }
 
@@ -117,7 +117,7 @@ func (d *decoder) stamp(entries []entry, r *Rig) []formula.Layer {
 			took += d.take(q, who, e, r)
 			d.takeWatchdogs(q, who, e, r)
 			d.provide(q)
-			if q.formulas != "" {
+			if q.Formulas.Dir != "" {
 				layers = append(layers, layerOf(q, r))
 			}
 		}
@@ -143,7 +143,7 @@ func nobodyFor(topology string, r *Rig) string {
 }
 
 func layerOf(p *pack, r *Rig) formula.Layer {
-	l := formula.Layer{Dir: p.formulas, Title: "topology " + p.name, Root: p.dir}
+	l := formula.Layer{Dir: p.Formulas.Dir, Title: "topology " + p.Topology.Name, Root: p.dir}
 	if r != nil {
 		l.Rig = r.Name
 	}
@@ -162,7 +162,7 @@ func cityNames(packs []*pack) map[string]bool {
 		if said && out == nil {
 			out = map[string]bool{}
 		}
-		for _, name := range p.cityAgents {
+		for _, name := range p.Topology.CityAgents {
 			out[name] = true
 		}
 	}

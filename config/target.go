@@ -65,8 +65,8 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 		}
 	}
 	var free *patch // that could have the flag, and does not
-	for i := range slices.Backward(c.patches) {
-		p := &c.patches[i]
+	for i := range slices.Backward(c.patches.agents) {
+		p := &c.patches.agents[i]
 		if !p.of(a) {
 			continue
 		}
@@ -99,8 +99,8 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 		}
 		return Flag{}, c.nobody(ErrNoRig, name, names)
 	}
-	for i := range slices.Backward(c.rigPatch) {
-		p := &c.rigPatch[i].rig
+	for i := range slices.Backward(c.patches.rigs) {
+		p := &c.patches.rigs[i].rig
 		if _, written := p.Origins["suspended"]; written && p.Name == name {
 			return Flag{File: p.Origin.File, List: "patches.rigs", Name: name, On: r.Suspended}, nil
 		}
@@ -111,7 +111,7 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 // nobody says that nothing is called so.
 func (c *City) nobody(err error, name string, names []string) error {
 	where := FileName
-	if len(c.include) > 0 {
+	if len(c.Include) > 0 {
 		where += " and what it includes"
 	}
 	if near := didYouMean(name, names); near != "" {

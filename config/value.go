@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"gcity/internal/toml"
-	"gcity/restart"
 )
 
 // value reads a node as its key wants it, or says why it cannot.
@@ -123,36 +122,16 @@ func variables(n *toml.Node, wrong string) (any, string) {
 	return out, ""
 }
 
-// set stores v where field points.
-func set(field, v any) {
-	switch f := field.(type) {
-	case *string:
-		*f = v.(string)
-	case *restart.Mode:
-		*f = restart.Mode(v.(string))
-	case *restart.Strategy:
-		*f = restart.Strategy(v.(string))
-	case *bool:
-		*f = v.(bool)
-	case *int:
-		*f = v.(int)
-	case *time.Duration:
-		if ms, ok := v.(int); ok {
-			v = time.Duration(ms) * time.Millisecond
+// defaultValue is a key's default as the value it stands for.
+func defaultValue(k *key) any {
+	if s, err := strconv.Unquote(k.def); err == nil {
+		if t, err := time.ParseDuration(s); err == nil && k.kind != kindString {
+			return t
 		}
-		*f = v.(time.Duration)
-	case *[]string:
-		*f = v.([]string)
-	case **string:
-		text := v.(string)
-		*f = &text
-	case **bool:
-		on := v.(bool)
-		*f = &on
-	case **time.Duration:
-		span := v.(time.Duration)
-		*f = &span
-	case *map[string]string:
-		*f = v.(map[string]string)
+		return s
 	}
+	if n, err := strconv.Atoi(k.def); err == nil {
+		return n
+	}
+	return k.def == "true"
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/session"
 )
@@ -192,3 +193,28 @@ func (c *City) TriageOf(agent string) *Watchdog {
 	}
 	return nil
 }
+
+// Watchdog is one [[watchdogs]] table: a tier that looks after one agent.
+type Watchdog struct {
+	Name            string
+	Rig             string // that it belongs to, "" = the city
+	Watches, Triage string // qualified names of agents; Triage "" = thresholds decide
+	Every           time.Duration
+	Heartbeat       string // a file, absolute
+	Topology        string // the folder of the topology that declares it, absolute; "" = none does
+	Fresh           time.Duration
+	VeryStale       time.Duration // > Fresh
+	Nudge, Wake     string
+	TriageTTL       time.Duration
+	OverruleAfter   int    // > 0
+	EscalateTo      string // an address of mail
+	EscalateCommand string // a shell line; "" = none
+	EscalateAfter   int    // > 0
+
+	Origin  Origin
+	Origins map[string]Origin
+}
+
+// watchPatch is one [[patches.watchdogs]] table: what is to count instead of what a watchdog, known by its rig and
+// its name, says itself.
+type watchPatch struct{ says Watchdog }

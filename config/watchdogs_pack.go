@@ -59,8 +59,8 @@ func (d *decoder) takeWatchdogs(p *pack, who map[string]bool, e entry, r *Rig) {
 func (d *decoder) patchWatchdogs() {
 	const key = "patches.watchdogs"
 	c, done := d.city, map[*Watchdog]Origin{}
-	for i := range c.dogPatch {
-		p := &c.dogPatch[i].says
+	for i := range c.patches.watchdogs {
+		p := &c.patches.watchdogs[i].says
 		if p.Name == "" || d.full() {
 			continue // said already, or enough is
 		}
@@ -96,8 +96,8 @@ func (d *decoder) changeWatchdog(w, p *Watchdog) (changes int) {
 		if !written || k.name() == "name" || k.name() == "rig" {
 			continue
 		}
-		to, from := k.field(place{city: d.city, watchdog: w}),
-			k.field(place{city: d.city, watchdog: p})
+		to, from := place{city: d.city, watchdog: w}.field(k),
+			place{city: d.city, watchdog: p}.field(k)
 		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
 		w.Origins[k.name()] = at
 		changes++

@@ -1,0 +1,37 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// api checks what shows only when all of [api] is read.
+func (d *decoder) api() {
+	c := d.city
+	d.tokenFile("api.token_file", &c.API.TokenFile)
+	d.tokenFile("api.read_token_file", &c.API.ReadFile)
+	if c.API.Port != 0 && !c.API.Token && !Local(c.API.Bind) && !d.failedIn("api") {
+		d.say(c.Origins["api.bind"], "api.bind",
+			fmt.Sprintf("%q is reached from other machines, and anyone who reaches it can do "+
+				"everything: take `token = false` out", c.API.Bind))
+	}
+}
+
+// tokenFile resolves the path of a file with a token.
+func (d *decoder) tokenFile(name string, file *string) {
+	c := d.city
+	if *file == "" {
+		return
+	}
+	at := c.Origins[name]
+	path, err := resolve(c.Path, c.folderOf(at), *file)
+	if err != nil {
+		d.say(at, name, err.Error())
+	}
+	*file = path
+	if !c.API.Token {
+		d.say(c.Origins["api.token"], "api.token",
+			fmt.Sprintf("is false, and %s is set: take one of them out",
+				strings.TrimPrefix(name, "api.")))
+	}
+}

@@ -1,0 +1,175 @@
+package config
+
+import (
+	"gcity/restart"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+)
+
+// place is the table whose values are decoded or shown: the city's own tables, or one element of a list of tables.
+type place struct {
+	city *City
+
+	agent    *Agent
+	rig      *Rig
+	patch    *patch
+	provider *Provider
+	override *override
+	rigPatch *rigPatch
+	remote   *Remote
+	pack     *pack
+	watchdog *Watchdog
+}
+
+// origins returns where the origin of a key is noted, and under which name.
+func (p place) origins(k *key) (map[string]Origin, string) {
+	switch {
+	case p.agent != nil:
+		return p.agent.Origins, strings.TrimPrefix(k.path, "agents.")
+	case p.rig != nil:
+		return p.rig.Origins, strings.TrimPrefix(k.path, "rigs.")
+	case p.patch != nil:
+		return p.patch.origins, strings.TrimPrefix(k.path, p.patch.table+".")
+	case p.provider != nil:
+		return p.provider.Origins, k.name()
+	case p.rigPatch != nil:
+		return p.rigPatch.rig.Origins, strings.TrimPrefix(k.path, "patches.rigs.")
+	case p.remote != nil:
+		return p.remote.Origins, strings.TrimPrefix(k.path, "topologies.*.")
+	case p.pack != nil:
+		return p.pack.origins, k.path
+	case p.watchdog != nil:
+		return p.watchdog.Origins, k.name()
+	case p.override != nil:
+		return p.override.origins, strings.TrimPrefix(k.path, "automations.overrides.")
+	}
+	return p.city.Origins, k.path
+}
+
+// field returns a pointer to the value of a key: to the field that has the key's name, or that names it in a "key" tag.
+func (p place) field(k *key) any {
+	_, name := p.origins(k)
+	if p.patch != nil {
+		switch name {
+		case "name":
+			return &p.patch.name
+		case "dir":
+			return &p.patch.dir
+		case "env_remove":
+			return &p.patch.remove
+		}
+	}
+	root := reflect.ValueOf(p.values()).Elem()
+	index, ok := fieldIndexes()[root.Type()][fieldName(name)]
+	if !ok {
+		panic("config: no field for the key " + k.path) // a test finds it
+	}
+	return root.FieldByIndex(index).Addr().Interface()
+}
+
+// values returns a pointer to the struct that the values of the table are in.
+func (p place) values() any {
+	switch {
+	case p.agent != nil:
+		return p.agent
+	case p.rig != nil:
+		return p.rig
+	case p.patch != nil:
+		return &p.patch.says
+	case p.provider != nil:
+		return p.provider
+	case p.rigPatch != nil:
+		return &p.rigPatch.rig
+	case p.remote != nil:
+		return p.remote
+	case p.pack != nil:
+		return p.pack
+	case p.watchdog != nil:
+		return p.watchdog
+	case p.override != nil:
+		return p.override
+	}
+	return p.city
+}
+
+// fieldName returns the name of a key, dots included, in the spelling of fieldIndexes.
+func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
+
+// fieldIndexes has the fields of each type that values returns, by fieldName.
+var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
+	out := map[reflect.Type]map[string][]int{}
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[City](), reflect.TypeFor[Agent](), reflect.TypeFor[Rig](),
+		reflect.TypeFor[Provider](), reflect.TypeFor[override](), reflect.TypeFor[Remote](),
+		reflect.TypeFor[pack](), reflect.TypeFor[Watchdog](),
+	} {
+		fields := map[string][]int{}
+		addFields(fields, t, "", nil)
+		out[t] = fields
+	}
+	return out
+})
+
+// addFields adds the exported fields of a struct, and those of the structs of this package within it.
+func addFields(to map[string][]int, t reflect.Type, table string, at []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		index := append(at[:len(at):len(at)], i)
+		name := f.Tag.Get("key")
+		if name == "" {
+			name = f.Name
+		}
+		name = table + fieldName(strings.ToLower(name))
+		inner := f.Type
+		if inner.Kind() == reflect.Pointer {
+			inner = inner.Elem()
+		}
+		switch {
+		case f.Anonymous && inner.Kind() == reflect.Struct:
+			addFields(to, inner, table, index)
+		case inner.Kind() == reflect.Struct && inner.PkgPath() == t.PkgPath():
+			addFields(to, inner, name+".", index)
+		default:
+			to[name] = index
+		}
+	}
+}
+
+// set stores v where field points.
+func set(field, v any) {
+	switch f := field.(type) {
+	case *string:
+		*f = v.(string)
+	case *restart.Mode:
+		*f = restart.Mode(v.(string))
+	case *restart.Strategy:
+		*f = restart.Strategy(v.(string))
+	case *bool:
+		*f = v.(bool)
+	case *int:
+		*f = v.(int)
+	case *time.Duration:
+		if ms, ok := v.(int); ok {
+			v = time.Duration(ms) * time.Millisecond
+		}
+		*f = v.(time.Duration)
+	case *[]string:
+		*f = v.([]string)
+	case **string:
+		text := v.(string)
+		*f = &text
+	case **bool:
+		on := v.(bool)
+		*f = &on
+	case **time.Duration:
+		span := v.(time.Duration)
+		*f = &span
+	case *map[string]string:
+		*f = v.(map[string]string)
+	}
+}

@@ -1,0 +1,65 @@
+package config
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/restart"
+)
+
+// placeFor returns the place of the keys of one table.
+func placeFor(table string) place {
+	p := place{city: &City{}}
+	switch {
+	case strings.HasPrefix(table, "patches.agents"), strings.HasPrefix(table, "rigs.overrides"):
+		p.patch = &patch{table: strings.TrimSuffix(table, ".pool"), says: Agent{Pool: &Pool{}}}
+	case table == "patches.rigs":
+		p.rigPatch = &rigPatch{}
+	case table == "patches.providers", table == "providers.*":
+		p.provider = &Provider{}
+	case table == "patches.watchdogs", table == "watchdogs":
+		p.watchdog = &Watchdog{}
+	case table == "automations.overrides":
+		p.override = &override{}
+	case table == "topologies.*":
+		p.remote = &Remote{}
+	case table == "rigs":
+		p.rig = &Rig{}
+	case strings.HasPrefix(table, "agents"):
+		p.agent = &Agent{Pool: &Pool{}}
+	}
+	return p
+}
+
+// Each key with a value has a field of a type that set can fill, and no two keys of a table share one.
+func TestEveryKeyHasAField(t *testing.T) {
+	check := func(s schema, at func(table string) place) {
+		for table, all := range s.tables {
+			p, taken := at(table), map[any]string{}
+			for _, k := range all {
+				if k.status != supported || !k.valued() {
+					continue
+				}
+				field := p.field(k)
+				if other := taken[field]; other != "" {
+					t.Errorf("%s and %s have the same field", k.path, other)
+				}
+				taken[field] = k.path
+				switch field.(type) {
+				case *string, *bool, *int, *time.Duration, *[]string, *map[string]string, *restart.Mode,
+					*restart.Strategy, **string, **bool, **time.Duration:
+				default:
+					t.Errorf("%s goes into a %T", k.path, field)
+				}
+			}
+		}
+	}
+	check(newSchema(), placeFor)
+	check(topologySchema(newSchema()), func(table string) place {
+		if table == "topology" || table == "formulas" {
+			return place{city: &City{}, pack: &pack{}}
+		}
+		return placeFor(table)
+	})
+}
