@@ -12,6 +12,9 @@ import (
 	"gcity/session"
 )
 
+// MaxAgents is how many agents a city can have, the members of its pools included.
+const MaxAgents = 10_000
+
 const maxName = 64
 
 // namePattern is what checkName accepts, prefixPattern what checkPrefix does.

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"gcity/topology"
 )
 
 // schemaOf is a JSON Schema, of draft 7, as far as it is used here.
@@ -37,6 +39,9 @@ type schemaOf struct {
 // durationPattern is what time.ParseDuration takes, without those that are less than nothing: no key takes them.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
+// cityFile is the name of a city's file, config.FileName.
+const cityFile = "city.toml"
+
 // document is a kind of file that there is a schema of.
 type document struct {
 	name, title, doc string
@@ -47,10 +52,10 @@ type document struct {
 // documents are all of them. A file that is read by another table of keys is one line more.
 func documents() []document {
 	return []document{
-		{name: "city", title: FileName, doc: "A city of agents, kept by gcity.", keys: newSchema()},
-		{name: "include", title: "included by " + FileName, doc: "A part of a city.",
+		{name: "city", title: cityFile, doc: "A city of agents, kept by gcity.", keys: newSchema()},
+		{name: "include", title: "included by " + cityFile, doc: "A part of a city.",
 			keys: newSchema(), without: "include"},
-		{name: "topology", title: TopologyFile, doc: "Agents that cities and rigs may have.",
+		{name: "topology", title: topology.File, doc: "Agents that cities and rigs may have.",
 			keys: topologySchema(newSchema())},
 	}
 }

@@ -22,8 +22,7 @@ import (
 // What a file may be at most.
 const (
 	MaxSize     = 10 << 20 // bytes
-	MaxAgents   = 10_000
-	maxProblems = 50 // told at once
+	maxProblems = 50       // told at once
 )
 
 // Find looks for the city that start is in: start itself or the nearest folder above it that has a city.toml. The
