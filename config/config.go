@@ -112,8 +112,9 @@ type patches struct {
 
 // Agent is one [[agents]] table.
 type Agent struct {
-	Name         string
-	Dir          string // relative to the city, created if it is missing; may be a template; "" = the city's folder
+	Name string
+	// relative to the city, created if it is missing; may be a template; "" = the city's folder
+	Dir          string
 	Description  string
 	Suspended    bool
 	StartCommand string // run by "sh -c" unchanged; "" = the workspace's
@@ -142,9 +143,10 @@ type Agent struct {
 
 	Derived
 
-	Origin  Origin            // of the table
-	Origins map[string]Origin // of each key that is written, by its TOML name ("env.FOO" for one variable)
-	Patches []Origin          // of the tables that change it; the last one counts
+	Origin Origin // of the table
+	// of each key that is written, by its TOML name ("env.FOO" for one variable)
+	Origins map[string]Origin
+	Patches []Origin // of the tables that change it; the last one counts
 }
 
 // Startup is how a program starts and how its prompt reaches it. An agent and its provider both have these keys.
@@ -181,10 +183,11 @@ type Derived struct {
 
 	Trouble
 
-	Prompt      *prompt.Template // PromptTemplate with its fragments; nil = the agent gets no prompt
-	OverlayHash string           // over the content of OverlayDir, hex
-	Rig         string           // the rig that Dir names, "" if it names none
-	Needs       []string         // qualified names of the agents and pools in DependsOn, sorted
+	// PromptTemplate with its fragments; nil = the agent gets no prompt
+	Prompt      *prompt.Template
+	OverlayHash string   // over the content of OverlayDir, hex
+	Rig         string   // the rig that Dir names, "" if it names none
+	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }
 
 // Provider is one [providers.X] table: which program an agent is, and how it is started. What is not written is as the
@@ -350,7 +353,8 @@ type API struct {
 	Hosts     []string // names that requests may be made to, besides those of the address
 	Token     bool     // requests must bring a token
 	TokenFile string   // absolute; "" = with Token a file that the city makes
-	ReadFile  string   `key:"read_token_file"` // of a token that allows reading only; absolute; "" = none
+	// of a token that allows reading only; absolute; "" = none
+	ReadFile string `key:"read_token_file"`
 }
 
 // Equal reports whether two tables say the same.
@@ -361,7 +365,7 @@ func (a API) Equal(b API) bool {
 
 // Local says whether a bind address is reached from this machine alone.
 func Local(bind string) bool {
-	if bind == localhost {
+	if bind == "localhost" {
 		return true
 	}
 	addr, err := netip.ParseAddr(bind)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 
 // decoder puts the nodes of files into a City, and collects what is wrong on the way.
 type decoder struct {
-	schema   schema
+	schema   keys.Schema
 	city     *City
 	file     string            // that is being decoded, as problems name it
 	lines    []int             // offset of each of its lines
@@ -31,7 +32,7 @@ type decoder struct {
 	instead map[string][]byte // of Source
 	// topologies that were read, by folder; nil = one that cannot be used, or is being read
 	packs  map[string]*pack
-	packed schema // of topology.toml
+	packed keys.Schema // of topology.toml
 
 	provided map[*pack]bool  // whose providers are the city's
 	unkept   map[string]bool // watchdogs of topologies of which it was said that they watch nobody
@@ -62,19 +63,19 @@ func (d *decoder) warn(at int, key, msg string) {
 // table decodes the members of one table.
 func (d *decoder) table(n *toml.Node, path string, p place) {
 	for _, kid := range n.Kids {
-		k := d.schema.child(path, kid.Key)
+		k := d.schema.Child(path, kid.Key)
 		if k == nil {
 			d.unknown(kid, path)
 			continue
 		}
 		switch {
-		case k.status == dropped:
-			d.warn(kid.At, k.path, "does nothing any more; it can be taken out")
-		case k.status == later:
+		case k.Status == keys.Dropped:
+			d.warn(kid.At, k.Path, "does nothing any more; it can be taken out")
+		case k.Status == keys.Later:
 			d.later(kid, k)
-		case kid.Key == k.alias && k.kind != kindTables && n.Get(k.name()) != nil:
+		case kid.Key == k.Alias && k.Kind != keys.Tables && n.Get(k.Name()) != nil:
 			d.problem(kid.At, kid.Key, "is another word for %s, and both are here; keep one",
-				wordFor(k))
+				k.Word())
 		default:
 			d.supported(kid, k, p)
 		}
@@ -86,17 +87,17 @@ func (d *decoder) unknown(n *toml.Node, table string) {
 		d.more = true
 		return
 	}
-	key, names := join(table, n.Key), d.schema.names(table)
+	key, names := keys.Join(table, n.Key), d.schema.Names(table)
 	what := "key"
 	if n.Shape == toml.ShapeTable && !n.Inline || n.Shape == toml.ShapeTables {
 		what = "table"
 	}
-	switch near, inner := didYouMean(n.Key, names), d.inner(table, n.Key); {
+	switch near, inner := keys.Suggest(n.Key, names), d.inner(table, n.Key); {
 	case inner != "":
 		d.problem(n.At, key, "unknown %s here; it belongs into %s", what, inner)
 	case near != "":
 		yet := ""
-		if d.schema.child(table, near).status == later {
+		if d.schema.Child(table, near).Status == keys.Later {
 			yet = " (that is not supported yet)"
 		}
 		d.problem(n.At, key, "unknown %s; did you mean %q?%s", what, near, yet)
@@ -112,7 +113,7 @@ func (d *decoder) unknown(n *toml.Node, table string) {
 			d.problem(n.At, key, "unknown %s here; it belongs into %s", what, in)
 			return
 		}
-		d.problem(n.At, key, "unknown %s; %s has %s", what, header(d.schema.byPath[table]),
+		d.problem(n.At, key, "unknown %s; %s has %s", what, d.schema.ByPath[table].Header(),
 			toml.List(d.usable(table)))
 	}
 }
@@ -120,15 +121,15 @@ func (d *decoder) unknown(n *toml.Node, table string) {
 // inner names the table within a table that has such a key; at the top, such a table within [[agents]].
 func (d *decoder) inner(table, name string) string {
 	if table == "" {
-		if k := d.schema.byPath[join("agents", name)]; k != nil &&
-			(k.kind == kindTable || k.kind == kindEnv) {
-			return "[[agents]], as " + header(k)
+		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
+			(k.Kind == keys.Table || k.Kind == keys.Env) {
+			return "[[agents]], as " + k.Header()
 		}
 	}
-	for _, t := range d.schema.tables[table] {
-		if k := d.schema.byPath[join(t.path, name)]; k != nil && table != "" &&
-			t.status == supported && k.status == supported {
-			return header(t)
+	for _, t := range d.schema.Tables[table] {
+		if k := d.schema.ByPath[keys.Join(t.Path, name)]; k != nil && table != "" &&
+			t.Status == keys.Supported && k.Status == keys.Supported {
+			return t.Header()
 		}
 	}
 	return ""
@@ -138,8 +139,8 @@ func (d *decoder) inner(table, name string) string {
 func (d *decoder) elsewhere(name string) string {
 	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
 		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
-		if k := d.schema.byPath[join(table, name)]; k != nil && k.status == supported {
-			return header(d.schema.byPath[table])
+		if k := d.schema.ByPath[keys.Join(table, name)]; k != nil && k.Status == keys.Supported {
+			return d.schema.ByPath[table].Header()
 		}
 	}
 	return ""
@@ -148,29 +149,29 @@ func (d *decoder) elsewhere(name string) string {
 // usable lists what is supported in a table; all that is known in a table that is not.
 func (d *decoder) usable(table string) []string {
 	var out []string
-	for _, k := range d.schema.tables[table] {
-		if k.status == supported {
-			out = append(out, k.name())
+	for _, k := range d.schema.Tables[table] {
+		if k.Status == keys.Supported {
+			out = append(out, k.Name())
 		}
 	}
 	if len(out) == 0 {
-		return d.schema.names(table)
+		return d.schema.Names(table)
 	}
 	return out
 }
 
 // later refuses what is not built yet, once per table; what is unknown or dropped in it is said besides.
-func (d *decoder) later(n *toml.Node, k *key) {
+func (d *decoder) later(n *toml.Node, k *keys.Key) {
 	refuse := true
 	for _, t := range toml.TablesOf(n) {
 		only := len(t.Kids) > 0
 		for _, kid := range t.Kids {
-			switch c := d.schema.child(k.path, kid.Key); {
-			case k.kind == kindAny: // not looked into
+			switch c := d.schema.Child(k.Path, kid.Key); {
+			case k.Kind == keys.Any: // not looked into
 			case c == nil:
-				d.unknown(kid, k.path)
-			case c.status == dropped:
-				d.warn(kid.At, c.path, "does nothing any more; it can be taken out")
+				d.unknown(kid, k.Path)
+			case c.Status == keys.Dropped:
+				d.warn(kid.At, c.Path, "does nothing any more; it can be taken out")
 				continue
 			}
 			only = false
@@ -178,30 +179,31 @@ func (d *decoder) later(n *toml.Node, k *key) {
 		refuse = refuse && !only
 	}
 	if refuse {
-		d.problem(n.At, join(k.table(), n.Key), "is not supported yet; take it out, this version "+
+		d.problem(n.At, keys.Join(k.Table(), n.Key), "is not supported yet; take it out, "+
+			"this version "+
 			"would not act on it")
 	}
 }
 
-func (d *decoder) supported(n *toml.Node, k *key, p place) {
-	switch k.kind {
-	case kindTable:
+func (d *decoder) supported(n *toml.Node, k *keys.Key, p place) {
+	switch k.Kind {
+	case keys.Table:
 		if n.Shape != toml.ShapeTable {
-			d.problem(n.At, k.path, "is %s; it must be a table: write [%s] on a line of its own",
-				n.Shape, k.path)
+			d.problem(n.At, k.Path, "is %s; it must be a table: write [%s] on a line of its own",
+				n.Shape, k.Path)
 			return
 		}
 		switch {
-		case k.path == "agents.pool":
+		case k.Path == "agents.pool":
 			p.agent.Pool = &Pool{}
-			d.defaults(k.path, p)
-		case p.patch != nil && k.path == p.patch.table+".pool":
+			d.defaults(k.Path, p)
+		case p.patch != nil && k.Path == p.patch.table+".pool":
 			p.patch.says.Pool = &Pool{}
 		}
-		d.table(n, k.path, p)
-	case kindTables:
+		d.table(n, k.Path, p)
+	case keys.Tables:
 		d.list(n, k)
-	case kindNamed:
+	case keys.Named:
 		d.entries(n, k)
 	default:
 		d.scalar(n, k, p)
@@ -209,16 +211,16 @@ func (d *decoder) supported(n *toml.Node, k *key, p place) {
 }
 
 // entries decodes a table of named tables, each into an element of its own.
-func (d *decoder) entries(n *toml.Node, k *key) {
+func (d *decoder) entries(n *toml.Node, k *keys.Key) {
 	if n.Shape != toml.ShapeTable {
-		d.problem(n.At, k.path, "is %s; each %s is a table of its own: write [%s.NAME] on a "+
-			"line of its own", n.Shape, strings.TrimSuffix(k.name(), "s"), k.path)
+		d.problem(n.At, k.Path, "is %s; each %s is a table of its own: write [%s.NAME] on a "+
+			"line of its own", n.Shape, strings.TrimSuffix(k.Name(), "s"), k.Path)
 		return
 	}
 	for _, kid := range n.Kids {
-		path := join(k.path, kid.Key)
-		if msg := checkName(kid.Key); msg != "" {
-			d.problem(kid.At, k.path, "%s", msg)
+		path := keys.Join(k.Path, kid.Key)
+		if msg := keys.CheckName(kid.Key); msg != "" {
+			d.problem(kid.At, k.Path, "%s", msg)
 			continue
 		}
 		if kid.Shape != toml.ShapeTable {
@@ -228,35 +230,35 @@ func (d *decoder) entries(n *toml.Node, k *key) {
 		}
 		p, said, warned := d.element(path, d.origin(kid.At),
 			make(map[string]Origin, len(kid.Kids))), len(d.problems), len(d.city.Warnings)
-		d.table(kid, join(k.path, "*"), p)
+		d.table(kid, keys.Join(k.Path, "*"), p)
 		for _, news := range [][]Problem{d.problems[said:], d.city.Warnings[warned:]} {
 			for i := range news {
-				news[i].Key = strings.Replace(news[i].Key, join(k.path, "*"), path, 1)
+				news[i].Key = strings.Replace(news[i].Key, keys.Join(k.Path, "*"), path, 1)
 			}
 		}
 	}
 }
 
 // list decodes a list of tables, each into an element of its own.
-func (d *decoder) list(n *toml.Node, k *key) {
+func (d *decoder) list(n *toml.Node, k *keys.Key) {
 	tables := toml.TablesOf(n)
-	noun := strings.TrimSuffix(k.name(), "s")
-	if k.table() == "patches" {
+	noun := strings.TrimSuffix(k.Name(), "s")
+	if k.Table() == "patches" {
 		noun = "patch"
 	}
 	if n.Shape == toml.ShapeTable || len(tables) != len(n.Kids) {
-		d.problem(n.At, join(k.table(), n.Key), "is %s; each %s is a table of its own: write "+
-			"[[%s]] on a line of its own", n.Shape, noun, k.path)
+		d.problem(n.At, keys.Join(k.Table(), n.Key), "is %s; each %s is a table of its own: write "+
+			"[[%s]] on a line of its own", n.Shape, noun, k.Path)
 		return
 	}
 	for _, t := range tables {
-		p := d.element(k.path, d.origin(t.At), make(map[string]Origin, len(t.Kids)))
-		d.defaults(k.path, p)
-		d.table(t, k.path, p)
-		for _, r := range d.schema.tables[k.path] {
-			if r.require && t.Get(r.name()) == nil && (r.alias == "" || t.Get(r.alias) == nil) {
-				d.problem(t.At, r.path, "is missing; every %s needs one: %s = \"…\"", noun,
-					r.name())
+		p := d.element(k.Path, d.origin(t.At), make(map[string]Origin, len(t.Kids)))
+		d.defaults(k.Path, p)
+		d.table(t, k.Path, p)
+		for _, r := range d.schema.Tables[k.Path] {
+			if r.Require && t.Get(r.Name()) == nil && (r.Alias == "" || t.Get(r.Alias) == nil) {
+				d.problem(t.At, r.Path, "is missing; every %s needs one: %s = \"…\"", noun,
+					r.Name())
 			}
 		}
 	}
@@ -273,7 +275,8 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 		c.Watchdogs = append(c.Watchdogs, Watchdog{Origin: at, Origins: origins})
 		return place{city: c, watchdog: &c.Watchdogs[len(c.Watchdogs)-1]}
 	case "patches.watchdogs":
-		c.patches.watchdogs = append(c.patches.watchdogs, watchPatch{Watchdog{Origin: at, Origins: origins}})
+		c.patches.watchdogs = append(c.patches.watchdogs,
+			watchPatch{Watchdog{Origin: at, Origins: origins}})
 		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].says}
 	case "rigs.overrides":
 		r := &c.Rigs[len(c.Rigs)-1] // the one that is being decoded
@@ -283,7 +286,8 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 		c.patches.rigs = append(c.patches.rigs, rigPatch{Rig{Origin: at, Origins: origins}})
 		return place{city: c, rigPatch: &c.patches.rigs[len(c.patches.rigs)-1]}
 	case "patches.agents":
-		c.patches.agents = append(c.patches.agents, patch{table: path, origin: at, origins: origins})
+		c.patches.agents = append(c.patches.agents,
+			patch{table: path, origin: at, origins: origins})
 		return place{city: c, patch: &c.patches.agents[len(c.patches.agents)-1]}
 	case "patches.providers":
 		c.patches.providers = append(c.patches.providers, Provider{Origin: at, Origins: origins})
@@ -304,34 +308,35 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 
 // defaults fills what a table does not say.
 func (d *decoder) defaults(table string, p place) {
-	for _, k := range d.schema.tables[table] {
-		if k.status == supported && k.def != "" && k.valued() {
-			set(p.field(k), defaultValue(k))
+	for _, k := range d.schema.Tables[table] {
+		if k.Status == keys.Supported && k.Def != "" && k.Valued() {
+			set(p.field(k), k.DefaultValue())
 		}
 	}
 }
 
 // scalar decodes one value, checks it and notes where it stands.
-func (d *decoder) scalar(n *toml.Node, k *key, p place) {
-	v, msg := value(n, k)
+func (d *decoder) scalar(n *toml.Node, k *keys.Key, p place) {
+	v, msg := keys.Parse(n, k)
 	if msg == "" {
-		msg = k.wrong(v)
+		msg = k.Wrong(v)
 	}
 	if msg != "" {
-		d.problem(n.Value.Start, k.path, "%s", msg)
+		d.problem(n.Value.Start, k.Path, "%s", msg)
 		return
 	}
 	origins, name := p.origins(k)
-	if k.kind == kindEnv {
+	if k.Kind == keys.Env {
 		v = d.joined(p.field(k), v.(map[string]string))
-	} else if k.path != "include" {
-		d.collides(origins[name], d.origin(n.Value.Start), k.path)
+	} else if k.Path != "include" {
+		d.collides(origins[name], d.origin(n.Value.Start), k.Path)
 	}
 	set(p.field(k), v)
 	origins[name] = d.origin(n.Value.Start)
-	if k.kind == kindEnv {
+	if k.Kind == keys.Env {
 		for _, kid := range n.Kids {
-			d.collides(origins[name+"."+kid.Key], d.origin(kid.Value.Start), join(k.path, kid.Key))
+			d.collides(origins[name+"."+kid.Key], d.origin(kid.Value.Start),
+				keys.Join(k.Path, kid.Key))
 			origins[name+"."+kid.Key] = d.origin(kid.Value.Start)
 			d.variable(kid, k)
 		}
@@ -339,12 +344,12 @@ func (d *decoder) scalar(n *toml.Node, k *key, p place) {
 }
 
 // variable checks one variable of env.
-func (d *decoder) variable(n *toml.Node, k *key) {
-	path := join(k.path, n.Key)
+func (d *decoder) variable(n *toml.Node, k *keys.Key) {
+	path := keys.Join(k.Path, n.Key)
 	switch {
 	case n.Key == "" || strings.ContainsAny(n.Key, "=\x00"):
 		d.problem(n.At, path, "is no name for a variable of the environment")
-	case reserved(n.Key):
+	case keys.Reserved(n.Key):
 		d.warn(n.At, path, "is set by gcity for every agent; this value is not used")
 	}
 }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"maps"
 	"slices"
@@ -87,7 +88,7 @@ func (d *decoder) meant(name string, asker *Agent) string {
 	if len(same) > 0 {
 		return fmt.Sprintf("; there is %s", toml.List(same))
 	}
-	if near := didYouMean(name, spelled); near != "" {
+	if near := keys.Suggest(name, spelled); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return ""

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"maps"
 	"strings"
@@ -25,7 +26,7 @@ func (c *City) Explain(name string) (string, error) {
 		return strings.Join(parts, "\n"), nil
 	}
 	for i := range c.Rigs {
-		if near := didYouMean(name, []string{c.Rigs[i].Name}); near != "" &&
+		if near := keys.Suggest(name, []string{c.Rigs[i].Name}); near != "" &&
 			errors.Is(err, ErrNoAgent) {
 			return "", fmt.Errorf("%w; or did you mean the rig %q?", err, near)
 		}
@@ -35,7 +36,7 @@ func (c *City) Explain(name string) (string, error) {
 
 func (c *City) explainAgent(a *Agent, member string) string {
 	var b strings.Builder
-	s, shown := newSchema(), *a
+	s, shown := keys.City(), *a
 	kind := "agent"
 	switch {
 	case member != "":
@@ -65,7 +66,7 @@ func (c *City) explainAgent(a *Agent, member string) string {
 }
 
 // shared are the values that an agent takes from the city.
-func (c *City) shared(s schema, a *Agent) []row {
+func (c *City) shared(s keys.Schema, a *Agent) []row {
 	var out []row
 	if by, _ := c.decider(a); strings.HasPrefix(by, "workspace.") {
 		out = append(out, c.row(s, by))
@@ -139,7 +140,7 @@ func (c *City) follows(a *Agent, member bool) []row {
 func foundLater([]Preset) string { return "" }
 
 // explainProgram writes what an agent takes from its provider.
-func (c *City) explainProgram(b *strings.Builder, s schema, a *Agent) {
+func (c *City) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	p := c.ProgramOf(a, foundLater)
 	if p.Provider.Name == "" {
 		return
@@ -157,7 +158,7 @@ func (c *City) explainProgram(b *strings.Builder, s schema, a *Agent) {
 }
 
 // explainWatched writes the watchdogs that an agent has to do with.
-func (c *City) explainWatched(b *strings.Builder, s schema, a *Agent) {
+func (c *City) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 	for i := range c.Watchdogs {
 		switch w := &c.Watchdogs[i]; a.Qualified() {
 		case w.Watches:
@@ -196,7 +197,7 @@ func (c *City) memberRows(a *Agent) []row {
 func (c *City) explainRig(r *Rig) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rig %s, %s\n", r.Name, r.Origin)
-	writeRows(&b, "  ", rows(newSchema(), "rigs", place{city: c, rig: r}))
+	writeRows(&b, "  ", rows(keys.City(), "rigs", place{city: c, rig: r}))
 	var agents []string
 	for i := range c.Agents {
 		if a := &c.Agents[i]; a.Rig == r.Name {
@@ -216,7 +217,7 @@ func (c *City) explainRig(r *Rig) string {
 	for i := range c.overrides {
 		if o := &c.overrides[i]; o.Rig == r.Name {
 			fmt.Fprintf(&b, "\nits automation %s is overridden, %s\n", o.Name, o.origin)
-			writeRows(&b, "  ", rows(newSchema(), "automations.overrides",
+			writeRows(&b, "  ", rows(keys.City(), "automations.overrides",
 				place{city: c, override: o})[2:])
 		}
 	}

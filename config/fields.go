@@ -1,6 +1,7 @@
 package config
 
 import (
+	"gcity/config/keys"
 	"gcity/restart"
 	"reflect"
 	"strings"
@@ -24,32 +25,32 @@ type place struct {
 }
 
 // origins returns where the origin of a key is noted, and under which name.
-func (p place) origins(k *key) (map[string]Origin, string) {
+func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	switch {
 	case p.agent != nil:
-		return p.agent.Origins, strings.TrimPrefix(k.path, "agents.")
+		return p.agent.Origins, strings.TrimPrefix(k.Path, "agents.")
 	case p.rig != nil:
-		return p.rig.Origins, strings.TrimPrefix(k.path, "rigs.")
+		return p.rig.Origins, strings.TrimPrefix(k.Path, "rigs.")
 	case p.patch != nil:
-		return p.patch.origins, strings.TrimPrefix(k.path, p.patch.table+".")
+		return p.patch.origins, strings.TrimPrefix(k.Path, p.patch.table+".")
 	case p.provider != nil:
-		return p.provider.Origins, k.name()
+		return p.provider.Origins, k.Name()
 	case p.rigPatch != nil:
-		return p.rigPatch.rig.Origins, strings.TrimPrefix(k.path, "patches.rigs.")
+		return p.rigPatch.rig.Origins, strings.TrimPrefix(k.Path, "patches.rigs.")
 	case p.remote != nil:
-		return p.remote.Origins, strings.TrimPrefix(k.path, "topologies.*.")
+		return p.remote.Origins, strings.TrimPrefix(k.Path, "topologies.*.")
 	case p.pack != nil:
-		return p.pack.origins, k.path
+		return p.pack.origins, k.Path
 	case p.watchdog != nil:
-		return p.watchdog.Origins, k.name()
+		return p.watchdog.Origins, k.Name()
 	case p.override != nil:
-		return p.override.origins, strings.TrimPrefix(k.path, "automations.overrides.")
+		return p.override.origins, strings.TrimPrefix(k.Path, "automations.overrides.")
 	}
-	return p.city.Origins, k.path
+	return p.city.Origins, k.Path
 }
 
 // field returns a pointer to the value of a key: to the field that has the key's name, or that names it in a "key" tag.
-func (p place) field(k *key) any {
+func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {
 		switch name {
@@ -64,7 +65,7 @@ func (p place) field(k *key) any {
 	root := reflect.ValueOf(p.values()).Elem()
 	index, ok := fieldIndexes()[root.Type()][fieldName(name)]
 	if !ok {
-		panic("config: no field for the key " + k.path) // a test finds it
+		panic("config: no field for the key " + k.Path) // a test finds it
 	}
 	return root.FieldByIndex(index).Addr().Interface()
 }

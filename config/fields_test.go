@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/config/keys"
 	"gcity/restart"
 )
 
@@ -34,29 +35,29 @@ func placeFor(table string) place {
 
 // Each key with a value has a field of a type that set can fill, and no two keys of a table share one.
 func TestEveryKeyHasAField(t *testing.T) {
-	check := func(s schema, at func(table string) place) {
-		for table, all := range s.tables {
+	check := func(s keys.Schema, at func(table string) place) {
+		for table, all := range s.Tables {
 			p, taken := at(table), map[any]string{}
 			for _, k := range all {
-				if k.status != supported || !k.valued() {
+				if k.Status != keys.Supported || !k.Valued() {
 					continue
 				}
 				field := p.field(k)
 				if other := taken[field]; other != "" {
-					t.Errorf("%s and %s have the same field", k.path, other)
+					t.Errorf("%s and %s have the same field", k.Path, other)
 				}
-				taken[field] = k.path
+				taken[field] = k.Path
 				switch field.(type) {
 				case *string, *bool, *int, *time.Duration, *[]string, *map[string]string, *restart.Mode,
 					*restart.Strategy, **string, **bool, **time.Duration:
 				default:
-					t.Errorf("%s goes into a %T", k.path, field)
+					t.Errorf("%s goes into a %T", k.Path, field)
 				}
 			}
 		}
 	}
-	check(newSchema(), placeFor)
-	check(topologySchema(newSchema()), func(table string) place {
+	check(keys.City(), placeFor)
+	check(keys.Topology(keys.City()), func(table string) place {
 		if table == "topology" || table == "formulas" {
 			return place{city: &City{}, pack: &pack{}}
 		}

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"math"
 	"regexp"
@@ -15,20 +16,20 @@ import (
 
 // judge is as much of a validator of JSON Schema as JSONSchema needs. It says what is wrong, and where.
 type judge struct {
-	root     *schemaOf
+	root     *keys.SchemaOf
 	patterns map[string]*regexp.Regexp
 }
 
 func newJudge(t testing.TB, of string) judge {
 	t.Helper()
-	var root schemaOf
-	if err := json.Unmarshal(JSONSchema(of), &root); err != nil {
+	var root keys.SchemaOf
+	if err := json.Unmarshal(keys.JSONSchema(of), &root); err != nil {
 		t.Fatal(err)
 	}
 	return judge{&root, map[string]*regexp.Regexp{}}
 }
 
-func (j judge) check(s *schemaOf, at string, v any) string {
+func (j judge) check(s *keys.SchemaOf, at string, v any) string {
 	if s.Ref != "" {
 		to := j.root.Tables[strings.TrimPrefix(s.Ref, "#/definitions/")]
 		if to == nil {
@@ -54,7 +55,7 @@ func (j judge) check(s *schemaOf, at string, v any) string {
 		s.Most != nil && n > int64(*s.Most)) {
 		return fmt.Sprintf("%s: %d is out of bounds", at, n)
 	}
-	if s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one *schemaOf) bool {
+	if s.AnyOf != nil && !slices.ContainsFunc(s.AnyOf, func(one *keys.SchemaOf) bool {
 		return j.check(one, at, v) == ""
 	}) {
 		return fmt.Sprintf("%s: %v is none of those that there may be", at, v)
@@ -63,7 +64,7 @@ func (j judge) check(s *schemaOf, at string, v any) string {
 }
 
 // within judges what a table or a list has.
-func (j judge) within(s *schemaOf, at string, v any) string {
+func (j judge) within(s *keys.SchemaOf, at string, v any) string {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range s.Required {
@@ -78,7 +79,7 @@ func (j judge) within(s *schemaOf, at string, v any) string {
 				}
 			} else if more, ok := s.More.(map[string]any); ok {
 				if to, ok := more["$ref"].(string); ok {
-					if msg := j.check(&schemaOf{Ref: to}, at+"."+name, kid); msg != "" {
+					if msg := j.check(&keys.SchemaOf{Ref: to}, at+"."+name, kid); msg != "" {
 						return msg
 					}
 				} else if more["type"] != typeOf(kid) {
@@ -175,7 +176,7 @@ func samples() []string {
 // TestSchemaAgrees: for each key and each value, what the parser takes the schema takes. Both take something, and
 // both refuse something.
 func TestSchemaAgrees(t *testing.T) {
-	j, s := newJudge(t, "city"), newSchema()
+	j, s := newJudge(t, "city"), keys.City()
 	nodes, values := map[string]*toml.Node{}, map[string]any{}
 	for _, sample := range samples() {
 		root, f := toml.Parse([]byte("x = " + sample))
@@ -185,17 +186,17 @@ func TestSchemaAgrees(t *testing.T) {
 		nodes[sample], values[sample] = root.Kids[0],
 			asEditor(t, "x = "+sample).(map[string]any)["x"]
 	}
-	for path, k := range s.byPath {
-		if k.status != supported || k.ofTables() {
+	for path, k := range s.ByPath {
+		if k.Status != keys.Supported || k.OfTables() {
 			continue
 		}
 		good, bad := 0, 0
 		for sample, n := range nodes {
-			v, msg := value(n, k)
+			v, msg := keys.Parse(n, k)
 			if msg == "" {
-				msg = k.wrong(v)
+				msg = k.Wrong(v)
 			}
-			shape := j.check(j.tableOf(k.table()).Props[k.name()], path, values[sample])
+			shape := j.check(j.tableOf(k.Table()).Props[k.Name()], path, values[sample])
 			switch {
 			case msg == "" && shape != "":
 				t.Errorf("%s = %s is right, and the schema says: %s", path, sample, shape)
@@ -203,8 +204,8 @@ func TestSchemaAgrees(t *testing.T) {
 				good++
 			case shape != "":
 				bad++
-			case k.enum != nil || k.within != nil || k.pattern != "" || k.kind == kindBool ||
-				k.kind == kindEnv || k.kind == kindInt || k.kind == kindMillis:
+			case k.Enum != nil || k.Within != nil || k.Pattern != "" || k.Kind == keys.Bool ||
+				k.Kind == keys.Env || k.Kind == keys.Int || k.Kind == keys.Millis:
 				t.Errorf("%s = %s is wrong (%s), and the schema takes it", path, sample, msg)
 			}
 		}
@@ -214,7 +215,7 @@ func TestSchemaAgrees(t *testing.T) {
 	}
 }
 
-func (j judge) tableOf(path string) *schemaOf {
+func (j judge) tableOf(path string) *keys.SchemaOf {
 	if path == "" {
 		return j.root
 	}
@@ -278,12 +279,12 @@ func TestSchemaOfAPart(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range Schemas() {
+	for _, name := range keys.Schemas() {
 		if newJudge(t, name).root.Schema == "" {
 			t.Errorf("%s has no schema", name)
 		}
 	}
-	if JSONSchema("nothing") != nil {
+	if keys.JSONSchema("nothing") != nil {
 		t.Error("there is a schema of nothing")
 	}
 }

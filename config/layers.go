@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/automation"
+	"gcity/config/keys"
 	"gcity/formula"
 	"gcity/internal/toml"
 )
@@ -128,7 +129,7 @@ func (d *decoder) poolOf(o *override) {
 		}
 	}
 	msg := fmt.Sprintf("there is no pool %q", target)
-	if near := didYouMean(target, names); near != "" {
+	if near := keys.Suggest(target, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %q?", near)
 	}
 	d.city.Warnings = append(d.city.Warnings,

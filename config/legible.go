@@ -1,6 +1,7 @@
 package config
 
 import (
+	"gcity/config/keys"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,10 +39,10 @@ func (d *decoder) aboutWho(p Problem) bool {
 	}
 	at := strings.LastIndexByte(p.Key, '.')
 	in, name := p.Key[:at], p.Key[at+1:]
-	if table == "agents" && d.schema.child(in, name) == nil {
-		if name = didYouMean(name, d.schema.names(in)); name == "" {
+	if table == "agents" && d.schema.Child(in, name) == nil {
+		if name = keys.Suggest(name, d.schema.Names(in)); name == "" {
 			return true
 		}
 	}
-	return slices.Contains(who, join(in, name))
+	return slices.Contains(who, keys.Join(in, name))
 }

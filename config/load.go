@@ -145,8 +145,8 @@ func (d *decoder) environment(environ []string) {
 	for _, kv := range Beats(environ) {
 		path, value := beaten(kv)
 		name, _, _ := strings.Cut(kv, "=")
-		k, origin := d.schema.byPath[path], Origin{File: "environment " + name}
-		if msg := k.wrong(value); msg != "" {
+		k, origin := d.schema.ByPath[path], Origin{File: "environment " + name}
+		if msg := k.Wrong(value); msg != "" {
 			d.say(origin, "", msg)
 			continue
 		}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"gcity/config/keys"
 	"gcity/config/placeholder"
 	"os"
 	"path/filepath"
@@ -245,7 +246,7 @@ escalate_after = 1000
 		"city.toml:68:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
-	for path, k := range newSchema().byPath { // so this test is about every key
+	for path, k := range keys.City().ByPath { // so this test is about every key
 		if _, elsewhere := ofPrograms(path); elsewhere {
 			continue
 		}
@@ -256,21 +257,21 @@ escalate_after = 1000
 			there = true
 		}
 		if strings.HasPrefix(path, "rigs.") {
-			_, there = c.Rigs[0].Origins[k.name()]
+			_, there = c.Rigs[0].Origins[k.Name()]
 		}
 		if strings.HasPrefix(path, "patches.") {
-			_, there = c.patches.agents[0].origins[k.name()]
+			_, there = c.patches.agents[0].origins[k.Name()]
 		}
 		if strings.HasPrefix(path, "automations.overrides.") {
-			_, there = c.overrides[0].origins[k.name()]
+			_, there = c.overrides[0].origins[k.Name()]
 		}
 		if strings.HasPrefix(path, "patches.watchdogs.") {
 			there = true // TestWatchdogsOfTopologies is about them
 		}
 		if strings.HasPrefix(path, "watchdogs.") {
-			_, there = c.Watchdogs[0].Origins[k.name()]
+			_, there = c.Watchdogs[0].Origins[k.Name()]
 		}
-		if k.valued() && !here && !there && !composes(path) {
+		if k.Valued() && !here && !there && !composes(path) {
 			t.Errorf("%s is missing in this test", path)
 		}
 	}
@@ -389,7 +390,7 @@ func TestLoadRefuses(t *testing.T) {
 // F10: what no city is, is refused before it costs anything.
 func TestLimits(t *testing.T) {
 	var many strings.Builder
-	for i := range MaxAgents + 1 {
+	for i := range keys.MaxAgents + 1 {
 		fmt.Fprintf(&many, "[[agents]]\nname = \"a%d\"\n", i)
 	}
 	const deep, full = "nested deeper than 32 levels", "more than 200000 keys and values"

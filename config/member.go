@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 
+	"gcity/config/keys"
 	"gcity/pool"
 )
 
@@ -54,12 +55,12 @@ func (d *decoder) sizes() bool {
 				Message: "is not written, so the pool is off and nobody of it runs; write max = " +
 					"1 or more, or max = 0 if that is meant"})
 		}
-		if total += max(1, s.Max); total > MaxAgents {
+		if total += max(1, s.Max); total > keys.MaxAgents {
 			if at.File == "" {
 				at = a.Origin
 			}
 			d.say(at, "agents", fmt.Sprintf("there are more than %d agents up to here, the "+
-				"members of pools included; no city can have so many", MaxAgents))
+				"members of pools included; no city can have so many", keys.MaxAgents))
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"maps"
 	"slices"
 	"strings"
@@ -41,9 +42,9 @@ func (d *decoder) joined(field any, by map[string]string) map[string]string {
 }
 
 // unspent leaves out what has its effect elsewhere in what is shown.
-func unspent(s schema, table string, all []row) []row {
+func unspent(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
-		k := s.byPath[join(table, r.key)]
-		return k != nil && k.spent
+		k := s.ByPath[keys.Join(table, r.key)]
+		return k != nil && k.Spent
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"gcity/config/keys"
 	"gcity/internal/ownership"
 	"gcity/overlay"
 	"gcity/prompt"
@@ -175,7 +176,7 @@ func (d *decoder) unset(a *Agent, t *prompt.Template) {
 		}
 		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, and "+
 			"is left empty", f.Name, a.Qualified())
-		if near := didYouMean(f.Name, names); near != "" {
+		if near := keys.Suggest(f.Name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean {{.%s}}?", near)
 		}
 		w := Problem{Origin: Origin{File: f.File, Line: f.Line, Column: 1}, Message: visible(msg)}

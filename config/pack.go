@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"gcity/topology"
 )
@@ -123,8 +124,8 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 	}
 	d.city.trees = append(d.city.trees, dir)
 	d.hashes[path] = sum(data)
-	if d.packed.byPath == nil {
-		d.packed = topologySchema(d.schema)
+	if d.packed.ByPath == nil {
+		d.packed = keys.Topology(d.schema)
 	}
 	p := &pack{dir: dir, file: d.city.called(path), origins: map[string]Origin{},
 		Formulas: Formulas{Dir: "formulas"}}
@@ -246,7 +247,7 @@ func (d *decoder) members(p *pack) {
 			continue
 		}
 		msg := fmt.Sprintf("there is no agent %q in this topology", name)
-		if near := didYouMean(name, names); near != "" {
+		if near := keys.Suggest(name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
 		d.say(p.origins["topology.city_agents"], "topology.city_agents", msg)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"maps"
 	"reflect"
 	"slices"
@@ -84,14 +85,14 @@ func (d *decoder) change(p *patch, a *Agent) {
 // takeOver copies the written values of one table, and reports whether there were any.
 func (d *decoder) takeOver(p *patch, a *Agent, table string) (changed bool) {
 	from, to := place{city: d.city, agent: &p.says}, place{city: d.city, agent: a}
-	for _, k := range d.schema.tables[table] {
+	for _, k := range d.schema.Tables[table] {
 		_, name := to.origins(k)
 		origin, written := p.origins[name]
-		if !written || k.status != supported || !k.valued() || !changeable(k) {
+		if !written || k.Status != keys.Supported || !k.Valued() || !k.Changeable() {
 			continue
 		}
 		changed, a.Origins[name] = true, origin
-		if k.kind != kindEnv {
+		if k.Kind != keys.Env {
 			reflect.ValueOf(to.field(k)).Elem().Set(reflect.ValueOf(from.field(k)).Elem())
 			continue
 		}
@@ -158,7 +159,7 @@ func (d *decoder) unpatched(p *patch) string {
 				s.Name)
 		}
 	}
-	if near := didYouMean(p.name, names); near != "" {
+	if near := keys.Suggest(p.name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; take this patch out, or declare the agent"
@@ -172,7 +173,7 @@ func (d *decoder) unplacedPatch(p *patch) string {
 	for i := range c.Rigs {
 		rigs = append(rigs, c.Rigs[i].Name)
 	}
-	near := didYouMean(p.dir, rigs)
+	near := keys.Suggest(p.dir, rigs)
 	switch {
 	case near != "":
 		return fmt.Sprintf("; did you mean dir = %q?", near)

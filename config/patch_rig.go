@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"reflect"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (c *City) noRig(name, table string) string {
 	for i := range c.Rigs {
 		names[i] = c.Rigs[i].Name
 	}
-	if near := didYouMean(name, names); near != "" {
+	if near := keys.Suggest(name, names); near != "" {
 		return fmt.Sprintf("there is no rig %q; did you mean %q?", name, near)
 	}
 	return fmt.Sprintf("there is no rig %q; take this %s out, or declare the rig", name, table)
@@ -52,14 +53,14 @@ func (c *City) noRig(name, table string) string {
 
 // changeRig puts every value that the patch says in place of the rig's.
 func (d *decoder) changeRig(r, p *Rig) (changes int) {
-	for _, k := range d.schema.tables["rigs"] {
-		at, written := p.Origins[k.name()]
-		if !written || !k.valued() || k.name() == "name" {
+	for _, k := range d.schema.Tables["rigs"] {
+		at, written := p.Origins[k.Name()]
+		if !written || !k.Valued() || k.Name() == "name" {
 			continue
 		}
 		to, from := place{city: d.city, rig: r}.field(k), place{city: d.city, rig: p}.field(k)
 		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
-		r.Origins[k.name()] = at
+		r.Origins[k.Name()] = at
 		changes++
 	}
 	return changes
@@ -112,7 +113,7 @@ func (d *decoder) unoverridden(r *Rig, name string, theirs map[string]*Agent) st
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	if near := didYouMean(name, names); near != "" {
+	if near := keys.Suggest(name, names); near != "" {
 		return msg + fmt.Sprintf("; did you mean %q?", near)
 	}
 	for i := range d.city.Agents {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"gcity/config/keys"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,20 +17,20 @@ import (
 )
 
 // ofPrograms finds a key that TestEveryKeyOfPrograms or TestEveryChange is about.
-func ofPrograms(path string) (k key, ok bool) {
-	all := append(programKeys(), namedProviderKeys()...)
-	all = append(all, changeKeys("patches.agents",
-		slices.Collect(maps.Values(deref(newSchema().byPath))))...)
-	for _, k := range append(all, patchKeys()...) {
-		if k.path == path && path != "patches.agents.name" && path != "patches.agents.dir" {
+func ofPrograms(path string) (k keys.Key, ok bool) {
+	all := append(keys.ProgramKeys(), keys.NamedProviderKeys()...)
+	all = append(all, keys.ChangeKeys("patches.agents",
+		slices.Collect(maps.Values(deref(keys.City().ByPath))))...)
+	for _, k := range append(all, keys.PatchKeys()...) {
+		if k.Path == path && path != "patches.agents.name" && path != "patches.agents.dir" {
 			return k, true
 		}
 	}
-	return key{}, false
+	return keys.Key{}, false
 }
 
-func deref(all map[string]*key) map[string]key {
-	out := map[string]key{}
+func deref(all map[string]*keys.Key) map[string]keys.Key {
+	out := map[string]keys.Key{}
 	for path, k := range all {
 		if strings.HasPrefix(path, "agents.") {
 			out[path] = *k
@@ -103,12 +104,12 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 			t.Errorf("%s is from %s, want %s", name, got, want)
 		}
 	}
-	for _, k := range append(programKeys(), namedProviderKeys()...) {
-		_, agents := a.Origins[k.name()]
-		_, city := c.Origins[k.path]
-		_, provider := p.Origins[k.name()]
-		if k.valued() && !agents && !city && !provider {
-			t.Errorf("%s is missing in this test", k.path)
+	for _, k := range append(keys.ProgramKeys(), keys.NamedProviderKeys()...) {
+		_, agents := a.Origins[k.Name()]
+		_, city := c.Origins[k.Path]
+		_, provider := p.Origins[k.Name()]
+		if k.Valued() && !agents && !city && !provider {
+			t.Errorf("%s is missing in this test", k.Path)
 		}
 	}
 	again, err := Parse(c.Path, []byte(c.TOML()))
@@ -120,10 +121,10 @@ func TestEveryKeyOfPrograms(t *testing.T) {
 
 // Every key of an agent but its name and its folder can be changed by a patch, and is the patch's then.
 func TestEveryChange(t *testing.T) {
-	s, n := newSchema(), 0
+	s, n := keys.City(), 0
 	for _, table := range []string{"agents", "agents.pool"} {
-		for _, k := range s.tables[table] {
-			if k.status != supported || !k.valued() || !changeable(k) {
+		for _, k := range s.Tables[table] {
+			if k.Status != keys.Supported || !k.Valued() || !k.Changeable() {
 				continue
 			}
 			n++
@@ -131,9 +132,9 @@ func TestEveryChange(t *testing.T) {
 			p := patch{table: "patches.agents", name: "a", origins: map[string]Origin{},
 				origin: Origin{FileName, 1, 1}}
 			p.says.Pool = &Pool{}
-			pk := s.byPath[strings.Replace(k.path, "agents", "patches.agents", 1)]
-			if pk == nil || pk.status != supported || pk.kind != k.kind || pk.doc == "" {
-				t.Errorf("%s cannot be changed by a patch", k.path)
+			pk := s.ByPath[strings.Replace(k.Path, "agents", "patches.agents", 1)]
+			if pk == nil || pk.Status != keys.Supported || pk.Kind != k.Kind || pk.Doc == "" {
+				t.Errorf("%s cannot be changed by a patch", k.Path)
 				continue
 			}
 			value := reflect.ValueOf(place{patch: &p}.field(pk)).Elem()
@@ -148,7 +149,7 @@ func TestEveryChange(t *testing.T) {
 			got := reflect.ValueOf(place{agent: &a}.field(k)).Elem()
 			if !reflect.DeepEqual(got.Interface(), value.Interface()) || got.IsZero() ||
 				a.Origins[name].Line != 7 || len(d.city.Warnings) > 0 {
-				t.Errorf("%s is %v from %s, %v", k.path, got, a.Origins[name], d.city.Warnings)
+				t.Errorf("%s is %v from %s, %v", k.Path, got, a.Origins[name], d.city.Warnings)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func (d *decoder) provider(p *Provider) {
 
 // meantPreset says which preset a table without a command may be meant for.
 func (d *decoder) meantPreset(p *Provider) string {
-	if near := didYouMean(p.Name, presetNames(presets())); near != "" && near != p.Name {
+	if near := keys.Suggest(p.Name, presetNames(presets())); near != "" && near != p.Name {
 		return fmt.Sprintf(", or did you mean [providers.%s]?", near)
 	}
 	return ""
@@ -92,7 +93,7 @@ func (c *City) stranger(name string) string {
 		return fmt.Sprintf("there is no program %q; that is what sessions run in: write "+
 			"session = %q", name, name)
 	}
-	if near := didYouMean(name, c.providerNames()); near != "" {
+	if near := keys.Suggest(name, c.providerNames()); near != "" {
 		return fmt.Sprintf("there is no provider %q; did you mean %q?", name, near)
 	}
 	return fmt.Sprintf("there is no provider %q; there are %s, and what "+

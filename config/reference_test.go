@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"os"
 	"strings"
@@ -28,27 +29,27 @@ func TestReferenceIsFresh(t *testing.T) {
 // Every key that is supported goes somewhere, means something and has a default of its own kind; no other pretends to.
 func TestSchemaIsComplete(t *testing.T) {
 	seen := map[string]bool{}
-	for path, k := range newSchema().byPath {
+	for path, k := range keys.City().ByPath {
 		if seen[path] {
 			t.Errorf("%s is there twice", path)
 		}
 		seen[path] = true
-		table := k.kind == kindTable || k.kind == kindTables || k.kind == kindNamed
+		table := k.Kind == keys.Table || k.Kind == keys.Tables || k.Kind == keys.Named
 		switch {
-		case k.status != supported && (k.valued() || k.doc != ""):
+		case k.Status != keys.Supported && (k.Valued() || k.Doc != ""):
 			t.Errorf("%s is not supported and pretends to be", path)
-		case k.status == supported && k.doc == "":
+		case k.Status == keys.Supported && k.Doc == "":
 			t.Errorf("%s has no doc", path)
-		case k.status == supported && !table && !k.valued():
+		case k.Status == keys.Supported && !table && !k.Valued():
 			t.Errorf("%s goes nowhere", path)
-		case k.def != "" && k.kind == kindString != strings.HasPrefix(k.def, `"`) &&
-			k.kind != kindDuration:
-			t.Errorf("%s: default %s is of another kind", path, k.def)
+		case k.Def != "" && k.Kind == keys.String != strings.HasPrefix(k.Def, `"`) &&
+			k.Kind != keys.Duration:
+			t.Errorf("%s: default %s is of another kind", path, k.Def)
 		}
-		if k.status == supported && k.def != "" && k.check != nil {
-			p := placeFor(k.table())
-			d := &decoder{schema: newSchema(), city: p.city}
-			d.defaults(k.table(), p)
+		if k.Status == keys.Supported && k.Def != "" && k.Check != nil {
+			p := placeFor(k.Table())
+			d := &decoder{schema: keys.City(), city: p.city}
+			d.defaults(k.Table(), p)
 			if s := (&City{}).shown(p.field(k)); s == "" {
 				t.Errorf("%s: default does not show", path)
 			}
@@ -60,19 +61,19 @@ func TestSchemaIsComplete(t *testing.T) {
 func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
-	s := newSchema()
+	s := keys.City()
 	b.WriteString("## At the top\n\nBefore the first table.\n\n")
 	writeRowsOf(&b, s, "")
-	for _, t := range s.tables[""] {
-		if t.status == supported && t.kind != kindStrings {
+	for _, t := range s.Tables[""] {
+		if t.Status == keys.Supported && t.Kind != keys.Strings {
 			writeTable(&b, s, t)
 		}
 	}
 	fmt.Fprintf(&b, referenceExample, example)
 	b.WriteString(referenceTopology)
-	own := topologySchema(s)
-	for _, t := range own.tables[""] {
-		if k := t.path; k == "topology" || k == "formulas" {
+	own := keys.Topology(s)
+	for _, t := range own.Tables[""] {
+		if k := t.Path; k == "topology" || k == "formulas" {
 			b.WriteString(strings.Replace(table(own, t), "## ", "### ", 1))
 		}
 	}
@@ -81,7 +82,7 @@ func reference() string {
 	return b.String()
 }
 
-func table(s schema, t *key) string {
+func table(s keys.Schema, t *keys.Key) string {
 	var b strings.Builder
 	writeTable(&b, s, t)
 	return b.String()
@@ -96,40 +97,40 @@ A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the s
 
 `
 
-func heading(k *key) string {
-	path := strings.ReplaceAll(k.path, "*", "NAME")
-	return header(&key{path: path, kind: k.kind})
+func heading(k *keys.Key) string {
+	path := strings.ReplaceAll(k.Path, "*", "NAME")
+	return (&keys.Key{Path: path, Kind: k.Kind}).Header()
 }
 
 // writeTable writes a table, and those within it.
-func writeTable(b *strings.Builder, s schema, t *key) {
-	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.doc)
-	writeRowsOf(b, s, t.path)
-	for _, k := range s.tables[t.path] {
-		if k.status == supported && !k.valued() {
+func writeTable(b *strings.Builder, s keys.Schema, t *keys.Key) {
+	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.Doc)
+	writeRowsOf(b, s, t.Path)
+	for _, k := range s.Tables[t.Path] {
+		if k.Status == keys.Supported && !k.Valued() {
 			writeTable(b, s, k)
 		}
 	}
 }
 
 // writeRowsOf writes the keys of a table.
-func writeRowsOf(b *strings.Builder, s schema, table string) {
+func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 	var missing []string
 	head := "| key | type | default | meaning |\n|---|---|---|---|\n"
-	for _, k := range s.tables[table] {
+	for _, k := range s.Tables[table] {
 		switch {
-		case k.status == later && table != "":
-			missing = append(missing, "`"+k.name()+"`")
-		case k.status == supported && k.valued():
+		case k.Status == keys.Later && table != "":
+			missing = append(missing, "`"+k.Name()+"`")
+		case k.Status == keys.Supported && k.Valued():
 			def := "–"
-			if k.def != "" {
-				def = "`" + k.def + "`"
+			if k.Def != "" {
+				def = "`" + k.Def + "`"
 			}
-			if k.require {
+			if k.Require {
 				def = "required"
 			}
-			fmt.Fprintf(b, "%s| `%s` | %s | %s | %s |\n", head, k.name(), k.kind, def,
-				strings.ReplaceAll(k.doc, "|", `\|`))
+			fmt.Fprintf(b, "%s| `%s` | %s | %s | %s |\n", head, k.Name(), k.Kind, def,
+				strings.ReplaceAll(k.Doc, "|", `\|`))
 			head = ""
 		}
 	}
@@ -143,26 +144,26 @@ func writeRowsOf(b *strings.Builder, s schema, table string) {
 }
 
 // writeLater lists the tables that are refused, and the keys that do nothing.
-func writeLater(b *strings.Builder, s schema) {
+func writeLater(b *strings.Builder, s keys.Schema) {
 	b.WriteString("## Not supported yet\n\nThese are known and refused, with their place, until " +
 		"what they ask for is built. Nothing is read over in silence.\n\n" +
 		"| table | keys |\n|---|---|\n")
 	var gone []string
-	for _, k := range laterKeys() {
+	for _, k := range keys.LaterKeys() {
 		switch {
-		case k.status == dropped:
-			gone = append(gone, "`"+k.path+"`")
-		case k.status != later:
-		case k.kind == kindTable || k.kind == kindTables:
+		case k.Status == keys.Dropped:
+			gone = append(gone, "`"+k.Path+"`")
+		case k.Status != keys.Later:
+		case k.Kind == keys.Table || k.Kind == keys.Tables:
 			var names []string
-			for _, kid := range s.tables[k.path] {
-				if kid.kind == kindAny && kid.status == later {
-					names = append(names, "`"+kid.name()+"`")
+			for _, kid := range s.Tables[k.Path] {
+				if kid.Kind == keys.Any && kid.Status == keys.Later {
+					names = append(names, "`"+kid.Name()+"`")
 				}
 			}
 			head := "`" + heading(&k) + "`"
-			if k.alias != "" {
-				head += ", `[" + k.alias + "]`"
+			if k.Alias != "" {
+				head += ", `[" + k.Alias + "]`"
 			}
 			fmt.Fprintf(b, "| %s | %s |\n", head, strings.Join(names, " "))
 		}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"strings"
 	"time"
 	"unicode"
@@ -99,7 +100,7 @@ func (d *decoder) prefix(r *Rig, taken map[string]*Rig) {
 // fresh proposes a prefix that is not taken.
 func fresh(name string, taken map[string]*Rig) string {
 	name = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
-	for n := 2; n <= min(len(name), maxPrefix); n++ {
+	for n := 2; n <= min(len(name), keys.MaxPrefix); n++ {
 		if _, there := taken[name[:n]]; !there {
 			return name[:n]
 		}
@@ -137,7 +138,7 @@ func prefixOf(name string) string {
 	for _, p := range parts {
 		b.WriteByte(p[0])
 	}
-	return strings.ToLower(b.String()[:min(b.Len(), maxPrefix)])
+	return strings.ToLower(b.String()[:min(b.Len(), keys.MaxPrefix)])
 }
 
 // humps splits a word where a small letter is followed by a capital one.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"maps"
 	"slices"
@@ -49,7 +50,7 @@ func (d *decoder) noTarget(r *Rig) string {
 	if forced {
 		kind = "no pool"
 	}
-	switch near := didYouMean(bare, spelled); {
+	switch near := keys.Suggest(bare, spelled); {
 	case len(same) == 1:
 		return ""
 	case len(same) > 1:

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"gcity/config/keys"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,14 +35,14 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 		session.k8s.namespace topologies.*.path topologies.*.ref topologies.*.source watchdogs.escalate_to watchdogs.heartbeat
 		watchdogs.name watchdogs.rig watchdogs.triage watchdogs.watches workspace.global_fragments workspace.includes
 		workspace.install_agent_hooks workspace.name workspace.session_template workspace.topologies workspace.topology`)
-	for _, k := range newSchema().byPath {
-		text := slices.Contains([]kind{kindString, kindStrings, kindEnv}, k.kind)
-		if strings.HasPrefix(k.path, "patches.") || strings.HasPrefix(k.path, "rigs.overrides.") {
+	for _, k := range keys.City().ByPath {
+		text := slices.Contains([]keys.Kind{keys.String, keys.Strings, keys.Env}, k.Kind)
+		if strings.HasPrefix(k.Path, "patches.") || strings.HasPrefix(k.Path, "rigs.overrides.") {
 			continue // they change the keys below
 		}
-		if text && !slices.Contains(programs, k.path) && !slices.Contains(others, k.path) {
+		if text && !slices.Contains(programs, k.Path) && !slices.Contains(others, k.Path) {
 			t.Errorf("%s: if it names a program, Runs has to list it; else name it in this test",
-				k.path)
+				k.Path)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"gcity/config/keys"
 	"gcity/config/placeholder"
 	"gcity/internal/redact"
 	"gcity/internal/toml"
@@ -27,7 +28,8 @@ func (c *City) TOML() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", toml.Quote(c.Path), c.Revision)
 	for _, p := range c.stamped {
-		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.Topology.Name, toml.Quote(p.file))
+		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.Topology.Name,
+			toml.Quote(p.file))
 	}
 	for _, line := range c.lost(body != c.Revealed().tables()) {
 		fmt.Fprintf(&b, "# %s\n", visible(line))
@@ -46,18 +48,19 @@ func (c *City) Revealed() *City {
 // tables are the tables of TOML.
 func (c *City) tables() string {
 	var b strings.Builder
-	s := newSchema()
-	for _, t := range s.tables[""] {
+	s := keys.City()
+	for _, t := range s.Tables[""] {
 		switch {
-		case t.status != supported || t.path == "patches" || t.spent: // they show where they act
-		case t.path == "providers":
+		case t.Status != keys.Supported || t.Path == "patches" || t.Spent:
+			// they show where they act
+		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
-		case t.kind == kindTable:
-			if all := unspent(s, t.path, rows(s, t.path, place{city: c})); len(all) > 0 {
-				fmt.Fprintf(&b, "\n[%s]\n", t.path)
+		case t.Kind == keys.Table:
+			if all := unspent(s, t.Path, rows(s, t.Path, place{city: c})); len(all) > 0 {
+				fmt.Fprintf(&b, "\n[%s]\n", t.Path)
 				writeRows(&b, "", all)
 			}
-			for _, inner := range s.tables[t.path] {
+			for _, inner := range s.Tables[t.Path] {
 				c.writeElements(&b, s, inner)
 				c.writeInner(&b, s, inner)
 			}
@@ -70,40 +73,40 @@ func (c *City) tables() string {
 
 // writeNamed writes the tables below a name. One that stands alone although gcity knows a program of its name can
 // only be written as the patch that made it so.
-func (c *City) writeNamed(b *strings.Builder, s schema, t *key) {
+func (c *City) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		if p.Whole && presetNamed(presets(), p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
 			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()},
 				{"_replace", "true", p.Origins["_replace"].String()}},
-				rows(s, t.path+".*", place{city: c, provider: p})...))
+				rows(s, t.Path+".*", place{city: c, provider: p})...))
 			continue
 		}
-		fmt.Fprintf(b, "\n[%s.%s]\n", t.path, tomlKey(p.Name))
-		writeRows(b, "", rows(s, t.path+".*", place{city: c, provider: p}))
+		fmt.Fprintf(b, "\n[%s.%s]\n", t.Path, tomlKey(p.Name))
+		writeRows(b, "", rows(s, t.Path+".*", place{city: c, provider: p}))
 	}
 }
 
 // writeInner writes a table within a table, if anything of it was written.
-func (c *City) writeInner(b *strings.Builder, s schema, t *key) {
-	if t.kind != kindTable || t.status != supported {
+func (c *City) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
+	if t.Kind != keys.Table || t.Status != keys.Supported {
 		return
 	}
 	for path := range c.Origins {
-		if strings.HasPrefix(path, t.path+".") {
-			fmt.Fprintf(b, "\n[%s]\n", t.path)
-			writeRows(b, "", rows(s, t.path, place{city: c}))
+		if strings.HasPrefix(path, t.Path+".") {
+			fmt.Fprintf(b, "\n[%s]\n", t.Path)
+			writeRows(b, "", rows(s, t.Path, place{city: c}))
 			return
 		}
 	}
 }
 
 // writeElements writes a list of tables.
-func (c *City) writeElements(b *strings.Builder, s schema, list *key) {
-	for _, p := range c.elements(list.path) {
-		fmt.Fprintf(b, "\n[[%s]]\n", list.path)
-		all := unspent(s, list.path, rows(s, list.path, p))
+func (c *City) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key) {
+	for _, p := range c.elements(list.Path) {
+		fmt.Fprintf(b, "\n[[%s]]\n", list.Path)
+		all := unspent(s, list.Path, rows(s, list.Path, p))
 		if p.agent != nil {
 			var notes []string
 			all, notes = c.movedRows(p.agent, all)
@@ -142,20 +145,20 @@ func (c *City) elements(path string) []place {
 // row is one line of what is shown.
 type row struct{ key, value, origin string }
 
-func (c *City) row(s schema, path string) row {
-	return row{path, c.shown(place{city: c}.field(s.byPath[path])), c.Origins[path].String()}
+func (c *City) row(s keys.Schema, path string) row {
+	return row{path, c.shown(place{city: c}.field(s.ByPath[path])), c.Origins[path].String()}
 }
 
 // rows lists the values of one table that are set or have a default.
-func rows(s schema, table string, p place) []row {
+func rows(s keys.Schema, table string, p place) []row {
 	var out []row
-	for _, k := range s.tables[table] {
-		if k.path == "agents.pool" && p.agent.Pool != nil {
-			for _, r := range rows(s, k.path, p) {
-				out = append(out, row{k.name() + "." + r.key, r.value, r.origin})
+	for _, k := range s.Tables[table] {
+		if k.Path == "agents.pool" && p.agent.Pool != nil {
+			for _, r := range rows(s, k.Path, p) {
+				out = append(out, row{k.Name() + "." + r.key, r.value, r.origin})
 			}
 		}
-		if k.status != supported || !k.valued() {
+		if k.Status != keys.Supported || !k.Valued() {
 			continue
 		}
 		origins, name := p.origins(k)
@@ -169,25 +172,25 @@ func rows(s schema, table string, p place) []row {
 				case redact.Name(v):
 					value = `"***"`
 				}
-				out = append(out, row{k.name() + "." + tomlKey(v), value,
+				out = append(out, row{k.Name() + "." + tomlKey(v), value,
 					origins[name+"."+v].String()})
 			}
 			continue
 		}
 		value, origin := p.city.shown(field), origins[name]
 		switch {
-		case k.path == "rigs.prefix" && origin.File == "":
+		case k.Path == "rigs.prefix" && origin.File == "":
 			origin.File = "made from the name"
-		case k.path == "agents.session_setup_script":
+		case k.Path == "agents.session_setup_script":
 			value = toml.Quote(p.city.scriptFromHere(p.agent))
 		}
-		if k.kind == kindMillis {
+		if k.Kind == keys.Millis {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
 		}
-		if origin.File == "" && k.def == "" && k.path != "workspace.name" {
+		if origin.File == "" && k.Def == "" && k.Path != "workspace.name" {
 			continue // not set
 		}
-		out = append(out, row{k.name(), value, origin.String()})
+		out = append(out, row{k.Name(), value, origin.String()})
 	}
 	return out
 }

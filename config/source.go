@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"gcity/config/keys"
 	"gcity/config/packmodel"
 	"gcity/internal/toml"
 	"io/fs"
@@ -116,7 +117,7 @@ func (s Source) decode(data []byte) *decoder {
 // begin opens the city.toml; the root is nil if that cannot be read.
 func (s Source) begin(data []byte) (*decoder, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
-	d := &decoder{schema: newSchema(), hashes: map[string]string{path: sum(data)}, strict: s.Strict,
+	d := &decoder{schema: keys.City(), hashes: map[string]string{path: sum(data)}, strict: s.Strict,
 		instead: s.Instead}
 	d.city = &City{Path: s.Dir, Sources: []string{path}, Origins: map[string]Origin{}}
 	return d, d.open(FileName, data, cityNeeds)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/config/keys"
 	"gcity/formula"
 	"gcity/topology"
 )
@@ -183,7 +184,7 @@ func (d *decoder) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
 		if !a.isFor(who, r) {
 			continue
 		}
-		if n++; len(c.Agents) > MaxAgents {
+		if n++; len(c.Agents) > keys.MaxAgents {
 			return n // sizes says it
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)

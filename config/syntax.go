@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 )
 
@@ -25,10 +26,10 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 	}
 	root, faults := toml.Parse(data)
 	if n := len(toml.TablesOf(root.Get("agents"))) + len(toml.TablesOf(root.Get("agent"))); n >
-		MaxAgents {
+		keys.MaxAgents {
 		return nil, []*toml.Fault{{At: toml.Everywhere,
 			Msg: fmt.Sprintf("there are %d agents; %d are the most that a city can have", n,
-				MaxAgents)}}
+				keys.MaxAgents)}}
 	}
 	if len(faults) > 0 {
 		return nil, faults

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"gcity/pool"
 )
@@ -114,7 +115,7 @@ func (c *City) nobody(err error, name string, names []string) error {
 	if len(c.Include) > 0 {
 		where += " and what it includes"
 	}
-	if near := didYouMean(name, names); near != "" {
+	if near := keys.Suggest(name, names); near != "" {
 		return fmt.Errorf("%w as %q in %s; did you mean %q?", err, name, where, near)
 	}
 	return fmt.Errorf("%w as %q in %s", err, name, where)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/keys"
 	"maps"
 	"path/filepath"
 	"reflect"
@@ -25,7 +26,7 @@ func (d *decoder) kept(p *pack, names []string) {
 			continue
 		}
 		msg := fmt.Sprintf("there is no agent %q in this topology", w.Watches)
-		if near := didYouMean(w.Watches, names); near != "" {
+		if near := keys.Suggest(w.Watches, names); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
 		d.say(w.Origins["watches"], "watchdogs.watches", msg)
@@ -91,15 +92,15 @@ func (d *decoder) patchWatchdogs() {
 
 // changeWatchdog puts every value that a patch says in place of the watchdog's.
 func (d *decoder) changeWatchdog(w, p *Watchdog) (changes int) {
-	for _, k := range d.schema.tables["watchdogs"] {
-		at, written := p.Origins[k.name()]
-		if !written || k.name() == "name" || k.name() == "rig" {
+	for _, k := range d.schema.Tables["watchdogs"] {
+		at, written := p.Origins[k.Name()]
+		if !written || k.Name() == "name" || k.Name() == "rig" {
 			continue
 		}
 		to, from := place{city: d.city, watchdog: w}.field(k),
 			place{city: d.city, watchdog: p}.field(k)
 		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem())
-		w.Origins[k.name()] = at
+		w.Origins[k.Name()] = at
 		changes++
 	}
 	return changes
@@ -120,7 +121,7 @@ func (c *City) dogMeant(p *Watchdog) string {
 			names = append(names, w.Qualified())
 		}
 	}
-	if near := didYouMean(p.Qualified(), names); near != "" {
+	if near := keys.Suggest(p.Qualified(), names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	return "; take this patch out, or declare the watchdog"

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 	"path/filepath"
 	"slices"
@@ -79,7 +80,7 @@ func (d *decoder) cityName() {
 		return
 	}
 	c.Workspace.Name = filepath.Base(c.Path)
-	if msg := checkName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") &&
+	if msg := keys.CheckName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") &&
 		!d.unread.files {
 		d.problem(toml.Everywhere, "workspace.name", "is missing, and the folder's name cannot "+
 			"stand in for it: %s", msg)
@@ -100,7 +101,7 @@ func (d *decoder) failed(key string) bool {
 // sessionOf names an agent's sessions. What is wrong with the template is said once.
 func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
-	if d.failed("workspace.name") || checkName(d.city.Workspace.Name) != "" {
+	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {
 		return // and nothing can be named after it
 	}
 	name, err := d.city.sessionName(a)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gcity/config"
+	"gcity/config/keys"
 	"gcity/internal/toml"
 )
 
@@ -20,7 +21,7 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 				Properties map[string]json.RawMessage `json:"properties"`
 			} `json:"definitions"`
 		}
-		if err := json.Unmarshal(config.JSONSchema("city"), &schema); err != nil {
+		if err := json.Unmarshal(keys.JSONSchema("city"), &schema); err != nil {
 			// it is made by this program
 			panic(fmt.Sprintf("the schema of city.toml is not JSON: %v", err))
 		}

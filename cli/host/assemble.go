@@ -12,6 +12,7 @@ import (
 	"gcity/cli/sessions"
 	"gcity/cli/workstore"
 	"gcity/config"
+	"gcity/config/keys"
 	"gcity/config/watch"
 	"gcity/controller"
 	"gcity/events/mirror"
@@ -22,10 +23,10 @@ import (
 )
 
 // SchemaText is a JSON Schema of a kind of file, nil if there is none; SchemaNames are the kinds.
-func SchemaText(of string) []byte { return config.JSONSchema(of) }
+func SchemaText(of string) []byte { return keys.JSONSchema(of) }
 
 // SchemaNames returns the kinds of files that have a schema.
-func SchemaNames() []string { return config.Schemas() }
+func SchemaNames() []string { return keys.Schemas() }
 
 // loop is a city that this process runs.
 type loop interface {

@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // MaxAgents is how many agents a city can have, the members of its pools included.
 const MaxAgents = 10_000
 
-const maxName = 64
+const MaxName = 64
 
 // namePattern is what checkName accepts, prefixPattern what checkPrefix does.
 const (
@@ -23,14 +23,14 @@ const (
 	prefixPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,15}$`
 )
 
-// checkName holds for agents and cities.
-func checkName(v any) string {
+// CheckName holds for agents and cities.
+func CheckName(v any) string {
 	name := v.(string)
 	switch {
 	case name == "":
 		return "is empty; write a name"
-	case len(name) > maxName:
-		return fmt.Sprintf("is %d letters long; %d are the most", len(name), maxName)
+	case len(name) > MaxName:
+		return fmt.Sprintf("is %d letters long; %d are the most", len(name), MaxName)
 	case fit(name) == name:
 		return ""
 	case fit(name) == "":
@@ -55,18 +55,18 @@ func fit(name string) string {
 	if s != name {
 		s = strings.TrimRight(s, "-")
 	}
-	return s[:min(len(s), maxName)]
+	return s[:min(len(s), MaxName)]
 }
 
-// maxPrefix is enough to tell projects apart, and short enough to stand before every id.
-const maxPrefix = 16
+// MaxPrefix is enough to tell projects apart, and short enough to stand before every id.
+const MaxPrefix = 16
 
 func checkPrefix(v any) string {
 	prefix := v.(string)
-	if msg := checkName(v); msg != "" || len(prefix) <= maxPrefix {
+	if msg := CheckName(v); msg != "" || len(prefix) <= MaxPrefix {
 		return msg
 	}
-	return fmt.Sprintf("is %d letters long; %d are the most", len(prefix), maxPrefix)
+	return fmt.Sprintf("is %d letters long; %d are the most", len(prefix), MaxPrefix)
 }
 
 func checkFilled(v any) string {
@@ -194,7 +194,7 @@ func checkProvider(v any) string {
 	case external, name == "", slices.Contains(known, name):
 		return ""
 	}
-	if near := didYouMean(name, known); near != "" {
+	if near := Suggest(name, known); near != "" {
 		return fmt.Sprintf("there is no session provider %q; did you mean %q?", name, near)
 	}
 	return fmt.Sprintf("there is no session provider %q; leave the key out, or write \"pty\"", name)
@@ -220,7 +220,7 @@ func oneOf(names ...string) func(any) string {
 				return ""
 			}
 		}
-		if near := didYouMean(name, names); near != "" {
+		if near := Suggest(name, names); near != "" {
 			return fmt.Sprintf("%q is none of %s; did you mean %q?", name, toml.List(names), near)
 		}
 		return fmt.Sprintf("%q is none of %s", name, toml.List(names))

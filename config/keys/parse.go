@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"fmt"
@@ -10,32 +10,32 @@ import (
 	"gcity/internal/toml"
 )
 
-// value reads a node as its key wants it, or says why it cannot.
-func value(n *toml.Node, k *key) (any, string) {
-	wrong := "is " + n.Shape.String() + "; it must be " + k.kind.example()
-	switch k.kind {
-	case kindBool:
+// Parse reads a node as its key wants it, or says why it cannot.
+func Parse(n *toml.Node, k *Key) (any, string) {
+	wrong := "is " + n.Shape.String() + "; it must be " + k.Kind.example()
+	switch k.Kind {
+	case Bool:
 		if n.Shape == toml.ShapeBool {
 			return n.Text == "true", ""
 		}
-	case kindString:
+	case String:
 		if n.Shape == toml.ShapeString {
 			return n.Text, nul(n.Text)
 		}
-	case kindInt, kindMillis:
+	case Int, Millis:
 		if n.Shape == toml.ShapeInt {
-			return integer(n.Text, k.kind)
+			return integer(n.Text, k.Kind)
 		}
-	case kindDuration:
+	case Duration:
 		if n.Shape == toml.ShapeInt {
 			return nil, fmt.Sprintf("is a number without a unit; write \"%ss\" for seconds", n.Text)
 		}
 		if n.Shape == toml.ShapeString {
 			return duration(n.Text)
 		}
-	case kindStrings:
+	case Strings:
 		return texts(n, wrong)
-	case kindEnv:
+	case Env:
 		return variables(n, wrong)
 	}
 	return nil, wrong
@@ -51,12 +51,12 @@ func nul(s string) string {
 	return ""
 }
 
-func integer(text string, k kind) (any, string) {
+func integer(text string, k Kind) (any, string) {
 	i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, 64)
 	if err != nil || i > math.MaxInt32 || i < math.MinInt32 {
 		return nil, fmt.Sprintf("is too large a number: %s", text)
 	}
-	if k == kindMillis {
+	if k == Millis {
 		return time.Duration(i) * time.Millisecond, ""
 	}
 	return int(i), ""
@@ -122,16 +122,16 @@ func variables(n *toml.Node, wrong string) (any, string) {
 	return out, ""
 }
 
-// defaultValue is a key's default as the value it stands for.
-func defaultValue(k *key) any {
-	if s, err := strconv.Unquote(k.def); err == nil {
-		if t, err := time.ParseDuration(s); err == nil && k.kind != kindString {
+// DefaultValue returns the default as a value of the key's kind.
+func (k *Key) DefaultValue() any {
+	if s, err := strconv.Unquote(k.Def); err == nil {
+		if t, err := time.ParseDuration(s); err == nil && k.Kind != String {
 			return t
 		}
 		return s
 	}
-	if n, err := strconv.Atoi(k.def); err == nil {
+	if n, err := strconv.Atoi(k.Def); err == nil {
 		return n
 	}
-	return k.def == "true"
+	return k.Def == "true"
 }

@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"fmt"
@@ -8,34 +8,34 @@ import (
 
 const localhost = "localhost"
 
-func apiKeys() []key {
-	return []key{
-		{path: "api", kind: kindTable, doc: "The HTTP API on a port, for programs and pages that " +
+func apiKeys() []Key {
+	return []Key{
+		{Path: "api", Kind: Table, Doc: "The HTTP API on a port, for programs and pages that " +
 			"cannot use the city's socket; [api.md](api.md) tells how it is asked, " +
 			"and what it refuses. A change counts at once, and cuts what is connected there. A " +
 			"city that the supervisor runs ignores it: the supervisor has a port for all."},
-		{path: "api.port", kind: kindInt, def: "0", within: &bounds{0, 65535, func(n int) string {
+		{Path: "api.port", Kind: Int, Def: "0", Within: &bounds{0, 65535, func(n int) string {
 			return fmt.Sprintf("is %d; a port is from 1 to 65535, and 0 for none", n)
 		}},
-			doc: "The TCP port. 0 = none: the city answers on its socket alone."},
-		{path: "api.bind", kind: kindString, def: `"127.0.0.1"`, check: checkBind,
-			doc: "The IP address to listen on, or `localhost`. One that other machines reach " +
+			Doc: "The TCP port. 0 = none: the city answers on its socket alone."},
+		{Path: "api.bind", Kind: String, Def: `"127.0.0.1"`, Check: checkBind,
+			Doc: "The IP address to listen on, or `localhost`. One that other machines reach " +
 				"needs a token: the API can do everything that you can."},
-		{path: "api.hosts", kind: kindStrings, check: checkHosts,
-			doc: "More names that requests may be made to, without ports: those of a proxy, or " +
+		{Path: "api.hosts", Kind: Strings, Check: checkHosts,
+			Doc: "More names that requests may be made to, without ports: those of a proxy, or " +
 				"this machine's. `localhost`, loopback addresses and the address " +
 				"that a connection came in at are always among them; anything else is refused."},
-		{path: "api.token", kind: kindBool, def: "true",
-			doc: "Every request must bring a token, as `Authorization: Bearer …`. Without a " +
+		{Path: "api.token", Kind: Bool, Def: "true",
+			Doc: "Every request must bring a token, as `Authorization: Bearer …`. Without a " +
 				"`token_file` the city makes `.gc/api.token`, and `gcity status` shows " +
 				"where that is. " +
 				"`false` = no token: every user of this machine can do everything that you can."},
-		{path: "api.token_file", kind: kindString, check: checkPath,
-			doc: "A file with the token: 16 to 512 characters on one line. It belongs to you or " +
+		{Path: "api.token_file", Kind: String, Check: checkPath,
+			Doc: "A file with the token: 16 to 512 characters on one line. It belongs to you or " +
 				"root, and no other user may read it. " +
 				"Relative to the file that says it. Read again whenever it changes."},
-		{path: "api.read_token_file", kind: kindString, check: checkPath,
-			doc: "A file with a second token that allows reading only, streams included: " +
+		{Path: "api.read_token_file", Kind: String, Check: checkPath,
+			Doc: "A file with a second token that allows reading only, streams included: " +
 				"everything but GET is refused. As `token_file` otherwise."},
 	}
 }

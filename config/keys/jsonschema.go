@@ -1,4 +1,4 @@
-package config
+package keys
 
 import (
 	"bytes"
@@ -10,20 +10,20 @@ import (
 	"gcity/topology"
 )
 
-// schemaOf is a JSON Schema, of draft 7, as far as it is used here.
-type schemaOf struct {
+// SchemaOf is a JSON Schema, of draft 7, as far as it is used here.
+type SchemaOf struct {
 	Schema string `json:"$schema,omitempty"`
 	Title  string `json:"title,omitempty"`
 	Doc    string `json:"description,omitempty"`
 	Ref    string `json:"$ref,omitempty"`
 
 	Type  string               `json:"type,omitempty"`
-	Props map[string]*schemaOf `json:"properties,omitempty"`
+	Props map[string]*SchemaOf `json:"properties,omitempty"`
 	// false, or the *schemaOf of each
 	More     any         `json:"additionalProperties,omitempty"`
 	Required []string    `json:"required,omitempty"`
-	Items    *schemaOf   `json:"items,omitempty"`
-	AnyOf    []*schemaOf `json:"anyOf,omitempty"`
+	Items    *SchemaOf   `json:"items,omitempty"`
+	AnyOf    []*SchemaOf `json:"anyOf,omitempty"`
 
 	Enum    []string `json:"enum,omitempty"`
 	Pattern string   `json:"pattern,omitempty"`
@@ -33,7 +33,7 @@ type schemaOf struct {
 	Default    any  `json:"default,omitempty"`
 	Deprecated bool `json:"deprecated,omitempty"`
 
-	Tables map[string]*schemaOf `json:"definitions,omitempty"`
+	Tables map[string]*SchemaOf `json:"definitions,omitempty"`
 }
 
 // durationPattern is what time.ParseDuration takes, without those that are less than nothing: no key takes them.
@@ -45,18 +45,18 @@ const cityFile = "city.toml"
 // document is a kind of file that there is a schema of.
 type document struct {
 	name, title, doc string
-	keys             schema
+	keys             Schema
 	without          string // a key of these that it cannot have, "" = it can have all
 }
 
 // documents are all of them. A file that is read by another table of keys is one line more.
 func documents() []document {
 	return []document{
-		{name: "city", title: cityFile, doc: "A city of agents, kept by gcity.", keys: newSchema()},
+		{name: "city", title: cityFile, doc: "A city of agents, kept by gcity.", keys: City()},
 		{name: "include", title: "included by " + cityFile, doc: "A part of a city.",
-			keys: newSchema(), without: "include"},
+			keys: City(), without: "include"},
 		{name: "topology", title: topology.File, doc: "Agents that cities and rigs may have.",
-			keys: topologySchema(newSchema())},
+			keys: Topology(City())},
 	}
 }
 
@@ -80,11 +80,11 @@ func JSONSchema(of string) []byte {
 		return nil
 	}
 	d := all[i]
-	root := d.keys.shape(&key{path: ""})
+	root := d.keys.shape(&Key{Path: ""})
 	root.Schema, root.Title, root.Doc, root.Tables = "http://json-schema.org/draft-07/schema#",
-		d.title, d.doc, map[string]*schemaOf{}
-	for path, k := range d.keys.byPath {
-		if k.status == supported && k.ofTables() {
+		d.title, d.doc, map[string]*SchemaOf{}
+	for path, k := range d.keys.ByPath {
+		if k.Status == Supported && k.OfTables() {
 			root.Tables[path] = d.keys.shape(k)
 		}
 	}
@@ -99,80 +99,80 @@ func JSONSchema(of string) []byte {
 	return out.Bytes()
 }
 
-// ofTables reports whether a key stands for tables.
-func (k *key) ofTables() bool {
-	return k.kind == kindTable || k.kind == kindTables || k.kind == kindNamed
+// OfTables reports whether a key stands for tables.
+func (k *Key) OfTables() bool {
+	return k.Kind == Table || k.Kind == Tables || k.Kind == Named
 }
 
 // shape is the schema of one table, of each of those in a list or by name.
-func (s schema) shape(t *key) *schemaOf {
-	out := &schemaOf{Type: "object", Props: map[string]*schemaOf{}, More: false,
-		Doc: plainDoc(t.doc)}
-	for _, k := range s.tables[t.path] {
+func (s Schema) shape(t *Key) *SchemaOf {
+	out := &SchemaOf{Type: "object", Props: map[string]*SchemaOf{}, More: false,
+		Doc: plainDoc(t.Doc)}
+	for _, k := range s.Tables[t.Path] {
 		switch {
-		case k.name() == "*" && k.status == supported:
+		case k.Name() == "*" && k.Status == Supported:
 			out.More = k.use()
-		case k.status == dropped:
-			out.Props[k.name()] = &schemaOf{Doc: "Does nothing any more; it can be taken out.",
+		case k.Status == Dropped:
+			out.Props[k.Name()] = &SchemaOf{Doc: "Does nothing any more; it can be taken out.",
 				Deprecated: true}
-		case k.status != supported:
-		case k.ofTables():
-			out.Props[k.name()] = k.use()
-			if k.alias != "" {
-				out.Props[k.alias] = k.use()
+		case k.Status != Supported:
+		case k.OfTables():
+			out.Props[k.Name()] = k.use()
+			if k.Alias != "" {
+				out.Props[k.Alias] = k.use()
 			}
 		default:
-			out.Props[k.name()] = k.value()
-			if k.alias != "" {
-				out.Props[k.alias] = k.value()
+			out.Props[k.Name()] = k.value()
+			if k.Alias != "" {
+				out.Props[k.Alias] = k.value()
 			}
 		}
-		if k.require && k.alias == "" { // either word would do
-			out.Required = append(out.Required, k.name())
+		if k.Require && k.Alias == "" { // either word would do
+			out.Required = append(out.Required, k.Name())
 		}
 	}
 	return out
 }
 
 // use is the schema of a key that stands for tables.
-func (k *key) use() *schemaOf {
-	ref := &schemaOf{Ref: "#/definitions/" + k.path}
-	if k.kind == kindTables {
-		return &schemaOf{Type: "array", Items: ref, Doc: plainDoc(k.doc)}
+func (k *Key) use() *SchemaOf {
+	ref := &SchemaOf{Ref: "#/definitions/" + k.Path}
+	if k.Kind == Tables {
+		return &SchemaOf{Type: "array", Items: ref, Doc: plainDoc(k.Doc)}
 	}
 	return ref
 }
 
 // value is the schema of a key with a value.
-func (k *key) value() *schemaOf {
-	out := &schemaOf{Doc: plainDoc(k.doc), Enum: k.enum, Pattern: k.pattern}
-	if k.def != "" {
+func (k *Key) value() *SchemaOf {
+	out := &SchemaOf{Doc: plainDoc(k.Doc), Enum: k.Enum, Pattern: k.Pattern}
+	if k.Def != "" {
 		// strings, numbers and truth are written the same in both
-		out.Default = json.RawMessage(k.def)
+		out.Default = json.RawMessage(k.Def)
 	}
-	switch k.kind {
-	case kindString:
+	switch k.Kind {
+	case String:
 		out.Type = "string"
-	case kindBool:
+	case Bool:
 		out.Type = "boolean"
-	case kindInt, kindMillis:
+	case Int, Millis:
 		out.Type = "integer"
-	case kindDuration:
+	case Duration:
 		out.Type, out.Pattern = "string", durationPattern
-	case kindStrings:
-		out.Type, out.Items = "array", &schemaOf{Type: "string"}
-	case kindEnv:
-		out.Type, out.More = "object", &schemaOf{Type: "string"}
+	case Strings:
+		out.Type, out.Items = "array", &SchemaOf{Type: "string"}
+	case Env:
+		out.Type, out.More = "object", &SchemaOf{Type: "string"}
 	}
-	if k.within != nil {
-		out.Least, out.Most = &k.within.least, &k.within.most
+	if k.Within != nil {
+		out.Least, out.Most = &k.Within.least, &k.Within.most
 	}
 	if k.known != nil {
-		words := &schemaOf{Enum: []string{""}} // which is as if it were left out
+		words := &SchemaOf{Enum: []string{""}} // which is as if it were left out
 		for _, word := range k.known {
 			if strings.HasSuffix(word, ":") {
 				out.AnyOf = append(out.AnyOf,
-					&schemaOf{Pattern: "^" + regexp.QuoteMeta(word) + "."})
+					&SchemaOf{Pattern: "^" + regexp.QuoteMeta(word) + "."})
 				continue
 			}
 			words.Enum = append(words.Enum, word)

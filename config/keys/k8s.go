@@ -1,12 +1,12 @@
-package config
+package keys
 
 // k8sKeys are for agents in Kubernetes. They are read and shown; what is refused is an agent that would run there.
-func k8sKeys() []key {
-	name := func(path, def, doc string) key {
-		return key{path: "session.k8s." + path, kind: kindString, def: def, doc: doc}
+func k8sKeys() []Key {
+	name := func(path, def, doc string) Key {
+		return Key{Path: "session.k8s." + path, Kind: String, Def: def, Doc: doc}
 	}
-	return []key{
-		{path: "session.k8s", kind: kindTable, doc: "For agents whose provider is `k8s`. It is " +
+	return []Key{
+		{Path: "session.k8s", Kind: Table, Doc: "For agents whose provider is `k8s`. It is " +
 			"read and shown; such agents are not started yet."},
 		name("namespace", `"gc"`, "The namespace of the pods."),
 		name("image", "", "The image of the pods."),
