@@ -1,11 +1,11 @@
-// Package automation decides when work begins by itself. An automation is a gate and an action, written in a file
-// of its own: the gate says when (after a while, at a time, when a check succeeds, when something happened, or only
-// by hand), the action is a shell line or a formula.
+// Package automation decides when work starts automatically. An automation is a gate and an action, in a file of
+// its own. The gate decides when: after an interval, at a time, when a check succeeds, when an event occurs, or
+// only by hand. The action is a shell command or a formula.
 //
-// The room is pure but for reading those files. Scanner finds and reads them; Judge says of one automation whether
-// it is due, why, and what comes next; Runs is the memory of all: what was judged, what is due and waits for a
-// place, what runs, what failed and is tried again. Times are given, records, events and results of checks are
-// handed in, and what is to be done comes back as values.
+// The package is pure except for reading those files. Scanner finds and reads them. Judge decides whether one
+// automation is due, why, and what comes next. Runs holds the state of all automations: what was judged, what is
+// due and queued, what is running, what failed and will be retried. Times, records, events and results of checks
+// are passed in. What the caller has to do is returned as values.
 package automation
 
 import (
@@ -18,22 +18,22 @@ import (
 	"gcity/internal/toml"
 )
 
-// FileName is the file that makes a folder below a layer's "automations" an automation. The folder's name is its name.
+// FileName is the name of the file that makes a folder below a layer's "automations" an automation. The folder's
+// name is the automation's name.
 const FileName = "automation.toml"
 
-// Gate is what opens the way for an automation.
+// Gate is a kind of condition under which an automation fires.
 type Gate string
 
-// The gates.
 const (
-	Cooldown  Gate = "cooldown"  // a while after the last run
-	Cron      Gate = "cron"      // at times of the calendar
+	Cooldown  Gate = "cooldown"  // an interval after the last run
+	Cron      Gate = "cron"      // at scheduled times
 	Condition Gate = "condition" // when a check succeeds
-	Event     Gate = "event"     // when something happened
+	Event     Gate = "event"     // when an event occurs
 	Manual    Gate = "manual"    // only by hand
 )
 
-// a is the gate's name after its article.
+// a returns the gate's name after its article.
 func (g Gate) a() string {
 	if g == Event {
 		return "an event"
@@ -41,16 +41,15 @@ func (g Gate) a() string {
 	return "a " + string(g)
 }
 
-// Overlap says what becomes of an opening of the gate while a run still goes.
+// Overlap selects what happens when the gate opens during a run.
 type Overlap string
 
-// The ways of overlap.
 const (
-	Skip  Overlap = "skip"  // it passes
-	Queue Overlap = "queue" // one run follows when the one that goes has ended
+	Skip  Overlap = "skip"  // the opening is skipped
+	Queue Overlap = "queue" // one more run follows the current one
 )
 
-// What is not written.
+// Defaults of keys that are not set.
 const (
 	ExecTimeout    = 60 * time.Second
 	FormulaTimeout = 30 * time.Second
@@ -58,47 +57,48 @@ const (
 	RetryBackoff   = 10 * time.Second
 )
 
-// Definition is one automation that was read and found valid. It does not change.
+// Definition is one automation that was read and is valid. It does not change.
 type Definition struct {
 	Name        string // of its folder
-	Rig         string // whose it is, "" = the city's
+	Rig         string // "" = the city
 	Description string
 	Source      string // absolute path of its file
 	Layer       formula.Layer
 
-	Formula string            // the action is this formula …
-	Exec    string            // … or this shell line: exactly one is set
-	Pool    string            // who works on what the formula makes; qualified by Target
+	Formula string            // the action is either this formula …
+	Exec    string            // … or this shell command: exactly one is set
+	Pool    string            // pool that works on the formula; qualified by Target
 	Vars    map[string]string // for the formula
 	Timeout time.Duration
-	Limit   string // who says so: "the default", "its timeout", "max_timeout in city.toml:3:1"
+	// where Timeout is set: "the default", "its timeout", "max_timeout in city.toml:3:1"
+	Limit string
 
 	Gate         Gate
 	Interval     time.Duration  // Cooldown
 	Schedule     Schedule       // Cron
 	Zone         *time.Location // Cron
-	CatchUp      bool           // Cron: times that passed unseen are made up for, by one run
+	CatchUp      bool           // Cron: run once if scheduled times were missed
 	Check        string         // Condition
 	CheckTimeout time.Duration  // Condition
-	On           string         // Event: a type, or the beginning of types and "*"
+	On           string         // Event: a type, or a prefix of types followed by "*"
 
 	Overlap      Overlap
-	Retry        int           // how often a run that failed is tried again
-	RetryBackoff time.Duration // before the first time; doubles, to MaxBackoff at most
-	// scoped name of the automation to run when this one has failed for good
+	Retry        int           // number of retries after a failed run
+	RetryBackoff time.Duration // wait before the first retry; doubles, up to MaxBackoff
+	// scoped name of the automation to run when this one has finally failed
 	OnFailure string
 
-	WhileSuspended bool // it fires by itself though its rig or the city is suspended
+	WhileSuspended bool // fires even if its rig or the city is suspended
 
-	// Off says why it does nothing although it is valid: "" = it does.
+	// Off is the reason why a valid automation is disabled, "" = enabled.
 	Off string
-	// Sum changes when anything above does.
+	// Sum is a hash of all fields above.
 	Sum string
-	// Warnings are what is worth saying about the file although it is valid.
+	// Warnings are remarks about a valid file.
 	Warnings toml.Problems
 }
 
-// Scoped is the name by which an automation is told from one of the same name elsewhere: "x", or "x:rig:demo".
+// Scoped returns the name that is unique in the city: "x", or "x:rig:demo".
 func (d Definition) Scoped() string { return Scoped(d.Name, d.Rig) }
 
 // Scoped joins an automation's name and its rig.
@@ -109,7 +109,7 @@ func Scoped(name, rig string) string {
 	return name + ":rig:" + rig
 }
 
-// Target is the pool with its rig, "" = none.
+// Target returns the pool's qualified name, "" = no pool.
 func (d Definition) Target() string {
 	if d.Pool == "" || d.Rig == "" || strings.Contains(d.Pool, "/") {
 		return d.Pool
@@ -117,7 +117,7 @@ func (d Definition) Target() string {
 	return d.Rig + "/" + d.Pool
 }
 
-// Rests returns why the automation does not fire by itself, given how its rig or the city is suspended.
+// Rests returns why the automation does not fire, given how its rig or the city is suspended.
 func (d Definition) Rests(suspended string) string {
 	if d.WhileSuspended {
 		return ""
@@ -125,22 +125,22 @@ func (d Definition) Rests(suspended string) string {
 	return suspended
 }
 
-// When says in a few words what the gate waits for: "cooldown 5m", "cron 0 3 * * *", "event bead.closed".
+// When describes the gate briefly: "cooldown 5m", "cron 0 3 * * *", "event bead.closed".
 func (d Definition) When() string {
 	return strings.TrimSpace(string(d.Gate) + " " + d.waits(words))
 }
 
-// TimedOut says of a run that it was ended at its timeout, and by whose word.
+// TimedOut returns the error of a run that was killed at its timeout. It names the origin of the timeout.
 func (d Definition) TimedOut() string {
-	return fmt.Sprintf("it had not ended after %s (%s)", exact(d.Timeout), d.Limit)
+	return fmt.Sprintf("it did not finish within %s (%s)", exact(d.Timeout), d.Limit)
 }
 
-// Dir is the folder of the automation's file. An action finds it in AUTOMATION_DIR.
+// Dir returns the folder of the automation's file. Actions see it as AUTOMATION_DIR.
 func (d Definition) Dir() string { return filepath.Dir(d.Source) }
 
-// Command is the shell line to run in a folder. Where the line begins with a relative path to a script that is not
-// below that folder, but in the automation's own or at the root of its topology, that one is named in its place.
-// exists tells whether there is a file.
+// Command returns the shell command to run in a folder. If the command begins with a relative path to a script that
+// is not below that folder, the path is replaced by the script in the automation's own folder or at the root of its
+// topology. exists reports whether a file exists.
 func (d Definition) Command(dir string, exists func(path string) bool) string {
 	line := strings.TrimLeft(d.Exec, " \t")
 	word := line
@@ -167,7 +167,7 @@ func (d Definition) Command(dir string, exists func(path string) bool) string {
 	return d.Exec
 }
 
-// matches reports whether an event type is one that the automation waits for.
+// matches reports whether the automation waits for an event type.
 func (d Definition) matches(kind string) bool {
 	if begin, ok := strings.CutSuffix(d.On, "*"); ok {
 		return strings.HasPrefix(kind, begin)

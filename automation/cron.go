@@ -10,21 +10,21 @@ import (
 	"github.com/adhocore/gronx"
 )
 
-// Schedule is a cron line: minute, hour, day of the month, month, day of the week. Where both kinds of day are
-// restricted, either is enough; a kind that begins with "*" does not restrict. The zero value never comes.
+// Schedule is a cron line: minute, hour, day of the month, month, day of the week. If both kinds of day are
+// restricted, either one is enough. A field that begins with "*" does not restrict. The zero value never occurs.
 //
-// The calendar is gronx's, and it is only ever asked in UTC: what it finds there is a time on the wall, and when
-// that time comes, in a zone whose clocks are set forward and back, is decided here. Its own check lets through
-// seconds, years and other dialects, so fields are checked here too.
+// gronx computes the calendar, always in UTC, so its results are wall-clock times. This package decides when such a
+// time occurs in a zone whose clocks change. It also validates the fields, because gronx accepts seconds, years and
+// other dialects.
 type Schedule struct {
 	text  string
-	line  string // five fields in numbers
-	every bool   // the hours begin with "*"
+	line  string // five numeric fields
+	every bool   // the hour field begins with "*"
 }
 
 func (s Schedule) String() string { return s.text }
 
-// macros are the names that stand for a line.
+// macros returns the names that stand for a line.
 func macros() map[string]string {
 	return map[string]string{
 		"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *",
@@ -37,7 +37,7 @@ func macros() map[string]string {
 type field struct {
 	name      string
 	low, high int
-	words     string // that stand for numbers from low on, by three letters
+	words     string // three-letter names for the numbers from low on
 }
 
 func fields() [5]field {
@@ -48,23 +48,22 @@ func fields() [5]field {
 	}
 }
 
-// ParseSchedule reads a cron line or a name like @daily. A line that never comes, such as one for the 31st of
-// February, is an error.
+// ParseSchedule reads a cron line or a name like @daily. A line that never occurs, such as the 31st of February, is
+// an error.
 func ParseSchedule(text string) (Schedule, error) {
 	line := strings.ToLower(strings.TrimSpace(text))
 	if strings.HasPrefix(line, "@") {
 		full, ok := macros()[line]
 		if !ok {
-			return Schedule{}, fmt.Errorf("%q is not known; there are @hourly, @daily, @weekly, "+
-				"@monthly and @yearly", text)
+			return Schedule{}, fmt.Errorf("unknown name %q: use @hourly, @daily, @weekly, "+
+				"@monthly or @yearly", text)
 		}
 		line = full
 	}
 	parts := strings.Fields(line)
 	if len(parts) != len(fields()) {
-		return Schedule{}, fmt.Errorf("%q has %d fields; a cron line has five: minute, hour, day "+
-			"of the month, month, day of the week, "+
-			"like \"0 3 * * *\" for every day at three", text, len(parts))
+		return Schedule{},
+			fmt.Errorf(`%q has %d fields; a cron line has five: minute, hour, day of the month, month, day of the week, like "0 3 * * *" for every day at 03:00`, text, len(parts))
 	}
 	for i, f := range fields() {
 		items := strings.Split(parts[i], ",")
@@ -79,14 +78,14 @@ func ParseSchedule(text string) (Schedule, error) {
 	}
 	s := Schedule{text: text, line: strings.Join(parts, " "),
 		every: strings.HasPrefix(parts[1], "*")}
-	// The search gives up after some years without; from a leap day's eve it finds what there is.
+	// The search is limited to a few years. From the day before a leap day it finds every valid line.
 	if _, ok := s.next(time.Date(2000, 2, 28, 23, 59, 0, 0, time.UTC)); !ok {
-		return Schedule{}, fmt.Errorf("%q never comes: no month of it has such a day", text)
+		return Schedule{}, fmt.Errorf("%q never occurs: none of its months has that day", text)
 	}
 	return s, nil
 }
 
-// item checks one element of a field's list, and gives it with numbers for words.
+// item checks one element of a field's list and replaces names by numbers.
 func (f field) item(text string) (string, error) {
 	span, step, stepped := strings.Cut(text, "/")
 	first, last, ranged := strings.Cut(span, "-")
@@ -112,11 +111,12 @@ func (f field) item(text string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if f.high == 7 && high == 0 && low > 0 { // a week may end on Sunday
+	if f.high == 7 && high == 0 && low > 0 { // Sunday may end a range
 		high = 7
 	}
 	if high < low {
-		return "", fmt.Errorf("%q goes backwards; write two, with a comma between them", text)
+		return "", fmt.Errorf("%q is a reversed range; write two ranges, separated by a comma",
+			text)
 	}
 	plain := fmt.Sprintf("%d-%d", low, high)
 	if stepped {
@@ -135,21 +135,22 @@ func (f field) value(text string) (int, error) {
 	case number && err == nil && len(text) <= 2 && n >= f.low && n <= f.high:
 		return n, nil
 	case number:
-		return 0, fmt.Errorf("%q is not from %d to %d", text, f.low, f.high)
+		return 0, fmt.Errorf("%q is not in the range from %d to %d", text, f.low, f.high)
 	case text == "":
 		return 0, errors.New("a number is missing")
 	case text == "?":
-		return 0, errors.New(`"?" is another program's; write "*"`)
+		return 0, errors.New(`"?" is not supported; write "*"`)
 	}
 	like := fmt.Sprintf("a number from %d to %d", f.low, f.high)
 	if f.words != "" {
-		like += fmt.Sprintf(" or a word like %q", f.words[:3])
+		like += fmt.Sprintf(" or a name like %q", f.words[:3])
 	}
-	return 0, fmt.Errorf("%q is not understood; write \"*\", %s, a range with \"-\", a step with "+
-		"\"/\", or several with \",\"", text, like)
+	return 0, fmt.Errorf(
+		`%q is invalid; write "*", %s, a range with "-", a step with "/", or several with ","`,
+		text, like)
 }
 
-// next is the first time on the wall after one; both are written as times in UTC.
+// next returns the first wall-clock time of the schedule after wall. Both are written as UTC times.
 func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	if s.line == "" {
 		return time.Time{}, false
@@ -158,11 +159,11 @@ func (s Schedule) next(wall time.Time) (time.Time, bool) {
 	return at, err == nil
 }
 
-// Next is the first instant after another at which the schedule comes in a time zone, zero if it never does.
+// Next returns the first instant after another at which the schedule occurs in a time zone, zero if it never does.
 //
-// Hours that are named come once on every day that has them by the calendar: what the clock leaves out when it is set
-// forward comes at the first instant after, what it shows twice when it is set back comes the first time. Hours
-// that begin with "*" follow the time that really passes: every showing counts, and what is left out is left out.
+// Hours that are listed occur once on each day. A time that the clock skips when it is set forward occurs at the
+// first instant afterwards. A time that the clock shows twice when it is set back occurs the first time. Hours that
+// begin with "*" follow elapsed time: a repeated time counts twice, and a skipped time does not count.
 func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	after = after.In(zone)
 	if s.every {
@@ -175,10 +176,10 @@ func (s Schedule) Next(after time.Time, zone *time.Location) time.Time {
 	return instant(wall, zone)
 }
 
-// passing is Next for hours that begin with "*": within a stretch of time in which the zone keeps its distance to
-// UTC, time on the wall and time that passes are the same.
+// passing is Next for hours that begin with "*". While the zone keeps its offset to UTC, wall-clock time and
+// elapsed time advance together.
 func (s Schedule) passing(after time.Time) time.Time {
-	const most = 200 // changes of the clock that are looked across: decades
+	const most = 200 // clock changes that are searched: some decades
 	wall := onWall(after)
 	for range most {
 		next, ok := s.next(wall)
@@ -191,12 +192,12 @@ func (s Schedule) passing(after time.Time) time.Time {
 			return at
 		}
 		after = end
-		wall = onWall(after).Add(-time.Minute) // the change itself may be a time to come
+		wall = onWall(after).Add(-time.Minute) // the instant of the change may match too
 	}
 	return time.Time{}
 }
 
-// onWall is what a clock shows at an instant, written as a time in UTC.
+// onWall returns what the clock shows at an instant, written as a UTC time.
 func onWall(at time.Time) time.Time { return at.Add(offset(at)).UTC() }
 
 func offset(at time.Time) time.Duration {
@@ -204,7 +205,8 @@ func offset(at time.Time) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// furthest is the latest minute that the clock has shown until an instant: more than it shows then, if it was set back.
+// furthest returns the latest minute that the clock has shown up to an instant. It is later than the present one if
+// the clock was set back.
 func furthest(at time.Time) time.Time {
 	wall := onWall(at)
 	if start, _ := at.ZoneBounds(); !start.IsZero() {
@@ -216,14 +218,15 @@ func furthest(at time.Time) time.Time {
 	return wall.Truncate(time.Minute)
 }
 
-// instant is when a clock first shows a time, or, if it is set forward across it, the first instant after that.
+// instant returns when a clock first shows a time. If the clock is set forward across that time, it returns the
+// first instant afterwards.
 func instant(wall time.Time, zone *time.Location) time.Time {
 	at := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), 0, 0, zone)
 	start, end := at.ZoneBounds()
 	switch shown := onWall(at); {
-	case shown.After(wall): // left out; at is after the change
+	case shown.After(wall): // skipped; at is after the change
 		return start
-	case shown.Before(wall): // left out; at is before the change
+	case shown.Before(wall): // skipped; at is before the change
 		return end
 	}
 	if start.IsZero() {
@@ -236,15 +239,15 @@ func instant(wall time.Time, zone *time.Location) time.Time {
 	return at
 }
 
-// location finds a time zone by its name.
+// location returns a time zone by name.
 func location(name string, local *time.Location) (*time.Location, error) {
 	if name == "" || strings.EqualFold(name, "local") {
 		return local, nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, fmt.Errorf("there is no time zone %q; zones are named by places, like "+
-			"\"Europe/Berlin\", or \"UTC\"", name)
+		return nil, fmt.Errorf(`unknown time zone %q; use a name like "Europe/Berlin" or "UTC"`,
+			name)
 	}
 	return zone, nil
 }

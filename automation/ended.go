@@ -2,18 +2,17 @@ package automation
 
 import "time"
 
-// Outcome is how a run ended.
+// Outcome is the result of a run.
 type Outcome string
 
-// The outcomes.
 const (
 	OK          Outcome = "ok"
 	Failed      Outcome = "failed"
-	Interrupted Outcome = "interrupted" // by the end of the program
+	Interrupted Outcome = "interrupted" // the controller ended
 )
 
-// Ended says that a run has ended. It gives the automation that follows a failure for good, "" = none; that one is
-// due now.
+// Ended records the end of a run. It returns the automation to run after a final failure, "" = none; that one is
+// now due.
 func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil {
@@ -42,7 +41,7 @@ func (r *Runs) Ended(scoped string, how Outcome, now time.Time) (follows string)
 	return next.name
 }
 
-// Halted says that a run has ended because somebody wanted that: it failed, and is not tried again.
+// Halted records that a user ended a run. The run has failed and is not retried.
 func (r *Runs) Halted(scoped string, now time.Time) (follows string) {
 	if it := r.items[scoped]; it != nil && it.run != nil {
 		it.run.Retry = max(it.run.Retry, it.d.Retry)
@@ -50,14 +49,13 @@ func (r *Runs) Halted(scoped string, now time.Time) (follows string) {
 	return r.Ended(scoped, Failed, now)
 }
 
-// Queued reports whether a run is to follow the one that goes.
+// Queued reports whether another run follows the current one.
 func (r *Runs) Queued(scoped string) bool {
 	it := r.items[scoped]
 	return it != nil && it.run != nil && !(it.memory.Queued.IsZero() && it.again.IsZero())
 }
 
-// Again says when an automation whose run failed is tried again, and which of how many tries that will be; ok is
-// false if it is not.
+// Again returns when a failed automation is retried, and the number of that retry. ok is false if there is none.
 func (r *Runs) Again(scoped string) (try, of int, at time.Time, ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.gone || it.run != nil || it.memory.Tries == 0 ||
@@ -81,7 +79,7 @@ func (it *item) ended(run *Run, how Outcome, now time.Time) {
 		return
 	}
 	m.Tries = run.Retry + 1
-	// whoever tries again deals with the same events, and those that came since
+	// a retry covers the same events and those since
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
 		m.Again, m.Cursor = m.Cursor, min(m.Cursor, run.After)
 		it.giveBack(run)

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Fire makes an automation due by hand, past its gate. by is who asks. It is refused for one that is off, or runs
-// and does not queue.
+// Fire makes an automation due by hand, regardless of its gate. by names the requester. It returns an error if the
+// automation is disabled, or is running and does not queue.
 func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	it := r.items[scoped]
 	switch {
 	case it == nil || it.gone:
-		return fmt.Errorf("there is no automation %s", scoped)
+		return fmt.Errorf("automation %s not found", scoped)
 	case it.d.Off != "":
 		return fmt.Errorf("%s is %s", scoped, it.d.Off)
 	case it.run != nil && it.d.Overlap != Queue:
 		since := it.d.clock(it.run.began())
-		return fmt.Errorf("%s runs since %s; wait for its end, or write overlap = %q into %s",
+		return fmt.Errorf("%s has been running since %s; wait until it ends, or set "+
+			"overlap = %q in %s",
 			scoped, since, Queue, it.d.Source)
 	case it.run != nil:
 		it.queue(now)
@@ -34,16 +35,16 @@ func (r *Runs) Fire(scoped, by string, now time.Time) error {
 	return nil
 }
 
-// queue has one more run follow the one that goes, or is being opened.
+// queue schedules one more run after the one that is running or being opened.
 func (it *item) queue(now time.Time) {
 	if it.run.Opened.IsZero() {
-		it.again = now // what is kept until then belongs to the run that is being opened
+		it.again = now // what is stored until then belongs to the run that is being opened
 		return
 	}
 	it.memory.Queued = now
 }
 
-// Withdraw takes back what was asked for by hand, as long as it waits for a place. ok is false if nothing does.
+// Withdraw cancels a manual request that is still queued. ok is false if there is none.
 func (r *Runs) Withdraw(scoped string) (ok bool) {
 	it := r.items[scoped]
 	if it == nil || it.want == nil || it.want.By == "" {
@@ -54,7 +55,7 @@ func (r *Runs) Withdraw(scoped string) (ok bool) {
 	return true
 }
 
-// withdraw takes a wish by hand back: who asked hears that it failed, and will ask again. What the gate wants stays.
+// withdraw cancels a manual request. The requester gets an error. What the gate requested stays.
 func (it *item) withdraw() {
 	if it.want.gate == "" {
 		it.want, it.whyNot = nil, ""

@@ -15,34 +15,35 @@ import (
 	"gcity/internal/toml"
 )
 
-// dish is a formula as it was read.
+// dish is a formula that was read.
 type dish struct {
 	stamp
 	formula *formula.Formula
 	err     error
 }
 
-// order is what a meal is made from. Nobody writes to it any more.
+// order is the input of a meal. It is read-only.
 type order struct {
 	automations []Definition
 	written     map[string]spec // by scoped name
 	layers      []formula.Layer
-	// rigs of layers of which nothing new is known; "" = the city, whose layers are everybody's
+	// rigs with layers that did not answer; "" = the city, whose layers apply to all rigs
 	mute   map[string]bool
 	pools  []string
 	before map[string]*dish
 	now    time.Time
 }
 
-// meal is what came of it.
+// meal is the result of an order.
 type meal struct {
-	wrong    map[string]toml.Problems // automations that cannot be used, by scoped name
+	wrong    map[string]toml.Problems // invalid automations, by scoped name
 	problems toml.Problems
-	used     map[string]*dish // formulas that automations cook, by path
+	used     map[string]*dish // formulas of automations, by path
 }
 
-// furnish breaks automations whose pool, or whose formula with its variables, is not there: they would make nothing, or
-// work that nobody ever takes. Formulas are read beside; while that hangs, what was found before stays.
+// furnish marks automations as broken whose pool, or whose formula with its variables, does not exist. They would
+// create nothing, or work that no agent takes. Formulas are read in the background. If that blocks, the previous
+// result stays.
 func (s *Scanner) furnish(c *Catalog, o order, patience time.Duration) {
 	if s.last != nil {
 		o.before = s.last.used
@@ -51,14 +52,14 @@ func (s *Scanner) furnish(c *Catalog, o order, patience time.Duration) {
 	if !ok {
 		m = cmp.Or(s.last, &meal{})
 		c.Problems = append(c.Problems, toml.At(toml.Place{}, "",
-			"cannot look at the formulas of automations: %v; what was found before stays", errMute))
+			"cannot read the formulas of automations: %v; the previous result stays", errMute))
 	}
 	s.last = m
 	c.Problems = append(c.Problems, m.problems...)
 	c.breakUp(m.wrong)
 }
 
-// kitchen has the formulas that one meal needs.
+// kitchen holds the formulas of one meal.
 type kitchen struct {
 	order
 	found map[string][]formula.Source // by rig
@@ -88,31 +89,31 @@ func (o order) serve() *meal {
 	return m
 }
 
-// noPool says that there is no such pool, and what may have been meant.
+// noPool returns the error for a missing pool, with a suggestion.
 func (d Definition) noPool(pools []string) string {
 	target := d.Target()
 	if len(pools) == 0 {
-		return fmt.Sprintf("there is no pool %q, nor any other: an agent with an [agents.pool] "+
-			"table is one", target)
+		return fmt.Sprintf("pool %q not found: this city has no pools. An agent with an "+
+			"[agents.pool] table is a pool", target)
 	}
 	if target != d.Pool && slices.Contains(pools, d.Pool) {
-		return fmt.Sprintf("rig %s has no pool %q; the city has one, which does not work on what "+
-			"belongs to a rig: give the rig a pool, "+
-			"or make this an automation of the city", d.Rig, d.Pool)
+		return fmt.Sprintf("rig %s has no pool %q; the city has one, but it does not work for a "+
+			"rig: add a pool to the rig, or make this an automation of the city", d.Rig, d.Pool)
 	}
 	if near := toml.Meant(target, pools); near != "" {
-		return fmt.Sprintf("there is no pool %q; did you mean %q?", target, near)
+		return fmt.Sprintf("pool %q not found; did you mean %q?", target, near)
 	}
 	for _, p := range pools {
 		if strings.HasSuffix(p, "/"+d.Pool) {
-			return fmt.Sprintf("there is no pool %q; did you mean %q?", target, p)
+			return fmt.Sprintf("pool %q not found; did you mean %q?", target, p)
 		}
 	}
-	return fmt.Sprintf("there is no pool %q; there are %s", target,
+	return fmt.Sprintf("pool %q not found; the pools are %s", target,
 		toml.List(pools[:min(len(pools), 12)]))
 }
 
-// taste tries whether a formula can be cooked with what the automation gives it. An error means that nothing is known.
+// taste checks that a formula can be cooked with the automation's values. An error means that the result is
+// unknown.
 func (k *kitchen) taste(d Definition, written spec) (toml.Problems, error) {
 	sources, known := k.found[d.Rig]
 	if !known {
@@ -138,7 +139,7 @@ func (k *kitchen) taste(d Definition, written spec) (toml.Problems, error) {
 	return nil, nil
 }
 
-// load reads a formula, from memory if it has not changed.
+// load reads a formula, or returns it from the cache if the file has not changed.
 func (k *kitchen) load(name string, among []formula.Source) (*formula.Formula, error) {
 	i := slices.IndexFunc(among, func(s formula.Source) bool { return s.Name == name })
 	if i < 0 {
@@ -155,7 +156,7 @@ func (k *kitchen) load(name string, among []formula.Source) (*formula.Formula, e
 	}
 	x := &dish{}
 	if x.formula, x.err = formula.Load(path); x.err != nil {
-		x.err = fmt.Errorf("the formula %s is broken: %w", name, x.err)
+		x.err = fmt.Errorf("formula %s is broken: %w", name, x.err)
 	}
 	if err == nil {
 		x.stamp = stampOf(info, k.now)
@@ -164,7 +165,7 @@ func (k *kitchen) load(name string, among []formula.Source) (*formula.Formula, e
 	return x.formula, x.err
 }
 
-// wrongVars compares the values that are given with the variables that there are.
+// wrongVars compares the given values with the formula's variables.
 func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.Problems) {
 	var names []string
 	for _, v := range f.Vars {
@@ -182,32 +183,32 @@ func (d Definition) wrongVars(f *formula.Formula, written spec) (problems toml.P
 				f.Name))
 		default:
 			problems = append(problems, written.said("vars."+name,
-				"formula %s has no such variable; it has %s", f.Name, toml.List(names)))
+				"formula %s has no such variable; its variables are %s", f.Name, toml.List(names)))
 		}
 	}
 	for _, name := range f.Unmet() {
 		if strings.TrimSpace(d.Vars[name]) == "" {
 			problems = append(problems, written.said("formula",
-				"%s needs the variable %s; write %s = \"…\" below [%s.vars]",
+				"%s needs the variable %s; set %s = \"…\" below [%s.vars]",
 				f.Name, name, name, written.table))
 		}
 	}
 	return problems
 }
 
-// stamp tells a file from what it was when it was read.
+// stamp identifies the state of a file when it was read.
 type stamp struct {
 	info fs.FileInfo
-	sure bool // a later change would show in info
+	sure bool // a later change will show in info
 }
 
-// stampOf is that of a file that is read now. One that was written just now may be written once more within the
+// stampOf returns the stamp of a file that is read now. A file that was just written may change again within the
 // same tick of its clock.
 func stampOf(info fs.FileInfo, now time.Time) stamp {
 	return stamp{info, now.Sub(info.ModTime()) > 2*time.Second}
 }
 
-// still reports whether a file is as it was read.
+// still reports whether a file is unchanged.
 func (s stamp) still(now fs.FileInfo) bool {
 	return s.sure && os.SameFile(s.info, now) && s.info.ModTime().Equal(now.ModTime()) &&
 		s.info.Size() == now.Size()

@@ -58,28 +58,28 @@ a2 manual ""
 a3:rig:demo manual ""
 a4:rig:demo manual ""
 b1 broken
-  city/automations/b1/automation.toml:4:8: automation.pool: there is no pool "nosuch"; there are worker, alone, demo/worker and demo/tester
+  city/automations/b1/automation.toml:4:8: automation.pool: pool "nosuch" not found; the pools are worker, alone, demo/worker and demo/tester
 b2 broken
-  city/automations/b2/automation.toml:4:8: automation.pool: there is no pool "wroker"; did you mean "worker"?
+  city/automations/b2/automation.toml:4:8: automation.pool: pool "wroker" not found; did you mean "worker"?
 b3 broken
-  city/automations/b3/automation.toml:4:8: automation.pool: there is no pool "tester"; did you mean "demo/tester"?
+  city/automations/b3/automation.toml:4:8: automation.pool: pool "tester" not found; did you mean "demo/tester"?
 b4:rig:demo broken
-  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone"; the city has one, which does not work on what belongs to a rig: give the rig a pool, or make this an automation of the city
+  demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone"; the city has one, but it does not work for a rig: add a pool to the rig, or make this an automation of the city
 c1 broken
   city/automations/c1/automation.toml:3:11: automation.formula: there is no formula "nosuch"; there are asks, bad, plain
 c2 broken
   city/automations/c2/automation.toml:3:11: automation.formula: there is no formula "pain"; did you mean "plain"?
 c3 broken
-  city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; write goal = "…" below [automation.vars]
+  city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" below [automation.vars]
 c3b broken
-  city/automations/c3b/automation.toml:3:11: automation.formula: asks needs the variable goal; write goal = "…" below [automation.vars]
+  city/automations/c3b/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" below [automation.vars]
 c4 broken
   city/automations/c4/automation.toml:6:7: automation.vars.hwo: formula asks has no such variable; did you mean "how"?
-  city/automations/c4/automation.toml:7:8: automation.vars.zzzz: formula asks has no such variable; it has goal and how
+  city/automations/c4/automation.toml:7:8: automation.vars.zzzz: formula asks has no such variable; its variables are goal and how
 c5 broken
   city/automations/c5/automation.toml:5:8: automation.vars.goal: formula plain has no variables
 c6 broken
-  city/automations/c6/automation.toml:3:11: automation.formula: the formula bad is broken: city/bad.formula.toml:3:5: vars.x: is a whole number; it must be a table: write [vars.x] on a line of its own
+  city/automations/c6/automation.toml:3:11: automation.formula: formula bad is broken: city/bad.formula.toml:3:5: vars.x: is a whole number; it must be a table: write [vars.x] on a line of its own
 `)
 }
 
@@ -116,11 +116,11 @@ func TestWhatAnOverrideBreaksIsItsOwn(t *testing.T) {
 	}
 	w.want(w.scan(), `turned manual "x"
 cron broken
-  city.toml:3:1: automations.overrides.schedule: is missing; a cron gate needs it
+  city.toml:3:1: automations.overrides.schedule: is missing; a cron gate requires it
 fast broken
   city.toml:12:1: automations.overrides.interval: is 1ms; it must be at least "1s"
 pool broken
-  city.toml:22:1: automations.overrides.pool: there is no pool "wroker"; did you mean "worker"?
+  city.toml:22:1: automations.overrides.pool: pool "wroker" not found; did you mean "worker"?
 `)
 }
 
@@ -147,10 +147,10 @@ func TestStrays(t *testing.T) {
 marked manual "m"
 wide broken
   city/automations/wide/automation.toml:1:1: this is UTF-16; save the file as UTF-8
-warning: city/automations/nowhere: is a link that leads nowhere
-warning: city/automations/scripts: its automation.toml is a link that leads nowhere
-warning: city/automations/slip: has no automation.toml, so it is no automation; automaton.toml is not read
-warning: city/automations/x.toml: is not read: an automation is a folder; move it to city/automations/x/automation.toml
+warning: city/automations/nowhere: is a dangling link
+warning: city/automations/scripts: its automation.toml is a dangling link
+warning: city/automations/slip: has no automation.toml, so it is not an automation; automaton.toml is ignored
+warning: city/automations/x.toml: is ignored: an automation is a folder; move it to city/automations/x/automation.toml
 `)
 }
 
@@ -163,8 +163,8 @@ func TestWhoseLimit(t *testing.T) {
 		w.write("city", name, byHand("x", text))
 	}
 	want := map[string]string{
-		"none": "it had not ended after 1m (the default)", "own": "it had not ended after 1.5s (its timeout)",
-		"capped": "it had not ended after 2m (max_timeout in city.toml:3:15)", "over": "it had not ended after 1m30s (timeout in city.toml:7:1)",
+		"none": "it did not finish within 1m (the default)", "own": "it did not finish within 1.5s (its timeout)",
+		"capped": "it did not finish within 2m (max_timeout in city.toml:3:15)", "over": "it did not finish within 1m30s (timeout in city.toml:7:1)",
 	}
 	for _, d := range w.scan().Automations {
 		if got := d.TimedOut(); got != want[d.Name] {

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Kind is all that there is to one gate: its keys, how they are read, when it opens and how it is shown. A new gate
-// is a new entry in Gates.
+// Kind is the implementation of one gate: its keys, how they are read, when it opens and how it is described. A new
+// gate is a new entry in Gates.
 type Kind struct {
 	Gate  Gate
-	needs string // the key that it cannot do without, "" = none
-	keys  []key  // that no other gate uses
+	needs string // the required key, "" = none
+	keys  []key  // used by no other gate
 
-	parse func(*settling) // nil = there is nothing to read
-	// fills in the verdict; true = open
+	parse func(*settling) // nil = nothing to read
+	// completes the verdict; true = open
 	judge    func(Definition, Facts, time.Time, *Verdict) bool
-	describe func(Definition, func(time.Duration) string) string // nil = there is nothing to say
+	describe func(Definition, func(time.Duration) string) string // nil = no description
 
-	passes bool // an opening during a run passes, where overlap is Skip
-	queues bool // an opening during a run is kept, where overlap is Queue
+	passes bool // with overlap Skip, an opening during a run is skipped
+	queues bool // with overlap Queue, an opening during a run is queued
 }
 
 // Gates returns the gates in the order in which they are listed.
@@ -26,7 +26,7 @@ func Gates() []Kind {
 	return []Kind{cooldownGate(), cronGate(), conditionGate(), eventGate(), manualGate()}
 }
 
-// GateNames returns the names of the gates, as an automation's file writes them.
+// GateNames returns the names of the gates as used in files.
 func GateNames() []string {
 	var out []string
 	for _, k := range Gates() {
@@ -35,7 +35,7 @@ func GateNames() []string {
 	return out
 }
 
-// kind returns the entry of a gate. That of an unknown gate never opens.
+// kind returns the entry of a gate. The entry of an unknown gate never opens.
 func (g Gate) kind() Kind {
 	for _, k := range Gates() {
 		if k.Gate == g {
@@ -49,7 +49,7 @@ func cooldownGate() Kind {
 	return Kind{
 		Gate: Cooldown, needs: "interval", passes: true, judge: Definition.cooldown,
 		keys: []key{{name: "interval", kind: "duration", def: "required", gate: Cooldown,
-			doc: "Time from the beginning of one run to that of the next; at least 1s."}},
+			doc: "Time from the start of one run to the start of the next; at least 1s."}},
 		parse: func(s *settling) {
 			s.d.Interval = s.interval
 			s.least("interval", s.interval, MinInterval)
@@ -67,9 +67,10 @@ func cronGate() Kind {
 			{name: "schedule", kind: "string", def: "required", gate: Cron,
 				doc: "Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`."},
 			{name: "timezone", kind: "string", def: "the machine's", gate: Cron,
-				doc: "Where the schedule's clock hangs, like `Europe/Berlin`, or `UTC`."},
+				doc: "Time zone of the schedule, like `Europe/Berlin`, or `UTC`."},
 			{name: "catch_up", kind: "bool", def: "`false`", gate: Cron,
-				doc: "Times that nobody was there for are made up for, by one run."},
+				doc: "Run once at startup if scheduled times were missed while the " +
+					"controller was down."},
 		},
 		parse: (*settling).cron,
 		describe: func(d Definition, _ func(time.Duration) string) string {
@@ -83,15 +84,16 @@ func conditionGate() Kind {
 		Gate: Condition, needs: "check", judge: Definition.condition,
 		keys: []key{
 			{name: "check", kind: "string", def: "required", gate: Condition,
-				doc: "A shell line; when it exits 0 it is time."},
+				doc: "Shell command; the gate opens when it exits with 0."},
 			{name: "check_timeout", kind: "duration", def: "`\"10s\"`", gate: Condition,
-				doc: "How long the check may take; at least 100ms."},
+				doc: "Timeout of the check; at least 100ms."},
 		},
 		parse: func(s *settling) {
 			s.d.Check, s.d.CheckTimeout = s.text["check"], s.checking
 			s.least("check_timeout", s.checking, MinTime)
 			if strings.TrimSpace(s.d.Check) == "" {
-				s.wrong("check", "is empty; write a shell line that succeeds when it is time")
+				s.wrong("check", "is empty; write a shell command that exits with 0 when "+
+					"work is due")
 			}
 		},
 		describe: func(d Definition, _ func(time.Duration) string) string { return d.Check },
@@ -102,7 +104,7 @@ func eventGate() Kind {
 	return Kind{
 		Gate: Event, needs: "on", judge: Definition.event,
 		keys: []key{{name: "on", kind: "string", def: "required", gate: Event,
-			doc: "A type of event, or with `*` at the end the beginning of types."}},
+			doc: "Type of event, or a prefix of types followed by `*`."}},
 		parse: func(s *settling) {
 			s.d.On = s.text["on"]
 			s.pattern()
@@ -121,7 +123,8 @@ func manualGate() Kind {
 	}
 }
 
-// Waits says what the gate waits for: an interval, a schedule, a check, or a type of event. It is empty for Manual.
+// Waits returns what the gate waits for: an interval, a schedule, a check, or a type of event. It is empty for
+// Manual.
 func (d Definition) Waits() string { return d.waits(time.Duration.String) }
 
 func (d Definition) waits(span func(time.Duration) string) string {

@@ -6,48 +6,49 @@ import (
 	"time"
 )
 
-// Limits of what runs by itself.
+// Limits of automatic runs.
 const (
-	// Late is how long after its time a schedule is still obeyed without catch_up: what is longer past was slept
-	// through, or the clock was set. It is also as far ahead as a last run is believed.
+	// Late is how long after its time a schedule is still obeyed without catch_up. An older time was missed during
+	// sleep, or the clock was set. It is also the largest accepted lead of a last run over the clock.
 	Late = 3 * time.Hour
-	// Rate is how many runs an event gate opens within RateWindow; more events make later runs larger.
+	// Rate is the number of runs that an event gate opens within RateWindow. With more events, the later runs cover
+	// more events each.
 	Rate       = 10
 	RateWindow = time.Minute
-	// MaxDepth is how many runs may have led to one another by the events that they caused.
+	// MaxDepth is the longest allowed chain of runs that cause each other by events.
 	MaxDepth = 8
-	// MaxBackoff ends the doubling of retry_backoff.
+	// MaxBackoff limits the doubling of retry_backoff.
 	MaxBackoff = time.Hour
 )
 
-// Facts is what is known of one automation when it is judged. The zero value has never run. Times are those of the wall
-// clock, and may be anything: clocks are set.
+// Facts is the known state of one automation when it is judged. The zero value has never run. Times are wall-clock
+// times and can be inconsistent, because clocks are set.
 type Facts struct {
-	Born      time.Time // when it was first known, with this schedule; zero = unknown
-	Last      time.Time // when the run was opened that was opened last; zero = never
+	Born      time.Time // when it was first seen with this schedule; zero = unknown
+	Last      time.Time // when the latest run was opened; zero = never
 	Looked    time.Time // when it was last judged; zero = not since the program started
-	Skipped   time.Time // the newest opening that passed during a run
-	Running   time.Time // since when its run goes; zero = none does
-	Queued    time.Time // an opening during the run that goes, or went, is kept; zero = none
-	Suspended string    // why it is not to fire by itself: "with the city", "with rig demo"
+	Skipped   time.Time // the latest opening that was skipped during a run
+	Running   time.Time // start of the current run; zero = none
+	Queued    time.Time // a queued opening during a run; zero = none
+	Suspended string    // why it must not fire: "with the city", "with rig demo"
 
-	Tries    int       // runs in a row that failed, while they are tried again; 0 = nothing is
-	FailedAt time.Time // when the newest of them ended
+	Tries    int       // failed runs in a row while retries continue; 0 = no retry
+	FailedAt time.Time // end of the latest failed run
 
 	Check  CheckFacts
 	Events EventFacts
-	Recent []time.Time   // when its newest runs were opened, oldest first; Rate of them are enough
-	Patrol time.Duration // at least so long between two checks of a condition
-	Sought Sought        // of the verdict before; it only saves work
+	Recent []time.Time   // when the latest runs were opened, oldest first; Rate of them are enough
+	Patrol time.Duration // the shortest time between two checks of a condition
+	Sought Sought        // from the previous verdict; a cache only
 }
 
-// Sought is what a schedule was last asked for, and its answer.
+// Sought caches the latest search of a schedule.
 type Sought struct {
 	sum        string // of the definition
 	from, next time.Time
 }
 
-// seek is the first time of the schedule after another.
+// seek returns the first time of the schedule after from.
 func (d Definition) seek(from time.Time, s *Sought) time.Time {
 	if s.sum != d.Sum || from.Before(s.from) || !from.Before(s.next) {
 		*s = Sought{d.Sum, from, d.Schedule.Next(from, d.Zone)}
@@ -55,45 +56,45 @@ func (d Definition) seek(from time.Time, s *Sought) time.Time {
 	return s.next
 }
 
-// CheckFacts is what is known of a condition.
+// CheckFacts is the known state of a condition.
 type CheckFacts struct {
 	Running bool
-	Asked   time.Time // when the newest check was begun; zero = never
-	Done    bool      // there is a result: of the newest check that ended
-	Fresh   bool      // it has not opened a run yet
-	Code    int       // exit code, -1 = ended by a signal
-	Err     string    // why there is none: "timed out after 10s"
+	Asked   time.Time // start of the latest check; zero = never
+	Done    bool      // a result exists, of the latest finished check
+	Fresh   bool      // the result has not opened a run yet
+	Code    int       // exit code; -1 = ended by a signal
+	Err     string    // why there is no result: "timed out after 10s"
 }
 
-// EventFacts is what is known of the events an automation waits for.
+// EventFacts is the known state of the events that an automation waits for.
 type EventFacts struct {
-	Cursor uint64 // seq up to which they are dealt with
-	Newest uint64 // seq of the newest that is not; 0 = none
-	Count  int    // of those that are not
-	Depth  int    // of the deepest of them, see Depth
+	Cursor uint64 // seq up to which events are handled
+	Newest uint64 // seq of the latest unhandled event; 0 = none
+	Count  int    // number of unhandled events
+	Depth  int    // depth of the deepest of them, see Depth
 }
 
-// Verdict is the judgement of one automation at one moment.
+// Verdict is the decision about one automation at one moment.
 type Verdict struct {
 	Due     bool
-	Reason  string    // in words, always
+	Reason  string    // never empty
 	Last    time.Time // as in Facts
-	Next    time.Time // when it will be due by itself; zero = unknown, never, or now
-	Opening time.Time // when the gate opened, if it did: of a schedule, the time that it names
+	Next    time.Time // when it will be due automatically; zero = unknown, never, or now
+	Opening time.Time // when the gate opened; for a schedule, the scheduled time
 
-	Ask   bool // a check of the condition is to be begun
-	Skip  bool // the gate is open while a run goes, and this opening passes
-	Keep  bool // the gate opened while a run goes, and a run is to follow it
-	Retry int  // which retry the due run is; 0 = it is none
+	Ask   bool // a check of the condition should start
+	Skip  bool // the gate opened during a run and the opening is skipped
+	Keep  bool // the gate opened during a run and another run should follow
+	Retry int  // number of the retry that is due; 0 = not a retry
 
 	Sought Sought // for the next Facts
-	off    bool   // it is disabled or suspended
+	off    bool   // disabled or suspended
 }
 
-// Judge says whether an automation is due. It is pure.
+// Judge decides whether an automation is due. It is pure.
 func Judge(d Definition, f Facts, now time.Time) Verdict {
 	v := Verdict{Last: f.Last, Sought: f.Sought}
-	now = now.Round(0) // by the wall clock: what is compared comes from records
+	now = now.Round(0) // wall-clock time only, because it is compared with records
 	running := !f.Running.IsZero()
 	switch {
 	case d.Off != "":
@@ -106,7 +107,7 @@ func Judge(d Definition, f Facts, now time.Time) Verdict {
 		return d.again(f, now, v)
 	case !f.Queued.IsZero() && !running:
 		v.Due, v.Opening, v.Reason = true, f.Queued,
-			fmt.Sprintf("queued: due %s, while it ran", d.clock(f.Queued))
+			fmt.Sprintf("queued: due %s, during the last run", d.clock(f.Queued))
 		return v
 	}
 	kind := d.Gate.kind()
@@ -148,9 +149,9 @@ func (d Definition) cooldown(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// cron looks for a time of the schedule that has come since it was last looked for one.
+// cron looks for a scheduled time since the last look.
 func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
-	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // the minute that it is counts
+	minute := now.Truncate(time.Minute).Add(-time.Nanosecond) // the current minute counts too
 	from := minute
 	switch {
 	case d.CatchUp && !f.Born.IsZero():
@@ -162,18 +163,18 @@ func (d Definition) cron(f Facts, now time.Time, v *Verdict) bool {
 		from = minute
 	}
 	for _, done := range []time.Time{f.Last, f.Skipped} {
-		// what lies further ahead was another clock's
+		// a time further in the future came from another clock
 		if !done.IsZero() && done.Before(now.Add(Late)) {
 			from = later(from, done)
 		}
 	}
-	if !f.Born.After(now) { // what was due before it was there is not
+	if !f.Born.After(now) { // ignore times before the automation existed
 		from = later(from, f.Born)
 	}
 	at := d.seek(from, &v.Sought)
 	switch {
 	case at.IsZero():
-		v.Reason = "cron: never again"
+		v.Reason = "cron: no further time"
 		return false
 	case at.After(now):
 		v.Reason, v.Next = "cron: next "+d.clock(at), at
@@ -194,7 +195,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// clock shows a time as the schedule's own clock does. The zone is named unless it is the machine's.
+// clock formats a time in the schedule's zone. The zone is named unless it is the machine's.
 func (d Definition) clock(at time.Time) string {
 	layout := "2006-01-02 15:04"
 	if d.Zone == nil {
@@ -213,7 +214,7 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 		now.Sub(c.Asked) >= f.Patrol)
 	switch {
 	case !c.Done && c.Running:
-		v.Reason = "condition: being checked"
+		v.Reason = "condition: check running"
 	case !c.Done:
 		v.Reason = "condition: not checked yet"
 	case c.Err != "":
@@ -221,8 +222,8 @@ func (d Definition) condition(f Facts, now time.Time, v *Verdict) bool {
 	case c.Code < 0:
 		v.Reason = "condition: ended by a signal"
 	case c.Code == 0 && !c.Fresh && c.Running:
-		v.Reason = "condition: being checked"
-	case c.Code == 0 && !c.Fresh: // its run is over
+		v.Reason = "condition: check running"
+	case c.Code == 0 && !c.Fresh: // its run has ended
 		v.Reason = "condition: not checked since it was last met"
 	default:
 		v.Reason = fmt.Sprintf("condition: exit %d", c.Code)
@@ -252,7 +253,7 @@ func (d Definition) event(f Facts, now time.Time, v *Verdict) bool {
 	return true
 }
 
-// none says that nothing has happened, since the last run if there was one.
+// none says that no event has occurred, since the last run if there was one.
 func (d Definition) none(last, now time.Time) string {
 	if last.IsZero() {
 		return fmt.Sprintf("event: no %s yet", d.On)
@@ -264,17 +265,17 @@ func (d Definition) none(last, now time.Time) string {
 	return fmt.Sprintf("event: no %s since %s", d.On, last.In(d.Zone).Format(layout))
 }
 
-// events says what has happened.
+// events describes the events that have occurred.
 func (d Definition) events(e EventFacts) string {
 	return fmt.Sprintf("event: %d %s since %d", e.Count, d.On, e.Cursor)
 }
 
-// again is the judgement while a run that failed is to be tried again. The gate is not asked until that is over.
+// again is the verdict while a failed run is being retried. The gate is not asked until the retries are over.
 func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	wait := d.backoff(f.Tries)
 	left := f.FailedAt.Add(wait).Sub(now)
 	v.Reason = fmt.Sprintf("retry %d of %d", f.Tries, d.Retry)
-	if left <= 0 || left > wait { // the second: the clock was set back
+	if left <= 0 || left > wait { // the second case: the clock was set back
 		v.Due, v.Retry, v.Opening = true, f.Tries, now
 		return v
 	}
@@ -283,7 +284,7 @@ func (d Definition) again(f Facts, now time.Time, v Verdict) Verdict {
 	return v
 }
 
-// backoff is the wait before the n-th retry.
+// backoff returns the wait before the n-th retry.
 func (d Definition) backoff(n int) time.Duration {
 	wait := d.RetryBackoff
 	for i := 1; i < n && wait < MaxBackoff; i++ {
@@ -292,7 +293,7 @@ func (d Definition) backoff(n int) time.Duration {
 	return min(wait, max(MaxBackoff, d.RetryBackoff))
 }
 
-// words writes a time span as a person does, in whole seconds, rounded up: what remains is never 0s.
+// words formats a duration in whole seconds, rounded up, so that a remaining time is never 0s.
 func words(d time.Duration) string {
 	text := (max(0, d) + time.Second - time.Nanosecond).Truncate(time.Second).String()
 	text = strings.Replace(text, "h0m", "h", 1)
@@ -304,7 +305,7 @@ func words(d time.Duration) string {
 	return text
 }
 
-// exact is words for a time span of which no fraction may be lost.
+// exact is words without loss of fractions.
 func exact(d time.Duration) string {
 	if d%time.Second != 0 {
 		return d.String()

@@ -110,7 +110,7 @@ func TestCron(t *testing.T) {
 	})
 	judgeAll(t, queue, []judged{
 		{"running", Facts{Looked: ago(time.Minute), Running: ago(time.Hour)}, "keep | running for 1h"},
-		{"ended", Facts{Looked: ago(time.Second), Last: ago(time.Hour), Queued: ago(20 * time.Second)}, "due | queued: due 2026-11-22 12:00 UTC, while it ran"},
+		{"ended", Facts{Looked: ago(time.Second), Last: ago(time.Hour), Queued: ago(20 * time.Second)}, "due | queued: due 2026-11-22 12:00 UTC, during the last run"},
 		{"suspended since", Facts{Queued: ago(20 * time.Second), Suspended: "with the city"}, "- | suspended with the city"},
 	})
 }
@@ -131,7 +131,7 @@ func TestCondition(t *testing.T) {
 	patrol := func(c CheckFacts) Facts { return Facts{Check: c, Patrol: 30 * time.Second} }
 	judgeAll(t, d, []judged{
 		{"new", patrol(CheckFacts{}), "ask | condition: not checked yet"},
-		{"under way", patrol(CheckFacts{Running: true, Asked: ago(time.Hour)}), "- | condition: being checked"},
+		{"under way", patrol(CheckFacts{Running: true, Asked: ago(time.Hour)}), "- | condition: check running"},
 		{"failed", patrol(CheckFacts{Done: true, Fresh: true, Code: 1, Asked: ago(29 * time.Second)}), "- | condition: exit 1"},
 		{"failed a patrol ago", patrol(CheckFacts{Done: true, Fresh: true, Code: 1, Asked: ago(30 * time.Second)}), "ask | condition: exit 1"},
 		{"asked again", patrol(CheckFacts{Done: true, Running: true, Code: 128, Asked: ago(30 * time.Second)}), "- | condition: exit 128"},
@@ -139,7 +139,7 @@ func TestCondition(t *testing.T) {
 		{"no answer", patrol(CheckFacts{Done: true, Fresh: true, Err: "timed out after 10s", Asked: ago(0)}), "- | condition: timed out after 10s"},
 		{"succeeded", patrol(CheckFacts{Done: true, Fresh: true, Asked: ago(time.Hour)}), "due | condition: exit 0"},
 		{"succeeded, and run", patrol(CheckFacts{Done: true, Asked: ago(time.Second)}), "- | condition: not checked since it was last met"},
-		{"succeeded, run and asked again", patrol(CheckFacts{Done: true, Running: true, Asked: ago(time.Second)}), "- | condition: being checked"},
+		{"succeeded, run and asked again", patrol(CheckFacts{Done: true, Running: true, Asked: ago(time.Second)}), "- | condition: check running"},
 		{"the clock was set back", patrol(CheckFacts{Done: true, Code: 1, Asked: ago(-time.Hour)}), "ask | condition: exit 1"},
 		{"running", Facts{Running: ago(time.Second), Check: CheckFacts{Done: true, Fresh: true}}, "- | running for 1s"},
 		{"suspended", Facts{Suspended: "with the city"}, "- | suspended with the city"},

@@ -2,17 +2,17 @@ package automation
 
 import "time"
 
-// The least that time spans may be. Less is a slip of the pen, and would keep a machine busy for nothing.
+// Lower limits of durations. Smaller values are typing errors and would keep a machine busy.
 const (
 	MinInterval = time.Second
-	MinTime     = 100 * time.Millisecond // of everything else
+	MinTime     = 100 * time.Millisecond // for all other durations
 )
 
-// key is one of [automation], as it is read and as docs/automations.md tells of it.
+// key is one key of [automation], for reading it and for docs/automations.md.
 type key struct {
 	name, kind string
-	def        string // what counts when it is not written
-	gate       Gate   // the only one that uses it; "" = all do
+	def        string // the default
+	gate       Gate   // the only gate that uses it; "" = all
 	doc        string
 }
 
@@ -26,14 +26,13 @@ func table() []key {
 
 func actionKeys() []key {
 	return []key{
-		{name: "description", kind: "string", doc: "What it is for, in a sentence."},
-		{name: "exec", kind: "string", doc: "The shell line to run. Either this or `formula` has " +
-			"to be there. A relative path at its beginning is " +
-			"looked for in the folder where it runs, in the automation's own, and at the root of " +
-			"its topology."},
-		{name: "formula", kind: "string", doc: "The formula to make work of. Either this or " +
-			"`exec` has to be there."},
-		{name: "pool", kind: "string", doc: "Who works on what the formula makes: `NAME`, of the " +
+		{name: "description", kind: "string", doc: "Description in one sentence."},
+		{name: "exec", kind: "string", doc: "Shell command to run. Either this or `formula` is " +
+			"required. A relative path at its beginning is searched in the folder where it runs, " +
+			"in the automation's folder, and at the root of its topology."},
+		{name: "formula", kind: "string", doc: "Formula to create work from. Either this or " +
+			"`exec` is required."},
+		{name: "pool", kind: "string", doc: "Pool that works on the formula: `NAME`, in the " +
 			"automation's rig if it has one, or `RIG/NAME`."},
 		{name: "vars", kind: "table of strings", doc: "Values for the variables of the formula: " +
 			"`[automation.vars]`, then `NAME = \"value\"`."},
@@ -44,24 +43,22 @@ func actionKeys() []key {
 
 func runKeys() []key {
 	return []key{
-		{name: "timeout", kind: "duration", def: "`\"1m\"`, of a formula `\"30s\"`",
-			doc: "A run that takes longer is ended with all its processes, and has " +
-				"failed; at least 100ms. `max_timeout` of city.toml caps it."},
+		{name: "timeout", kind: "duration", def: "`\"1m\"`, with a formula `\"30s\"`",
+			doc: "A run that takes longer is killed with all its processes and counts as failed; " +
+				"at least 100ms. `max_timeout` of city.toml limits it."},
 		{name: "overlap", kind: "string", def: "`\"skip\"`",
-			doc: "What becomes of an opening of the gate while a run goes: `skip`, it passes, " +
-				"or `queue`, " +
-				"one run follows."},
-		{name: "retry", kind: "int", def: "`0`", doc: "How often a run that failed is tried " +
-			"again, at most 100."},
+			doc: "What happens if the gate opens during a run: `skip` ignores it, `queue` starts " +
+				"one more run afterwards."},
+		{name: "retry", kind: "int", def: "`0`", doc: "Number of retries after a failed run, " +
+			"at most 100."},
 		{name: "retry_backoff", kind: "duration", def: "`\"10s\"`",
-			doc: "Wait before the first of these; doubles, to an hour at most; at least 100ms."},
-		{name: "on_failure", kind: "string", doc: "The automation to run when this one has " +
-			"failed for good: of the same rig if that has one of the name, " +
-			"else of the city, or `NAME:rig:RIG`."},
+			doc: "Wait before the first retry; doubles up to an hour; at least 100ms."},
+		{name: "on_failure", kind: "string", doc: "Automation to run when this one has finally " +
+			"failed: one of that name in the same rig, otherwise in the city, or `NAME:rig:RIG`."},
 		{name: "while_suspended", kind: "bool", def: "`false`",
-			doc: "`true`: it also fires by itself while the city or its rig is suspended."},
-		{name: "enabled", kind: "bool", def: "`true`", doc: "`false`: it does nothing, and is " +
-			"listed as off."},
+			doc: "`true`: fire even while the city or its rig is suspended."},
+		{name: "enabled", kind: "bool", def: "`true`", doc: "`false`: the automation is " +
+			"disabled, and listed as off."},
 	}
 }
 

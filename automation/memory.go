@@ -9,60 +9,63 @@ import (
 	"gcity/events"
 )
 
-// Memory is what is to be kept of an automation between two lives of the program, by scoped name. Records of runs
-// may be pruned: this is what a cooldown counts from.
+// Memory is the persistent state of an automation, by scoped name. Records of runs may be pruned; a cooldown counts
+// from this.
 type Memory struct {
-	Born     time.Time `json:"born"`           // with this gate, if it is a schedule
-	Gate     string    `json:"gate,omitempty"` // and, of a schedule, what it says; "" = not known
-	Gone     time.Time `json:"gone,omitzero"`  // since when no catalog has it
-	Last     time.Time `json:"last,omitzero"`  // when its newest run was opened
+	// for a schedule: when it was first seen with this gate
+	Born time.Time `json:"born"`
+	// the gate and, for a schedule, its line; "" = unknown
+	Gate     string    `json:"gate,omitempty"`
+	Gone     time.Time `json:"gone,omitzero"` // since when no catalog has it
+	Last     time.Time `json:"last,omitzero"` // when its latest run was opened
 	Open     bool      `json:"open,omitempty"`
-	Retry    int       `json:"retry,omitempty"` // which retry the newest run is or was
+	Retry    int       `json:"retry,omitempty"` // number of the retry that the latest run is or was
 	Ended    time.Time `json:"ended,omitzero"`
 	Outcome  Outcome   `json:"outcome,omitempty"`
 	Failures int       `json:"failures,omitempty"` // in a row
-	Tries    int       `json:"tries,omitempty"`    // failed runs of one that is to be tried again
-	Skipped  time.Time `json:"skipped,omitzero"`
-	Queued   time.Time `json:"queued,omitzero"`
+	// failed runs of an automation that will be retried
+	Tries   int       `json:"tries,omitempty"`
+	Skipped time.Time `json:"skipped,omitzero"`
+	Queued  time.Time `json:"queued,omitzero"`
 
-	On     string `json:"on,omitempty"`     // what events the rest is about
-	Cursor uint64 `json:"cursor,omitempty"` // seq up to which they are dealt with
-	From   uint64 `json:"from,omitempty"`   // the cursor before the newest run
-	Seen   uint64 `json:"seen,omitempty"`   // up to here none is left; 0 = up to Cursor
-	// those after Cursor up to here are the next retry's; 0 = none are
+	On     string `json:"on,omitempty"`     // the events that the following fields are about
+	Cursor uint64 `json:"cursor,omitempty"` // seq up to which events are handled
+	From   uint64 `json:"from,omitempty"`   // the cursor before the latest run
+	Seen   uint64 `json:"seen,omitempty"`   // no unhandled event up to here; 0 = up to Cursor
+	// events after Cursor up to here belong to the next retry; 0 = none
 	Again uint64 `json:"again,omitempty"`
 
-	noted bool // the cursor is known by a record alone, which does not say what events it is about
+	noted bool // the cursor comes from a record only, which does not name the events
 }
 
-// keepGone is how long an automation that is no more is remembered: a folder may come back.
+// keepGone is how long a removed automation is remembered, because a folder may come back.
 const keepGone = 30 * 24 * time.Hour
 
-// away is how long one may be gone, its file being edited for instance, and still get the events that came meanwhile.
+// away is how long an automation may be missing, for example during an edit, and still get the events of that time.
 const away = time.Hour
 
-// Note adds what the record of a run says and the memory may have missed: the program can end between the two. seq
-// is the newest event that the run deals with, 0 = none; retry is which retry it is, 0 = none. Of several records
-// the oldest is told first.
+// Note adds what the record of a run says and the memory may have missed, because the program can end between the
+// two writes. seq is the latest event of the run, 0 = none. retry is the number of the retry, 0 = none. Call it for
+// the oldest record first.
 func (m Memory) Note(opened time.Time, open bool, seq uint64, retry int) Memory {
-	// the events tell where the clock does not
+	// the events decide where the clock cannot
 	if !opened.After(m.Last) && (m.Tries > 0 || seq <= m.Cursor) {
 		return m
 	}
 	m.Last, m.Open, m.Retry, m.Queued, m.Again = opened, open, retry, time.Time{}, 0
-	if seq == 0 || seq != m.Cursor { // else it tries the same events once more
+	if seq == 0 || seq != m.Cursor { // otherwise it retries the same events
 		m.From = m.Cursor
 	}
 	if seq > m.Cursor {
 		m.Cursor = seq
-		if m.From == 0 && m.On == "" { // the events before are nobody's to deal with again
+		if m.From == 0 && m.On == "" { // the earlier events are not retried
 			m.From, m.noted = seq, true
 		}
 	}
 	return m
 }
 
-// Well adds that the newest run is on record as one that went well, at a time: the memory may take it for open still.
+// Well adds that the latest run is recorded as successful. The memory may still have it as open.
 func (m Memory) Well(ended time.Time) Memory {
 	if m.Open {
 		m.Open, m.Outcome, m.Ended, m.Tries, m.Failures = false, OK, ended, 0, 0
@@ -70,7 +73,7 @@ func (m Memory) Well(ended time.Time) Memory {
 	return m
 }
 
-// Recall gives back what was remembered. It is called before the first Load.
+// Recall restores the memory. Call it before the first Load.
 func (r *Runs) Recall(all map[string]Memory) {
 	for name, m := range all {
 		it := r.get(name)
@@ -79,10 +82,10 @@ func (r *Runs) Recall(all map[string]Memory) {
 	}
 }
 
-// Rev grows whenever there is something new to remember.
+// Rev increases whenever the memory changes.
 func (r *Runs) Rev() uint64 { return r.rev }
 
-// Memory is what is to be remembered.
+// Memory returns the state to store.
 func (r *Runs) Memory() map[string]Memory {
 	out := make(map[string]Memory, len(r.items))
 	for name, it := range r.items {
@@ -97,9 +100,10 @@ func (r *Runs) Memory() map[string]Memory {
 	return out
 }
 
-// Load takes the automations of a new catalog. What is known already keeps its memory; what is new starts with the
-// events after newest, which is the seq of the log's newest. It gives the names of those whose runs were open when
-// the program ended the last time: they are over, as Interrupted. Events after From are to be handed over anew.
+// Load takes the automations of a new catalog. Known automations keep their memory. New ones start with the events
+// after newest, the seq of the log's latest event. It returns the names of automations whose runs were open when
+// the program last ended; those runs have ended as Interrupted. The caller must pass the events after From to See
+// again.
 func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted []string) {
 	before := make(map[*item]bool, len(r.order))
 	for _, it := range r.order {
@@ -109,11 +113,11 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	for _, d := range all {
 		it := r.get(d.Scoped())
 		if it.d.Check != d.Check {
-			it.check = CheckFacts{Running: it.check.Running} // one that goes is waited for
+			it.check = CheckFacts{Running: it.check.Running} // a running check is waited for
 		}
 		if want := it.want; want != nil && want.Definition.Sum != d.Sum {
 			if want.Definition = d; want.By == "" && want.Follows == "" && !it.d.waitsLike(d) {
-				it.want = nil // the gate is asked anew
+				it.want = nil // the gate is asked again
 			}
 		}
 		was := it.memory.Gate
@@ -146,14 +150,14 @@ func (r *Runs) Load(all []Definition, newest uint64, now time.Time) (interrupted
 	return interrupted
 }
 
-// waitsLike reports whether the gates of two definitions are the same: what was due by one is due by the other.
+// waitsLike reports whether two definitions have the same gate, so that a pending opening stays valid.
 func (d Definition) waitsLike(e Definition) bool {
 	return d.When() == e.When() && d.Interval == e.Interval &&
 		(d.Gate != Cron || d.Zone.String() == e.Zone.String())
 }
 
-// begin sets where an automation begins to wait for events: at the end of the log, unless it waited for the same
-// before. first: nothing has run since the program began.
+// begin sets the event from which an automation waits: the end of the log, unless it waited for the same events
+// before. first means that nothing has run since the program started.
 func (it *item) begin(newest uint64, now time.Time, first bool) {
 	m := &it.memory
 	gate := string(it.d.Gate)
@@ -170,16 +174,17 @@ func (it *item) begin(newest uint64, now time.Time, first bool) {
 		m.On = it.d.On
 	}
 	m.noted = false
-	if first && m.Again > newest { // they are gone
+	if first && m.Again > newest { // the events are gone
 		m.Again = 0
 	}
-	if m.On != it.d.On || long || first && m.Cursor > newest { // the last: the log was begun anew
+	// the last case: the log was replaced
+	if m.On != it.d.On || long || first && m.Cursor > newest {
 		m.On, m.Cursor, m.From, m.Again, it.seen, it.pending = it.d.On, newest, newest, 0, newest,
 			batch{}
 	}
 }
 
-// leave notes that an automation is no more. A run that goes is let go.
+// leave records that an automation was removed. A current run continues.
 func (r *Runs) leave(it *item, now time.Time) {
 	it.want, it.pending, it.follows = nil, batch{}, ""
 	it.unsee()
@@ -191,8 +196,7 @@ func (r *Runs) leave(it *item, now time.Time) {
 	}
 }
 
-// unsee has the events looked at anew that no run deals with: should the automation come back, they are handed in
-// again.
+// unsee makes See accept events again that no run handles, in case the automation comes back.
 func (it *item) unsee() {
 	it.seen = it.memory.Cursor
 	if run := it.run; run != nil && run.Opened.IsZero() {
@@ -200,16 +204,16 @@ func (it *item) unsee() {
 	}
 }
 
-// Remembers reports whether anything is kept of an automation, be it gone or not.
+// Remembers reports whether an automation, present or removed, has any state.
 func (r *Runs) Remembers(scoped string) bool { return r.items[scoped] != nil }
 
-// Awaits reports whether a run of an automation is due, or being opened.
+// Awaits reports whether a run of an automation is due or being opened.
 func (r *Runs) Awaits(scoped string) bool {
 	it := r.items[scoped]
 	return it != nil && (it.want != nil || it.run != nil && it.run.Opened.IsZero())
 }
 
-// From is the seq after which events are to be handed to See; ok is false if nobody waits for any.
+// From returns the seq after which events must be passed to See. ok is false if no automation waits for events.
 func (r *Runs) From() (seq uint64, ok bool) {
 	for _, it := range r.order {
 		if !it.gone && it.d.Gate == Event && (!ok || it.seen < seq) {
@@ -219,7 +223,7 @@ func (r *Runs) From() (seq uint64, ok bool) {
 	return seq, ok
 }
 
-// See takes an event of the log. They come in order; one that was seen is passed over.
+// See takes an event of the log, in order. It ignores an event that it has seen.
 func (r *Runs) See(e events.Event) {
 	depth := -1
 	for _, it := range r.order {
@@ -234,7 +238,7 @@ func (r *Runs) See(e events.Event) {
 			depth = Depth(e)
 		}
 		if depth >= MaxDepth {
-			if e.Type != events.AutomationSkipped { // which tells of just that
+			if e.Type != events.AutomationSkipped { // that event reports the skip itself
 				it.deep++
 			}
 			continue
@@ -244,8 +248,8 @@ func (r *Runs) See(e events.Event) {
 	}
 }
 
-// Depth is how many runs have led to one another, by the events that they caused, until this event: "depth" in its
-// payload, which whoever writes events for a run sets to one more than the run's.
+// Depth returns how many runs have caused each other by events up to this event. It is "depth" in the payload. A
+// writer of events for a run sets it to one more than the run's depth.
 func Depth(e events.Event) int {
 	var payload struct {
 		Depth int `json:"depth"`

@@ -12,12 +12,12 @@ import (
 	"gcity/internal/toml"
 )
 
-// Override changes single keys of an automation from the city's configuration. What is nil stays as it is.
+// Override changes single keys of an automation from the city's configuration. nil fields change nothing.
 type Override struct {
-	At     toml.Place            // of the table
-	Places map[string]toml.Place // of its keys, as far as known
+	At     toml.Place            // position of the table
+	Places map[string]toml.Place // positions of its keys, as far as known
 
-	Name, Rig string // which; no rig: the city's
+	Name, Rig string // the automation; without rig: the city's
 
 	Enabled                         *bool
 	Gate, Schedule, Check, On, Pool *string
@@ -31,10 +31,10 @@ func (o Override) place(key string) toml.Place {
 	return o.At
 }
 
-// overridesKey is what they are called in city.toml.
+// overridesKey is the name of the tables in city.toml.
 const overridesKey = "automations.overrides"
 
-// assign sorts overrides by what they are for. One for an automation that is not there is a problem.
+// assign groups overrides by automation. An override for a missing automation is a problem.
 func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override {
 	out := map[string][]Override{}
 	for _, over := range o.Overrides {
@@ -49,31 +49,31 @@ func (c *Catalog) assign(all map[string]found, o Options) map[string][]Override 
 	return out
 }
 
-// unknown says that there is no such automation, and what may have been meant.
+// unknown returns the error for a missing automation, with a suggestion.
 func unknown(name, rig string, all map[string]found) string {
 	var names []string
 	for _, scoped := range slices.Sorted(maps.Keys(all)) {
 		f := all[scoped]
 		if f.name == name && rig == "" {
-			return fmt.Sprintf("the city has no automation %q, but rig %s has: write rig = %q too",
+			return fmt.Sprintf("the city has no automation %q, but rig %s has one: add rig = %q",
 				name, f.layer.Rig, f.layer.Rig)
 		}
 		if f.name == name && f.layer.Rig == "" {
-			return fmt.Sprintf("rig %s has no automation %q of its own, the city has: "+
-				"leave rig out", rig, name)
+			return fmt.Sprintf("rig %s has no automation %q, but the city has one: remove rig", rig,
+				name)
 		}
 		if f.layer.Rig == rig {
 			names = append(names, f.name)
 		}
 	}
 	if near := toml.Meant(name, names); near != "" {
-		return fmt.Sprintf("there is no automation %q; did you mean %q?", Scoped(name, rig),
+		return fmt.Sprintf("automation %q not found; did you mean %q?", Scoped(name, rig),
 			Scoped(near, rig))
 	}
-	return fmt.Sprintf("there is no automation %q", Scoped(name, rig))
+	return fmt.Sprintf("automation %q not found", Scoped(name, rig))
 }
 
-// skipped gives the scoped names that are to be skipped. A plain name means all of that name.
+// skipped returns the scoped names to skip. A plain name means all automations of that name.
 func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range o.Skip {
@@ -92,7 +92,7 @@ func (c *Catalog) skipped(all map[string]found, o Options) map[string]bool {
 	return out
 }
 
-// override is the automation with overrides in it.
+// override returns the automation with overrides applied.
 func (f found) override(all []Override, local *time.Location) found {
 	s := f.spec
 	s.place, s.text, s.over = maps.Clone(s.place), maps.Clone(s.text), map[string]bool{}
@@ -131,8 +131,8 @@ func (f found) override(all []Override, local *time.Location) found {
 	return f
 }
 
-// follow resolves on_failure: the same rig's automation, else the city's. What leads nowhere or in a circle breaks the
-// automation that says so, for it would not do what it says.
+// follow resolves on_failure: an automation of the same rig, otherwise of the city. If the target is missing or
+// leads in a circle, the automation is broken, because it would not do what it says.
 func (c *Catalog) follow(all map[string]found) {
 	at := map[string]int{}
 	for i, d := range c.Automations {
@@ -162,9 +162,9 @@ func (c *Catalog) follow(all map[string]found) {
 		}
 		switch {
 		case !usable:
-			warn("%s is broken, so nothing will follow a failure", target)
+			warn("%s is broken, so it cannot run after a failure", target)
 		case c.Automations[j].Off != "":
-			warn("%s is %s, so nothing will follow a failure", target, c.Automations[j].Off)
+			warn("%s is %s, so it cannot run after a failure", target, c.Automations[j].Off)
 		}
 	}
 	for _, d := range c.Automations {
@@ -176,7 +176,7 @@ func (c *Catalog) follow(all map[string]found) {
 	c.breakUp(wrong)
 }
 
-// ring follows failures from one automation, and gives the way if it comes back to it.
+// ring follows on_failure from one automation and returns the path if it leads back.
 func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	way := []string{d.Scoped()}
 	for next := d; next.OnFailure != "" && len(way) <= len(c.Automations); {
@@ -192,7 +192,7 @@ func (c *Catalog) ring(d Definition, at map[string]int) []string {
 	return nil
 }
 
-// breakUp moves automations from the usable to the broken.
+// breakUp moves automations from the valid to the broken ones.
 func (c *Catalog) breakUp(wrong map[string]toml.Problems) {
 	c.Automations = slices.DeleteFunc(c.Automations, func(d Definition) bool {
 		problems, is := wrong[d.Scoped()]

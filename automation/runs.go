@@ -7,60 +7,60 @@ import (
 	"time"
 )
 
-// Most is how many runs go at once where nothing else is said.
+// Most is the default limit of concurrent runs.
 const Most = 8
 
-// Runs is the memory of all automations of a city, and decides which runs are opened. It has no clock and does nothing
-// itself: its owner tells it what happened and carries out what Turn asks for. Equal calls give equal answers.
+// Runs holds the state of all automations of a city and decides which runs are opened. It has no clock and performs
+// nothing: its owner reports what happened and carries out what Turn returns. Equal calls give equal results.
 //
-// A run that is due waits for a place, then is opened: the owner makes a record of it and says Opened, lets it go,
-// and says Ended. Whoever has waited longest is opened first, what a person asked for before all others. Not for
-// concurrent use.
+// A run that is due waits for a slot and is then opened. The owner writes a record, calls Opened, starts the run,
+// and calls Ended. Manual requests are opened first, then the runs that have waited longest. Not for concurrent
+// use.
 type Runs struct {
 	most  int
 	items map[string]*item
 	order []*item // in the order of scoped names
 	rev   uint64
 
-	closed string        // why nothing is opened, as of the newest turn
-	loaded bool          // a catalog has been taken
-	began  time.Time     // when that was
-	now    time.Time     // of the newest turn
-	patrol time.Duration // in it
+	closed string        // why no run is opened, as of the latest turn
+	loaded bool          // a catalog was loaded
+	began  time.Time     // time of the first catalog
+	now    time.Time     // time of the latest turn
+	patrol time.Duration // patrol interval of that turn
 }
 
-// item is one automation: in the catalog, or remembered.
+// item is one automation, in the catalog or remembered.
 type item struct {
-	name   string     // scoped
-	d      Definition // as of the newest catalog that had it
+	name   string     // scoped name
+	d      Definition // from the latest catalog that had it
 	gone   bool       // no catalog has it
 	memory Memory
 
 	looked  time.Time // when it was last judged
-	settled bool      // nothing but time has changed what is known of it since
+	settled bool      // only time has changed since then
 	rests   string    // why it was suspended then
 	verdict Verdict
 	sought  Sought
 	check   CheckFacts
-	recent  []time.Time // newest openings
-	want    *Run        // due, waits for a place
+	recent  []time.Time // times of the latest openings
+	want    *Run        // due, waits for a slot
 	run     *Run        // opened, or being opened
-	told    bool        // that openings pass during this run
-	follows string      // whose failure the run follows that is queued
-	again   time.Time   // wanted once more while this run is being opened; zero = not
+	told    bool        // the skip of openings during this run was reported
+	follows string      // the automation whose failure the queued run follows
+	again   time.Time   // requested again while this run is being opened; zero = no
 
-	unopened time.Time // not opened again before this: the last try failed
+	unopened time.Time // no new attempt to open before this; the last one failed
 	whyNot   string
-	fails    int // such tries in a row
+	fails    int // failed attempts to open in a row
 
-	seen    uint64 // newest event that was looked at
+	seen    uint64 // latest event that was examined
 	pending batch
-	chain   string // why events were passed over since the newest run, "" = none were
-	// events that were passed over since the last turn: too many runs had led to them
+	chain   string // why events were skipped since the latest run, "" = none were
+	// events skipped since the last turn because too many runs had led to them
 	deep int
 }
 
-// batch is some events that wait for a run.
+// batch is a range of events that wait for a run.
 type batch struct {
 	count  int
 	newest uint64
@@ -73,24 +73,25 @@ func (b batch) join(c batch) batch {
 
 // Run is one run of an automation.
 type Run struct {
-	Definition Definition // as it was when the run became due
-	Reason     string     // why, in words
-	By         string     // who asked for it by hand
-	Follows    string     // whose failure it follows; with neither, its gate opened
-	Retry      int        // which retry it is, 0 = none
-	Opening    time.Time  // when its gate opened; of a schedule, the time that it names
-	Since      time.Time  // since when it has been due
-	Opened     time.Time  // zero until there is a record of it
-	After      uint64     // it deals with the events after this seq …
-	Until      uint64     // … up to this one
-	Count      int        // so many; 0 = it deals with none
-	Depth      int        // what it causes is Depth+1 deep, see Depth
+	Definition Definition // the definition when the run became due
+	Reason     string     // one sentence
+	By         string     // the user who requested it
+	// the automation whose failure it follows; if both are empty, its gate opened
+	Follows string
+	Retry   int       // number of the retry, 0 = not a retry
+	Opening time.Time // when its gate opened; for a schedule, the scheduled time
+	Since   time.Time // when it became due
+	Opened  time.Time // when it was recorded; zero before that
+	After   uint64    // it handles the events after this seq …
+	Until   uint64    // … up to this one
+	Count   int       // number of those events
+	Depth   int       // events that it causes have Depth+1, see Depth
 
 	events batch
-	gate   string // the reason of before, if it was due already when somebody asked for it by hand
+	gate   string // the earlier reason, if it was already due when a user requested it
 }
 
-// began is when a run was opened, or, before that, became due.
+// began returns when a run was opened, or, before that, when it became due.
 func (r *Run) began() time.Time {
 	if r.Opened.IsZero() {
 		return r.Since
@@ -98,37 +99,37 @@ func (r *Run) began() time.Time {
 	return r.Opened
 }
 
-// World is what a turn needs to know besides.
+// World is the input of a turn that is not stored in Runs.
 type World struct {
-	// why nothing fires by itself: "with the city", "with rig demo"; "" = it does
+	// why nothing fires: "with the city", "with rig demo"; "" = not suspended
 	Suspended func(rig string) string
-	Closed    string // why no run can be opened at all just now, "" = it can
-	// whether the end of its last run is just being put on record: the next one waits; nil = never
+	Closed    string // why no run can be opened at present, "" = runs can be opened
+	// reports whether the end of the last run is being recorded, which delays the next one; nil = never
 	Ending func(scoped string) bool
-	Patrol time.Duration // the least time between two checks of a condition
+	Patrol time.Duration // the shortest time between two checks of a condition
 }
 
-// Deeds are what is to be done after a turn, in this order.
+// Deeds are what the caller must do after a turn, in this order.
 type Deeds struct {
-	Passed []Passed     // openings that are let pass, to be told
-	Check  []Definition // conditions to be checked; each comes back by Checked
-	Open   []Run        // runs to be opened; each comes back by Opened or Unopened
+	Passed []Passed     // openings to report as skipped
+	Check  []Definition // conditions to check; each result goes to Checked
+	Open   []Run        // runs to open; each is answered by Opened or Unopened
 
-	Said bool // a gate says something else than before; what remains of a time does not count
+	Said bool // the text of a gate has changed, not counting remaining times
 }
 
-// Passed is an opening without a run.
+// Passed is an opening that was skipped.
 type Passed struct {
 	Scoped string
 	Reason string
-	Depth  int // of the event that tells of it, see Depth
+	Depth  int // of the event that reports it, see Depth
 }
 
 func (d *Deeds) pass(scoped string, depth int, format string, args ...any) {
 	d.Passed = append(d.Passed, Passed{scoped, fmt.Sprintf(format, args...), depth})
 }
 
-// NewRuns makes the memory of a city. At most so many runs go at once; 0 = Most.
+// NewRuns returns an empty state. most limits the concurrent runs; 0 = Most.
 func NewRuns(most int) *Runs {
 	if most <= 0 {
 		most = Most
@@ -136,7 +137,7 @@ func NewRuns(most int) *Runs {
 	return &Runs{most: most, items: map[string]*item{}}
 }
 
-// get gives the item of a name, new if need be.
+// get returns the item of a name and creates it if necessary.
 func (r *Runs) get(name string) *item {
 	if it := r.items[name]; it != nil {
 		return it
@@ -150,7 +151,7 @@ func (r *Runs) get(name string) *item {
 	return it
 }
 
-// Turn judges all automations, and opens what is due as far as there are places.
+// Turn judges all automations and opens due runs while slots are free.
 func (r *Runs) Turn(now time.Time, w World) Deeds {
 	var deeds Deeds
 	r.now, r.patrol = now, w.Patrol
@@ -171,7 +172,7 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 		return
 	}
 	if it.deep > 0 {
-		it.chain = fmt.Sprintf("%d %s passed: %d runs led to one another by their events", it.deep,
+		it.chain = fmt.Sprintf("%d %s skipped: %d runs led to one another by their events", it.deep,
 			it.d.On, MaxDepth)
 		deeds.pass(it.name, MaxDepth, "%s", it.chain)
 		it.deep = 0
@@ -179,11 +180,11 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 	if want := it.want; want != nil && (it.d.Off != "" || suspended != "" && want.By == "") {
 		it.want, deeds.Said = nil, true
 		if want.By != "" || want.Follows != "" {
-			deeds.pass(it.name, want.Depth+1, "was due (%s), and is %s", want.Reason,
+			deeds.pass(it.name, want.Depth+1, "was due (%s) and is %s", want.Reason,
 				cmp.Or(it.d.Off, "suspended "+suspended))
 		}
 	}
-	// until it is opened its gate cannot know of it
+	// until it is opened, its gate does not count it
 	if it.want != nil || it.run != nil && it.run.Opened.IsZero() {
 		return
 	}
@@ -215,23 +216,23 @@ func (r *Runs) judge(it *item, now time.Time, w World, deeds *Deeds) {
 		it.memory.Skipped = v.Opening
 		if !it.told {
 			it.told = true
-			deeds.pass(it.name, it.run.Depth+1, "due %s, but its run since %s still goes",
+			deeds.pass(it.name, it.run.Depth+1, "due %s, but its run since %s has not ended",
 				it.d.clock(v.Opening), it.d.clock(it.run.began()))
 		}
 	}
 }
 
-// catchUpLimit is how long a retry waits for the log to be read up to its events. If some of them are gone, that
-// never comes.
+// catchUpLimit is how long a retry waits until the log has been read up to its events. If some events are gone,
+// that never happens.
 const catchUpLimit = 10 * time.Minute
 
-// differs says whether a person is to be shown another verdict, apart from how long it is until what comes next.
+// differs reports whether two verdicts read differently, apart from remaining times.
 func (v Verdict) differs(w Verdict) bool {
 	return v.off != w.off || !v.Next.Equal(w.Next) || w.Next.IsZero() && v.Reason != w.Reason
 }
 
-// sleeps reports whether the verdict of before still stands: nothing has happened, and it is not yet time. A
-// condition is to be asked again and again.
+// sleeps reports whether the previous verdict still holds: nothing has happened, and it is not yet time. A
+// condition is always judged again.
 func (it *item) sleeps(suspended string, now time.Time) bool {
 	if !it.settled || it.want != nil || it.run != nil || it.deep > 0 || it.d.Gate == Condition ||
 		it.rests != suspended {
@@ -260,7 +261,7 @@ func (it *item) facts(suspended string, patrol time.Duration, now time.Time) Fac
 	return f
 }
 
-// open gives places to those that wait.
+// open assigns free slots to waiting runs.
 func (r *Runs) open(now time.Time, w World) []Run {
 	var line []*item
 	free := r.most
@@ -295,14 +296,14 @@ func (r *Runs) open(now time.Time, w World) []Run {
 	return out
 }
 
-// How long an opening that failed is waited with.
+// Waits after a failed attempt to open a run.
 const (
 	minUnopened = time.Second
 	maxUnopened = time.Minute
 )
 
-// Opened says that there is a record of the run, which goes from now on. Only now its events are dealt with, and
-// its gate has something to count from.
+// Opened records that a record of the run exists. From now on the run counts: its events are handled, and its gate
+// counts from it.
 func (r *Runs) Opened(scoped string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -318,8 +319,8 @@ func (r *Runs) Opened(scoped string, now time.Time) {
 	r.rev++
 }
 
-// Unopened says that no record could be made of the run, which therefore did not go. It is due still, and tried
-// again after a while, unless it was asked for by hand.
+// Unopened records that no record of the run could be written, so it did not start. It stays due and is tried again
+// after a wait, unless it was requested by hand.
 func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	it := r.items[scoped]
 	if it == nil || it.run == nil || !it.run.Opened.IsZero() {
@@ -343,7 +344,7 @@ func (r *Runs) Unopened(scoped, why string, now time.Time) {
 	}
 }
 
-// giveBack lets the events of a run wait again.
+// giveBack makes the events of a run wait again.
 func (it *item) giveBack(run *Run) {
 	it.settled = false
 	if it.d.Gate == Event && run.Definition.On == it.d.On {
@@ -352,8 +353,8 @@ func (it *item) giveBack(run *Run) {
 	run.events = batch{}
 }
 
-// Checked gives the result of a condition's check, which is the line that ran. err says why there is no exit code,
-// "" = there is one. The result of a line that is no longer the automation's is not used.
+// Checked records the result of a condition's check. check is the command that ran. err says why there is no exit
+// code, "" = there is one. The result of a command that is no longer configured is ignored.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

@@ -28,13 +28,13 @@ func TestARunAfterTheOther(t *testing.T) {
 func TestSlowerThanItsInterval(t *testing.T) {
 	d := newDrill(t, 0, parse(t, "a", everyMinute), parse(t, "c", "gate = 'cron'\nschedule = '* * * * *'\nexec = 'x'"))
 	d.is(d.turn(0), "a c")
-	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
-		"!c: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC still goes")
+	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+		"!c: due 2026-11-22 12:01 UTC, but its run since 2026-11-22 12:00 UTC has not ended")
 	d.is(d.turn(time.Minute), "")
 	d.r.Ended("a", OK, d.now)
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(5*time.Second), "a") // its gate is open still; the schedule's times have passed
-	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but its run since 2026-11-22 12:02 UTC still goes c")
+	d.is(d.turn(time.Minute), "!a: due 2026-11-22 12:03 UTC, but its run since 2026-11-22 12:02 UTC has not ended c")
 }
 
 func TestQueue(t *testing.T) {
@@ -45,7 +45,7 @@ func TestQueue(t *testing.T) {
 	}
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(time.Second), "c") // one run for all of them
-	d.is(d.state("c"), "running: queued: due 2026-11-22 12:01 UTC, while it ran")
+	d.is(d.state("c"), "running: queued: due 2026-11-22 12:01 UTC, during the last run")
 	d.r.Ended("c", OK, d.now)
 	d.is(d.turn(time.Second), "")
 	if err := d.r.Fire("c", "operator", d.now); err != nil {
@@ -69,15 +69,15 @@ func TestPlaces(t *testing.T) {
 	d.is(d.turn(0), "a50 a51 a52 a53 a54 a55 a56 a57")
 	d.r.Load(defs, d.seq, d.now)
 	d.is(d.turn(time.Second), "")
-	d.is(d.state("a99"), "due: never run; waits for a place, 8 run")
+	d.is(d.state("a99"), "due: never run; waits for a slot, 8 run")
 	d.r.Ended("a50", OK, d.now)
-	d.is(d.turn(2*time.Minute), "!a51: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
-		"!a52: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
-		"!a53: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
-		"!a54: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
-		"!a55: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
-		"!a56: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes "+
-		"!a57: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC still goes a58")
+	d.is(d.turn(2*time.Minute), "!a51: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+		"!a52: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+		"!a53: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+		"!a54: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+		"!a55: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+		"!a56: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended "+
+		"!a57: due 2026-11-22 12:02 UTC, but its run since 2026-11-22 12:00 UTC has not ended a58")
 	if err := d.r.Fire("a98", "operator", d.now); err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +103,8 @@ func TestByHand(t *testing.T) {
 	}
 	d.is(d.turn(0), "a m")
 	for name, want := range map[string]string{
-		"off": "off is disabled: enabled = false", "none": "there is no automation none",
-		"m": "m runs since 2026-11-22 12:00 UTC; wait for its end, or write overlap = \"queue\" into /city/automations/m/automation.toml",
+		"off": "off is disabled: enabled = false", "none": "automation none not found",
+		"m": "m has been running since 2026-11-22 12:00 UTC; wait until it ends, or set overlap = \"queue\" in /city/automations/m/automation.toml",
 	} {
 		if err := d.r.Fire(name, "operator", d.now); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -116,7 +116,7 @@ func TestByHand(t *testing.T) {
 	}
 	d.defs[0].Off = "disabled: enabled = false"
 	d.r.Load(d.defs, d.seq, d.now)
-	d.is(d.turn(0), "!m: was due (by hand), and is disabled: enabled = false")
+	d.is(d.turn(0), "!m: was due (by hand) and is disabled: enabled = false")
 }
 
 func TestSuspendedWhileWaiting(t *testing.T) {

@@ -15,34 +15,34 @@ import (
 	"gcity/internal/toml"
 )
 
-// Folder is where a layer has its automations.
+// Folder is the folder of automations in a layer.
 const Folder = "automations"
 
-// Options are what a city says about its automations from outside.
+// Options are the city's settings about its automations.
 type Options struct {
 	Skip       []string // names, or scoped names
 	SkipAt     toml.Place
-	Overrides  []Override // a later one wins over an earlier one, key by key
+	Overrides  []Override // a later one overrides an earlier one, key by key
 	MaxTimeout time.Duration
 	MaxAt      toml.Place
-	// qualified names of those that there are; nil = not known, and not asked for
+	// qualified names of all pools; nil = unknown, and not checked
 	Pools    []string
-	Local    *time.Location // of schedules that name no zone; nil = UTC
-	Patience time.Duration  // how long a layer has to answer; 0 = 5 s
+	Local    *time.Location // zone of schedules without a zone; nil = UTC
+	Patience time.Duration  // timeout of a layer; 0 = 5 s
 }
 
-// Catalog is what a scan found, in the order of scoped names. It is the caller's.
+// Catalog is the result of a scan, sorted by scoped name. The caller owns it.
 type Catalog struct {
-	Automations []Definition // valid ones, those that are off too
+	Automations []Definition // valid ones, including disabled ones
 	Broken      []Broken
-	// of the city's own words about automations, and of folders that cannot be read
+	// in the city's settings about automations, and folders that cannot be read
 	Problems toml.Problems
-	Warnings toml.Problems // besides those of single automations
-	Revision string        // changes when anything above does
+	Warnings toml.Problems // apart from those of single automations
+	Revision string        // a hash of all fields above
 }
 
-// Broken is an automation that cannot be used. Nothing of a lower layer takes its place: that would be other work
-// than was meant.
+// Broken is an automation that cannot be used. It still hides an automation of the same name in a lower layer,
+// because that one does other work.
 type Broken struct {
 	Name, Rig string
 	Source    string
@@ -50,21 +50,21 @@ type Broken struct {
 	Problems  toml.Problems
 }
 
-// Scoped is as for a Definition.
+// Scoped returns the name that is unique in the city, as for a Definition.
 func (b Broken) Scoped() string { return Scoped(b.Name, b.Rig) }
 
-// Scanner finds automations in layers of folders. It remembers files, so that a scan that finds nothing new costs a
-// look at each. Layers are looked at beside: one that does not answer costs a thread until it does, and is not
-// asked twice at a time. Not for concurrent use. The zero value is ready.
+// Scanner finds automations in layers of folders. It caches files, so a scan without changes costs one stat for
+// each. Layers are read in the background. A layer that does not answer occupies one thread until it does, and is
+// not read twice at the same time. Not for concurrent use. The zero value is ready.
 type Scanner struct {
 	local   *time.Location
 	looks   *deadline.Calls[*shelf]
-	shelves map[string]*shelf // by folder, as of the last scan
+	shelves map[string]*shelf // by folder, from the last scan
 	meals   *deadline.Calls[*meal]
-	last    *meal // of the last scan
+	last    *meal // from the last scan
 }
 
-// found is an automation on its way into the catalog.
+// found is a candidate for the catalog.
 type found struct {
 	name  string
 	path  string
@@ -74,9 +74,9 @@ type found struct {
 
 func (f found) scoped() string { return Scoped(f.name, f.layer.Rig) }
 
-// Scan looks through layers, lowest first. Layers of one rig, and the city's, each make a set of their own, in
-// which the highest layer's file wins whole. It takes o.Patience at most, whatever a layer does; who once had that
-// long and still has not answered is waited for no more.
+// Scan reads layers, lowest first. The layers of each rig, and those of the city, form a set of their own, in which
+// the file of the highest layer replaces the others. It takes at most o.Patience. A layer that once did not answer
+// in time is not waited for again.
 func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog {
 	if o.Local == nil {
 		o.Local = time.UTC
@@ -95,7 +95,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 		if saw.err != nil {
 			mute[l.Rig] = true
 			c.Problems = append(c.Problems, toml.At(toml.Place{File: dir}, "",
-				"cannot look for automations (%s): %s; what was found before stays", l.Title,
+				"cannot look for automations (%s): %s; the previous result stays", l.Title,
 				reason(saw.err)))
 		}
 		for name, k := range saw.found {
@@ -119,7 +119,7 @@ func (s *Scanner) Scan(layers []formula.Layer, o Options, now time.Time) Catalog
 
 var errMute = errors.New("it does not answer")
 
-// read looks at all layers at once, and remembers what it saw.
+// read reads all layers in parallel and caches the result.
 func (s *Scanner) read(layers []formula.Layer, patience time.Duration, now time.Time) []*shelf {
 	began := time.Now()
 	see := make([]func() *shelf, len(layers))
@@ -142,7 +142,7 @@ func (s *Scanner) read(layers []formula.Layer, patience time.Duration, now time.
 	return out
 }
 
-// fill makes the catalog of what was found.
+// fill builds the catalog.
 func (c *Catalog) fill(all map[string]found, o Options) {
 	sorted := slices.SortedFunc(maps.Values(all), func(a, b found) int {
 		return cmp.Compare(a.scoped(), b.scoped())
@@ -175,8 +175,8 @@ func (c *Catalog) fill(all map[string]found, o Options) {
 	}
 }
 
-// Find gives the automation of this name, which may be scoped, and rig. Without a rig it is the city's, or the only
-// one of that name. The error says what was meant, or what is wrong with it.
+// Find returns the automation of a name, which may be scoped, in a rig. Without a rig it returns the city's, or the
+// only one of that name. The error suggests a name, or says what is wrong with the automation.
 func (c *Catalog) Find(name, rig string) (Definition, error) {
 	var named []Definition
 	var names, scoped []string
@@ -191,7 +191,7 @@ func (c *Catalog) Find(name, rig string) (Definition, error) {
 	}
 	for _, b := range c.Broken {
 		if b.Scoped() == Scoped(name, rig) {
-			return Definition{}, fmt.Errorf("the automation %s is broken: %w", b.Scoped(),
+			return Definition{}, fmt.Errorf("automation %s is broken: %w", b.Scoped(),
 				b.Problems)
 		}
 	}
@@ -199,16 +199,17 @@ func (c *Catalog) Find(name, rig string) (Definition, error) {
 	case len(named) == 1:
 		return named[0], nil
 	case len(named) > 1:
-		return Definition{}, fmt.Errorf("several rigs have an automation %s; say which: %s", name,
+		return Definition{}, fmt.Errorf("several rigs have an automation %s; name the rig: %s",
+			name,
 			toml.List(scoped))
 	case near != "":
-		return Definition{}, fmt.Errorf("there is no automation %q; did you mean %q?",
+		return Definition{}, fmt.Errorf("automation %q not found; did you mean %q?",
 			Scoped(name, rig), near)
 	case len(names) == 0:
-		return Definition{}, fmt.Errorf("there is no automation %q, nor any other; make one in a "+
-			"layer's folder as %s",
+		return Definition{}, fmt.Errorf("automation %q not found: there are no automations. "+
+			"Create one in a layer's folder as %s",
 			Scoped(name, rig), filepath.Join(Folder, name, FileName))
 	}
-	return Definition{}, fmt.Errorf("there is no automation %q; gcity automation list shows "+
-		"what there is", Scoped(name, rig))
+	return Definition{}, fmt.Errorf("automation %q not found; gcity automation list shows them",
+		Scoped(name, rig))
 }

@@ -125,11 +125,11 @@ func TestScan(t *testing.T) {
 a:rig:demo manual "rig high"
 c manual "high" (disabled: enabled = false)
 linked manual "low"
-  warning: city/automations/linked/automation.toml:4:12: automation.interval: is not used: it is for a cooldown gate, and this one is manual
+  warning: city/automations/linked/automation.toml:4:12: automation.interval: is ignored: it applies to a cooldown gate, and this one is manual
 only manual "low"
-  warning: topology/automations/only/automation.toml:4:12: automation.interval: is not used: it is for a cooldown gate, and this one is manual
+  warning: topology/automations/only/automation.toml:4:12: automation.interval: is ignored: it applies to a cooldown gate, and this one is manual
 b broken
-  city/automations/b/automation.toml:2:8: automation.gate: there is no gate "never"; there are cooldown, cron, condition, event and manual
+  city/automations/b/automation.toml:2:8: automation.gate: unknown gate "never"; the gates are cooldown, cron, condition, event and manual
 bad name:rig:demo broken
   demo/low/automations/bad name/automation.toml: the folder's name, which is the automation's, "bad name" is no name: letters, digits, ".", "_" and "-" make one, the first a letter or digit
 folder broken
@@ -169,14 +169,14 @@ a:rig:other manual "other" (disabled: named in automations.skip)
 b manual "b" (disabled: named in automations.skip)
 c manual "c" (disabled: enabled = false in automations.overrides (city.toml:22:1))
 e cooldown "e"
-  warning: city.toml:80:1: automations.overrides.check: is not used: it is for a condition gate, and this one is cooldown
+  warning: city.toml:80:1: automations.overrides.check: is ignored: it applies to a condition gate, and this one is cooldown
 mine:rig:demo manual "mine"
 d broken
-  city.toml:32:1: automations.overrides.schedule: "0 0 31 2 *" never comes: no month of it has such a day
-problem: city.toml:40:1: automations.overrides.name: the city has no automation "mine", but rig demo has: write rig = "demo" too
-problem: city.toml:50:1: automations.overrides.name: rig demo has no automation "b" of its own, the city has: leave rig out
-problem: city.toml:60:1: automations.overrides.name: there is no automation "nonw"
-warning: city.toml:1:1: automations.skip: there is no automation "nothing"
+  city.toml:32:1: automations.overrides.schedule: "0 0 31 2 *" never occurs: none of its months has that day
+problem: city.toml:40:1: automations.overrides.name: the city has no automation "mine", but rig demo has one: add rig = "demo"
+problem: city.toml:50:1: automations.overrides.name: rig demo has no automation "b", but the city has one: remove rig
+problem: city.toml:60:1: automations.overrides.name: automation "nonw" not found
+warning: city.toml:1:1: automations.skip: automation "nothing" not found
 `)
 	if d, err := c.Find("e", ""); err != nil || d.Timeout != 90*time.Second {
 		t.Errorf("%v %v", d.Timeout, err)
@@ -208,12 +208,12 @@ a:rig:demo manual "a" then alarm:rig:demo
 alarm manual "alarm"
 alarm:rig:demo manual "alarm"
 b:rig:demo manual "b" then off
-  warning: demo/low/automations/b/automation.toml:4:14: automation.on_failure: off is disabled: enabled = false, so nothing will follow a failure
+  warning: demo/low/automations/b/automation.toml:4:14: automation.on_failure: off is disabled: enabled = false, so it cannot run after a failure
 g manual "g" then d
 h manual "h" then alarm:rig:demo
 off manual "off" (disabled: enabled = false)
 c broken
-  city/automations/c/automation.toml:4:14: automation.on_failure: there is no automation "alram"; did you mean "alarm"?
+  city/automations/c/automation.toml:4:14: automation.on_failure: automation "alram" not found; did you mean "alarm"?
 d broken
   city/automations/d/automation.toml:4:14: automation.on_failure: leads back to itself: d → e → f → d
 e broken
@@ -302,10 +302,10 @@ func TestFind(t *testing.T) {
 	c := w.scan()
 	for _, x := range []struct{ name, rig, want string }{
 		{"plain", "", "plain"}, {"plain", "demo", "plain:rig:demo"}, {"plain:rig:demo", "", "plain:rig:demo"}, {"mine", "", "mine:rig:demo"},
-		{"both", "", "several rigs have an automation both; say which: both:rig:demo and both:rig:other"},
-		{"pain", "", `there is no automation "pain"; did you mean "plain"?`},
-		{"zzzzzz", "", `there is no automation "zzzzzz"; gcity automation list shows what there is`},
-		{"bad", "", "the automation bad is broken: "},
+		{"both", "", "several rigs have an automation both; name the rig: both:rig:demo and both:rig:other"},
+		{"pain", "", `automation "pain" not found; did you mean "plain"?`},
+		{"zzzzzz", "", `automation "zzzzzz" not found; gcity automation list shows them`},
+		{"bad", "", "automation bad is broken: "},
 	} {
 		d, err := c.Find(x.name, x.rig)
 		got := d.Scoped()

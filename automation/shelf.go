@@ -12,23 +12,22 @@ import (
 	"gcity/internal/toml"
 )
 
-// patience is how long a layer has to answer, where nothing else is said.
+// patience is the default timeout of a layer.
 const patience = 5 * time.Second
 
-// maxLooks is how many layers may leave a scanner without an answer before it looks at no more of them.
+// maxLooks is the number of layers that may be unanswered before a scanner reads no more.
 const maxLooks = 256
 
-// shelf is what a layer's folder had when it was looked at. It does not change: a look that comes too late has it
-// still.
+// shelf is the content of a layer's folder at one time. It is immutable: a late result keeps it.
 type shelf struct {
 	err   error             // why the folder cannot be read
-	names []string          // found when it could be read last
-	files map[string]*known // by name, as they could be read last
-	found map[string]*known // by name: what counts
-	odd   toml.Problems     // what was meant to be an automation, and is none
+	names []string          // from the last successful read
+	files map[string]*known // by name, from the last successful read
+	found map[string]*known // by name: the valid ones
+	odd   toml.Problems     // folders that look like automations but are not
 }
 
-// known is a file as it was read.
+// known is a file that was read.
 type known struct {
 	stamp
 	spec     spec
@@ -36,21 +35,21 @@ type known struct {
 	problems toml.Problems
 }
 
-// look reads a layer's folder, however long that takes. What was read before and has not changed is taken from there.
+// look reads a layer's folder, without a time limit. Unchanged files come from before.
 func look(dir string, before *shelf, local *time.Location, now time.Time) *shelf {
 	s := &shelf{files: map[string]*known{}, found: map[string]*known{}}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s
-	case err != nil: // a folder that cannot be read is not an empty one
+	case err != nil: // a folder that cannot be read is not treated as empty
 		return before.kept(err)
 	}
 	for _, e := range entries {
 		name := e.Name()
 		if !e.IsDir() && e.Type() != fs.ModeSymlink {
 			if file, ok := strings.CutSuffix(name, ".toml"); ok {
-				s.warn(filepath.Join(dir, name), "is not read: an automation is a folder; "+
+				s.warn(filepath.Join(dir, name), "is ignored: an automation is a folder; "+
 					"move it to "+filepath.Join(dir, file, FileName))
 			}
 			continue
@@ -69,12 +68,12 @@ func look(dir string, before *shelf, local *time.Location, now time.Time) *shelf
 	return s
 }
 
-// kept is the shelf when nothing new can be known of it.
+// kept returns the shelf with the reason why it could not be read again.
 func (s *shelf) kept(why error) *shelf {
 	return &shelf{err: why, names: s.names, files: s.files, found: s.found, odd: s.odd}
 }
 
-// readFile gives a file, from memory if it has not changed; nil if there is none. was is what to remember of it.
+// readFile returns a file, from the cache if it has not changed, or nil if there is none. was is what to cache.
 func readFile(path string, before *known, local *time.Location, now time.Time) (k, was *known) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,18 +98,18 @@ func readFile(path string, before *known, local *time.Location, now time.Time) (
 	return k, k
 }
 
-// warn notes something about a path that is not an automation.
+// warn adds a warning about a path that is not an automation.
 func (s *shelf) warn(path, text string) {
 	s.odd = append(s.odd, toml.At(toml.Place{File: path}, "", "%s", text))
 }
 
-// strange says what is odd about a folder that has no automation although it looks like one, "" = nothing.
+// strange returns what is wrong with a folder that looks like an automation but is none, "" = nothing.
 func strange(folder string) string {
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		return "is a link that leads nowhere"
+		return "is a dangling link"
 	}
 	if _, err := os.Lstat(filepath.Join(folder, FileName)); err == nil {
-		return "its " + FileName + " is a link that leads nowhere"
+		return "its " + FileName + " is a dangling link"
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -118,14 +117,14 @@ func strange(folder string) string {
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".toml" {
-			return fmt.Sprintf("has no %s, so it is no automation; %s is not read", FileName,
+			return fmt.Sprintf("has no %s, so it is not an automation; %s is ignored", FileName,
 				e.Name())
 		}
 	}
 	return ""
 }
 
-// reason is a file system's error without the path, which is told already.
+// reason returns a file system error without the path.
 func reason(err error) string {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

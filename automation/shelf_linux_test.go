@@ -25,7 +25,7 @@ func TestALayerThatDoesNotAnswer(t *testing.T) {
 	never := formula.Layer{Dir: filepath.Join(hung, "formulas"), Title: "rig hung", Rig: "hung"}
 	w.layers = []formula.Layer{w.layers[0], never, w.layers[1]}
 	const both = "a manual \"one\"\nb:rig:demo manual \"two\"\n"
-	told := "problem: " + filepath.Join(never.Dir, Folder) + ": cannot look for automations (rig hung): it does not answer; what was found before stays\n"
+	told := "problem: " + filepath.Join(never.Dir, Folder) + ": cannot look for automations (rig hung): it does not answer; the previous result stays\n"
 	first := w.scan()
 	w.want(first, both+told)
 	w.write("city", "a", byHand("new"))

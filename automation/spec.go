@@ -11,18 +11,18 @@ import (
 	"gcity/internal/toml"
 )
 
-// MaxSize is what an automation's file may have, in bytes.
+// MaxSize is the largest automation file, in bytes.
 const MaxSize = 64 << 10
 
 const maxRetry = 100
 
-// spec is an automation as it is written, before anything is made of it: what an override changes.
+// spec is an automation as written, before it is resolved. Overrides change it.
 type spec struct {
 	table    string                // its name in the file
-	place    map[string]toml.Place // of what is written; "" is the table
+	place    map[string]toml.Place // positions of keys; "" is the table
 	text     map[string]string
 	vars     map[string]string
-	over     map[string]bool // what an override has written
+	over     map[string]bool // keys set by an override
 	interval time.Duration
 	timeout  time.Duration
 	checking time.Duration
@@ -33,13 +33,13 @@ type spec struct {
 	always   bool // while_suspended
 }
 
-// specOf reads the table of a file. What is wrong with it so far is among the file's problems; ok is false if there
-// is no such table.
+// specOf reads the table of a file. Errors found so far are in the file's problems. ok is false if the table is
+// missing.
 func specOf(doc *toml.Doc) (s spec, ok bool) {
 	root, name := doc.Root(), "automation"
 	switch {
 	case root.Has("automation") && root.Has("order"):
-		root.Wrong("order", "is another word for [automation], and both are here; keep one")
+		root.Wrong("order", "is an alias of [automation], and both are present; keep one")
 	case root.Has("order"):
 		name = "order"
 	case !root.Has("automation"):
@@ -76,24 +76,22 @@ func specOf(doc *toml.Doc) (s spec, ok bool) {
 	return s, ok
 }
 
-// lost says what is wrong with a file that has no automation in it.
+// lost adds the problem of a file without an automation.
 func lost(root toml.Table) {
 	written := root.Keys()
 	if len(written) == 0 {
-		root.Wrong("", "there is no [automation]; write one, with a gate and either "+
-			"exec or formula")
+		root.Wrong("", "no [automation] table; add one, with a gate and either exec or formula")
 		return
 	}
 	if slices.Contains(keys(), written[0]) {
-		root.Wrong(written[0], "belongs into [automation]; write that on a line of its "+
-			"own above it")
+		root.Wrong(written[0], "belongs to [automation]; add that table on a line above")
 		return
 	}
 	root.Only("automation", "order")
 }
 
-// Parse reads an automation's file; its folder names it. local is the zone of schedules that name none. The error is a
-// toml.Problems: everything that is wrong.
+// Parse reads an automation's file. The folder is its name. local is the zone of schedules that name none. The
+// error is a toml.Problems with all errors.
 func Parse(path string, data []byte, local *time.Location) (Definition, error) {
 	_, d, problems := read(toml.Read(path, data, MaxSize), local)
 	d.Source, d.Name = path, filepath.Base(filepath.Dir(path))
@@ -113,7 +111,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 		return s, Definition{}, problems
 	}
 	d, more := s.settle(local)
-	for _, p := range more { // what is of the wrong type is not also told to be empty
+	for _, p := range more { // a value of the wrong type is not also reported as empty
 		if !slices.ContainsFunc(problems, func(q toml.Problem) bool {
 			return q.Place == p.Place && q.Key == p.Key
 		}) {
@@ -124,7 +122,7 @@ func read(doc *toml.Doc, local *time.Location) (spec, Definition, toml.Problems)
 	return s, d, toml.Sorted(problems)
 }
 
-// settling makes a definition of what is written.
+// settling turns a spec into a definition.
 type settling struct {
 	spec
 	d               Definition
@@ -136,13 +134,12 @@ func (s *settling) wrong(key, format string, args ...any) {
 	s.problems = append(s.problems, s.said(key, format, args...))
 }
 
-// said is something to say about a key, which is placed where the key stands: in the file, or in the override that has
-// written it.
+// said returns a problem of a key. Its position is that of the key in the file, or in the override that set it.
 func (s spec) said(key, format string, args ...any) toml.Problem {
 	return s.saidAt(key, key, format, args...)
 }
 
-// saidAt is said for a key that is not written: it is placed where another one stands.
+// saidAt is said for a key that is not set. The position is that of another key.
 func (s spec) saidAt(place, key, format string, args ...any) toml.Problem {
 	at, ok := s.place[place]
 	if !ok {
@@ -162,8 +159,8 @@ func (s spec) has(key string) bool {
 	return ok
 }
 
-// settle checks what is written and makes a definition of it, but for its name and place. local is the zone of
-// schedules that name none.
+// settle validates what is written and returns a definition without name and place. local is the zone of schedules
+// that name none.
 func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
 	w := &settling{spec: s, local: local}
 	w.d = Definition{
@@ -178,7 +175,7 @@ func (s spec) settle(local *time.Location) (Definition, toml.Problems) {
 	case o == Skip || o == Queue:
 		w.d.Overlap = o
 	case w.has("overlap"):
-		w.wrong("overlap", "%q is neither %q nor %q", o, Skip, Queue)
+		w.wrong("overlap", "%q is invalid: use %q or %q", o, Skip, Queue)
 	}
 	if !s.enabled {
 		w.d.Off = "disabled: enabled = false"
@@ -193,15 +190,15 @@ func (s *settling) action() {
 	s.d.Formula, s.d.Exec = s.text["formula"], s.text["exec"]
 	switch {
 	case s.has("formula") && s.has("exec"):
-		s.wrong("exec", "both formula and exec are written; an automation does one of them")
+		s.wrong("exec", "both formula and exec are set; an automation has only one")
 	case !s.has("formula") && !s.has("exec"):
-		s.wrong("", "there is neither formula nor exec; write what is to be done")
+		s.wrong("", "neither formula nor exec is set; set one")
 	case s.has("exec") && strings.TrimSpace(s.d.Exec) == "":
-		s.wrong("exec", "is empty; write a shell line")
+		s.wrong("exec", "is empty; write a shell command")
 	case s.has("exec") && s.has("pool"):
-		s.wrong("pool", "is for a formula; exec is run by the controller, and no pool works on it")
+		s.wrong("pool", "applies to formula only; exec runs in the controller, without a pool")
 	case s.has("exec") && s.has("vars"):
-		s.wrong("vars", "is for a formula; exec has its values in its line")
+		s.wrong("vars", "applies to formula only; write the values into the exec command")
 	case s.has("formula"):
 		if wrong := formula.NotAName(s.d.Formula); wrong != "" {
 			s.wrong("formula", "%s", wrong)
@@ -212,13 +209,13 @@ func (s *settling) action() {
 			rig, name = "rig", rig
 		}
 		if formula.NotAName(rig) != "" || formula.NotAName(name) != "" {
-			s.wrong("pool", "%q is no name of a pool: write name or rig/name", s.d.Pool)
+			s.wrong("pool", "%q is not the name of a pool: write NAME or RIG/NAME", s.d.Pool)
 		}
 	}
 	s.limit()
 }
 
-// limit is how long a run may take, and who says so.
+// limit sets the timeout and its origin.
 func (s *settling) limit() {
 	s.d.Timeout, s.d.Limit = ExecTimeout, "the default"
 	if s.d.Formula != "" {
@@ -236,11 +233,11 @@ func (s *settling) limit() {
 	}
 }
 
-// least wants a time span to be at least so long.
+// least requires a duration of at least the given length.
 func (s *settling) least(key string, d, least time.Duration) {
 	switch {
 	case d <= 0:
-		s.wrong(key, "is nothing; it must be more, like \"30s\"")
+		s.wrong(key, "is zero; it must be more, like \"30s\"")
 	case d < least:
 		s.wrong(key, "is %s; it must be at least %q", d, least)
 	}
@@ -251,19 +248,19 @@ func (s *settling) gate() {
 	s.d.Gate = Gate(s.text["gate"])
 	switch near := toml.Meant(s.text["gate"], gates); {
 	case !s.has("gate"):
-		s.wrong("gate", "is missing; it says when: %s", toml.List(gates))
+		s.wrong("gate", "is missing; it selects when to run: %s", toml.List(gates))
 		return
 	case !slices.Contains(gates, s.text["gate"]) && near != "":
-		s.wrong("gate", "there is no gate %q; did you mean %q?", s.d.Gate, near)
+		s.wrong("gate", "unknown gate %q; did you mean %q?", s.d.Gate, near)
 		return
 	case !slices.Contains(gates, s.text["gate"]):
-		s.wrong("gate", "there is no gate %q; there are %s", s.d.Gate, toml.List(gates))
+		s.wrong("gate", "unknown gate %q; the gates are %s", s.d.Gate, toml.List(gates))
 		return
 	}
 	kind := s.d.Gate.kind()
 	if kind.needs != "" && !s.has(kind.needs) {
 		s.problems = append(s.problems,
-			s.saidAt("gate", kind.needs, "is missing; %s gate needs it", s.d.Gate.a()))
+			s.saidAt("gate", kind.needs, "is missing; %s gate requires it", s.d.Gate.a()))
 		return
 	}
 	if kind.parse != nil {
@@ -288,23 +285,24 @@ func (s *settling) pattern() {
 	switch {
 	case s.d.On == "*":
 	case strings.Contains(begin, "*"):
-		s.wrong("on", "%q: \"*\" may only stand at the end, like \"bead.*\"", s.d.On)
+		s.wrong("on", "%q: \"*\" is only allowed at the end, like \"bead.*\"", s.d.On)
 	case err != nil:
 		s.wrong("on", "%v", err)
 	}
 }
 
-// idle warns of keys that the gate does not use. Where an override has changed the gate, the file is not to blame.
+// idle adds warnings about keys that the gate does not use. If an override has changed the gate, there is no
+// warning.
 func (s *settling) idle() {
 	for _, k := range table() {
 		if k.gate != "" && s.has(k.name) && k.gate != s.d.Gate &&
 			(!s.over["gate"] || s.over[k.name]) {
-			s.warns = append(s.warns, s.said(k.name, "is not used: it is for %s gate, and "+
+			s.warns = append(s.warns, s.said(k.name, "is ignored: it applies to %s gate, and "+
 				"this one is %s", k.gate.a(), s.d.Gate))
 		}
 	}
 	if s.has("retry_backoff") && s.retry == 0 {
-		s.warns = append(s.warns, s.said("retry_backoff", "is not used: retry is 0"))
+		s.warns = append(s.warns, s.said("retry_backoff", "is ignored: retry is 0"))
 	}
 }
 
@@ -315,6 +313,6 @@ func (s *settling) failure() {
 	s.d.OnFailure = s.text["on_failure"]
 	name, rig, scoped := strings.Cut(s.d.OnFailure, ":rig:")
 	if formula.NotAName(name) != "" || scoped && formula.NotAName(rig) != "" {
-		s.wrong("on_failure", "%q is no name of an automation", s.d.OnFailure)
+		s.wrong("on_failure", "%q is not the name of an automation", s.d.OnFailure)
 	}
 }

@@ -5,31 +5,30 @@ import (
 	"time"
 )
 
-// State is where an automation stands.
+// State is the state of an automation.
 type State string
 
-// The states.
 const (
 	Idle    State = "idle"    // its gate is closed
-	Ready   State = "due"     // it waits for a place, or for its record
-	Running State = "running" // a run goes
-	Backoff State = "backoff" // a run failed, and is tried again
-	Off     State = "off"     // disabled, or of a suspended rig or city
+	Ready   State = "due"     // it waits for a slot or for its record
+	Running State = "running" // a run is active
+	Backoff State = "backoff" // a run failed and will be retried
+	Off     State = "off"     // disabled, or its rig or the city is suspended
 )
 
-// Status is one automation as a person sees it.
+// Status is the state of one automation for display.
 type Status struct {
 	Definition Definition
 	State      State
-	Reason     string // in words, as of the newest turn
-	// of the run that goes, or of being due; else of the newest end; zero = never run
+	Reason     string // one sentence, as of the latest turn
+	// start of the current run, or when it became due; otherwise the latest end; zero = never run
 	Since  time.Time
-	Until  time.Time // when it will be due by itself; zero = unknown
+	Until  time.Time // when it will be due automatically; zero = unknown
 	Memory Memory
-	Run    *Run // that goes or waits; nil = none. The caller's
+	Run    *Run // the active or waiting run; nil = none. The caller owns it
 }
 
-// Status gives all automations of the catalog, in the order of their scoped names.
+// Status returns all automations of the catalog, sorted by scoped name.
 func (r *Runs) Status() []Status {
 	out := make([]Status, 0, len(r.order))
 	for _, it := range r.order {
@@ -40,13 +39,13 @@ func (r *Runs) Status() []Status {
 	return out
 }
 
-// Leaving gives those that no catalog has any more, and whose run goes still, in the same order.
+// Leaving returns removed automations whose run is still active, sorted by scoped name.
 func (r *Runs) Leaving() []Status {
 	var out []Status
 	for _, it := range r.order {
 		if it.gone && it.run != nil && !it.run.Opened.IsZero() {
 			s := it.status(r)
-			s.Reason = "its file is gone; it ends with this run"
+			s.Reason = "its file was removed; it ends with this run"
 			out = append(out, s)
 		}
 	}
@@ -55,7 +54,7 @@ func (r *Runs) Leaving() []Status {
 
 func (it *item) status(r *Runs) Status {
 	s := Status{Definition: it.d, State: Idle, Reason: it.verdict.Reason, Memory: it.memory}
-	// it has not been judged for a while, and the words say how long is left
+	// it has not been judged for a while, and the text contains a remaining time
 	if it.sleeps(it.rests, r.now) {
 		s.Reason = Judge(it.d, it.facts(it.rests, r.patrol, r.now), r.now).Reason
 	}
@@ -66,12 +65,12 @@ func (it *item) status(r *Runs) Status {
 		s.State, s.Reason, s.Since, s.Until, s.Run = Running, run.Reason, run.began(), time.Time{},
 			&run
 		if run.Opened.IsZero() {
-			s.State, s.Reason = Ready, run.Reason+"; a record of it is being made"
+			s.State, s.Reason = Ready, run.Reason+"; its record is being written"
 		}
 	case it.want != nil:
 		run := *it.want
 		s.State, s.Since, s.Until, s.Run = Ready, run.Since, it.unopened, &run
-		s.Reason = fmt.Sprintf("%s; waits for a place, %d run", run.Reason, r.most)
+		s.Reason = fmt.Sprintf("%s; waits for a slot, %d run", run.Reason, r.most)
 		switch {
 		case r.closed != "":
 			s.Reason, s.Until = run.Reason+"; cannot be opened: "+r.closed, time.Time{}
@@ -92,8 +91,8 @@ func (it *item) status(r *Runs) Status {
 	return s
 }
 
-// Next is the earliest time after now at which a turn will find something due that none finds before; zero = none
-// is known. Checks of conditions and the ends of runs are not counted.
+// Next returns the earliest time after now at which a turn will find a new due run; zero = unknown. It does not
+// consider checks of conditions and the ends of runs.
 func (r *Runs) Next(now time.Time) time.Time {
 	var first time.Time
 	for _, it := range r.order {

@@ -44,7 +44,7 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 	in := soon(t, "a run", func() effect.RunEnded {
 		return w.runner.carryOut(w.runner.shop.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh", Timeout: 100 * time.Millisecond, Limit: "timeout in its file"}))
 	})
-	if want := "it had not ended after 100ms (timeout in its file): the folder of its script does not answer"; in.Outcome != automation.Failed || in.Problem != want {
+	if want := "it did not finish within 100ms (timeout in its file): the folder of its script does not answer"; in.Outcome != automation.Failed || in.Problem != want {
 		t.Errorf("%+v", in)
 	}
 	w.runner.shop.endRuns(errStopped)

@@ -125,7 +125,7 @@ func (w *world) expire() bool {
 			in.Outcome, in.Problem = automation.Interrupted, "the city was stopped"
 		case t.auto:
 		case !w.now.Before(t.began[name].Add(f.Run.Definition.Timeout)):
-			in.Outcome, in.Problem = automation.Failed, "it had not ended after its timeout"
+			in.Outcome, in.Problem = automation.Failed, "it did not finish within its timeout"
 		default:
 			continue
 		}

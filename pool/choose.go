@@ -1,14 +1,15 @@
 package pool
 
-// Standing is how a possible member stands, as far as it matters for who leaves and who comes back.
+// Standing is the state of one possible member, as far as it matters for choosing which members leave and which
+// return.
 type Standing struct {
-	In      bool // it is one of those that are wanted
-	Alive   bool // its session lives and has not finished
-	Leaving bool // it lives, and has been told to finish
+	In      bool // it is currently wanted
+	Alive   bool // its session is alive and has not finished
+	Leaving bool // it is alive and has been asked to finish
 	Working bool // work in progress is assigned to it
 }
 
-// nearness orders those who are not wanted: whoever is nearest to going on comes back first.
+// nearness ranks the members that are not wanted. A lower value returns first.
 func (s Standing) nearness() int {
 	switch {
 	case s.Alive && !s.Leaving:
@@ -19,9 +20,9 @@ func (s Standing) nearness() int {
 	return 2
 }
 
-// Choose settles which members are wanted, where that has to be n of them; all[i-1] is the i-th. Whoever is In stays so
-// if there is room. Those without work leave first, and of these the highest numbers. Who lives comes back first,
-// and first of all who was not told to finish; then who has work to go on with; then the lowest numbers.
+// Choose changes In so that n members are wanted. all[i-1] is the i-th member. Wanted members stay wanted if there
+// is room. Members without work leave first, the highest numbers before the others. Live members return first,
+// those that are not leaving before those that are. Then members with work return, then the lowest numbers.
 func Choose(all []Standing, n int) {
 	have := 0
 	for i := range all {

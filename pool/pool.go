@@ -1,5 +1,4 @@
-// Package pool is the arithmetic of pools: how large, which members, who leaves first. It is pure; the check runs
-// elsewhere.
+// Package pool computes the size and the members of pools. It is pure: the check commands run elsewhere.
 package pool
 
 import (
@@ -9,16 +8,17 @@ import (
 	"strings"
 )
 
-// Spec is what a configuration says about a pool's size. 0 <= Min <= Max.
+// Spec is the configured size of a pool. 0 <= Min <= Max.
 type Spec struct {
 	Name     string // qualified: "rig/name" or "name"
 	Min, Max int    // Max 0 = the pool is off
 }
 
-// Size is how many members a reported number means: the number within the bounds.
+// Size returns the reported number, limited to the configured bounds.
 func (s Spec) Size(reported int) int { return min(max(reported, s.Min), s.Max) }
 
-// Member is the qualified name of the i-th member, 1 <= i <= Max: the pool's own where there can be only one.
+// Member returns the qualified name of the i-th member, 1 <= i <= Max. A pool with Max 1 has one member with the
+// pool's own name.
 func (s Spec) Member(i int) string {
 	if s.Max == 1 {
 		return s.Name
@@ -26,7 +26,7 @@ func (s Spec) Member(i int) string {
 	return s.Name + "-" + strconv.Itoa(i)
 }
 
-// Index is which member a qualified name means, 0 if none.
+// Index returns the number of the member with a qualified name, or 0 if the pool has no such member.
 func (s Spec) Index(name string) int {
 	if s.Max == 1 {
 		if name == s.Name {
@@ -45,15 +45,15 @@ func (s Spec) Index(name string) int {
 	return i
 }
 
-// Parse reads what a check printed: one integer and nothing else. An error is never to be taken for 0.
+// Parse reads the output of a check: one integer and nothing else. Callers must not treat an error as 0.
 func Parse(stdout []byte) (int, error) {
 	text := strings.TrimSpace(string(stdout))
 	if text == "" {
-		return 0, errors.New("it printed nothing; a check prints one whole number")
+		return 0, errors.New("it printed nothing; a check must print one whole number")
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		return 0, fmt.Errorf("it printed %s; a check prints one whole number",
+		return 0, fmt.Errorf("it printed %s; a check must print one whole number",
 			strconv.Quote(cut(text, 60)))
 	}
 	return n, nil

@@ -1,5 +1,5 @@
-// Package restart decides whether an agent that died may live again: at once, later, or not for now. It is pure: times
-// come in as arguments, and the same history and death give the same verdict.
+// Package restart decides whether and when an agent restarts after its process has ended. It is pure: times are
+// arguments, and the same history and death always give the same verdict.
 package restart
 
 import (
@@ -17,52 +17,54 @@ const (
 	Never     Mode = "never"
 )
 
-// Policy is what the config says about one agent's deaths.
+// Policy is the configured reaction to the deaths of one agent.
 type Policy struct {
 	Mode      Mode
-	MinUptime time.Duration // under Always a clean exit before this is a crash
-	// crashes within Window that are answered by a restart; 0 = any number
+	MinUptime time.Duration // with Always, an exit with code 0 before this uptime is a crash
+	// number of crashes within Window that are answered by a restart; 0 = no limit
 	MaxRestarts int
 	Window      time.Duration
-	Backoff     time.Duration // wait before the second restart in a row; doubles. 0 = none
-	MaxBackoff  time.Duration // the doubling ends here (the patrol interval)
+	// wait before the second restart in a row; doubles each time. 0 = no wait
+	Backoff    time.Duration
+	MaxBackoff time.Duration // upper limit of the doubling (the patrol interval)
 }
 
-// Death is an end that nobody asked for.
+// Death is the end of a process that was not requested.
 type Death struct {
-	Code        int    // exit code, -1 = unknown or by signal
+	Code        int    // exit code; -1 = unknown, or ended by a signal
 	Signal      string // "SIGSEGV", …; "" = none
 	Uptime      time.Duration
-	StartFailed bool // it never ran
-	Lost        bool // what held it was lost: not the agent's doing, never counted
+	StartFailed bool // the process never ran
+	Lost        bool // the session was lost; not the agent's fault, so never counted
 }
 
-// What follows a death.
+// Outcome is what follows a death.
 type Outcome int
 
 const (
 	Restart    Outcome = iota // start again at Verdict.At
-	Leave                     // the policy says to leave it
+	Leave                     // do not restart, by policy
 	Quarantine                // too many crashes; start again at Verdict.At
 )
 
-// Verdict is the answer to one death.
+// Verdict is the decision about one death.
 type Verdict struct {
-	Crash   bool // it counts
-	Count   int  // of the crashes that led to a Quarantine; 0 for the other outcomes
+	Crash   bool // the death counts as a crash
+	Count   int  // number of crashes that led to a Quarantine; 0 for other outcomes
 	Outcome Outcome
-	At      time.Time // of the next start; zero for Leave
+	At      time.Time // time of the next start; zero for Leave
 	Reason  string    // "exit 3", "crashed 6× in 4m0s, the last by SIGSEGV", …
 }
 
-// History is the memory of one agent's crashes. The zero value is an agent that never crashed. It holds at most
+// History holds the recent crashes of one agent. The zero value is an agent that never crashed. It holds at most
 // MaxRestarts+1 times.
 type History struct {
 	Crashes []time.Time `json:"crashes,omitempty"` // within the window, oldest first
-	Streak  int         `json:"streak,omitempty"`  // restarts in a row without a long run between
+	// restarts in a row without a long run in between
+	Streak int `json:"streak,omitempty"`
 }
 
-// Died records a death and says what follows.
+// Died records a death and returns what follows.
 func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 	reason := d.String()
 	crash := d.crash(p)
@@ -93,13 +95,13 @@ func (h *History) Died(now time.Time, d Death, p Policy) Verdict {
 		}
 	}
 	if p.MaxRestarts == 0 {
-		h.Crashes = h.Crashes[:0] // nothing will ever be judged by them
+		h.Crashes = h.Crashes[:0] // without a limit, past crashes decide nothing
 	}
 	return Verdict{Crash: true, Outcome: Restart, At: h.next(now, p), Reason: reason}
 }
 
-// next gives the time of the coming restart: the first of a streak is immediate, the others wait with up to a tenth of
-// jitter, so that agents felled together do not come back together.
+// next returns the time of the next restart. The first restart of a streak is immediate. Later ones wait, with up
+// to 10 % jitter, so that agents that died together do not restart together.
 func (h *History) next(now time.Time, p Policy) time.Time {
 	h.Streak++
 	if h.Streak == 1 || p.Backoff <= 0 {
@@ -115,9 +117,9 @@ func (h *History) next(now time.Time, p Policy) time.Time {
 	return now.Add(wait + jitter(now, wait/10))
 }
 
-// Again is when a start is tried again that could not even begin, since something is not there that it needs.
-// Nothing has run, so no history is touched. tries counts those in a row, from 1: the wait doubles, and is never
-// nothing.
+// Again returns when to retry a start that could not begin because something that it needs was missing. Nothing has
+// run, so the history is unchanged. tries counts the attempts in a row, from 1. The wait doubles with each and is
+// never 0.
 func (p Policy) Again(now time.Time, tries int) time.Time {
 	wait := p.Backoff
 	if wait <= 0 {
@@ -132,8 +134,8 @@ func (p Policy) Again(now time.Time, tries int) time.Time {
 	return now.Add(wait)
 }
 
-// Paced returns when an agent restarts whose end does not count as a crash: at once, but two starts are at least
-// Backoff apart, so that a program that ends as soon as it starts does not keep the machine busy.
+// Paced returns when an agent restarts after an end that does not count as a crash. Two starts are at least Backoff
+// apart, so that a program that exits at once does not keep the machine busy.
 func (p Policy) Paced(now time.Time, uptime time.Duration) time.Time {
 	return now.Add(max(0, p.Backoff-max(0, uptime)))
 }
@@ -148,7 +150,7 @@ func (h *History) prune(now time.Time, window time.Duration) {
 	h.Crashes = keep
 }
 
-// crash says whether a death counts (the rule of "Deaths" in the operator's guide).
+// crash reports whether a death counts as a crash.
 func (d Death) crash(p Policy) bool {
 	if d.Lost {
 		return false
@@ -165,7 +167,7 @@ func (p Policy) longRun() time.Duration {
 	return p.MaxBackoff
 }
 
-// String says how it ended, in the fewest words: "exit 3", "SIGKILL", "start failed".
+// String returns a short form: "exit 3", "SIGKILL", "start failed".
 func (d Death) String() string {
 	switch {
 	case d.Lost:
@@ -187,7 +189,7 @@ func (d Death) String() string {
 	}
 }
 
-// jitter spreads instants over [0, span), the same for the same instant.
+// jitter returns a duration in [0, span). It is the same for the same instant.
 func jitter(now time.Time, span time.Duration) time.Duration {
 	if span <= 0 {
 		return 0
@@ -197,7 +199,7 @@ func jitter(now time.Time, span time.Duration) time.Duration {
 	return time.Duration(h.Sum64() % uint64(span))
 }
 
-// Within counts the crashes of the last window.
+// Within returns the number of crashes within the last window.
 func (h *History) Within(now time.Time, window time.Duration) int {
 	n := 0
 	for _, t := range h.Crashes {
@@ -208,11 +210,11 @@ func (h *History) Within(now time.Time, window time.Duration) int {
 	return n
 }
 
-// Strategy says who else restarts when an agent crashes.
+// Strategy selects which other agents restart when an agent crashes.
 type Strategy string
 
 const (
-	OneForOne  Strategy = "one_for_one"  // nobody
-	OneForAll  Strategy = "one_for_all"  // everybody that it is connected with by dependencies
-	RestForOne Strategy = "rest_for_one" // those that depend on it, directly or not
+	OneForOne  Strategy = "one_for_one"  // no other agent
+	OneForAll  Strategy = "one_for_all"  // all agents connected to it by dependencies
+	RestForOne Strategy = "rest_for_one" // agents that depend on it, directly or not
 )

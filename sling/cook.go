@@ -10,7 +10,7 @@ import (
 	"gcity/formula"
 )
 
-// cook fills a formula in with the values that vars has for it.
+// cook expands a formula with the values that vars returns for it.
 func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]string) (
 	formula.Molecule, error) {
 	f, err := s.Recipe(name, rig)
@@ -24,13 +24,13 @@ func (s *Slinger) cook(name, rig string, vars func(*formula.Formula) map[string]
 	return m, nil
 }
 
-// given are values whatever the formula.
+// given returns the same values for every formula.
 func given(vars map[string]string) func(*formula.Formula) map[string]string {
 	return func(*formula.Formula) map[string]string { return vars }
 }
 
-// valuesFor are the values of a formula by which a bead is done: its id and title, in those of the variables bead,
-// issue and title that the formula declares, and what the request says.
+// valuesFor returns the values for a formula that describes how to do a bead. The variables bead, issue and title
+// get the bead's id and title if the formula declares them. Values in the request override them.
 func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[string]string {
 	return func(f *formula.Formula) map[string]string {
 		vars := map[string]string{}
@@ -47,7 +47,7 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// molecule makes work of a formula; shape finishes its root.
+// molecule creates the beads of a formula; shape completes the root.
 func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig string,
 	vars func(*formula.Formula) map[string]string, shape func(*beads.Bead)) (beads.Bead, error) {
 	m, err := s.cook(name, rig, vars)
@@ -57,8 +57,8 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig str
 	batch, ok := store.(beads.Batcher)
 	if !ok {
 		return beads.Bead{}, &city.Error{Code: city.Unavailable,
-			Message: "this store cannot take several beads at once, so no formula can be " +
-				"cooked into it"}
+			Message: "this store cannot create several beads in one transaction, so it cannot " +
+				"cook formulas"}
 	}
 	all := Molecule(m, []string{city.WispLabel})
 	shape(&all[0])
@@ -69,14 +69,14 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig str
 	return whole[0], nil
 }
 
-// attach makes the molecule by which a bead is to be done: a step of it.
+// attach creates the molecule that describes how to do a bead, as a child of that bead.
 func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.SlingRequest,
 	to *hand, out *Slung) (root string, err error) {
 	b := of.bead
 	whole, err := s.molecule(ctx, of.store, name, to.rig, valuesFor(b, req),
 		func(root *beads.Bead) {
 			root.ParentID = b.ID
-			if req.Bead != "" { // else these are the bead's
+			if req.Bead != "" { // otherwise the title and description are the bead's
 				root.Title, root.Description = cmp.Or(req.Title, root.Title),
 					cmp.Or(req.Description, root.Description)
 			}
@@ -89,8 +89,8 @@ func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.
 	return whole.ID, nil
 }
 
-// Molecule is a cooked formula as beads for a Batcher: a root, and a child for each step. The labels are the
-// root's: it is one piece of work to whoever takes it.
+// Molecule returns a cooked formula as beads for a Batcher: a root, and a child for each step. Only the root gets
+// the labels, because an agent takes the molecule as one piece of work.
 func Molecule(m formula.Molecule, labels []string) []beads.Bead {
 	const root = "$root"
 	step := func(ref string) string { return "$step." + ref }

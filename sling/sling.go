@@ -24,50 +24,51 @@ import (
 	"gcity/mail"
 )
 
-// slingLimit is how long an agent's sling_query may take.
+// slingLimit is the timeout of an agent's sling_query.
 const slingLimit = 30 * time.Second
 
-// changeTries is how often a change is tried again because another writer was faster.
+// changeTries is the number of attempts to change a bead while other writers change it too.
 const changeTries = 8
 
-// Slinger hands out work, with and without a controller. Its fields never change.
+// Slinger hands out work, with or without a controller. Its fields never change.
 type Slinger struct {
 	Config *config.City
 	City   *city.Snapshot
 	Host   agent.Host
-	Scopes []string // that have stores: "" = the city, else a rig
+	Scopes []string // scopes that have a store: "" = the city, otherwise a rig
 	Store  func(rig string) (beads.Store, error)
-	Recipe func(name, rig string) (*formula.Formula, error) // as the city ("") or a rig finds it
+	// finds a formula for the city ("") or a rig
+	Recipe func(name, rig string) (*formula.Formula, error)
 }
 
-// Slung is work that is handed out.
+// Slung is work that was handed out.
 type Slung struct {
 	Bead    beads.Bead
-	Events  []events.Event // in the order of what happened; none = it was so already
+	Events  []events.Event // in the order in which they happened; empty = nothing changed
 	Message string
 
-	made []made // what of it was made for this, in order
+	made []made // beads created for this request, in order
 }
 
-// made is work that was made to be handed out.
+// made is work that was created to be handed out.
 type made struct {
-	root  beads.Bead // of what a formula made, or a bead, as it was made
-	of    beads.Bead // that is done by it, as it was before; no id = none
+	root  beads.Bead // the created bead, or the root of a molecule, as created
+	of    beads.Bead // the bead that the molecule describes, before the change; without ID = none
 	store beads.Store
 }
 
-// hand is whose work it becomes: an agent's or a pool's.
+// hand is the agent or the pool that gets the work.
 type hand struct {
 	agent, pool string
 	rig         string
 	by          *config.Agent // the declaration; nil if it is gone
-	note        string        // what is to be said about it
+	note        string        // a remark for the answer
 }
 
 func (h *hand) name() string { return cmp.Or(h.agent, h.pool) }
 
-// Sling hands out what is asked for; what was made for it is taken back when that fails. Errors that a person can
-// act on are *city.Error.
+// Sling hands out the requested work. If that fails, it closes what it has created. Errors that a user can act on
+// are *city.Error.
 func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, err error) {
 	if err := req.Check(); err != nil {
 		return Slung{}, err
@@ -86,7 +87,7 @@ func (s *Slinger) Sling(ctx context.Context, req city.SlingRequest) (out Slung, 
 	return out, err
 }
 
-// handOut hands out a bead that there is.
+// handOut hands out an existing bead.
 func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung) error {
 	var to *hand
 	var nobody error
@@ -104,7 +105,7 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 	if to == nil {
 		if f.rig == "" {
 			return &city.Error{Code: city.Invalid,
-				Message: fmt.Sprintf("to whom? %s is the city's own work: name an agent, a "+
+				Message: fmt.Sprintf("no target: %s belongs to the city. Name an agent, a "+
 					"pool or a rig", f.bead.ID)}
 		}
 		if to, err = s.target(f.rig); err != nil {
@@ -127,14 +128,14 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 	return s.give(ctx, f, molecule, req, to, out)
 }
 
-// finding is a bead and where it is kept.
+// finding is a bead and its store.
 type finding struct {
 	bead  beads.Bead
 	store beads.Store
-	rig   string // whose store it is, "" = the city's
+	rig   string // rig of the store; "" = the city's
 }
 
-// find looks a bead up in all stores. One that fails does not hide a bead of another one.
+// find looks a bead up in all stores. A store that fails does not hide a bead of another store.
 func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 	if beads.CheckID(id) != nil {
 		return f, &city.Error{Code: city.NotFound,
@@ -157,28 +158,29 @@ func (s *Slinger) find(ctx context.Context, id string) (f finding, err error) {
 		return f, city.UnreadError(lost)
 	}
 	return f, &city.Error{Code: city.NotFound,
-		Message: fmt.Sprintf("there is no bead %q; `gcity bead list` shows what there is", id)}
+		Message: fmt.Sprintf("bead %q not found: list the beads with `gcity bead list`", id)}
 }
 
-// takeable refuses what cannot be handed out, or not without force.
+// takeable returns an error if a bead cannot be handed out, or only by force.
 func takeable(b beads.Bead, to *hand, force bool) error {
 	conflict := func(format string, args ...any) error {
 		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case b.Type == city.RunType || b.Type == mail.Type:
-		return conflict("%s is no work, but a %s", b.ID, b.Type)
+		return conflict("%s is a %s and cannot be handed out as work", b.ID, b.Type)
 	case b.Status == beads.StatusClosed:
-		return conflict("%s is closed already: open it again with `gcity bead update %s --status "+
-			"open`, or make a new one", b.ID, b.ID)
+		return conflict("%s is closed: reopen it with `gcity bead update %s --status open`, or "+
+			"create another one", b.ID, b.ID)
 	case b.Assignee != "" && b.Assignee != to.agent && !force:
-		return conflict("%s is assigned to %s, and is %s: --force takes it away", b.ID, b.Assignee,
+		return conflict("%s is assigned to %s and is %s: use --force to take it away", b.ID,
+			b.Assignee,
 			b.Status)
 	}
 	return nil
 }
 
-// make makes work that is somebody's from the first moment.
+// make creates work that is assigned from its first moment.
 func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out *Slung) error {
 	store, err := s.Store(to.rig)
 	if err != nil {
@@ -197,7 +199,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	}
 	recipe, from := req.Formula, ""
 	byHabit := recipe == "" && to.recipe() != "" && !req.NoFormula
-	if byHabit { // what cannot be done afterwards is refused before anything is made
+	if byHabit { // refuse before anything is created
 		if _, err := s.cook(to.recipe(), to.rig,
 			valuesFor(beads.Bead{ID: "new", Title: req.Title}, req)); err != nil {
 			return err
@@ -208,7 +210,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 		own(&b)
 		out.Bead, err = store.Create(ctx, b)
 	} else {
-		from = ", made of " + recipe + ","
+		from = ", made from formula " + recipe + ","
 		out.Bead, err = s.molecule(ctx, store, recipe, to.rig, given(req.Vars), own)
 	}
 	if err != nil {
@@ -228,7 +230,8 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	return s.ask(ctx, store, req, to, out)
 }
 
-// give makes a bead somebody's: by assignee or label, or as his sling_query does it. Others may change it meanwhile.
+// give assigns a bead by assignee, by label, or by the agent's sling_query. Others may change the bead at the same
+// time.
 func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city.SlingRequest,
 	to *hand, out *Slung) error {
 	store, b := f.store, f.bead
@@ -265,7 +268,7 @@ func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city
 	return s.ask(ctx, store, req, to, out)
 }
 
-// query is the shell line that gives him work, "" if there is none of his own.
+// query returns the shell command that assigns work to this agent, "" if it has none of its own.
 func (h *hand) query() string {
 	if h.by == nil {
 		return ""
@@ -273,7 +276,7 @@ func (h *hand) query() string {
 	return h.by.SlingQuery
 }
 
-// recipe is the formula by which he does what he gets, "" if any way will do.
+// recipe returns the formula for work of this agent, "" if it has none.
 func (h *hand) recipe() string {
 	if h.by == nil {
 		return ""
@@ -281,7 +284,7 @@ func (h *hand) recipe() string {
 	return h.by.DefaultSlingFormula
 }
 
-// patch makes a bead the hand's, and nobody else's, as it stands.
+// patch returns the change that assigns a bead to this hand only.
 func (h *hand) patch(was beads.Bead) beads.Patch {
 	p := beads.Patch{Assignee: &h.agent, IfRev: &was.Rev}
 	for _, l := range was.Labels {
@@ -292,21 +295,22 @@ func (h *hand) patch(was beads.Bead) beads.Patch {
 	if h.pool != "" {
 		p.AddLabels = []string{city.PoolLabel + h.pool}
 	}
-	// whoever had begun it does not go on
+	// the previous assignee has started it and must not continue
 	if was.Status == beads.StatusInProgress && was.Assignee != h.agent {
 		p.Status = new(beads.StatusOpen)
 	}
 	return p
 }
 
-// ask runs the sling_query of whoever gets the work, in the place of his rig. {} is the bead's id.
+// ask runs the sling_query of the agent that gets the work, in the folder of the agent's rig. {} is replaced by the
+// bead's ID.
 func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequest, to *hand,
 	out *Slung) error {
 	if to.query() == "" {
 		return nil
 	}
 	failed := func(err error, output []byte) error {
-		text := fmt.Sprintf("%s: agents.sling_query did not hand %s to %s: %v",
+		text := fmt.Sprintf("%s: agents.sling_query failed to assign %s to %s: %v",
 			to.by.Origins["sling_query"], out.Bead.ID, to.name(), err)
 		if said := strings.TrimSpace(screen.Excerpt(output)); said != "" {
 			text += ": " + said
@@ -318,7 +322,7 @@ func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequ
 		return failed(err, nil)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, slingLimit,
-		fmt.Errorf("it had not ended after %s", slingLimit))
+		fmt.Errorf("it did not finish within %s", slingLimit))
 	defer cancel()
 	env = append(slices.Clip(env), "GC_SLING_TARGET="+to.name(), "GC_SLING_BEAD="+out.Bead.ID,
 		"GC_EVENT_DEPTH="+strconv.Itoa(req.Depth),
@@ -334,7 +338,7 @@ func (s *Slinger) ask(ctx context.Context, store beads.Store, req city.SlingRequ
 	if err != nil {
 		return failed(err, res.Output)
 	}
-	// it may have changed it; if it cannot be read, the one before will do
+	// the command may have changed the bead; if it cannot be read, use the previous version
 	if b, err := store.Get(ctx, out.Bead.ID); err == nil {
 		out.Bead = b
 	}

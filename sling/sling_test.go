@@ -140,15 +140,15 @@ func TestSlingTarget(t *testing.T) {
 		{"crew", yard.ID, "handed ya-1 to yard/crew", ""},
 		{"yard", yard.ID, "ya-1 is with yard/crew already", ""},
 		{"", yard.ID, "ya-1 is with yard/crew already", ""},
-		{"crew-2", yard.ID, "handed ya-1 to yard/crew-2; this member of its pool is not there now", city.NotFound},
-		{"yard/crew-2", yard.ID, "handed ya-1 to yard/crew-2; this member of its pool is not there now", ""},
+		{"crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", city.NotFound},
+		{"yard/crew-2", yard.ID, "handed ya-1 to yard/crew-2; this pool member is not running", ""},
 		{"ann", own.ID, "handed tw-1 to ann; it is suspended (by agent)", ""},
-		{"", own.ID, "to whom? tw-1 is the city's own", city.Invalid},
-		{"", bare.ID, "rig bare does not say who gets its work", city.Conflict},
+		{"", own.ID, "no target: tw-1 belongs to the city", city.Invalid},
+		{"", bare.ID, "rig bare has no default target for work", city.Conflict},
 		{"lost", own.ID, `no agent or pool is called "cruw"; did you mean`, city.Conflict},
 		{"croo", own.ID, `no agent, pool or rig is called "croo"`, city.NotFound},
-		{"ann", "tw-99", `there is no bead "tw-99"`, city.NotFound},
-		{"crw", "tw-99", `no agent, pool or rig is called "crw"; did you mean "crew"?; and there is no bead "tw-99"`, city.NotFound},
+		{"ann", "tw-99", `bead "tw-99" not found`, city.NotFound},
+		{"crw", "tw-99", `no agent, pool or rig is called "crw"; did you mean "crew"?; and bead "tw-99" not found`, city.NotFound},
 	} {
 		out, err := s.Sling(t.Context(), city.SlingRequest{Target: c.target, Bead: c.bead})
 		got := out.Message
@@ -244,7 +244,7 @@ func TestSlingQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Sling(t.Context(), city.SlingRequest{Target: "odd", Bead: b.ID})
-	if err == nil || !strings.Contains(err.Error(), "city.toml:10:15: agents.sling_query did not hand tw-1 to odd: exit 3: the hook is full") {
+	if err == nil || !strings.Contains(err.Error(), "city.toml:10:15: agents.sling_query failed to assign tw-1 to odd: exit 3: the hook is full") {
 		t.Error(err)
 	}
 }
@@ -267,7 +267,7 @@ func TestSlingTakesBack(t *testing.T) {
 		{city.SlingRequest{Target: "odd", Bead: b.ID, Formula: "polish"}, "tw-7"},
 	} {
 		out, err := s.Sling(t.Context(), c.req)
-		want := "exit 3: the hook is full; what was made for it is closed again: " + c.want
+		want := "exit 3: the hook is full; what was created for it is closed again: " + c.want
 		if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !strings.HasSuffix(e.Message, want) {
 			t.Errorf("%+v: %v", c.req, err)
 		}
@@ -332,9 +332,9 @@ func TestSlingLeavesWhatSomebodyHas(t *testing.T) {
 				t.Fatal(err)
 			}
 			err := <-failed
-			want := "what was made for it is closed again: tw-2"
+			want := "what was created for it is closed again: tw-2"
 			if c.left {
-				want = "tw-2 was made for it and is still there"
+				want = "tw-2 was created for it and could not be closed"
 			}
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q in it", err, want)
@@ -362,7 +362,7 @@ func TestSlingTakesBackFromTheSlower(t *testing.T) {
 		return recipe(name, rig)
 	}
 	_, err := s.Sling(t.Context(), city.SlingRequest{Target: "cook", Bead: b.ID})
-	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "what was made for it is closed again: tw-2") {
+	if err == nil || !strings.Contains(err.Error(), "assigned to ann") || !strings.HasSuffix(err.Error(), "what was created for it is closed again: tw-2") {
 		t.Error(err)
 	}
 	if root, err := stores[""].Get(t.Context(), "tw-2"); err != nil || root.Status != beads.StatusClosed {
@@ -376,7 +376,7 @@ func TestSlingRefused(t *testing.T) {
 	theirs := put(t, stores[""], beads.Bead{Title: "theirs", Assignee: "bob", Status: beads.StatusInProgress})
 	run := put(t, stores[""], beads.Bead{Title: "run", Type: city.RunType})
 	done := put(t, stores[""], beads.Bead{Title: "done", Status: beads.StatusClosed})
-	for id, want := range map[string]string{theirs.ID: "is assigned to bob, and is in_progress: --force", run.ID: "is no work, but a run", done.ID: "is closed already"} {
+	for id, want := range map[string]string{theirs.ID: "is assigned to bob and is in_progress: use --force", run.ID: "is a run and cannot be handed out as work", done.ID: "is closed: reopen"} {
 		_, err := s.Sling(t.Context(), city.SlingRequest{Target: "ann", Bead: id})
 		var e *city.Error
 		if !errors.As(err, &e) || e.Code != city.Conflict || !strings.Contains(e.Message, want) {

@@ -12,7 +12,7 @@ import (
 	"gcity/mail"
 )
 
-// target finds out who gets it.
+// target resolves the name of a target.
 func (s *Slinger) target(name string) (*hand, error) {
 	name = strings.TrimSpace(name)
 	to, err := s.City.Address(name)
@@ -29,8 +29,8 @@ func (s *Slinger) target(name string) (*hand, error) {
 	}
 	if rig.DefaultSlingTarget == "" {
 		return nil, &city.Error{Code: city.Conflict, Message: fmt.Sprintf(
-			"rig %s does not say who gets its work: name an agent or a pool, or write "+
-				"default_sling_target into its table at %s", name, rig.Origin)}
+			"rig %s has no default target for work: name an agent or a pool, or set "+
+				"default_sling_target in its table at %s", name, rig.Origin)}
 	}
 	for _, t := range []string{rig.Name + "/" + rig.DefaultSlingTarget, rig.DefaultSlingTarget} {
 		if to, err = s.City.Address(t); err != nil {
@@ -46,7 +46,7 @@ func (s *Slinger) target(name string) (*hand, error) {
 			suggest.NotFound("agent or pool", rig.DefaultSlingTarget, s.names()))}
 }
 
-// hand is the owner of an address; nil if that is a person's.
+// hand returns the owner of an address, or nil if the address is a person's.
 func (s *Slinger) hand(to string) *hand {
 	if pool, is := strings.CutPrefix(to, mail.PoolPrefix); is {
 		p, ok := s.City.Pool(pool)
@@ -60,7 +60,7 @@ func (s *Slinger) hand(to string) *hand {
 		return h
 	}
 	pool := s.City.PoolOf(to)
-	// its only member, who is there for as long as the pool counts work
+	// the only member; it runs as long as the pool counts work
 	if pool != "" && pool == to {
 		return s.hand(mail.PoolPrefix + pool)
 	}
@@ -76,7 +76,7 @@ func (s *Slinger) hand(to string) *hand {
 	}
 	p, _ := s.City.Pool(pool)
 	return &hand{agent: to, rig: p.Rig, by: s.declared(pool),
-		note: "; this member of its pool is not there now"}
+		note: "; this pool member is not running"}
 }
 
 func (s *Slinger) declared(name string) *config.Agent {
@@ -89,7 +89,7 @@ func (s *Slinger) declared(name string) *config.Agent {
 	return &s.Config.Agents[i]
 }
 
-// names are what may have been meant: of what belongs to a rig the last part as well.
+// names returns the candidates for a suggestion. Names that belong to a rig are listed with and without it.
 func (s *Slinger) names() []string {
 	var out []string
 	for i := range s.City.Agents {

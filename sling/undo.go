@@ -12,27 +12,27 @@ import (
 	"gcity/city"
 )
 
-// undoLimit is how long taking work back may take that could not be handed out.
+// undoLimit is the timeout for closing work that could not be handed out.
 const undoLimit = 20 * time.Second
 
-// takeBack closes what was made for work that could not be handed out, and adds to the reason what became of it.
+// takeBack closes what was created for work that could not be handed out. It adds the result to the reason.
 func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error) error {
-	// it may have failed because its time was over
+	// the context of the request may have expired
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	var gone, left []string
 	for i := len(out.made) - 1; i >= 0; i-- {
 		m := out.made[i]
 		if err := m.undo(ctx, req, out); err != nil {
-			left = append(left, fmt.Sprintf("%s was made for it and is still there (%v): `gcity "+
-				"bead close %s --steps` takes it away", m.root.ID, err, m.root.ID))
+			left = append(left, fmt.Sprintf("%s was created for it and could not be closed (%v): "+
+				"close it with `gcity bead close %s --steps`", m.root.ID, err, m.root.ID))
 			continue
 		}
 		gone = append(gone, m.root.ID)
 	}
 	text := why.Error()
 	if len(gone) > 0 {
-		text += "; what was made for it is closed again: " + strings.Join(gone, ", ")
+		text += "; what was created for it is closed again: " + strings.Join(gone, ", ")
 	}
 	for _, l := range left {
 		text += "; " + l
@@ -44,8 +44,8 @@ func (out *Slung) takeBack(ctx context.Context, req city.SlingRequest, why error
 	return e
 }
 
-// taken says what somebody has made of a bead since then, "" if it is nobody's: a sling_query may fail although the
-// work is given.
+// taken returns how a bead has been taken since it was created, "" if it has not. A sling_query may fail after it
+// has assigned the work.
 func taken(as, now beads.Bead) string {
 	newPool := func(l string) bool {
 		return strings.HasPrefix(l, city.PoolLabel) && !slices.Contains(as.Labels, l)
@@ -61,8 +61,8 @@ func taken(as, now beads.Bead) string {
 	return ""
 }
 
-// all is what was made as it is now, each before what is below it, and the bead that is done by it. It is an error
-// if somebody has any of it.
+// all returns the created beads in their present state, parents before children, and the bead that they describe.
+// It returns an error if an agent or pool has taken one of them.
 func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err error) {
 	root, err := m.store.Get(ctx, m.root.ID)
 	if err == nil && m.of.ID != "" {
@@ -80,24 +80,25 @@ func (m made) all(ctx context.Context) (line []beads.Bead, of beads.Bead, err er
 		line = append(line, steps...)
 	}
 	for i, b := range append(slices.Clone(line), of) {
-		as := beads.Bead{} // steps are made for nobody
+		as := beads.Bead{} // steps are created unassigned
 		switch i {
 		case 0:
 			as = m.root
 		case len(line):
 			as = m.of
-			if of.Metadata[city.MoleculeKey] != m.root.ID { // it is another's, but not by this
+			// another molecule has been attached to it
+			if of.Metadata[city.MoleculeKey] != m.root.ID {
 				continue
 			}
 		}
 		if how := taken(as, b); how != "" {
-			return nil, of, fmt.Errorf("%s is %s by now", b.ID, how)
+			return nil, of, fmt.Errorf("%s is already %s", b.ID, how)
 		}
 	}
 	return line, of, nil
 }
 
-// undo closes it with all that is below it, the lowest first, and lets the bead go that was to be done by it.
+// undo closes the created beads, children first, and detaches the molecule from its bead.
 func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error {
 	line, was, err := m.all(ctx)
 	if err != nil {
@@ -126,7 +127,7 @@ func (m made) undo(ctx context.Context, req city.SlingRequest, out *Slung) error
 	return nil
 }
 
-// tell notes the event of a change, if it is one.
+// tell records the event of a change, if the change has one.
 func (out *Slung) tell(was, now beads.Bead, req city.SlingRequest) {
 	if e := city.BeadEvent(&was, now, req.By, req.Depth); e.Type != "" {
 		out.Events = append(out.Events, e)

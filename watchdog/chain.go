@@ -2,24 +2,24 @@ package watchdog
 
 import "time"
 
-// Chain remembers what beats have done and whether that helped. A deed has failed if the next beat that can tell
-// finds no heartbeat since: after a wake that is the next one, unless a new session has begun meanwhile; after a
-// start or a restart, and with a new session, the next one that finds the session dead or very stale; one that
-// finds it being started or stopped cannot tell. Only a sign of the agent's own makes up for failed ones. The zero
-// value: nothing has been done.
+// Chain records the actions of a watchdog's beats and whether they helped. An action has failed if no heartbeat was
+// seen up to the next beat that can judge it. After a wake, that is the next beat, unless a new session has
+// started. After a start or a restart, and in a new session, it is the next beat that finds the session dead or
+// very stale. A beat during a start or stop judges nothing. Only a heartbeat of the agent itself resets the
+// failures. The zero value is a chain without actions.
 type Chain struct {
-	Failed int // deeds in a row that did not help
-	Wakes  int // of those, the newest ones in a row that were wakes
-	// decisions of a triage in a row that did less than the thresholds would, with no heartbeat in between
+	Failed int // actions in a row that did not help
+	Wakes  int // the newest of those that were wakes in a row
+	// triage decisions in a row that did less than the thresholds ask for, without a heartbeat in between
 	Spared int
 
-	did   Decision // that is not settled; "" = none
+	did   Decision // the action to be judged; "" = none
 	at    time.Time
-	stamp time.Time // of the newest heartbeat at the newest decision of Spared
+	stamp time.Time // time of the newest heartbeat at the last counted decision of Spared
 }
 
-// Before settles, at a beat, what the ones before have done. v is what the thresholds say now. It reports whether
-// the agent has recovered after something had failed.
+// Before judges the last action at the start of a beat. v is the verdict of the thresholds. It reports whether the
+// agent has recovered after failed actions.
 func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered bool) {
 	if c.did != "" && heartbeat.After(c.at) || c.Failed > 0 && v.Freshness == Fresh && !f.Never {
 		return Chain{Spared: c.Spared, stamp: c.stamp}, c.Failed > 0
@@ -37,8 +37,8 @@ func (c Chain) Before(heartbeat Sight, f Facts, v Verdict) (_ Chain, recovered b
 	return c, false
 }
 
-// Spare counts a decision of a triage. v is what the thresholds say at that time, and d is zero for a person's
-// decision, which no threshold overrules.
+// Spare counts a triage decision. v is the verdict of the thresholds at that time. d is zero for a person's
+// decision, which the thresholds never overrule.
 func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
 	if d == "" || !v.Decision.acts() || d.acts() {
 		c.Spared = 0
@@ -52,10 +52,10 @@ func (c Chain) Spare(heartbeat Sight, v Verdict, d Decision) Chain {
 	return c
 }
 
-// acts reports whether a decision is a remedy for an agent that is dead or very stale.
+// acts reports whether a decision tries to revive an agent that is dead or very stale.
 func (d Decision) acts() bool { return d == Start || d == Wake || d == Restart }
 
-// After takes what a beat has done.
+// After records what a beat has done.
 func (c Chain) After(d Decision, now time.Time) Chain {
 	if d.acts() {
 		c.did, c.at = d, now

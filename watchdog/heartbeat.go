@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// MaxHeartbeat bounds a heartbeat's file, in bytes.
+// MaxHeartbeat is the largest accepted heartbeat file, in bytes.
 const MaxHeartbeat = 64 << 10
 
-// ahead is how far in the future a heartbeat may be without a word about it: clocks of two machines differ.
+// ahead is the clock difference between machines that is accepted without a warning.
 const ahead = time.Minute
 
-// Heartbeat is what a heartbeat's file says.
+// Heartbeat is the content of a heartbeat file.
 type Heartbeat struct {
 	Stamp time.Time
 	Agents
 }
 
-// Agents is how many agents a watched agent reports as healthy and as unhealthy. nil = it does not report that.
+// Agents holds the numbers of healthy and unhealthy agents that a watched agent reports. nil = not reported.
 type Agents struct{ Healthy, Unhealthy *int }
 
-// Parse reads a heartbeat: a JSON object with a timestamp, in RFC 3339 or as seconds since 1970, whatever else it
-// has. Counts of agents that are not counts are ignored. The error follows "its heartbeat".
+// Parse reads a heartbeat: a JSON object with a timestamp, in RFC 3339 or in seconds since 1970. Other keys and
+// invalid counts are ignored. The error text continues the words "its heartbeat".
 func Parse(data []byte) (Heartbeat, error) {
 	if len(data) > MaxHeartbeat {
 		return Heartbeat{}, fmt.Errorf("is larger than %d KiB", MaxHeartbeat>>10)
@@ -41,7 +41,7 @@ func Parse(data []byte) (Heartbeat, error) {
 	}
 	if err := json.Unmarshal(data, &beat); err != nil {
 		return Heartbeat{},
-			errors.New(`is no JSON object like {"timestamp": "2026-01-02T18:30:00Z"}`)
+			errors.New(`is not a JSON object like {"timestamp": "2026-01-02T18:30:00Z"}`)
 	}
 	stamp := bytes.TrimSpace(beat.Timestamp)
 	if len(stamp) == 0 || bytes.Equal(stamp, []byte("null")) {
@@ -50,16 +50,16 @@ func Parse(data []byte) (Heartbeat, error) {
 	t, ok := moment(stamp)
 	if !ok || t.Year() < 1971 || t.Year() > 9999 {
 		return Heartbeat{},
-			fmt.Errorf(`has a "timestamp" that is no time: %.40s; write "2026-01-02T18:30:00Z"`,
+			fmt.Errorf(`has an invalid "timestamp": %.40s; write "2026-01-02T18:30:00Z"`,
 				strconv.QuoteToASCII(string(stamp)))
 	}
 	return Heartbeat{t, Agents{count(beat.Healthy), count(beat.Unhealthy)}}, nil
 }
 
-// maxCount bounds a number of agents that is believed.
+// maxCount is the largest number of agents that is accepted.
 const maxCount = 1_000_000
 
-// count reads a number of agents, nil if it is none.
+// count returns a number of agents, or nil if raw is not one.
 func count(raw []byte) *int {
 	n, err := strconv.Atoi(string(bytes.TrimSpace(raw)))
 	if err != nil || n < 0 || n > maxCount {
@@ -87,11 +87,11 @@ func moment(raw []byte) (time.Time, bool) {
 	return time.Unix(whole, int64((seconds-float64(whole))*1e9)).UTC(), true
 }
 
-// Ahead says that a heartbeat is dated in the future, "" if it is not.
+// Ahead returns a warning if a heartbeat is dated in the future, otherwise "".
 func Ahead(stamp, now time.Time) string {
 	if d := stamp.Sub(now); d > ahead {
-		return fmt.Sprintf("its heartbeat is dated %s ahead of this clock, and counts from when "+
-			"it was seen", text(d))
+		return fmt.Sprintf("its heartbeat is dated %s in the future; its age counts from when it "+
+			"was first seen", text(d))
 	}
 	return ""
 }

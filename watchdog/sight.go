@@ -2,19 +2,19 @@ package watchdog
 
 import "time"
 
-// Sight is how old something is that somebody else has dated. What it was dated is believed once, when it is first
-// seen; from then on its age grows with our own clock alone. So a clock that is set does not make anybody old, or
-// young again: what has changed between two looks is no older than the first of them, and what is dated in the
-// future is as old as the sight of it. The zero value has seen nothing.
+// Sight tracks the age of something that another clock has dated. The date is used once, when it is first seen.
+// After that the age grows with the local clock only, so setting a clock does not change it. A date that changed
+// between two looks is no older than the first look. A date in the future counts from the look that found it. The
+// zero value has seen nothing.
 type Sight struct {
-	Stamp time.Time // as it was dated; zero = nothing was seen
+	Stamp time.Time // the date as written; zero = nothing seen
 
-	age   time.Duration // at at
+	age   time.Duration // the age at time at
 	at    time.Time
-	vague bool // age is only the most that it can be
+	vague bool // age is only an upper bound
 }
 
-// See takes what a look shows; last is when the look before was, zero if there was none.
+// See records the result of a look. last is the time of the look before, zero if there was none.
 func (s Sight) See(stamp, last, now time.Time) Sight {
 	if stamp.IsZero() || stamp.Equal(s.Stamp) {
 		return s
@@ -26,7 +26,7 @@ func (s Sight) See(stamp, last, now time.Time) Sight {
 	return seen
 }
 
-// Age is how old it is now; not ok if nothing was seen.
+// Age returns the present age. ok is false if nothing was seen.
 func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
 	if s.Stamp.IsZero() {
 		return 0, false
@@ -34,7 +34,7 @@ func (s Sight) Age(now time.Time) (age time.Duration, ok bool) {
 	return max(0, s.age+now.Sub(s.at)), true
 }
 
-// Time is when it was dated by our own clock, as far as that is known; zero if nothing was seen.
+// Time returns the date by the local clock, as far as it is known; zero if nothing was seen.
 func (s Sight) Time() time.Time {
 	if s.Stamp.IsZero() {
 		return time.Time{}
@@ -42,11 +42,11 @@ func (s Sight) Time() time.Time {
 	return s.at.Add(-s.age)
 }
 
-// SeenAfter reports whether it was first seen after a time.
+// SeenAfter reports whether the date was first seen after t.
 func (s Sight) SeenAfter(t time.Time) bool { return !s.Stamp.IsZero() && s.at.After(t) }
 
-// After reports whether it may be from after a time: it was not seen before, and is not known to be older. What
-// somebody dates is often cut to the second.
+// After reports whether the date may be after t: it was first seen after t, and is not known to be older. Dates are
+// often cut to whole seconds.
 func (s Sight) After(t time.Time) bool {
 	return s.SeenAfter(t) && (s.vague || s.at.Add(time.Second-s.age).After(t))
 }

@@ -1,7 +1,8 @@
-// Package watchdog judges whether an agent is well, by what can be seen of it: whether its session lives, how old its
-// heartbeat is, whether mail waits for it. It has no clock and reads nothing: facts in, verdict out.
+// Package watchdog judges the health of an agent from observed facts: whether its session is alive, how old its
+// heartbeat is, and whether mail is waiting. It has no clock and reads nothing.
 //
-// An age below fresh is fresh, one above very stale is very stale, and both bounds themselves lie between: stale.
+// An age below the fresh threshold is fresh, and an age above the very-stale threshold is very stale. The
+// thresholds themselves and the ages between them are stale.
 package watchdog
 
 import (
@@ -9,57 +10,57 @@ import (
 	"time"
 )
 
-// Decision is what a beat does about whom it watches.
+// Decision is what a beat does about the watched agent.
 type Decision string
 
 const (
 	Start   Decision = "start"
 	Wake    Decision = "wake"
-	Restart Decision = "restart" // in place of Wake, where nothing can be typed
+	Restart Decision = "restart" // instead of Wake, where nothing can be typed
 	Nudge   Decision = "nudge"
 	Nothing Decision = "nothing"
 )
 
-// Freshness classes an age.
+// Freshness is a class of ages.
 type Freshness string
 
 const (
 	Fresh     Freshness = "fresh"
 	Stale     Freshness = "stale"
 	VeryStale Freshness = "very stale"
-	Dead      Freshness = "dead" // no session lives, whatever the age
+	Dead      Freshness = "dead" // no session is alive, whatever the age
 )
 
-// Spec is what is declared. 0 < Fresh < VeryStale.
+// Spec holds the configured thresholds. 0 < Fresh < VeryStale.
 type Spec struct {
 	Fresh, VeryStale time.Duration
 }
 
-// Facts are what a beat has found.
+// Facts are the observations of one beat.
 type Facts struct {
 	Alive  bool
-	Gone   string // how an agent without a session stands: "exited: exit 1"
-	Starts bool   // it is being started just now
-	Stops  bool   // its session is being stopped
-	Called bool   // it is started by somebody's beats alone: that it has no session says nothing
+	Gone   string // state of an agent without a session: "exited: exit 1"
+	Starts bool   // a start is in progress
+	Stops  bool   // a stop is in progress
+	Called bool   // only beats start it, so a missing session is normal
 
-	Age      time.Duration // of the newest heartbeat, or of the session where that is younger
-	Never    bool          // there is no heartbeat of this session: Age is the session's
-	Problem  string        // why the file counts as none
-	Mail     int           // unread
+	Age      time.Duration // of the newest heartbeat, or of the session if that is younger
+	Never    bool          // this session has no heartbeat; Age is the session's
+	Problem  string        // why the heartbeat file is ignored
+	Mail     int           // unread messages
 	Frozen   bool          // its process is stopped by a signal
-	Silent   time.Duration // since its newest output
+	Silent   time.Duration // time since its last output
 	Speaks   bool          // Silent is known
-	Stuck    bool          // it has work, and has been silent for longer than it may
-	Gate     string        // the gate that its work awaits; "" = none
-	CannotBe string        // why nothing can be typed into it; "" = it can
-	Wakes    int           // wakes in a row that failed
+	Stuck    bool          // it has work and has been silent for too long
+	Gate     string        // the gate that its work waits for; "" = none
+	CannotBe string        // why nothing can be typed into it; "" = typing works
+	Wakes    int           // failed wakes in a row
 }
 
 // maxWakes is the number of failed wakes after which a stopped process is restarted.
 const maxWakes = 2
 
-// Deaf returns why another wake is useless, "" if it is not.
+// Deaf returns why another wake is useless, or "".
 func (f *Facts) Deaf() string {
 	if f.CannotBe == "" && f.Frozen && f.Wakes >= maxWakes {
 		return fmt.Sprintf("%d wakes failed", f.Wakes)
@@ -67,14 +68,14 @@ func (f *Facts) Deaf() string {
 	return f.CannotBe
 }
 
-// Verdict is what the thresholds make of facts.
+// Verdict is the result of the thresholds.
 type Verdict struct {
 	Decision  Decision
 	Freshness Freshness
-	Reason    string // one clause, for a person
+	Reason    string // one clause, for people
 }
 
-// Class is how fresh an age is.
+// Class returns the freshness of an age.
 func (s Spec) Class(age time.Duration) Freshness {
 	switch {
 	case age < s.Fresh:
@@ -85,7 +86,7 @@ func (s Spec) Class(age time.Duration) Freshness {
 	return VeryStale
 }
 
-// Class is how fresh facts are.
+// Class returns the freshness of an agent.
 func Class(s Spec, f Facts) Freshness {
 	if !f.Alive && !f.Called {
 		return Dead
@@ -93,7 +94,7 @@ func Class(s Spec, f Facts) Freshness {
 	return s.Class(f.Age)
 }
 
-// Judge decides by thresholds alone.
+// Judge applies the thresholds.
 func Judge(s Spec, f Facts) Verdict {
 	v := Verdict{Decision: Nothing, Freshness: Class(s, f)}
 	switch v.Freshness {
@@ -112,7 +113,7 @@ func Judge(s Spec, f Facts) Verdict {
 		case !f.Alive:
 			v.Decision = Start
 		case f.Stops:
-			v.Reason += "; it is being stopped"
+			v.Reason += "; a stop is in progress"
 		case f.Deaf() != "":
 			v.Decision = Restart
 			v.Reason += "; " + f.Deaf()
@@ -123,11 +124,11 @@ func Judge(s Spec, f Facts) Verdict {
 		v.Reason = fmt.Sprintf("%s, %s or more", f.age(), text(s.Fresh))
 		switch {
 		case f.Mail == 0:
-			v.Reason += ", and no mail waits"
+			v.Reason += ", and no mail is waiting"
 		case !f.Alive:
 			v.Reason += ", and " + letters(f.Mail) + ", for its next beat"
 		case f.Stops:
-			v.Reason += ", and " + letters(f.Mail) + ", but it is being stopped"
+			v.Reason += ", and " + letters(f.Mail) + ", but a stop is in progress"
 		case f.CannotBe != "":
 			v.Reason += ", and " + letters(f.Mail) + ", but " + f.CannotBe
 		default:
@@ -141,7 +142,7 @@ func Judge(s Spec, f Facts) Verdict {
 	return v
 }
 
-// Silence is how long an agent has printed nothing, in words; "" if nobody can tell.
+// Silence describes how long an agent has printed nothing, "" if that is unknown.
 func (f *Facts) Silence() string {
 	if !f.Speaks {
 		return ""
@@ -149,7 +150,7 @@ func (f *Facts) Silence() string {
 	return "it has printed nothing for " + text(f.Silent)
 }
 
-// besides is what a person should know, though it decides nothing.
+// besides returns facts that a person should know although they decide nothing.
 func (f *Facts) besides() string {
 	out := ""
 	if f.Frozen {
@@ -159,7 +160,7 @@ func (f *Facts) besides() string {
 		out += "; it has work, and " + f.Silence()
 	}
 	if f.Gate != "" {
-		out += "; its work awaits the gate " + f.Gate
+		out += "; its work waits for the gate " + f.Gate
 	}
 	if f.Problem != "" {
 		out += "; " + f.Problem
@@ -170,7 +171,7 @@ func (f *Facts) besides() string {
 func (f *Facts) age() string {
 	switch {
 	case f.Called:
-		return "nothing has been heard of it for " + text(f.Age)
+		return "no sign of life for " + text(f.Age)
 	case f.Never:
 		return "no heartbeat in the " + text(f.Age) + " of its session"
 	}
@@ -179,12 +180,12 @@ func (f *Facts) age() string {
 
 func letters(n int) string {
 	if n == 1 {
-		return "1 message waits"
+		return "1 message is waiting"
 	}
-	return fmt.Sprintf("%d messages wait", n)
+	return fmt.Sprintf("%d messages are waiting", n)
 }
 
-// text is a time span in as few words as say it.
+// text formats a duration in few words.
 func text(d time.Duration) string {
 	switch {
 	case d >= time.Hour:

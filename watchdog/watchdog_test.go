@@ -33,10 +33,10 @@ func TestJudge(t *testing.T) {
 		{"dead, and somebody starts it", Facts{Starts: true, Gone: "starting, as declared"}, Nothing, Dead, "it has no session yet: it is starting, as declared"},
 		{"just now", at(0, 5), Nothing, Fresh, "its heartbeat is 0s old"},
 		{"a moment before it is stale", at(spec.Fresh-tick, 5), Nothing, Fresh, "5m old"},
-		{"stale from there on, and mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message waits"},
-		{"stale, and no mail", at(spec.Fresh, 0), Nothing, Stale, "no mail waits"},
-		{"stale to the end", at(spec.VeryStale, 2), Nudge, Stale, "2 messages wait"},
-		{"stale to the end, without mail", at(spec.VeryStale, 0), Nothing, Stale, "no mail waits"},
+		{"stale from there on, and mail", at(spec.Fresh, 1), Nudge, Stale, "its heartbeat is 5m old, 5m or more, and 1 message is waiting"},
+		{"stale, and no mail", at(spec.Fresh, 0), Nothing, Stale, "no mail is waiting"},
+		{"stale to the end", at(spec.VeryStale, 2), Nudge, Stale, "2 messages are waiting"},
+		{"stale to the end, without mail", at(spec.VeryStale, 0), Nothing, Stale, "no mail is waiting"},
 		{"beyond", at(spec.VeryStale+tick, 0), Wake, VeryStale, "its heartbeat is 15m old, more than 15m"},
 		{"beyond, and mail", at(spec.VeryStale+tick, 2), Wake, VeryStale, "more than 15m"},
 		{"a day", at(25*time.Hour+10*time.Minute, 0), Wake, VeryStale, "25h10m old"},
@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 		{"frozen", with(func(f *Facts) { f.Age, f.Frozen = time.Hour, true }), Wake, VeryStale, "SIGSTOP"},
 		{"broken", with(func(f *Facts) { f.Problem = "its heartbeat is empty" }), Nothing, Fresh, "; its heartbeat is empty"},
 		{"stuck", with(func(f *Facts) { f.Stuck, f.Speaks, f.Silent = true, true, 90*time.Second }), Nothing, Fresh, "it has printed nothing for 1m30s"},
-		{"called, at rest", called(at(time.Minute, 0)), Nothing, Fresh, "nothing has been heard of it for 1m"},
+		{"called, at rest", called(at(time.Minute, 0)), Nothing, Fresh, "no sign of life for 1m"},
 		{"called, late", called(at(spec.Fresh, 1)), Nothing, Stale, "for its next beat"},
 		{"called, silent", called(at(spec.VeryStale+tick, 1)), Start, VeryStale, "more than 15m"},
 	} {
@@ -150,10 +150,10 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"": "is empty", " \n": "is empty", "2026-01-02T18:30:00Z": "is no JSON object", `"now"`: "is no JSON object", `{"timestamp": "20`: "is no JSON object",
-		"{}": `has no "timestamp"`, `{"timestamp": null}`: `has no "timestamp"`, `{"timestamp": "now"}`: "is no time", `{"timestamp": true}`: "is no time",
-		`{"timestamp": -5}`: "is no time", `{"timestamp": 1e99}`: "is no time", `{"timestamp": "2026-01-02"}`: "is no time", `{"timestamp": 5}`: "is no time",
-		strings.Repeat(" ", MaxHeartbeat+1): "is larger than 64 KiB", "[]": "is no JSON object",
+		"": "is empty", " \n": "is empty", "2026-01-02T18:30:00Z": "is not a JSON object", `"now"`: "is not a JSON object", `{"timestamp": "20`: "is not a JSON object",
+		"{}": `has no "timestamp"`, `{"timestamp": null}`: `has no "timestamp"`, `{"timestamp": "now"}`: "has an invalid \"timestamp\"", `{"timestamp": true}`: "has an invalid \"timestamp\"",
+		`{"timestamp": -5}`: "has an invalid \"timestamp\"", `{"timestamp": 1e99}`: "has an invalid \"timestamp\"", `{"timestamp": "2026-01-02"}`: "has an invalid \"timestamp\"", `{"timestamp": 5}`: "has an invalid \"timestamp\"",
+		strings.Repeat(" ", MaxHeartbeat+1): "is larger than 64 KiB", "[]": "is not a JSON object",
 	} {
 		if got, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%.60q: %v, %v, want %q", text, got, err, says)
@@ -198,7 +198,7 @@ func FuzzParse(f *testing.F) {
 
 func TestAhead(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	for d, says := range map[time.Duration]string{-time.Hour: "", 0: "", time.Minute: "", time.Minute + 1: "1m ahead", 3 * time.Hour: "3h ahead"} {
+	for d, says := range map[time.Duration]string{-time.Hour: "", 0: "", time.Minute: "", time.Minute + 1: "1m in the future", 3 * time.Hour: "3h in the future"} {
 		if got := Ahead(now.Add(d), now); !strings.Contains(got, says) || (got == "") != (says == "") {
 			t.Errorf("%s: %q", d, got)
 		}
