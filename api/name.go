@@ -16,8 +16,8 @@ func nameOf(noun kind, escaped string) (string, error) {
 	case bead, letter:
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
-			return "", &city.Error{Code: city.Invalid, Message: "that is no bead's id: letters, " +
-				"digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
+			return "", &city.Error{Code: city.Invalid, Message: "invalid ID of a bead: use letters, " +
+				"digits, \".\", \"_\" and \"-\", and begin with a letter or digit"}
 		}
 		return id, nil
 	}
@@ -71,8 +71,8 @@ func validPart(s string) bool {
 }
 
 func badName(what string) error {
-	return &city.Error{Code: city.Invalid, Message: "that is no name of " + article(what) +
-		": letters, digits, \".\", \"_\" and \"-\" make one, the first a letter or digit"}
+	return &city.Error{Code: city.Invalid, Message: "invalid name of " + article(what) +
+		": use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"}
 }
 
 func article(what string) string {

@@ -66,9 +66,9 @@ b3 broken
 b4:rig:demo broken
   demo/low/automations/b4/automation.toml:4:8: automation.pool: rig demo has no pool "alone"; the city has one, but it does not work for a rig: add a pool to the rig, or make this an automation of the city
 c1 broken
-  city/automations/c1/automation.toml:3:11: automation.formula: there is no formula "nosuch"; there are asks, bad, plain
+  city/automations/c1/automation.toml:3:11: automation.formula: formula "nosuch" not found; the formulas are asks, bad, plain
 c2 broken
-  city/automations/c2/automation.toml:3:11: automation.formula: there is no formula "pain"; did you mean "plain"?
+  city/automations/c2/automation.toml:3:11: automation.formula: formula "pain" not found; did you mean "plain"?
 c3 broken
   city/automations/c3/automation.toml:3:11: automation.formula: asks needs the variable goal; set goal = "…" below [automation.vars]
 c3b broken

@@ -131,7 +131,7 @@ only manual "low"
 b broken
   city/automations/b/automation.toml:2:8: automation.gate: unknown gate "never"; the gates are cooldown, cron, condition, event and manual
 bad name:rig:demo broken
-  demo/low/automations/bad name/automation.toml: the folder's name, which is the automation's, "bad name" is no name: letters, digits, ".", "_" and "-" make one, the first a letter or digit
+  demo/low/automations/bad name/automation.toml: the folder's name, which is the automation's, invalid name "bad name": use letters, digits, ".", "_" and "-", and begin with a letter or digit
 folder broken
   city/automations/folder/automation.toml: it is not a regular file
 `)

@@ -172,7 +172,7 @@ func TestMisplacedNames(t *testing.T) {
 		"agent kill worker-7":                    {exit.CodeFailed, "demo/worker-7 is not there now: its pool demo/worker wants 3 of at most 12"},
 		"agent kill worker-13":                   {exit.CodeFailed, `there is no agent "worker-13"`},
 		"agent suspend wroker":                   {exit.CodeFailed, `there is no agent or pool "wroker", did you mean "worker"?`},
-		"pool scale wrker 3":                     {exit.CodeFailed, `there is no pool "wrker", did you mean "worker"?`},
+		"pool scale wrker 3":                     {exit.CodeFailed, `pool "wrker" not found; did you mean "worker"?`},
 		"pool scale worker three":                {exit.CodeUsage, "neither a number nor auto"},
 		"pool scale worker":                      {exit.CodeUsage, "N|auto is missing: gcity pool scale"},
 		"pool show":                              {exit.CodeUsage, "NAME is missing"},

@@ -128,7 +128,7 @@ func (d *decoder) poolOf(o *override) {
 			names = append(names, a.Qualified())
 		}
 	}
-	msg := fmt.Sprintf("there is no pool %q", target)
+	msg := fmt.Sprintf("pool %q not found", target)
 	if near := keys.Suggest(target, names); near != "" {
 		msg += fmt.Sprintf("; did you mean %q?", near)
 	}

@@ -335,7 +335,7 @@ func TestNameOfTheFolder(t *testing.T) {
 		t.Errorf("%v, %v", c, err)
 	}
 	_, err := Parse("/srv/my city", []byte("[workspace]\n"))
-	if want := `city.toml: workspace.name: is missing, and the folder's name cannot stand in for it: "my city" is no name: letters, digits, ".", "_" and "-" make one, the first a letter or digit; "my-city" would do`; err == nil || err.Error() != want {
+	if want := `city.toml: workspace.name: is missing, and the folder's name cannot stand in for it: invalid name "my city": use letters, digits, ".", "_" and "-", and begin with a letter or digit; "my-city" would be valid`; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 }

@@ -76,15 +76,15 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 	agent := "[[agents]]\nname = \"a\"\n"
 	for _, tt := range []struct{ text, prompt, want string }{
 		{agent + "prompt_template = \"p\"\n", "a\nb {{if}}",
-			"p:2:3: is no template: missing value for if; the text is used as it is (asked for " +
+			"p:2:3: is not a valid template: missing value for if; the text is used verbatim (asked for " +
 				"at city.toml:3:19)"},
 		{agent + "prompt_template = \"p\"\n", "a\nask {{requester}}",
-			"p:2:7: is no template: function \"requester\" not defined; the text is used as it " +
-				"is (asked for at city.toml:3:19)"},
+			"p:2:7: is not a valid template: function \"requester\" not defined; the text is used " +
+				"verbatim (asked for at city.toml:3:19)"},
 		{agent + "prompt_template = \"p\"\n" + "[[agents]]\nname = \"b\"\n" +
 			"prompt_template = \"p\"\n", "{{template \"x\" .}}",
-			"p:1:13: uses the fragment \"x\", and there is none; there are s; the text is used " +
-				"as it is (asked for at city.toml:3:19)"},
+			"p:1:13: uses the fragment \"x\", which does not exist; there are s; the text is used " +
+				"verbatim (asked for at city.toml:3:19)"},
 		{agent + "prompt_template = \"q\"\n" + "[[agents]]\nname = \"b\"\n" +
 			"prompt_template = \"q\"\n", "",
 			"city.toml:3:19: agents.prompt_template: cannot be read: DIR/q: no such file " +
@@ -93,11 +93,11 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 			"\"../q\" leaves the city's folder; " +
 			"write the absolute path \"UP/q\" if that is meant" + failed},
 		{agent + "prompt_template = \"p\"\ninject_fragments = [\"x\"]\n", "",
-			"city.toml:4:20: agents.inject_fragments: there is no fragment \"x\"; there are s; " +
-				"it is left out"},
+			"city.toml:4:20: agents.inject_fragments: fragment \"x\" not found; there are s; " +
+				"it is ignored"},
 		{"[workspace]\nglobal_fragments = [\"x\"]\n" + agent + "prompt_template = \"p\"\n", "",
-			"city.toml:2:20: workspace.global_fragments: there is no fragment \"x\"; there are " +
-				"s; it is left out"},
+			"city.toml:2:20: workspace.global_fragments: fragment \"x\" not found; there are " +
+				"s; it is ignored"},
 		{agent + "overlay_dir = \"o\"\n", "",
 			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is put into the " +
 				"working folder"},

@@ -96,7 +96,7 @@ func TestAPromptThatCannotBeFilledInKeepsTheAgentFromStarting(t *testing.T) {
 	r, w := prompted(t, "a\n{{slice .AgentName 9 10}}", "arg", "")
 	s := w.Spec
 	err := r.tell(t.Context(), w, &s)
-	if err == nil || !strings.HasPrefix(err.Error(), "its prompt p.md.tmpl:2: cannot be filled in: ") {
+	if err == nil || !strings.HasPrefix(err.Error(), "its prompt p.md.tmpl:2: cannot be rendered: ") {
 		t.Error(err)
 	}
 }

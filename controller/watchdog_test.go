@@ -122,10 +122,10 @@ func TestHeartbeatFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, says := range map[string]string{
-		put("torn", `{"timestamp":"2026-01-`):         "its heartbeat, torn, is no JSON object",
+		put("torn", `{"timestamp":"2026-01-`):         "its heartbeat, torn, is not a JSON object",
 		put("huge", strings.Repeat(" ", 1<<20)):       "its heartbeat, huge, is larger than 64 KiB",
 		put("empty", ""):                              "its heartbeat, empty, is empty",
-		put("hostile", "{\"timestamp\":\"\x1b[2J\"}"): "its heartbeat, hostile, is no JSON object",
+		put("hostile", "{\"timestamp\":\"\x1b[2J\"}"): "its heartbeat, hostile, is not a JSON object",
 		dir:         "is not a regular file",
 		"/dev/zero": "its heartbeat, /dev/zero, is not a regular file",
 	} {

@@ -10,31 +10,32 @@ import (
 	"gcity/internal/toml"
 )
 
-// maxCooked bounds all texts of a molecule together, in bytes.
+// maxCooked is the limit of all texts of a molecule together, in bytes.
 const maxCooked = 4 << 20
 
-// maxHeading is how much of a description makes a title, in bytes.
+// maxHeading is the longest part of a description that becomes a title, in bytes.
 const maxHeading = 120
 
-// Molecule is a formula made into work: a root, and a child for each step. Who keeps it keeps all of it or nothing.
+// Molecule is a formula expanded into work: a root, and a child for each step. A store must keep all of it or
+// nothing.
 type Molecule struct {
 	Root  Item
 	Steps []Item // in the order of the formula
 }
 
-// Item is one piece of a molecule, fit to be kept as it stands.
+// Item is one piece of a molecule, ready to be stored.
 type Item struct {
-	Ref string // of the root the formula's name, of a step its id
-	// one line, at most MaxTitle bytes; of the root the beginning of its description, else the name
+	Ref string // the formula's name for the root, the step's ID for a step
+	// one line, at most MaxTitle bytes; for the root the start of its description, otherwise the name
 	Title       string
 	Description string
 	Needs       []string // refs of the steps before it
 }
 
-// Cook makes a molecule with values for variables. {{name}} is replaced in titles and descriptions where name is
-// declared, by the value, else the default, else nothing; what is not declared stays as it is written, and what is
-// put in is not looked through again. The error says which variable is missing, unknown, or makes a title that is
-// none; one that is required is missing where its value is empty.
+// Cook makes a molecule from values for the variables. In titles and descriptions it replaces {{name}} by the
+// value, or by the default, or by nothing, if name is declared. Undeclared names stay as written. Inserted values
+// are not expanded again. The error names a variable that is missing or unknown, or that makes a title invalid. A
+// required variable with an empty value is missing.
 func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 	values, err := f.values(vars)
 	if err != nil {
@@ -56,15 +57,15 @@ func Cook(f *Formula, vars map[string]string) (Molecule, error) {
 			return Molecule{}, err
 		}
 		if size += len(item.Title) + len(item.Description); size > maxCooked {
-			return Molecule{}, fmt.Errorf("formula %s comes to more than %d MB with these "+
-				"variables; say less in them", f.Name, maxCooked>>20)
+			return Molecule{}, fmt.Errorf("formula %s expands to more than %d MB with these "+
+				"variables; use shorter values", f.Name, maxCooked>>20)
 		}
 		m.Steps[i] = item
 	}
 	return m, nil
 }
 
-// values are those of all declared variables.
+// values returns the values of all declared variables.
 func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 	var names []string
 	out := make(map[string]string, len(f.Vars))
@@ -94,17 +95,17 @@ func (f *Formula) values(vars map[string]string) (map[string]string, error) {
 				near)
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("formula %s has no variables, so %q cannot be given to it",
+			return nil, fmt.Errorf("formula %s has no variables, so %q cannot be set",
 				f.Name, name)
 		}
-		return nil, fmt.Errorf("formula %s has no variable %q; it has %s", f.Name, name,
+		return nil, fmt.Errorf("formula %s has no variable %q; its variables are %s", f.Name, name,
 			strings.Join(names, ", "))
 	}
 	return out, nil
 }
 
 func (f *Formula) title(s Step, values map[string]string) (string, error) {
-	// A value of several lines is a value all the same: it makes one line of a title.
+	// A value of several lines is valid: it becomes one line of a title.
 	title := strings.Join(strings.FieldsFunc(replace(s.Title, values), hidden), " ")
 	switch title = strings.TrimSpace(title); {
 	case title == "":
@@ -112,13 +113,14 @@ func (f *Formula) title(s Step, values map[string]string) (string, error) {
 			f.Name, s.ID, s.Title)
 	case len(title) > MaxTitle:
 		return "", fmt.Errorf("formula %s: the title of step %s has %d bytes with these "+
-			"variables; %d are the most, and the "+
-			"description takes more", f.Name, s.ID, len(title), MaxTitle)
+			"variables; the limit is %d. Put longer text into the description", f.Name, s.ID,
+			len(title), MaxTitle)
 	}
 	return title, nil
 }
 
-// heading is the title of a molecule: the first line of its description, cut where it is long, else the formula's name.
+// heading returns the title of a molecule: the first line of its description, shortened if it is long, otherwise
+// the formula's name.
 func heading(name, description string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(description), "\n")
 	title := strings.TrimSpace(strings.Join(strings.FieldsFunc(first, hidden), " "))
@@ -139,18 +141,18 @@ func (f *Formula) text(what, text string, values map[string]string) (string, err
 	out := replace(text, values)
 	switch {
 	case len(out) > MaxText:
-		return "", fmt.Errorf("formula %s: %s has %d bytes with these variables; %d are the most",
+		return "", fmt.Errorf("formula %s: %s has %d bytes with these variables; the limit is %d",
 			f.Name, what, len(out), MaxText)
 	case strings.IndexByte(out, 0) >= 0:
-		return "", fmt.Errorf("formula %s: %s has a NUL character with these variables; "+
-			"take it out", f.Name, what)
+		return "", fmt.Errorf("formula %s: %s contains a NUL character with these "+
+			"variables; remove it", f.Name, what)
 	}
 	return out, nil
 }
 
-// replace puts values in for {{name}}. It stops once there is more than anybody will keep.
+// replace inserts values for {{name}}. It stops when the text is longer than a store accepts.
 func replace(text string, values map[string]string) string {
-	const longest = MaxName + 20 // a mark between its braces, with some room for blanks
+	const longest = MaxName + 20 // the text between the braces, with room for blanks
 	var b strings.Builder
 	for len(values) > 0 && b.Len() <= MaxText {
 		open := strings.Index(text, "{{")
@@ -164,7 +166,7 @@ func replace(text string, values map[string]string) string {
 			b.WriteString(text[:open])
 			b.WriteString(value)
 			text = inner[end+2:]
-		} else { // the next mark may begin inside of what looked like one
+		} else { // the next variable may begin inside of what looked like one
 			b.WriteString(text[:open+1])
 			text = text[open+1:]
 		}
@@ -173,15 +175,15 @@ func replace(text string, values map[string]string) string {
 	return b.String()
 }
 
-// Progress is how far a step of a molecule is.
+// Progress is the state of a step of a molecule.
 type Progress struct {
 	Ref    string
 	Needs  []string // refs
 	Closed bool
 }
 
-// Next finds the first open step whose needs are closed, in the order given; false when there is none: all is done, or
-// what is open waits for something that is open or gone.
+// Next returns the first open step whose needs are closed, in the given order. It returns false if there is none:
+// all steps are closed, or the open ones wait for steps that are open or missing.
 func Next(steps []Progress) (Progress, bool) {
 	closed := make(map[string]bool, len(steps))
 	for _, s := range steps {

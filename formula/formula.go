@@ -1,6 +1,5 @@
-// Package formula turns recipes for work into work: it reads *.formula.toml files, says what is wrong with them and
-// where, finds the one that counts among layers of folders, and cooks it into a molecule: plain values that
-// somebody else keeps.
+// Package formula expands recipes into work. It reads *.formula.toml files, reports their errors with positions,
+// selects one file per name among layers of folders, and cooks it into a molecule: plain values for a store.
 package formula
 
 import (
@@ -11,29 +10,29 @@ import (
 	"gcity/internal/toml"
 )
 
-// Suffix ends the name of every formula's file. What stands before it is the name by which a formula is asked for.
+// Suffix ends the file name of every formula. The part before it is the name used in commands.
 const Suffix = ".formula.toml"
 
-// What a formula may be at most.
+// Limits of a formula.
 const (
 	MaxSize  = 256 << 10 // bytes of a file
 	MaxSteps = 1000
 	MaxVars  = 100
-	MaxName  = 64  // letters of a name, an id, a variable
-	MaxTitle = 500 // bytes of a title, cooked
+	MaxName  = 64  // characters of a name, an ID, a variable
+	MaxTitle = 500 // bytes of a title after cooking
 	MaxText  = 256 << 10
 )
 
-// Formula is a recipe that has been read and found valid.
+// Formula is a recipe that was read and is valid.
 type Formula struct {
 	Name        string
-	Description string // may have {{variables}}, as titles and descriptions of steps may
+	Description string // may contain {{variables}}, as titles and descriptions of steps may
 	Version     string
 	Vars        []Var  // in the order of the file
 	Steps       []Step // in the order of the file, at least one
 	Source      string // the file
 
-	// Warnings are what is worth saying about the file although it is valid.
+	// Warnings are remarks about a valid file.
 	Warnings toml.Problems
 }
 
@@ -41,7 +40,7 @@ type Formula struct {
 type Var struct {
 	Name        string
 	Description string
-	Required    bool // to be given, unless there is a default
+	Required    bool // a value is required, unless there is a default
 	Default     string
 	HasDefault  bool
 }
@@ -49,10 +48,10 @@ type Var struct {
 // Step is one piece of work.
 type Step struct {
 	ID, Title, Description string
-	Needs                  []string // ids of the steps that come before it
+	Needs                  []string // IDs of the steps that must be done before it
 }
 
-// Parse reads a formula. file is what problems call it. The error is a toml.Problems: everything that is wrong.
+// Parse reads a formula. file is its name in problems. The error is a toml.Problems with all errors.
 func Parse(file string, data []byte) (*Formula, error) {
 	return read(toml.Read(file, data, MaxSize), file)
 }
@@ -85,7 +84,7 @@ func read(doc *toml.Doc, file string) (*Formula, error) {
 	}
 	if stem, ok := strings.CutSuffix(file[strings.LastIndexByte(file, '/')+1:], Suffix); ok &&
 		stem != f.Name {
-		root.Warn("formula", "is %q, but the file is called %s: it is asked for as %q", f.Name,
+		root.Warn("formula", "is %q, but the file is called %s; commands use the name %q", f.Name,
 			stem+Suffix, stem)
 	}
 	f.Warnings = doc.Warnings()
@@ -103,18 +102,18 @@ func nameOf(t toml.Table, key, missing string) string {
 	return name
 }
 
-// NotAName says why text cannot name a formula, a step or an automation; "" if it can.
+// NotAName returns why a text is not a valid name of a formula, a step or an automation, "" if it is valid.
 func NotAName(text string) string {
 	switch {
 	case text == "":
 		return "is empty; write a name"
 	case len(text) > MaxName:
-		return fmt.Sprintf("is %d letters long; %d are the most", len(text), MaxName)
+		return fmt.Sprintf("is %d characters long; the limit is %d", len(text), MaxName)
 	case strings.ContainsFunc(text, func(r rune) bool {
 		return !letter(r) && !strings.ContainsRune("._-", r)
 	}) || !letter(rune(text[0])):
-		return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the "+
-			"first a letter or digit", text)
+		return fmt.Sprintf(
+			`invalid name %q: use letters, digits, ".", "_" and "-", and begin with a letter or digit`, text)
 	}
 	return ""
 }
@@ -123,7 +122,7 @@ func letter(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
 
-// version may be written as a number too.
+// version may also be a number.
 func version(t toml.Table) string {
 	if !t.Has("version") {
 		return ""
@@ -140,12 +139,12 @@ func vars(root toml.Table) []Var {
 	var out []Var
 	for _, name := range table.Keys() {
 		if len(out) == MaxVars {
-			table.Wrong(name, "is one variable too many; %d are the most", MaxVars)
+			table.Wrong(name, "is one variable too many; the limit is %d", MaxVars)
 			break
 		}
 		if !isVar(name) {
-			table.Wrong(name, "%q is no variable: letters, digits, \"_\" and \"-\" make one, the "+
-				"first a letter or \"_\"", name)
+			table.Wrong(name,
+				`invalid variable %q: use letters, digits, "_" and "-", and begin with a letter or "_"`, name)
 		}
 		t, _ := table.Table(name)
 		v := Var{Name: name, Description: t.Text("description"),
@@ -156,7 +155,7 @@ func vars(root toml.Table) []Var {
 				t.Wrong("default", "must be a string: put it in quotes")
 			}
 			if v.Required {
-				t.Wrong("default", "is never used, since required = true wants a value; keep "+
+				t.Wrong("default", "is never used, because required = true demands a value; keep "+
 					"one of the two")
 			}
 		}
@@ -179,10 +178,10 @@ func steps(root toml.Table) []Step {
 	tables := root.Tables("steps")
 	switch {
 	case !root.Has("steps"), root.Empty("steps"):
-		root.Wrong("", "a formula needs steps: write [[steps]] with an id and a title for each")
+		root.Wrong("", "a formula needs steps: add [[steps]] with an id and a title for each")
 		return nil
 	case len(tables) > MaxSteps:
-		tables[MaxSteps].Wrong("", "is one step too many; %d are the most", MaxSteps)
+		tables[MaxSteps].Wrong("", "is one step too many; the limit is %d", MaxSteps)
 		return nil
 	}
 	out := make([]Step, len(tables))
@@ -191,7 +190,7 @@ func steps(root toml.Table) []Step {
 		s := &out[i]
 		s.ID = nameOf(t, "id", "this step has no id; every step needs one: id = \"…\"")
 		if before, twice := first[s.ID]; twice && s.ID != "" {
-			t.Wrong("id", "there is a step %q on line %d already", s.ID, before.Place("id").Line)
+			t.Wrong("id", "step %q already exists on line %d", s.ID, before.Place("id").Line)
 		} else {
 			first[s.ID] = t
 		}
@@ -200,11 +199,11 @@ func steps(root toml.Table) []Step {
 			t.Wrong("title", "this step has no title; every step needs one: title = \"…\"")
 		}
 		if strings.ContainsFunc(s.Title, hidden) {
-			t.Wrong("title", "is of several lines or has characters that do not show; a title is "+
-				"one line of text")
+			t.Wrong("title", "has several lines or invisible characters; a title is one "+
+				"line of text")
 		}
 		s.Description = t.Text("description")
-		// the second is what other programs call it
+		// the second is the name that other programs use
 		s.Needs = append(t.Texts("needs"), t.Texts("depends_on")...)
 		t.Slips("id", "title", "description", "needs", "depends_on")
 	}
@@ -212,7 +211,7 @@ func steps(root toml.Table) []Step {
 	return out
 }
 
-// hidden are the characters that end a line or do not show.
+// hidden reports whether a character ends a line or is invisible.
 func hidden(r rune) bool {
 	return r < ' ' || 0x7f <= r && r < 0xa0 || r == 0x2028 || r == 0x2029
 }
@@ -225,7 +224,7 @@ func ids(all []Step) []string {
 	return out
 }
 
-// Unmet lists the variables that have to be given when the formula is cooked.
+// Unmet returns the variables that need a value when the formula is cooked.
 func (f *Formula) Unmet() []string {
 	var out []string
 	for _, v := range f.Vars {

@@ -72,8 +72,8 @@ func TestLimits(t *testing.T) {
 		fmt.Fprintf(&chain, "[[steps]]\nid='s%d'\ntitle='x'\nneeds=['s%d']\n", i, (i+1)%MaxSteps)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"steps": {steps.String(), "f:3002:1: steps: is one step too many; 1000 are the most"},
-		"vars":  {vars.String() + "[[steps]]\nid='a'\ntitle='a'\n", "f:102:1: vars.v100: is one variable too many; 100 are the most"},
+		"steps": {steps.String(), "f:3002:1: steps: is one step too many; the limit is 1000"},
+		"vars":  {vars.String() + "[[steps]]\nid='a'\ntitle='a'\n", "f:102:1: vars.v100: is one variable too many; the limit is 100"},
 		"chain": {chain.String(), "f:5:8: steps.needs: these steps wait for each other: s0 → s1 → s2"},
 		"size":  {strings.Repeat("#", MaxSize+1), "f: the file is larger than 256 kB; is it the right one?"},
 	} {
@@ -149,14 +149,14 @@ func TestWhatCannotBeCooked(t *testing.T) {
 	}{
 		"missing": {f, nil, "formula mol needs the variable what (the thing); give it a value"},
 		"unknown": {f, map[string]string{"what": "x", "waht": "y"}, `formula mol has no variable "waht"; did you mean "what"?`},
-		"far off": {f, map[string]string{"what": "x", "zzzzzz": "y"}, `formula mol has no variable "zzzzzz"; it has what, how, note`},
-		"no vars": {none, map[string]string{"a": "x"}, `formula none has no variables, so "a" cannot be given to it`},
+		"far off": {f, map[string]string{"what": "x", "zzzzzz": "y"}, `formula mol has no variable "zzzzzz"; its variables are what, how, note`},
+		"no vars": {none, map[string]string{"a": "x"}, `formula none has no variables, so "a" cannot be set`},
 		"empty":   {f, map[string]string{"what": " \n"}, "formula mol needs the variable what (the thing); give it a value"},
 		"blank":   {blank, map[string]string{"v": "\n"}, `formula blank: the title of step b, "{{ v }}", is empty with these variables`},
 		"long":    {f, map[string]string{"what": long}, "formula mol: the title of step a has 510 bytes with these variables"},
-		"NUL":     {f, map[string]string{"what": "x\x00"}, "formula mol: its description has a NUL character"},
+		"NUL":     {f, map[string]string{"what": "x\x00"}, "formula mol: its description contains a NUL character"},
 		"marks":   {marks, map[string]string{"v": strings.Repeat("x", 1000)}, "formula marks: the description of step a has 4"},
-		"wide":    {wide, map[string]string{"v": strings.Repeat("x", 200<<10)}, "formula wide comes to more than 4 MB"},
+		"wide":    {wide, map[string]string{"v": strings.Repeat("x", 200<<10)}, "formula wide expands to more than 4 MB"},
 	} {
 		m, err := Cook(c.f, c.vars)
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || len(m.Steps) > 0 {

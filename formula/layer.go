@@ -16,23 +16,22 @@ import (
 
 // Layer is a folder of formulas, and of automations in its folder "automations". Layers are listed lowest first.
 type Layer struct {
-	Dir   string // absolute; it need not exist
-	Title string // for people: "city", "topology base", "rig demo"
-	Rig   string // whose layer it is, "" = the city's
-	Root  string // of the topology that it is part of, "" = none
+	Dir   string // absolute; it may be missing
+	Title string // for display: "city", "topology base", "rig demo"
+	Rig   string // the rig that it belongs to, "" = the city
+	Root  string // folder of its topology, "" = none
 }
 
-// Source is the file that counts under one name.
+// Source is the file that is used for one name.
 type Source struct {
 	Name  string // without Suffix
 	Path  string
 	Layer Layer
 }
 
-// Resolve finds the formulas of layers: for each file name the highest layer wins whole, also with a file that is
-// broken. What a lower layer has under that name is then not used in its stead: it would be other work than was
-// meant. The result is in name order. With an error nothing is known of the layers: a folder that cannot be read is
-// not an empty one.
+// Resolve finds the formulas of layers. For each file name the highest layer wins completely, even if its file is
+// broken: the file of a lower layer would be other work than was meant. The result is sorted by name. With an error
+// the result is unknown: a folder that cannot be read is not treated as empty.
 func Resolve(layers []Layer) ([]Source, error) {
 	found := map[string]Source{}
 	for _, l := range layers {
@@ -55,7 +54,7 @@ func Resolve(layers []Layer) ([]Source, error) {
 	}), nil
 }
 
-// Find reads the formula of this name from what Resolve found. An unknown name is an error that says what was meant.
+// Find reads the formula of a name from the result of Resolve. The error for an unknown name suggests another one.
 func Find(name string, among []Source) (*Formula, error) {
 	i, ok := slices.BinarySearchFunc(among, name, func(s Source, name string) int {
 		return cmp.Compare(s.Name, name)
@@ -68,11 +67,11 @@ func Find(name string, among []Source) (*Formula, error) {
 		names[i] = s.Name
 	}
 	if near := toml.Meant(name, names); near != "" {
-		return nil, fmt.Errorf("there is no formula %q; did you mean %q?", name, near)
+		return nil, fmt.Errorf("formula %q not found; did you mean %q?", name, near)
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("there is no formula %q, nor any other", name)
+		return nil, fmt.Errorf("formula %q not found: there are no formulas", name)
 	}
-	return nil, fmt.Errorf("there is no formula %q; there are %s", name,
+	return nil, fmt.Errorf("formula %q not found; the formulas are %s", name,
 		strings.Join(some(names), ", "))
 }

@@ -12,17 +12,18 @@ import (
 	"gcity/internal/disk"
 )
 
-// Linked says what Link did, as names of formulas in order.
+// Linked is the result of Link, as sorted names of formulas.
 type Linked struct {
 	Made, Removed []string
-	// real files that stand where a link would be; they are left alone, and win
+	// regular files in the place of links; they are kept and take precedence
 	Kept []string
 }
 
-// Link makes dir, a folder in a scope's ".beads", show the winners: a symbolic link for each, named like its file.
-// Both folders are made if need be, see disk.OwnFolder. Every link in dir that is named like a formula belongs to
-// Link, so one that no winner has is removed; real files are never touched. Each link comes and changes in one
-// step, and a second run with the same winners changes nothing. On an error the rest is done all the same.
+// Link updates dir, a folder in a scope's ".beads", so that it contains one symbolic link for each winner, named
+// like its file. It creates both folders if necessary, see disk.OwnFolder. All links in dir that are named like a
+// formula belong to Link: it removes those without a winner. It never touches regular files. Each link changes in
+// one step, and a second run with the same winners changes nothing. After an error it continues with the other
+// links.
 func Link(dir string, winners []Source) (Linked, error) {
 	var done Linked
 	var errs []error
@@ -32,7 +33,7 @@ func Link(dir string, winners []Source) (Linked, error) {
 			err = disk.MkdirAll(dir, 0o700)
 		}
 		if err != nil {
-			return done, fmt.Errorf("cannot make the folder of formulas: %w", err)
+			return done, fmt.Errorf("cannot create the folder of formulas: %w", err)
 		}
 	}
 	entries, err := disk.ReadDir(dir)
@@ -47,7 +48,7 @@ func Link(dir string, winners []Source) (Linked, error) {
 		}
 		if err := disk.Remove(filepath.Join(dir, e.Name())); err != nil &&
 			!errors.Is(err, fs.ErrNotExist) {
-			errs = append(errs, fmt.Errorf("cannot remove a link to a formula that is no more: %w",
+			errs = append(errs, fmt.Errorf("cannot remove the link to a removed formula: %w",
 				err))
 			continue
 		}
@@ -57,7 +58,7 @@ func Link(dir string, winners []Source) (Linked, error) {
 		made, kept, err := link(filepath.Join(dir, s.Name+Suffix), s.Path)
 		switch {
 		case err != nil:
-			errs = append(errs, fmt.Errorf("cannot link the formula %s: %w", s.Name, err))
+			errs = append(errs, fmt.Errorf("cannot link formula %s: %w", s.Name, err))
 		case made:
 			done.Made = append(done.Made, s.Name)
 		case kept:

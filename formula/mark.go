@@ -6,8 +6,8 @@ import (
 	"gcity/internal/toml"
 )
 
-// strangers warns of {{marks}} that no variable is declared for: they stay as they are written, which is meant
-// where they are for somebody else, and a slip where they are near to one that there is.
+// strangers warns about {{names}} that are not declared as variables. They stay as written, which may be intended
+// for another program, or be a typing error of a declared name.
 func (f *Formula) strangers(root toml.Table) {
 	names := make([]string, len(f.Vars))
 	for i, v := range f.Vars {
@@ -19,11 +19,11 @@ func (f *Formula) strangers(root toml.Table) {
 				continue
 			}
 			if near := toml.Meant(name, names); near != "" {
-				t.Warn(key, "{{%s}} is no variable and stays as it is written; did you "+
-					"mean {{%s}}?", name, near)
+				t.Warn(key, "{{%s}} is not a variable and stays as it is; did you mean {{%s}}?",
+					name, near)
 			} else {
-				t.Warn(key, "{{%s}} is no variable and stays as it is written; write [vars.%s] "+
-					"if it is to be one", name, name)
+				t.Warn(key, "{{%s}} is not a variable and stays as it is; add [vars.%s] "+
+					"to declare it", name, name)
 			}
 		}
 	}
@@ -34,7 +34,7 @@ func (f *Formula) strangers(root toml.Table) {
 	}
 }
 
-// marks are the names that stand between {{ and }}, each once.
+// marks returns the names between {{ and }}, each once.
 func marks(text string) (names []string) {
 	seen := map[string]bool{}
 	for {

@@ -8,7 +8,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// needs checks what steps say they need: that it exists, and that no steps wait for each other.
+// needs checks that the needs of all steps exist, and that no steps wait for each other.
 func needs(all []Step, tables []toml.Table) {
 	names, sound := ids(all), true
 	at := make(map[string]int, len(all))
@@ -21,13 +21,13 @@ func needs(all []Step, tables []toml.Table) {
 			_, there := at[need]
 			switch near := toml.Meant(need, names); {
 			case slices.Contains(s.Needs[:j], need):
-				tables[i].WrongItem(key, item, "%q is named twice", need)
+				tables[i].WrongItem(key, item, "%q is listed twice", need)
 			case there:
 				continue
 			case near != "":
-				tables[i].WrongItem(key, item, "there is no step %q; did you mean %q?", need, near)
+				tables[i].WrongItem(key, item, "step %q not found; did you mean %q?", need, near)
 			default:
-				tables[i].WrongItem(key, item, "there is no step %q; there are %s", need,
+				tables[i].WrongItem(key, item, "step %q not found; the steps are %s", need,
 					toml.List(some(names)))
 			}
 			sound = false
@@ -43,7 +43,7 @@ func needs(all []Step, tables []toml.Table) {
 	}
 }
 
-// written is where the i-th need of a step stands.
+// written returns the position of the i-th need of a step.
 func written(t toml.Table, i int) (key string, item int) {
 	if n := len(t.Texts("needs")); i >= n {
 		return "depends_on", i - n
@@ -51,7 +51,7 @@ func written(t toml.Table, i int) (key string, item int) {
 	return "needs", i
 }
 
-// some keeps a list short enough to be read.
+// some shortens a list for display.
 func some(names []string) []string {
 	if len(names) > 12 {
 		return append(slices.Clone(names[:12]), "more")
@@ -59,7 +59,7 @@ func some(names []string) []string {
 	return names
 }
 
-// waiting names a cycle step by step.
+// waiting describes a cycle step by step.
 func waiting(ring []string) string {
 	if len(ring) == 1 {
 		return "step " + ring[0] + " waits for itself"
@@ -72,8 +72,8 @@ func waiting(ring []string) string {
 	return "these steps wait for each other: " + strings.Join(append(shown, ring[0]), " → ")
 }
 
-// cycles finds rings of steps that wait for each other, each once, beginning with the step that comes first in the
-// file. Steps are walked depth first without recursion: a chain may be as long as the formula.
+// cycles returns the cycles of steps that wait for each other, each once, beginning with the step that comes first
+// in the file. The walk is depth first without recursion, because a chain may be as long as the formula.
 func cycles(all []Step, at map[string]int) [][]string {
 	const (
 		fresh = iota
@@ -81,7 +81,7 @@ func cycles(all []Step, at map[string]int) [][]string {
 		done
 	)
 	state := make([]int, len(all))
-	next := make([]int, len(all)) // the need that is looked at next
+	next := make([]int, len(all)) // the next need to visit
 	var rings [][]string
 	for start := range all {
 		path := []int{start}
@@ -106,7 +106,7 @@ func cycles(all []Step, at map[string]int) [][]string {
 	return rings
 }
 
-// ring gives the ids of a cycle, turned so that the first in the file leads.
+// ring returns the IDs of a cycle, beginning with the step that comes first in the file.
 func ring(all []Step, path []int) []string {
 	first := slices.Index(path, slices.Min(path))
 	out := make([]string, len(path))

@@ -12,26 +12,25 @@ import (
 	"gcity/internal/disk"
 )
 
-// The formulas that come with the program. They are of no particular city: a layer above may have others by their
-// names.
+// The formulas that are part of gcity. They belong to no particular city, and any layer can override them.
 //
 //go:embed system/*.formula.toml
 var system embed.FS
 
-// System writes the formulas that come with the program below the city's runtime folder, into system/formulas, and
-// gives them as the lowest layer. That folder is the program's own: what does not come with it is removed from
-// there. Files that are as they should be are not written again.
+// System writes the built-in formulas below the city's runtime folder, into system/formulas, and returns that
+// folder as the lowest layer. The folder belongs to gcity: other files in it are removed. Files that are up to date
+// are not written again.
 func System(runtime string) (Layer, error) {
 	dir := filepath.Join(runtime, "system", "formulas")
 	if err := unpack(dir); err != nil {
-		return Layer{}, fmt.Errorf("cannot write the formulas that come with gcity: %w", err)
+		return Layer{}, fmt.Errorf("cannot write the built-in formulas: %w", err)
 	}
 	return Layer{Dir: dir, Title: "gcity"}, nil
 }
 
-// Shipped are the names of the formulas that come with the program, in order.
+// Shipped returns the names of the built-in formulas, sorted.
 func Shipped() []string {
-	entries, _ := system.ReadDir("system") // it is part of the program
+	entries, _ := system.ReadDir("system") // the file system is embedded
 	out := make([]string, len(entries))
 	for i, e := range entries {
 		out[i] = strings.TrimSuffix(e.Name(), Suffix)

@@ -1,9 +1,9 @@
-// Package hooks writes the files by which agents of several kinds ask the city on their own: for their prompt when they
-// begin, for mail before each turn, for work when they are done. What somebody else has in such a file stays.
+// Package hooks writes the files by which several kinds of agents call gcity: for their prompt when they start, for
+// mail before each turn, for work when they are idle. Other content of such a file is kept.
 //
 // # Concurrency
 //
-// Whoever installs into one folder takes turns; Install does not see to that.
+// Callers must not install into the same folder at the same time.
 package hooks
 
 import (
@@ -22,37 +22,37 @@ import (
 	"gcity/internal/disk"
 )
 
-// maxFile is how large a file may be that something is added to, in bytes.
+// maxFile is the size of the largest file that hooks are added to, in bytes.
 const maxFile = 4 << 20
 
 //go:embed files/opencode.js
 var opencode string
 
-// hook is one line of shell that an agent runs at an event of its.
+// hook is one shell command that an agent runs at one of its events.
 type hook struct {
 	event   string
-	matcher string // which of the event's occasions; "" = all
+	matcher string // selects occasions of the event; "" = all
 	line    string
-	has     string // a line that has this is this hook, whoever wrote it
+	has     string // a command that contains this is this hook
 }
 
 // kind is one kind of agent.
 type kind struct {
 	name   string
 	file   string // in its working folder
-	others string // a file that somebody else writes for the same; "" = there is none
-	text   string // the whole file, ours alone; "" = JSON with these hooks in it
+	others string // a foreign file for the same purpose; "" = none
+	text   string // the complete file; "" = JSON with these hooks in it
 	hooks  []hook
-	// each hook is an entry of its own, with "bash"; else entries have a matcher and a list of hooks
+	// each hook is an entry with "bash"; otherwise entries have a matcher and a list of hooks
 	flat bool
 }
 
-// guarded is a line that does nothing for whoever uses the folder without being an agent of a city.
+// guarded returns a command that does nothing outside of a gcity agent.
 func guarded(line string) string { return `test -z "$GC_AGENT" || ` + line }
 
 func of(event, line string) hook { return hook{event: event, line: guarded(line), has: line} }
 
-// kinds are all that hooks can be installed for.
+// kinds returns all kinds of agents that hooks can be installed for.
 func kinds() []kind {
 	const prime, mail, work = "gc prime --hook", "gc mail check --inject", "gc hook --inject"
 	return []kind{
@@ -73,7 +73,7 @@ func kinds() []kind {
 	}
 }
 
-// Kinds are the names of the agents that hooks can be installed for.
+// Kinds returns the names of the agents that hooks can be installed for.
 func Kinds() []string {
 	var out []string
 	for _, k := range kinds() {
@@ -82,20 +82,20 @@ func Kinds() []string {
 	return out
 }
 
-// Report is what an installation did.
+// Report is the result of an installation.
 type Report struct {
-	Written  []string // files that are new, or have something added
-	Problems []string // files that were left as they are, and why
+	Written  []string // files that were created or extended
+	Problems []string // files that were not changed, and why
 }
 
-// Install sees to it that a folder has the hook files of these kinds. A second time it changes nothing. Nothing is
-// written outside of the folder, whatever links are in it. What cannot be done is a problem of the report: an agent
-// can do without.
+// Install writes the hook files of the given kinds into a folder. A second call changes nothing. It writes nothing
+// outside of the folder, whatever links it contains. Failures are problems in the report, because agents work
+// without hooks.
 func Install(dir string, names []string) Report {
 	var r Report
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		r.Problems = append(r.Problems, fmt.Sprintf("hooks cannot be installed: %v", err))
+		r.Problems = append(r.Problems, fmt.Sprintf("cannot install hooks: %v", err))
 		return r
 	}
 	defer root.Close()
@@ -106,10 +106,10 @@ func Install(dir string, names []string) Report {
 			continue
 		}
 		k := kinds()[at]
-		disk.SweepTemps(root, path.Dir(k.file)) // of an installation that was killed
+		disk.SweepTemps(root, path.Dir(k.file)) // left by an installation that was killed
 		written, err := k.install(root)
 		if err != nil {
-			r.Problems = append(r.Problems, fmt.Sprintf("the hooks of %s are not installed: %s %v",
+			r.Problems = append(r.Problems, fmt.Sprintf("cannot install the hooks of %s: %s %v",
 				name, k.file, plainly(err)))
 		}
 		if written {
@@ -148,7 +148,7 @@ func (k *kind) install(root *os.Root) (written bool, err error) {
 	return true, replace(root, k.file, text, mode)
 }
 
-// read reads a kind's file; nil if there is none.
+// read returns a kind's file, nil if it does not exist.
 func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	info, err := root.Lstat(k.file)
 	switch {
@@ -157,9 +157,9 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	case err != nil:
 		return nil, 0, err
 	case !info.Mode().IsRegular():
-		return nil, 0, errors.New("is no file of this folder: it is left as it is")
+		return nil, 0, errors.New("is not a file of this folder, and was not changed")
 	case info.Size() > maxFile:
-		return nil, 0, fmt.Errorf("is larger than %d MB: it is left as it is", maxFile>>20)
+		return nil, 0, fmt.Errorf("is larger than %d MB, and was not changed", maxFile>>20)
 	}
 	f, err := root.Open(k.file)
 	if err != nil {
@@ -170,11 +170,11 @@ func (k *kind) read(root *os.Root) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), err
 }
 
-// begins is what the first line of a file of ours says before the sum of the rest: whoever changes the rest has
-// made it his.
+// begins is the start of the first line of a generated file, before the hash of the rest. A file with another hash
+// belongs to the user.
 const begins = "// gcity, sha256 "
 
-// whole is what a file of ours is to be, nil if it may stay.
+// whole returns the content of a generated file, nil if it is up to date or belongs to the user.
 func (k *kind) whole(old []byte) []byte {
 	first, rest, _ := strings.Cut(string(old), "\n")
 	if old != nil && (first != begins+sum(rest) || rest == k.text) {
@@ -188,7 +188,7 @@ func sum(text string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// replace writes a file whole or not at all.
+// replace writes a file completely or not at all.
 func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err
@@ -203,7 +203,7 @@ func replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {
-		_ = root.Remove(temp) // the error says enough
+		_ = root.Remove(temp) // the error is returned below
 	}
 	return err
 }

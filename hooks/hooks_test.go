@@ -128,12 +128,12 @@ func TestInstallKeepsWhatIsThere(t *testing.T) {
 
 func TestInstallLeavesWhatItDoesNotUnderstand(t *testing.T) {
 	for text, want := range map[string]string{
-		"{ // mine\n}":              "the hooks of claude are not installed: .claude/settings.json is no JSON (invalid character '/' looking for beginning of object key string): it is left as it is",
-		"[]":                        "the hooks of claude are not installed: .claude/settings.json is no object: it is left as it is",
-		`{"hooks": []}`:             `the hooks of claude are not installed: .claude/settings.json has "hooks", which is no object: it is left as it is`,
-		`{"hooks": {"Stop": {}}}`:   `the hooks of claude are not installed: .claude/settings.json has no list of hooks for Stop: it is left as it is`,
-		`{"hooks": {"Stop": null}}`: `the hooks of claude are not installed: .claude/settings.json has no list of hooks for Stop: it is left as it is`,
-		`{"a": "` + strings.Repeat("x", maxFile) + `"}`: "the hooks of claude are not installed: .claude/settings.json is larger than 4 MB: it is left as it is",
+		"{ // mine\n}":              "cannot install the hooks of claude: .claude/settings.json is not valid JSON (invalid character '/' looking for beginning of object key string), and was not changed",
+		"[]":                        "cannot install the hooks of claude: .claude/settings.json is not an object, and was not changed",
+		`{"hooks": []}`:             `cannot install the hooks of claude: .claude/settings.json has "hooks", which is not an object, and was not changed`,
+		`{"hooks": {"Stop": {}}}`:   `cannot install the hooks of claude: .claude/settings.json has no list of hooks for Stop, and was not changed`,
+		`{"hooks": {"Stop": null}}`: `cannot install the hooks of claude: .claude/settings.json has no list of hooks for Stop, and was not changed`,
+		`{"a": "` + strings.Repeat("x", maxFile) + `"}`: "cannot install the hooks of claude: .claude/settings.json is larger than 4 MB, and was not changed",
 	} {
 		dir := t.TempDir()
 		put(t, filepath.Join(dir, claude), text)

@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// member is one of a JSON object. Objects are kept as lists, so that they come out in the order in which somebody
-// wrote them.
+// member is a member of a JSON object. Objects are lists, to keep the order of the file.
 type member struct {
 	key   string
 	value json.RawMessage
 }
 
-// object reads the members of one.
+// object reads the members of an object.
 func object(data json.RawMessage) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	open, err := d.Token()
@@ -24,7 +23,7 @@ func object(data json.RawMessage) ([]member, error) {
 		return nil, err
 	}
 	if open != json.Delim('{') {
-		return nil, errors.New("is no object")
+		return nil, errors.New("is not an object")
 	}
 	var out []member
 	for d.More() {
@@ -43,7 +42,7 @@ func object(data json.RawMessage) ([]member, error) {
 	return out, err
 }
 
-// written is an object as JSON.
+// written returns an object as JSON.
 func written(members []member) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -59,16 +58,16 @@ func written(members []member) json.RawMessage {
 	return b.Bytes()
 }
 
-// raw is a value as JSON, with <, > and & as they are.
+// raw returns a value as JSON, without escaping <, > and &.
 func raw(v any) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // strings, numbers, and lists of them: there is nothing that it could refuse
+	_ = e.Encode(v) // strings, numbers and lists of them cannot fail
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// find is a member of a key; nil if there is none.
+// find returns the member with a key, nil if there is none.
 func find(members []member, key string) *member {
 	for i := range members {
 		if members[i].key == key {
@@ -78,7 +77,7 @@ func find(members []member, key string) *member {
 	return nil
 }
 
-// merged is a file with the hooks of a kind in it, nil if it has them all. What is no JSON is left alone.
+// merged returns a file with the hooks of a kind added, nil if it has all of them. It does not change invalid JSON.
 func (k *kind) merged(old []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(old)) == 0 {
 		old = []byte("{}")
@@ -88,11 +87,12 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	}
 	if !json.Valid(old) {
 		var any any
-		return nil, fmt.Errorf("is no JSON (%v): it is left as it is", json.Unmarshal(old, &any))
+		return nil, fmt.Errorf("is not valid JSON (%v), and was not changed",
+			json.Unmarshal(old, &any))
 	}
 	file, err := object(old)
 	if err != nil {
-		return nil, fmt.Errorf("%w: it is left as it is", err)
+		return nil, fmt.Errorf("%w, and was not changed", err)
 	}
 	if find(file, "hooks") == nil {
 		file = append(file, member{"hooks", json.RawMessage("{}")})
@@ -100,7 +100,7 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	in := find(file, "hooks")
 	events, err := object(in.value)
 	if err != nil {
-		return nil, fmt.Errorf("has \"hooks\", which %w: it is left as it is", err)
+		return nil, fmt.Errorf("has \"hooks\", which %w, and was not changed", err)
 	}
 	changed := false
 	for _, h := range k.hooks {
@@ -122,7 +122,7 @@ func (k *kind) merged(old []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// add appends a hook to those of its event, unless it is there.
+// add appends a hook to those of its event, unless it is present.
 func (k *kind) add(events *[]member, h hook) (bool, error) {
 	at := find(*events, h.event)
 	if at == nil {
@@ -134,7 +134,7 @@ func (k *kind) add(events *[]member, h hook) (bool, error) {
 	}
 	var entries []json.RawMessage
 	if err := json.Unmarshal(at.value, &entries); err != nil || entries == nil {
-		return false, fmt.Errorf("has no list of hooks for %s: it is left as it is", h.event)
+		return false, fmt.Errorf("has no list of hooks for %s, and was not changed", h.event)
 	}
 	entries = append(entries, k.entry(h))
 	at.value = slices.Concat([]byte("["), bytes.Join(asBytes(entries), []byte(",")), []byte("]"))
@@ -149,7 +149,7 @@ func asBytes(entries []json.RawMessage) [][]byte {
 	return out
 }
 
-// entry is a hook as its kind of agent has it.
+// entry returns a hook in the form of its kind of agent.
 func (k *kind) entry(h hook) json.RawMessage {
 	if k.flat {
 		return written([]member{{"type", raw("command")}, {"bash", raw(h.line)},
@@ -160,7 +160,7 @@ func (k *kind) entry(h hook) json.RawMessage {
 		{"hooks", slices.Concat([]byte("["), one, []byte("]"))}})
 }
 
-// indentOf is what a file is indented by: two blanks where it does not tell.
+// indentOf returns the indentation of a file, two blanks if it has none.
 func indentOf(old []byte) string {
 	for line := range bytes.Lines(old) {
 		if in := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; len(in) > 0 &&

@@ -10,26 +10,26 @@ import (
 	"gcity/internal/disk"
 )
 
-// record is what was copied into a folder.
+// record lists what was copied into a folder.
 type record struct {
 	Folder string          `json:"folder"`
 	Files  map[string]mark `json:"files"` // by path
 }
 
-// mark is one file that was copied.
+// mark is one copied file.
 type mark struct {
 	From   string `json:"from"` // the overlay's folder
 	Source string `json:"source"`
-	// of what lies there; it is another one than its source's after Own
+	// of the file in the folder; after Own it differs from the source's
 	Hash string `json:"sha256"`
 }
 
-// recall reads what was copied before. A record that cannot be read is none: what lies there is somebody's then.
+// recall reads the record of copied files. Without a readable record, all existing files count as foreign.
 func recall(file, folder string) (*record, error) {
 	r := &record{}
 	data, err := disk.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("what was copied before cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the record of copied files: %w", err)
 	}
 	if err != nil || json.Unmarshal(data, r) != nil || r.Folder != folder || r.Files == nil {
 		r = &record{Folder: folder, Files: map[string]mark{}}
@@ -46,13 +46,13 @@ func remember(file string, r *record) error {
 		err = disk.Save(file, append(data, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("what was copied cannot be remembered: %w", err)
+		return fmt.Errorf("cannot write the record of copied files: %w", err)
 	}
 	return nil
 }
 
-// Own remembers what lies in the folder to now as what was copied there: whoever calls it has added to these files,
-// which were Ours, and they go on following the overlay. What was never copied stays unknown.
+// Own records the present content of files as copied content. The caller has added to these files, which were Ours,
+// and they must continue to follow the overlay. Files that were never copied stay foreign.
 func Own(to, memory string, paths []string) error {
 	file := fileOf(memory, to)
 	known, err := recall(file, to)
@@ -83,5 +83,5 @@ func Own(to, memory string, paths []string) error {
 	return remember(file, known)
 }
 
-// fileOf is where it is remembered what was copied into a folder.
+// fileOf returns the path of the record for a folder.
 func fileOf(memory, to string) string { return filepath.Join(memory, sum([]byte(to))[:16]+".json") }

@@ -1,9 +1,9 @@
-// Package overlay puts files of a folder beside those that are in another, never over them: what is there stays as
-// it is, unless it was put there before and nobody has changed it since.
+// Package overlay copies the files of one folder into another. It never replaces a file, except for one that it
+// copied before and that has not changed since.
 //
 // # Concurrency
 //
-// Whoever applies overlays to one folder takes turns; Apply does not see to that.
+// Callers must not apply overlays to the same folder at the same time.
 package overlay
 
 import (
@@ -21,9 +21,9 @@ import (
 	"gcity/internal/disk"
 )
 
-// What an overlay may have at most.
+// Limits of an overlay.
 const (
-	MaxFiles = 2000     // and folders
+	MaxFiles = 2000     // including folders
 	MaxSize  = 32 << 20 // bytes, all files together
 )
 
@@ -34,25 +34,25 @@ type File struct {
 	Hash string // SHA-256 of its content, hex
 }
 
-// Tree is an overlay as it lies on the disk.
+// Tree is the content of an overlay on disk.
 type Tree struct {
-	Files   []File   // in the order of their paths
+	Files   []File   // sorted by path
 	Folders []string // absolute, the overlay's own first
 	Hash    string   // over all paths, modes and contents, hex
 }
 
-// Report is what an overlay did to a folder. The lists are of paths below it.
+// Report is the result of copying an overlay. The lists contain paths below the target folder.
 type Report struct {
-	Copied  []string // were not there
-	Updated []string // were copied before, and nobody has touched them since
-	Kept    []string // are another's, or have been changed, and differ from the overlay
+	Copied  []string // did not exist
+	Updated []string // copied before, and unchanged since
+	Kept    []string // foreign or changed, and different from the overlay
 
-	// nobody else has touched: those above that were copied or updated, and those that needed nothing
+	// the copied and updated files, and those that were up to date
 	Ours []string
 }
 
-// Apply puts the files of the overlay from into the folder to, which exists. Nothing is written outside of it, whatever
-// links are in it. What was copied is remembered in the folder memory, which is made if it is missing.
+// Apply copies the files of the overlay from into the existing folder to. It writes nothing outside of that folder,
+// whatever links it contains. It records the copied files in the folder memory, which it creates if necessary.
 func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	tree, err := Scan(ctx, from)
 	if err != nil {
@@ -92,7 +92,7 @@ func Apply(ctx context.Context, from, to, memory string) (Report, error) {
 	return a.report, err
 }
 
-// applying is one Apply.
+// applying is the state of one Apply.
 type applying struct {
 	from     string
 	src, dst *os.Root
@@ -101,7 +101,8 @@ type applying struct {
 	changed  bool // known
 }
 
-// sweep removes what an Apply that was killed has left, where this one writes or an earlier one has.
+// sweep removes temporary files of an Apply that was killed, in the folders that this one or an earlier one writes
+// to.
 func (a *applying) sweep(files []File) {
 	folders := map[string]bool{}
 	for _, f := range files {
@@ -115,7 +116,7 @@ func (a *applying) sweep(files []File) {
 	}
 }
 
-// file brings one file to its place.
+// file updates one file.
 func (a *applying) file(f File) error {
 	data, _, err := read(a.src, f.Path, MaxSize)
 	if err != nil {
@@ -127,7 +128,7 @@ func (a *applying) file(f File) error {
 	case err == nil:
 		return a.over(f, data, mine)
 	case isNoFolder(err) || a.barred(f.Path):
-		// a file of theirs is where a folder would have to be, or a link that leads elsewhere
+		// a foreign file is in the place of a folder, or a link leads out of the folder
 		a.report.Kept = append(a.report.Kept, f.Path)
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -147,7 +148,7 @@ func (a *applying) file(f File) error {
 	return nil
 }
 
-// barred reports whether a link that leads nowhere, or out of the folder, is on the way to a file.
+// barred reports whether the path of a file contains a link that is dangling or leads out of the folder.
 func (a *applying) barred(at string) bool {
 	for dir := path.Dir(at); dir != "."; dir = path.Dir(dir) {
 		if info, err := a.dst.Lstat(dir); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -160,7 +161,7 @@ func (a *applying) barred(at string) bool {
 
 func isNoFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
-// over looks at what is there already.
+// over handles a file that already exists.
 func (a *applying) over(f File, data []byte, mine mark) error {
 	info, err := a.dst.Lstat(f.Path)
 	if err != nil {
@@ -169,7 +170,7 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 	var there []byte
 	if info.Mode().IsRegular() {
 		if there, _, err = read(a.dst, f.Path, MaxSize); err != nil {
-			there = nil // too large, or closed: none of ours
+			there = nil // too large or unreadable, so foreign
 		}
 	}
 	switch {
@@ -179,7 +180,7 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 		}
 		a.report.Ours = append(a.report.Ours, f.Path)
 		return nil
-	case there != nil && bytes.Equal(there, data): // whose it is does not matter
+	case there != nil && bytes.Equal(there, data): // equal content, so the origin does not matter
 		return nil
 	case there == nil || mine.From != a.from || mine.Hash != sum(there):
 		a.report.Kept = append(a.report.Kept, f.Path)
@@ -197,12 +198,13 @@ func (a *applying) over(f File, data []byte, mine mark) error {
 	return nil
 }
 
-// mark remembers a file that lies there as it is in the overlay.
+// mark records a file that is as in the overlay.
 func (a *applying) mark(at string, data []byte) {
 	a.known.Files[at], a.changed = mark{From: a.from, Source: sum(data), Hash: sum(data)}, true
 }
 
-// write writes a file whole or not at all. Unless it replaces, one that somebody made in the meantime stays: false.
+// write writes a file completely or not at all. Without replace, it keeps a file that appeared in the meantime and
+// returns false.
 func (a *applying) write(f File, data []byte, replace bool) (put bool, err error) {
 	temp := disk.Temp(f.Path)
 	w, err := a.dst.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
@@ -218,12 +220,12 @@ func (a *applying) write(f File, data []byte, replace bool) (put bool, err error
 		put, err = a.place(temp, f.Path)
 	}
 	if !put || !replace {
-		_ = a.dst.Remove(temp) // renamed, or of no use
+		_ = a.dst.Remove(temp) // renamed already, or useless
 	}
 	return put, err
 }
 
-// place gives a file its name, unless somebody else has it.
+// place renames a file to its final name, unless that name is taken.
 func (a *applying) place(temp, name string) (bool, error) {
 	switch err := a.dst.Link(temp, name); {
 	case err == nil:
@@ -241,7 +243,7 @@ func (a *applying) place(temp, name string) (bool, error) {
 	return err == nil, err
 }
 
-// String is a report in one line, "" if nothing was done and nothing kept.
+// String returns the report in one line, "" if nothing was copied and nothing kept.
 func (r Report) String() string {
 	var parts []string
 	for _, p := range []struct {

@@ -14,9 +14,9 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Scan reads an overlay. A link counts as the file that it leads to; one that leads out of the overlay, or to a
-// folder, is an error, and so is whatever is no file, and what another user can change. The folders above dir are
-// not checked.
+// Scan reads an overlay. A link counts as the file that it points to. It returns an error for a link out of the
+// overlay or to a folder, for other special files, and for files that another user can change. It does not check
+// the folders above dir.
 func Scan(ctx context.Context, dir string) (Tree, error) {
 	root, err := open(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func Scan(ctx context.Context, dir string) (Tree, error) {
 func foreign(root *os.Root, at string) error {
 	info, err := root.Stat(at)
 	if err != nil {
-		return nil // read says why
+		return nil // read returns the error
 	}
 	if err := ownership.Entry(filepath.Join(root.Name(), at), info); err != nil {
 		return fmt.Errorf("has a file that another user can change: %w", err)
@@ -71,7 +71,7 @@ func foreign(root *os.Root, at string) error {
 	return nil
 }
 
-// open opens a folder, out of which nothing of it leads.
+// open opens a folder as a root.
 func open(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	switch {
@@ -87,7 +87,8 @@ func open(dir string) (*os.Root, error) {
 func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	info, err := root.Stat(at)
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s leads nowhere, or out of the overlay: %w", at, plainly(err))
+		return nil, 0, fmt.Errorf("%s is dangling, or leads out of the overlay: %w", at,
+			plainly(err))
 	}
 	if !info.Mode().IsRegular() {
 		return nil, 0, fmt.Errorf("%s is neither a file nor a folder, or a link to a folder", at)
@@ -107,7 +108,7 @@ func read(root *os.Root, at string, most int64) ([]byte, fs.FileMode, error) {
 	return data, info.Mode().Perm(), nil
 }
 
-// plainly is an error without the call that met it.
+// plainly returns an error without the name of the failed call.
 func plainly(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err

@@ -8,14 +8,14 @@ import (
 	"text/template/parse"
 )
 
-// Note says what of a template cannot be used, and what is done instead. Its Column is 0 where its Line is.
+// Note reports a part of a template that cannot be used, and the replacement. Its Column is 0 if its Line is.
 type Note struct {
 	Error
 	Column int
 }
 
-// Lenient is Parse that leaves out what cannot be used: fragments, those that follow the template, and in the end the
-// language itself, so that the text is rendered as it is. It fails where there is no such text.
+// Lenient is Parse that omits what cannot be used: fragments, the names in behind, and finally the template
+// language, so that the text is used verbatim. It fails if the text itself cannot be used.
 func Lenient(main File, fragments []File, behind []string) (*Template, []Note, error) {
 	var notes []Note
 	all := append(slices.Clone(fragments), main)
@@ -29,25 +29,26 @@ func Lenient(main File, fragments []File, behind []string) (*Template, []Note, e
 		i := slices.IndexFunc(fragments, func(f File) bool { return f.Name == e.File })
 		switch {
 		case e.Behind != "":
-			n.Message += "; it is left out"
+			n.Message += "; it is ignored"
 			behind = slices.DeleteFunc(slices.Clone(behind),
 				func(s string) bool { return s == e.Behind })
 		case i >= 0:
-			n.Message += "; the fragment is left out"
+			n.Message += "; the fragment is ignored"
 			fragments = slices.Delete(slices.Clone(fragments), i, i+1)
 		default:
 			raw, rawErr := Raw(main)
 			if rawErr != nil {
 				return nil, nil, rawErr
 			}
-			n.Message += "; the text is used as it is"
+			n.Message += "; the text is used verbatim"
 			return raw, append(notes, n), nil
 		}
 		notes = append(notes, n)
 	}
 }
 
-// columnOf finds the column of what an error quotes in its line; else that of the first action there.
+// columnOf returns the column of the text that an error quotes from its line, otherwise the column of the first
+// action in that line.
 func columnOf(e *Error, files []File) int {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == e.File })
 	if i < 0 || e.Line == 0 {
@@ -66,7 +67,7 @@ func columnOf(e *Error, files []File) int {
 	return max(1, strings.Index(line, "{{")+1)
 }
 
-// Raw returns the template that renders to the text of a file as it is, whatever it contains.
+// Raw returns a template that renders to the text of a file verbatim.
 func Raw(main File) (*Template, error) {
 	t, err := Parse(File{Name: main.Name}, nil, nil)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package prompt fills in what agents are told at their start: templates in the language of text/template, put together
-// from a file and from fragments, within bounds that no template can talk itself out of.
+// Package prompt renders the instructions that agents get at their start. Templates use the language of
+// text/template. A template is made of a file and fragments, and rendering is bounded in time and size.
 //
 // # Concurrency
 //
@@ -21,21 +21,21 @@ import (
 	"text/template/parse"
 )
 
-// What a template may be, and become.
+// Limits of a template and of its result.
 const (
 	MaxSource = 512 << 10 // bytes of one file
-	MaxText   = 1 << 20   // bytes of what is rendered
+	MaxText   = 1 << 20   // bytes of the rendered text
 )
 
-// File is one source. Its name is what errors call it.
+// File is one source. Errors use its name.
 type File struct{ Name, Text string }
 
-// Error is what is wrong with a template.
+// Error is an error in a template.
 type Error struct {
 	File    string
 	Line    int // from 1; 0 = no line in particular
 	Message string
-	Behind  string // which of those that follow there is none of; "" = something else is wrong
+	Behind  string // the missing name in the list of templates to append; "" = another error
 }
 
 func (e *Error) Error() string {
@@ -48,15 +48,15 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Message)
 }
 
-// Template is a prompt that has been parsed, with all fragments that it may use.
+// Template is a parsed prompt with all fragments that it may use.
 type Template struct {
 	set    *template.Template
 	main   string
 	append []string
 	hash   string
 	from   map[string]File    // the file that defines each fragment
-	calls  map[string][]named // which fragments each uses, in order
-	fields map[string][]Field // that each names
+	calls  map[string][]named // the fragments that each one uses, in order
+	fields map[string][]Field // the fields that each one names
 }
 
 // named is a use of a fragment.
@@ -65,17 +65,17 @@ type named struct {
 	line int
 }
 
-// Field is a value that a template names.
+// Field is a value that a template refers to.
 type Field struct {
 	Name   string
 	File   string
 	Line   int
-	Tested bool // it is only asked whether it is there
+	Tested bool // only its presence is tested
 }
 
-// Parse puts a template together from its file, from fragments (of two with one name the later counts), and from
-// the names of those that follow it at the end. Whatever cannot be rendered by any values is an *Error here: what
-// does not parse, a fragment that is not there, fragments that use each other in a circle.
+// Parse builds a template from its file, from fragments (a later one replaces an earlier one of the same name), and
+// from the names of fragments to append. It returns an *Error for everything that no values can render: syntax
+// errors, missing fragments, and fragments that use each other in a circle.
 func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	t := &Template{set: template.New(main.Name).Option("missingkey=zero").
 		Funcs(functions(nil, nil)), main: main.Name, append: slices.Clone(behind),
@@ -90,7 +90,7 @@ func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	}
 	for _, name := range behind {
 		if t.from[name].Name == "" {
-			return nil, &Error{Message: fmt.Sprintf("there is no fragment %q; %s", name,
+			return nil, &Error{Message: fmt.Sprintf("fragment %q not found; %s", name,
 				t.fragments()), Behind: name}
 		}
 	}
@@ -103,13 +103,13 @@ func Parse(main File, fragments []File, behind []string) (*Template, error) {
 	return t, nil
 }
 
-// fragmentName is what a fragment's file is called by without a {{define}} of its own: "a" of "shared/a.md.tmpl".
+// fragmentName returns the name of a fragment file without its own {{define}}: "a" for "shared/a.md.tmpl".
 func fragmentName(file string) string {
 	name, _, _ := strings.Cut(filepath.Base(file), ".")
 	return name
 }
 
-// add parses one file. What stands outside of its definitions goes by name.
+// add parses one file. The text outside of its definitions gets the given name.
 func (t *Template) add(f File, name string) error {
 	if len(f.Text) > MaxSource {
 		return &Error{File: f.Name, Message: fmt.Sprintf("is larger than %d KiB; is it the "+
@@ -117,10 +117,10 @@ func (t *Template) add(f File, name string) error {
 	}
 	if at := strings.IndexByte(f.Text, 0); at >= 0 {
 		return &Error{File: f.Name, Line: 1 + strings.Count(f.Text[:at], "\n"),
-			Message: "contains a NUL character, which no program can be given; take it out"}
+			Message: "contains a NUL character, which no program accepts; remove it"}
 	}
 	if line := nested(f.Text); line > 0 {
-		return &Error{File: f.Name, Line: line, Message: "nests deeper than is read"}
+		return &Error{File: f.Name, Line: line, Message: "is nested too deeply"}
 	}
 	one, err := template.New(f.Name).Funcs(functions(nil, nil)).Parse(f.Text)
 	if err != nil {
@@ -145,19 +145,19 @@ func (t *Template) add(f File, name string) error {
 			return &Error{File: f.Name, Message: err.Error()}
 		}
 	}
-	if name == t.main && t.from[t.main].Name == "" { // nothing but definitions, or nothing at all
+	if name == t.main && t.from[t.main].Name == "" { // only definitions, or empty
 		t.from[t.main] = f
 	}
 	return nil
 }
 
-// maxNested is how deep parentheses and blocks may be nested: the parser and the renderer recurse.
+// maxNested is the deepest nesting of parentheses and blocks, because the parser and the renderer are recursive.
 const maxNested = 1000
 
-// nested is the line at which a text begins to nest too deeply, 0 if it does not.
+// nested returns the line at which a text is nested too deeply, 0 if it is not.
 func nested(text string) int {
 	parens, deep := 0, 0
-	var blocks []int // levels of each block that is open: an "else if" is one more
+	var blocks []int // levels of each open block: an "else if" adds one
 	inside := false
 	for i := range len(text) {
 		switch {
@@ -189,7 +189,7 @@ func nested(text string) int {
 	return 0
 }
 
-// firstWords is the keyword that an action begins with, "" if it does not.
+// firstWords returns the keyword that an action begins with, "" if there is none.
 func firstWords(action string) string {
 	words := strings.FieldsFunc(strings.TrimPrefix(action[:min(len(action), 64)], "-"),
 		func(r rune) bool {
@@ -204,26 +204,26 @@ func firstWords(action string) string {
 	return words[0]
 }
 
-// parseError makes an error of the parser's: "template: NAME:12: what".
+// parseError converts an error of the parser: "template: NAME:12: what".
 func parseError(f File, err error) *Error {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
-	e := &Error{File: f.Name, Message: "is no template: " + msg}
+	e := &Error{File: f.Name, Message: "is not a valid template: " + msg}
 	if rest, ok := strings.CutPrefix(msg, f.Name+":"); ok {
 		line, what, _ := strings.Cut(rest, ": ")
 		line, _, _ = strings.Cut(line, ":")
 		if n, err := strconv.Atoi(line); err == nil {
-			e.Line, e.Message = n, "is no template: "+what
+			e.Line, e.Message = n, "is not a valid template: "+what
 		}
 	}
 	return e
 }
 
-// walk follows the uses of fragments from one on.
+// walk follows the uses of fragments.
 func (t *Template) walk(name string, above []string, seen map[string]bool) error {
 	if at := slices.Index(above, name); at >= 0 {
 		circle := append(slices.Clone(above[at:]), name)
 		return &Error{File: t.from[name].Name, Message: "uses itself: " +
-			strings.Join(circle, " → ") + "; a prompt that has no end cannot be told"}
+			strings.Join(circle, " → ") + "; the prompt would be endless"}
 	}
 	if seen[name] {
 		return nil
@@ -232,7 +232,7 @@ func (t *Template) walk(name string, above []string, seen map[string]bool) error
 	for _, c := range t.calls[name] {
 		if t.from[c.name].Name == "" {
 			return &Error{File: t.from[name].Name, Line: c.line,
-				Message: fmt.Sprintf("uses the fragment %q, and there is none; %s", c.name,
+				Message: fmt.Sprintf("uses the fragment %q, which does not exist; %s", c.name,
 					t.fragments())}
 		}
 		if err := t.walk(c.name, append(above, name), seen); err != nil {
@@ -242,31 +242,31 @@ func (t *Template) walk(name string, above []string, seen map[string]bool) error
 	return nil
 }
 
-// fragments says which there are.
+// fragments describes which fragments exist.
 func (t *Template) fragments() string {
 	names := t.Fragments()
 	if len(names) == 0 {
-		return "there are none at all"
+		return "there are no fragments"
 	}
 	return "there are " + strings.Join(names, ", ")
 }
 
-// Fragments are the names of all fragments there are, sorted. The template need not use them.
+// Fragments returns the names of all fragments, sorted. The template may use only some of them.
 func (t *Template) Fragments() []string {
 	names := slices.Sorted(maps.Keys(t.from))
 	return slices.DeleteFunc(names, func(name string) bool { return name == t.main })
 }
 
-// reached are the names of what is rendered, or may be: the template itself, what follows it, and all that these use.
+// reached returns the names that may be rendered: the template, what is appended, and the fragments that these use.
 func (t *Template) reached() map[string]bool {
 	seen := map[string]bool{}
 	for _, name := range append([]string{t.main}, t.append...) {
-		_ = t.walk(name, nil, seen) // has been without an error before
+		_ = t.walk(name, nil, seen) // succeeded in Parse
 	}
 	return seen
 }
 
-// Hash is over the files that what is rendered comes from, in hex: another one for another content.
+// Hash returns a hash of the files that the rendered text comes from, in hex.
 func (t *Template) Hash() string { return t.hash }
 
 func (t *Template) sum() string {
@@ -286,7 +286,8 @@ func (t *Template) sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Fields are the values that are named by what is rendered, each once for each line, in the order of files and lines.
+// Fields returns the values that the rendered text refers to, each once for each line, in the order of files and
+// lines.
 func (t *Template) Fields() []Field {
 	var out []Field
 	for name := range t.reached() {
@@ -304,7 +305,8 @@ func (t *Template) Fields() []Field {
 	return slices.Compact(out)
 }
 
-// Mentions reports whether what is rendered may depend on a value. It rather says yes.
+// Mentions reports whether the rendered text may depend on a value. It may return true for a value that is not
+// used.
 func (t *Template) Mentions(field string) bool {
 	for name := range t.reached() {
 		if strings.Contains(t.from[name].Text, field) {
@@ -314,8 +316,8 @@ func (t *Template) Mentions(field string) bool {
 	return false
 }
 
-// Render fills a template in. It ends with ctx at the latest, and in any case: there are bounds on its steps and on
-// what it puts together. What goes wrong is an *Error.
+// Render fills in a template. It always ends, at the latest with ctx, because steps and output are limited. The
+// error is an *Error.
 func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	set, err := t.set.Clone()
 	if err != nil {
@@ -331,10 +333,11 @@ func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 				out.WriteString(trimmed)
 			}
 			if out.Len() > 0 {
-				_, _ = out.Write([]byte("\n\n")) // what follows says that it is full
+				_, _ = out.Write([]byte("\n\n")) // the next write reports the error
 			}
 		}
-		if of := set.Lookup(name); of == nil || of.Tree == nil { // a file of definitions only
+		// a file that contains only definitions
+		if of := set.Lookup(name); of == nil || of.Tree == nil {
 			continue
 		}
 		if err := set.ExecuteTemplate(out, name, data); err != nil {
@@ -344,22 +347,22 @@ func (t *Template) Render(ctx context.Context, v Values) (string, error) {
 	if text := out.String(); strings.IndexByte(text, 0) < 0 {
 		return text, nil
 	}
-	return "", &Error{File: t.main, Message: "becomes a text with a NUL character, which no " +
-		"program can be given"}
+	return "", &Error{File: t.main, Message: "renders to a text with a NUL character, which no " +
+		"program accepts"}
 }
 
 func (t *Template) renderError(name string, err error) *Error {
-	e := &Error{File: t.from[name].Name, Message: "cannot be filled in: " +
+	e := &Error{File: t.from[name].Name, Message: "cannot be rendered: " +
 		strings.TrimPrefix(err.Error(), "template: ")}
 	if limit, ok := errors.AsType[*limitError](err); ok {
-		e.Message = "cannot be filled in: " + limit.Error()
+		e.Message = "cannot be rendered: " + limit.Error()
 		return e
 	}
 	exec, ok := errors.AsType[template.ExecError](err)
 	if !ok {
 		return e
 	}
-	for _, f := range t.from { // the error names the file that it is in
+	for _, f := range t.from { // the error names the file
 		rest, found := strings.CutPrefix(strings.TrimPrefix(exec.Error(), "template: "), f.Name+":")
 		if !found {
 			continue
@@ -367,7 +370,7 @@ func (t *Template) renderError(name string, err error) *Error {
 		line, what, _ := strings.Cut(rest, ": ")
 		line, _, _ = strings.Cut(line, ":")
 		if n, err := strconv.Atoi(line); err == nil {
-			return &Error{File: f.Name, Line: n, Message: "cannot be filled in: " + what}
+			return &Error{File: f.Name, Line: n, Message: "cannot be rendered: " + what}
 		}
 	}
 	return e

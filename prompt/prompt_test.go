@@ -71,17 +71,17 @@ func TestFragments(t *testing.T) {
 func TestParseSaysWhereAndWhat(t *testing.T) {
 	shared := File{"shared/s.md.tmpl", "{{define \"ok\"}}\n{{template \"gone\" .}}{{end}}{{define \"one\"}}{{template \"two\" .}}{{end}}{{define \"two\"}}{{template \"one\" .}}{{end}}"}
 	for in, want := range map[string]string{
-		"a\nb {{if}}":                 "p:2: is no template: missing value for if",
-		"{{.A":                        "p:1: is no template: unclosed action",
-		"{{end}}":                     "p:1: is no template: unexpected {{end}}",
-		"\n{{shell \"rm\"}}":          `p:2: is no template: function "shell" not defined`,
-		"\n\n{{template \"nope\" .}}": `p:3: uses the fragment "nope", and there is none; there are ok, one, two`,
-		"{{template \"ok\" .}}":       `shared/s.md.tmpl:2: uses the fragment "gone", and there is none; there are ok, one, two`,
-		"{{template \"one\" .}}":      "shared/s.md.tmpl: uses itself: one → two → one; a prompt that has no end cannot be told",
-		"{{template \"p\" .}}":        "p: uses itself: p → p; a prompt that has no end cannot be told",
-		"x\n\x00":                     "p:2: contains a NUL character, which no program can be given; take it out",
-		strings.Repeat("{{if 1}}", 2000) + strings.Repeat("{{end}}", 2000): "p:1: nests deeper than is read",
-		"{{" + strings.Repeat("(", 200_000):                                "p:1: nests deeper than is read",
+		"a\nb {{if}}":                 "p:2: is not a valid template: missing value for if",
+		"{{.A":                        "p:1: is not a valid template: unclosed action",
+		"{{end}}":                     "p:1: is not a valid template: unexpected {{end}}",
+		"\n{{shell \"rm\"}}":          `p:2: is not a valid template: function "shell" not defined`,
+		"\n\n{{template \"nope\" .}}": `p:3: uses the fragment "nope", which does not exist; there are ok, one, two`,
+		"{{template \"ok\" .}}":       `shared/s.md.tmpl:2: uses the fragment "gone", which does not exist; there are ok, one, two`,
+		"{{template \"one\" .}}":      "shared/s.md.tmpl: uses itself: one → two → one; the prompt would be endless",
+		"{{template \"p\" .}}":        "p: uses itself: p → p; the prompt would be endless",
+		"x\n\x00":                     "p:2: contains a NUL character, which no program accepts; remove it",
+		strings.Repeat("{{if 1}}", 2000) + strings.Repeat("{{end}}", 2000): "p:1: is nested too deeply",
+		"{{" + strings.Repeat("(", 200_000):                                "p:1: is nested too deeply",
 		strings.Repeat("x", MaxSource+1):                                   "p: is larger than 512 KiB; is it the right file?",
 	} {
 		_, err := Parse(File{"p", in}, []File{shared}, nil)
@@ -89,10 +89,10 @@ func TestParseSaysWhereAndWhat(t *testing.T) {
 			t.Errorf("%.40q: %v\nwant %s", in, err, want)
 		}
 	}
-	if _, err := Parse(File{"p", "x"}, []File{{"s", "{{define"}}, nil); err == nil || err.Error() != "s:1: is no template: unclosed action" {
+	if _, err := Parse(File{"p", "x"}, []File{{"s", "{{define"}}, nil); err == nil || err.Error() != "s:1: is not a valid template: unclosed action" {
 		t.Error(err)
 	}
-	if _, err := Parse(File{"p", "x"}, nil, []string{"nope"}); err == nil || err.Error() != `there is no fragment "nope"; there are none at all` {
+	if _, err := Parse(File{"p", "x"}, nil, []string{"nope"}); err == nil || err.Error() != `fragment "nope" not found; there are no fragments` {
 		t.Error(err)
 	}
 	if _, err := Parse(File{"p", strings.Repeat("{{if .A}}x{{else if .B}}y{{else}}z{{end}}(", 5000)}, nil, nil); err != nil {
@@ -104,15 +104,15 @@ func TestParseSaysWhereAndWhat(t *testing.T) {
 func TestRenderEnds(t *testing.T) {
 	double := strings.Repeat("{{$x = print $x $x}}", 60)
 	for in, want := range map[string]string{
-		"{{range 10000000000}}{{end}}":                                                           "p: cannot be filled in: it takes more than 20000 steps; does it repeat something without end?",
-		"{{range 1000}}{{range 1000}}{{range 1000}}x{{end}}{{end}}{{end}}":                       "p: cannot be filled in: it takes more than 20000 steps; does it repeat something without end?",
-		"{{range 19000}}0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef{{end}}": "p: cannot be filled in: it becomes too long; a prompt of 1024 KiB is the longest",
-		"{{$x := \"aaaa\"}}" + double:                                                            "p: cannot be filled in: it becomes too long; a prompt of 1024 KiB is the longest",
-		`{{printf "%999999d" 1}}`:                                                                "p: cannot be filled in: it becomes too long; a prompt of 1024 KiB is the longest",
-		`{{printf "%*d" 999999 1}}`:                                                              "p: cannot be filled in: it becomes too long; a prompt of 1024 KiB is the longest",
-		`{{$x := "\\"}}` + strings.Repeat("{{$x = js $x}}", 60):                                  "p: cannot be filled in: it becomes too long; a prompt of 1024 KiB is the longest",
-		"a\n{{index .AgentName 99}}":                                                             `p:2: cannot be filled in: executing "p" at <index .AgentName 99>: error calling index: index out of range: 99`,
-		`{{"\x00"}}`:                                                                             "p: becomes a text with a NUL character, which no program can be given",
+		"{{range 10000000000}}{{end}}":                                                           "p: cannot be rendered: it takes more than 20000 steps; does it loop endlessly?",
+		"{{range 1000}}{{range 1000}}{{range 1000}}x{{end}}{{end}}{{end}}":                       "p: cannot be rendered: it takes more than 20000 steps; does it loop endlessly?",
+		"{{range 19000}}0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef{{end}}": "p: cannot be rendered: it is too long; the limit of a prompt is 1024 KiB",
+		"{{$x := \"aaaa\"}}" + double:                                                            "p: cannot be rendered: it is too long; the limit of a prompt is 1024 KiB",
+		`{{printf "%999999d" 1}}`:                                                                "p: cannot be rendered: it is too long; the limit of a prompt is 1024 KiB",
+		`{{printf "%*d" 999999 1}}`:                                                              "p: cannot be rendered: it is too long; the limit of a prompt is 1024 KiB",
+		`{{$x := "\\"}}` + strings.Repeat("{{$x = js $x}}", 60):                                  "p: cannot be rendered: it is too long; the limit of a prompt is 1024 KiB",
+		"a\n{{index .AgentName 99}}":                                                             `p:2: cannot be rendered: executing "p" at <index .AgentName 99>: error calling index: index out of range: 99`,
+		`{{"\x00"}}`:                                                                             "p: renders to a text with a NUL character, which no program accepts",
 	} {
 		p, err := Parse(File{"p", in}, nil, nil)
 		if err != nil {
@@ -129,7 +129,7 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := parsed(t, "{{range 100000}}{{end}}").Render(ctx, sample())
-	if err == nil || err.Error() != "prompts/a.md.tmpl: cannot be filled in: it was not done in time" {
+	if err == nil || err.Error() != "prompts/a.md.tmpl: cannot be rendered: it took too long" {
 		t.Error(err)
 	}
 }

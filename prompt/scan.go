@@ -5,7 +5,8 @@ import (
 	"text/template/parse"
 )
 
-// scan walks through one definition: it notes what it uses, and puts a step before everything that may be repeated.
+// scan walks through one definition. It records which fragments and fields it uses, and puts a step before
+// everything that may repeat.
 type scan struct {
 	t      *Template
 	name   string
@@ -14,10 +15,10 @@ type scan struct {
 	fields []Field
 }
 
-// tick is the function that counts steps. No template can name it: it is no word of theirs.
+// tick is the function that counts steps. A template cannot call it by name.
 const tick = "_step"
 
-// step is a node that counts one. It prints nothing.
+// step returns a node that counts one step and prints nothing.
 func step(pos parse.Pos) parse.Node {
 	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: pos,
 		Args: []parse.Node{parse.NewIdentifier(tick).SetPos(pos)}}
@@ -25,7 +26,7 @@ func step(pos parse.Pos) parse.Node {
 	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: pos, Pipe: pipe}
 }
 
-// node walks through a node. Tested: it is the condition of something.
+// node visits a node. tested means that it is part of a condition.
 func (s *scan) node(n parse.Node, tested bool) {
 	switch n := n.(type) {
 	case *parse.ListNode:

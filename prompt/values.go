@@ -10,32 +10,32 @@ import (
 	"text/template"
 )
 
-// Values is what a template is filled in with.
+// Values are the inputs of a template.
 type Values struct {
 	CityRoot  string // the city's folder, absolute
 	AgentName string // qualified
-	// the name that the configuration has for it: of a pool's member, the pool's
+	// the name in the configuration; for a member of a pool, the pool's name
 	TemplateName  string
 	RigName       string
 	WorkDir       string // absolute
-	IssuePrefix   string // of the ids of its work
-	Branch        string // that is checked out in WorkDir
+	IssuePrefix   string // prefix of the IDs of its work
+	Branch        string // checked out in WorkDir
 	DefaultBranch string
-	WorkQuery     string // a shell line that shows its work
-	SlingQuery    string // a shell line that gives it some: {} stands for the id
+	WorkQuery     string // shell command that lists its work
+	SlingQuery    string // shell command that assigns work to it; {} stands for the ID
 
-	// of the agent itself, each under its own name; the values above go first
+	// of the agent, each under its own name; the values above take precedence
 	Env     map[string]string
-	Session func(name string) string // what an agent's session is called; nil = the name itself
+	Session func(name string) string // returns the session name of an agent; nil = the agent's name
 }
 
-// Draft is a template with what is known of its values. Immutable.
+// Draft is a template with the values known so far. Immutable.
 type Draft struct {
 	Template *Template
 	Values   Values
 }
 
-// Names are the values that every template has.
+// Names returns the values that every template has.
 func Names() []string {
 	return []string{"CityRoot", "AgentName", "TemplateName", "RigName", "WorkDir", "IssuePrefix",
 		"Branch", "DefaultBranch", "WorkQuery", "SlingQuery"}
@@ -51,7 +51,7 @@ func (v *Values) data() map[string]string {
 	return out
 }
 
-// Bounds of one rendering. A step is one way through a block, work what functions put together, in bytes.
+// Limits of one rendering. A step is one pass through a block. Work is the output of functions, in bytes.
 const (
 	maxSteps = 20_000
 	maxWork  = 64 << 20
@@ -59,43 +59,43 @@ const (
 	maxFmt   = 4 << 10 // bytes of a format
 )
 
-// budget is what is left of one rendering. It is its goroutine's own.
+// budget is the rest of one rendering's limits. Its goroutine owns it.
 type budget struct {
 	ctx          context.Context
 	steps, bytes int
 }
 
-// limitError says which bound was met.
+// limitError names the limit that was reached.
 type limitError struct{ why string }
 
 func (e *limitError) Error() string { return e.why }
 
-// step takes one.
+// step uses one step.
 func (b *budget) step() error {
 	if b.steps--; b.steps < 0 {
-		return &limitError{fmt.Sprintf("it takes more than %d steps; does it repeat something "+
-			"without end?", maxSteps)}
+		return &limitError{fmt.Sprintf("it takes more than %d steps; does it loop endlessly?",
+			maxSteps)}
 	}
 	if b.steps%64 == 0 && b.ctx.Err() != nil {
-		return &limitError{"it was not done in time"}
+		return &limitError{"it took too long"}
 	}
 	return nil
 }
 
-// spend takes the bytes of something that is to be put together.
+// spend uses the bytes of a text before it is built.
 func (b *budget) spend(n int) error {
 	switch b.bytes -= n; {
 	case b.ctx.Err() != nil:
-		return &limitError{"it was not done in time"}
+		return &limitError{"it took too long"}
 	case n > 8*MaxText || b.bytes < 0:
-		return &limitError{fmt.Sprintf("it becomes too long; a prompt of %d KiB is the longest",
+		return &limitError{fmt.Sprintf("it is too long; the limit of a prompt is %d KiB",
 			MaxText>>10)}
 	}
 	return nil
 }
 
-// functions are what a template may call. The builtin ones that put texts together are bounded; with a nil budget
-// none may be called.
+// functions returns the functions of a template. Those that build texts are limited. With a nil budget none may be
+// called.
 func functions(b *budget, v *Values) template.FuncMap {
 	joined := func(times int, do func(args ...any) string) func(args ...any) (string, error) {
 		return func(args ...any) (string, error) {
@@ -133,7 +133,7 @@ func functions(b *budget, v *Values) template.FuncMap {
 	}
 }
 
-// base is the last part of a qualified name, "" of an empty one.
+// base returns the last part of a qualified name, "" for an empty one.
 func base(name string) string {
 	if name == "" {
 		return ""
@@ -141,7 +141,7 @@ func base(name string) string {
 	return path.Base(name)
 }
 
-// size is how long values are at most when they are printed.
+// size returns an upper bound of the length of printed values.
 func size(args ...any) int {
 	n := 0
 	for _, a := range args {
@@ -162,7 +162,8 @@ func size(args ...any) int {
 	return n
 }
 
-// printed is how long a format becomes at most, and more than there is for one that asks for too much.
+// printed returns an upper bound of the length of a formatted text. It exceeds the limit for a format that asks for
+// too much.
 func printed(format string, args []any) int {
 	const tooMuch = 9 * MaxText
 	if len(format) > maxFmt || strings.Contains(format, "*") {
@@ -184,12 +185,12 @@ func printed(format string, args []any) int {
 	return len(format) + strings.Count(format, "%")*(4*longest+1000)
 }
 
-// paper is what is rendered onto: MaxText bytes of it.
+// paper receives the rendered text, up to MaxText bytes.
 type paper struct{ strings.Builder }
 
 func (p *paper) Write(data []byte) (int, error) {
 	if p.Len()+len(data) > MaxText {
-		return 0, &limitError{fmt.Sprintf("it becomes too long; a prompt of %d KiB is the longest",
+		return 0, &limitError{fmt.Sprintf("it is too long; the limit of a prompt is %d KiB",
 			MaxText>>10)}
 	}
 	return p.Builder.Write(data)

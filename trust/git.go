@@ -30,7 +30,8 @@ func Heads(dir string, programs []Program) map[string]Head {
 	return out
 }
 
-// gitDirOf is the folder of a checkout's repository: DIR/.git, or what a file of that name points to.
+// gitDirOf returns the folder of a checkout's repository: DIR/.git, or the folder that a file of that name points
+// to.
 func gitDirOf(dir string) (string, bool) {
 	path := filepath.Join(dir, ".git")
 	info, err := os.Stat(path)
@@ -57,7 +58,7 @@ func headOf(gitDir string) Head {
 	}}
 }
 
-// commitOf is the commit that is checked out, "" before the first.
+// commitOf returns the commit that is checked out, "" before the first.
 func commitOf(gitDir string) string {
 	head := firstLine(filepath.Join(gitDir, "HEAD"))
 	ref, symbolic := strings.CutPrefix(head, "ref: ")
@@ -80,7 +81,7 @@ func commitOf(gitDir string) string {
 			return commit
 		}
 	}
-	// refs of another format: any change of them counts
+	// another format of refs: any change of them counts
 	for _, dir := range []string{gitDir, common} {
 		if tables := text(filepath.Join(dir, "reftable", "tables.list")); tables != "" {
 			sum := sha256.Sum256([]byte(tables))

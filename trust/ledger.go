@@ -17,18 +17,18 @@ import (
 	"gcity/internal/ownership"
 )
 
-// Ledger is where the answers of a user are kept, and what the user has answered once and for all.
+// Ledger stores the answers of a user, and holds the user's general settings.
 type Ledger struct {
 	dir     string          // "" = nowhere
 	all     bool            // GCITY_TRUST=all
-	folders func() []string // every city in or below one of these is trusted; may be nil
+	folders func() []string // every city in or below these is trusted; may be nil
 }
 
 // Everything is the value of GCITY_TRUST that trusts every city.
 const Everything = "all"
 
-// Open returns the ledger of an environment: below $XDG_STATE_HOME, else ~/.local/state. folders gives the folders
-// that the user trusts with everything below them.
+// Open returns the ledger of an environment: below $XDG_STATE_HOME, otherwise ~/.local/state. folders returns the
+// folders that the user trusts with everything below them.
 func Open(getenv func(string) string, folders func() []string) *Ledger {
 	l := &Ledger{all: getenv("GCITY_TRUST") == Everything, folders: folders}
 	base := getenv("XDG_STATE_HOME")
@@ -79,7 +79,7 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	}
 	all, err := programs()
 	if err != nil {
-		return fmt.Errorf("cannot tell what the city in %s would run: %w", dir, err)
+		return fmt.Errorf("cannot list the programs of the city in %s: %w", dir, err)
 	}
 	if _, refused := Judge(dir, rec, all, Heads(dir, all)); refused != nil {
 		return refused
@@ -87,8 +87,8 @@ func (l *Ledger) check(dir string, programs func() ([]Program, error)) error {
 	return nil
 }
 
-// Extend records that programs which may run have been seen at the present commits: those of a city that is
-// started. They have to be all of them, or what a pull brought into the others would pass for an edit.
+// Extend records that all programs of a started city, which may run, have been seen at the present commits.
+// programs must be complete. Otherwise a change that a pull brought into the others would look like a local edit.
 func (l *Ledger) Extend(dir string, programs []Program) error {
 	rec, err := l.Load(dir)
 	if rec == nil || err != nil {
@@ -101,7 +101,7 @@ func (l *Ledger) Extend(dir string, programs []Program) error {
 	return l.Save(renewed)
 }
 
-// Load reads the record of a city, nil if there is none.
+// Load reads the record of a city. It returns nil if there is none.
 func (l *Ledger) Load(dir string) (*Record, error) {
 	if l.dir == "" {
 		return nil, nil
@@ -119,7 +119,7 @@ func (l *Ledger) Load(dir string) (*Record, error) {
 		err = json.Unmarshal(data, &r)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read what you trust (%s): %w", path, err)
+		return nil, fmt.Errorf("cannot read the record of trusted cities (%s): %w", path, err)
 	}
 	if r.Path != dir {
 		return nil, nil
@@ -127,21 +127,21 @@ func (l *Ledger) Load(dir string) (*Record, error) {
 	return &r, nil
 }
 
-// Save keeps a record.
+// Save writes a record.
 func (l *Ledger) Save(r Record) error {
 	if l.dir == "" {
-		return errors.New("cannot record what you trust: neither XDG_STATE_HOME nor HOME is an " +
-			"absolute path")
+		return errors.New("cannot write the record of trusted cities: neither XDG_STATE_HOME nor " +
+			"HOME is an absolute path")
 	}
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
-		return fmt.Errorf("cannot record what you trust: %w", err)
+		return fmt.Errorf("cannot write the record of trusted cities: %w", err)
 	}
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
 		err = disk.WriteFile(l.file(r.Path), append(data, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot record what you trust: %w", err)
+		return fmt.Errorf("cannot write the record of trusted cities: %w", err)
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func (l *Ledger) List() ([]Record, error) {
 			err = json.Unmarshal(data, &r)
 		}
 		if err != nil {
-			return out, fmt.Errorf("cannot read what you trust (%s): %w", name, err)
+			return out, fmt.Errorf("cannot read the record of trusted cities (%s): %w", name, err)
 		}
 		out = append(out, r)
 	}

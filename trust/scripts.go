@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Limits of what is read of the scripts that a command line names.
+// Limits for reading the scripts that a command line names.
 const (
 	maxWords  = 64
 	maxScript = 4 << 20 // bytes
 )
 
-// WithScripts returns the program with the files that the words of its command line name, where they lie in one of the
-// folders, and with their hashes. What lies elsewhere on the machine is not the city's to change.
+// WithScripts returns the program with the scripts that its command line names and that are in one of the folders,
+// and with their hashes. A city cannot change files elsewhere on the machine.
 func (p Program) WithScripts(folders ...string) Program {
 	p.Files, p.Sums = slices.Clone(p.Files), slices.Clone(p.Sums)
 	for _, s := range scripts(p.Line, folders) {

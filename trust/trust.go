@@ -1,5 +1,5 @@
-// Package trust decides whether the programs that a city names may run. A user answers once for each city. Edits of
-// this machine's user extend the answer; commits that came from elsewhere do not.
+// Package trust decides whether the programs that a city names may run. A user answers once for each city. Edits by
+// the local user extend the answer; commits from elsewhere do not.
 //
 // # Concurrency
 //
@@ -23,7 +23,7 @@ import (
 
 // Program is one command, script or file that a city would run.
 type Program struct {
-	What  string   // what runs it: "agent scribe", "check of pool loader"
+	What  string   // where it is used: "agent scribe", "check of pool loader"
 	Line  string   // the command line, or the script
 	At    string   // where it is declared: "city.toml:12:1"
 	From  []string // the absolute paths of the files that declare it
@@ -31,7 +31,7 @@ type Program struct {
 	Sums  []string // hashes of what Line depends on: scripts, environment
 }
 
-// Sum is a hash of everything in the program but its place.
+// Sum returns a hash of everything in the program except its position.
 func (p Program) Sum() string {
 	h := sha256.New()
 	for _, part := range append([]string{p.What, p.Line}, p.Sums...) {
@@ -43,14 +43,14 @@ func (p Program) Sum() string {
 // Record is the answer of a user for one city.
 type Record struct {
 	Path string `json:"path"` // of the city, absolute
-	// the sums of all programs that have been trusted here, sorted
+	// the sums of all trusted programs, sorted
 	Programs []string `json:"programs"`
 	// the commit of each git checkout that declares programs, by its folder
 	Heads map[string]string `json:"heads"`
 	At    time.Time         `json:"at"` // of the answer
 }
 
-// NewRecord is the record of a user who trusts these programs.
+// NewRecord returns the record of a user that trusts these programs.
 func NewRecord(dir string, programs []Program, heads map[string]Head, now time.Time) Record {
 	return Record{Path: dir, At: now.UTC().Truncate(time.Second)}.with(programs, heads)
 }
@@ -77,28 +77,28 @@ func (r Record) equal(other Record) bool {
 // Head is the state of a git checkout.
 type Head struct {
 	Commit string // "" = none yet
-	Busy   bool   // git writes to it: files of a commit may be there before the commit is
+	Busy   bool   // git is writing to it: files of a commit may exist before the commit
 	// Since reports whether every commit after the given one was made in this checkout, by `git commit`.
 	Since func(commit string) bool
 }
 
-// Refusal is the error of a city whose programs may not run.
+// Refusal is the error for a city whose programs may not run.
 type Refusal struct {
 	Dir string
 	Why string
-	New []Program // those that no answer covers
+	New []Program // programs that no answer covers
 }
 
 func (r *Refusal) Error() string {
-	return fmt.Sprintf("the city in %s is not trusted: %s. None of its programs runs until then: "+
-		"`%s` lists them and asks", r.Dir, r.Why, r.Command())
+	return fmt.Sprintf("the city in %s is not trusted: %s. Its programs do not run until you "+
+		"confirm them with `%s`", r.Dir, r.Why, r.Command())
 }
 
 // Command is the command line that asks the user.
 func (r *Refusal) Command() string { return "gcity trust " + shell.Quote(r.Dir) }
 
-// Judge decides by the record of a city, nil if there is none, whether its programs may run. renewed is the record
-// to be kept from now on.
+// Judge decides whether the programs of a city may run, by its record, nil if there is none. renewed is the record
+// to store.
 func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (renewed Record,
 	refused *Refusal) {
 	if rec == nil {
@@ -116,13 +116,14 @@ func Judge(dir string, rec *Record, programs []Program, heads map[string]Head) (
 	}
 	if len(added) > 0 {
 		return *rec, &Refusal{Dir: dir, New: added, Why: fmt.Sprintf(
-			"%s is new or changed (%s) since you trusted it, and the git checkout %s has moved",
+			"%s is new or has changed (%s) since you trusted it, and the git checkout %s has moved",
 			added[0].What, added[0].At, where)}
 	}
 	return rec.with(programs, heads), nil
 }
 
-// movedOf is the first checkout of some files into which commits may have come from elsewhere, "" if there is none.
+// movedOf returns the first checkout of some files that may have received commits from elsewhere, "" if there is
+// none.
 func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	for _, f := range files {
 		if repo := checkoutOf(f, heads); repo != "" && moved(rec, repo, heads[repo]) {
@@ -132,7 +133,7 @@ func movedOf(rec *Record, files []string, heads map[string]Head) string {
 	return ""
 }
 
-// moved reports whether commits may have come into a checkout from elsewhere.
+// moved reports whether a checkout may have received commits from elsewhere.
 func moved(rec *Record, repo string, now Head) bool {
 	was, known := rec.Heads[repo]
 	switch {
@@ -149,7 +150,7 @@ func within(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// checkoutOf is the innermost checkout that a file is in, "" if it is in none.
+// checkoutOf returns the innermost checkout of a file, "" if there is none.
 func checkoutOf(file string, heads map[string]Head) string {
 	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
 		if _, is := heads[dir]; is {
@@ -161,15 +162,15 @@ func checkoutOf(file string, heads map[string]Head) string {
 	}
 }
 
-// Grant is the proof that the programs of a city may run. The zero value refuses. It is judged when it is first asked.
+// Grant is the proof that the programs of a city may run. The zero value refuses. It is evaluated on its first use.
 type Grant struct {
 	refused func() error
 }
 
-// Err is nil if the programs may run, else a *Refusal or why that cannot be told.
+// Err returns nil if the programs may run, a *Refusal if not, or another error if that is unknown.
 func (g Grant) Err() error {
 	if g.refused == nil {
-		return &Refusal{Why: "nothing has checked it"}
+		return &Refusal{Why: "trust was not checked"}
 	}
 	return g.refused()
 }
@@ -179,5 +180,6 @@ func (l *Ledger) Check(dir string, programs func() ([]Program, error)) Grant {
 	return Grant{sync.OnceValue(func() error { return l.check(dir, programs) })}
 }
 
-// Running returns the grant of a city that a controller of this user has in force: it was checked when it started.
+// Running returns the grant of a city that a controller of this user is running: the grant was checked when it
+// started.
 func Running() Grant { return Grant{func() error { return nil }} }

@@ -357,7 +357,7 @@ func poolNamed(name, rig string, c *config.City) (string, error) {
 		return "", errors.New("there is no pool " + fmt.Sprintf("%q", name) +
 			": an agent with an [agents.pool] table is one")
 	case near != "":
-		return "", exit.Usage("there is no pool %q, did you mean %q?", name, near)
+		return "", exit.Usage("pool %q not found; did you mean %q?", name, near)
 	}
-	return "", exit.Usage("there is no pool %q; there are %s", name, strings.Join(all, ", "))
+	return "", exit.Usage("pool %q not found; the pools are %s", name, strings.Join(all, ", "))
 }

@@ -54,7 +54,7 @@ func TestAddRigRefused(t *testing.T) {
 		"is the folder of the rig \"demo\" already":                           {Name: "other", Path: "/p/demo"},
 		`is that of the rig "demo" at city.toml:3:1; write another one, like`: {Name: "deer", Path: "/p/deer"},
 		`is what the city's own work begins with`:                             {Name: "x", Path: "/p/x", Prefix: "to"},
-		`"a b" is no name`: {Name: "a b", Path: "/p/x"},
+		`invalid name "a b"`: {Name: "a b", Path: "/p/x"},
 		"rigs.topology":    {Name: "x", Path: "/p/x", Topology: "/there/is/none"},
 	} {
 		dir := cityIn(t, before)

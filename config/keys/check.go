@@ -30,16 +30,16 @@ func CheckName(v any) string {
 	case name == "":
 		return "is empty; write a name"
 	case len(name) > MaxName:
-		return fmt.Sprintf("is %d letters long; %d are the most", len(name), MaxName)
+		return fmt.Sprintf("is %d characters long; the limit is %d", len(name), MaxName)
 	case fit(name) == name:
 		return ""
 	case fit(name) == "":
-		return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the "+
-			"first a letter or digit", name)
+		return fmt.Sprintf("invalid name %q: "+nameRule, name)
 	}
-	return fmt.Sprintf("%q is no name: letters, digits, \".\", \"_\" and \"-\" make one, the "+
-		"first a letter or digit; %q would do", name, fit(name))
+	return fmt.Sprintf("invalid name %q: "+nameRule+"; %q would be valid", name, fit(name))
 }
+
+const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
 // fit makes a name of what is not one: the same if it is, "" if there is nothing to make it from.
 func fit(name string) string {
@@ -66,7 +66,7 @@ func checkPrefix(v any) string {
 	if msg := CheckName(v); msg != "" || len(prefix) <= MaxPrefix {
 		return msg
 	}
-	return fmt.Sprintf("is %d letters long; %d are the most", len(prefix), MaxPrefix)
+	return fmt.Sprintf("is %d characters long; the limit is %d", len(prefix), MaxPrefix)
 }
 
 func checkFilled(v any) string {

@@ -88,7 +88,7 @@ func checkSchedule(v any) string {
 func checkOn(v any) string {
 	on := v.(string)
 	if begin, _ := strings.CutSuffix(on, "*"); strings.Contains(begin, "*") {
-		return fmt.Sprintf("%q: \"*\" may only stand at the end, like \"bead.*\"", on)
+		return fmt.Sprintf("%q: \"*\" is only allowed at the end, like \"bead.*\"", on)
 	}
 	return checkFilled(v)
 }

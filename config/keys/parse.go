@@ -46,7 +46,7 @@ const maxDuration = 365 * 24 * time.Hour
 
 func nul(s string) string {
 	if strings.IndexByte(s, 0) >= 0 {
-		return "contains a NUL character, which no program can be given; take it out"
+		return "contains a NUL character, which no program accepts; remove it"
 	}
 	return ""
 }

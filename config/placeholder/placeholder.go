@@ -42,14 +42,14 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	}
 	t, err := template.New("").Option("missingkey=error").Parse(text)
 	if err != nil {
-		return "", fmt.Errorf("is no template: %s", plainly(err))
+		return "", fmt.Errorf("is not a valid template: %s", plainly(err))
 	}
 	if err := allowed(t, unknown); err != nil {
 		return "", err
 	}
 	var out capped
 	if err := t.Execute(&out, v); err != nil {
-		return "", fmt.Errorf("cannot be filled in: %s", plainly(err))
+		return "", fmt.Errorf("cannot be rendered: %s", plainly(err))
 	}
 	return out.String(), nil
 }

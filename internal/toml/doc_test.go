@@ -110,7 +110,7 @@ f.toml:5:6: e: is a whole number; every item must be a string
 f.toml:6:5: f: "1 day" is no duration: the largest unit is h; a day is "24h"
 f.toml:7:5: g: is a number without a unit; write "5s" for seconds
 f.toml:8:5: h: "9999h" is too long; at most a year, "8760h", is possible
-f.toml:9:5: i: contains a NUL character, which no program can be given; take it out
+f.toml:9:5: i: contains a NUL character, which no program accepts; remove it
 f.toml:10:5: j: is a table; it must be a whole number
 f.toml:11:1: tabel: unknown key; did you mean "table"?
 f.toml:12:8: list: is a list; each is a table of its own: write [[list]] on a line of its own

@@ -161,7 +161,7 @@ func (t Table) Text(key string) string {
 		if strings.IndexByte(v, 0) < 0 {
 			return v
 		}
-		t.Wrong(key, "contains a NUL character, which no program can be given; take it out")
+		t.Wrong(key, "contains a NUL character, which no program accepts; remove it")
 	default:
 		t.Wrong(key, "is %s; it must be a string: put it in quotes", kind(v))
 	}
@@ -211,7 +211,7 @@ func (t Table) Texts(key string) []string {
 			t.WrongItem(
 				key,
 				i,
-				"contains a NUL character, which no program can be given; take it out",
+				"contains a NUL character, which no program accepts; remove it",
 			)
 			return nil
 		}
