@@ -16,8 +16,9 @@ func nameOf(noun kind, escaped string) (string, error) {
 	case bead, letter:
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
-			return "", &city.Error{Code: city.Invalid, Message: "invalid ID of a bead: use letters, " +
-				"digits, \".\", \"_\" and \"-\", and begin with a letter or digit"}
+			return "", &city.Error{Code: city.Invalid,
+				Message: "invalid ID of a bead: use letters, " +
+					"digits, \".\", \"_\" and \"-\", and begin with a letter or digit"}
 		}
 		return id, nil
 	}

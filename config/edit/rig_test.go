@@ -55,7 +55,7 @@ func TestAddRigRefused(t *testing.T) {
 		`is that of the rig "demo" at city.toml:3:1; write another one, like`: {Name: "deer", Path: "/p/deer"},
 		`is what the city's own work begins with`:                             {Name: "x", Path: "/p/x", Prefix: "to"},
 		`invalid name "a b"`: {Name: "a b", Path: "/p/x"},
-		"rigs.topology":    {Name: "x", Path: "/p/x", Topology: "/there/is/none"},
+		"rigs.topology":      {Name: "x", Path: "/p/x", Topology: "/there/is/none"},
 	} {
 		dir := cityIn(t, before)
 		_, err := AddRig(config.Source{Dir: dir}, rig)
