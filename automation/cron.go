@@ -63,7 +63,8 @@ func ParseSchedule(text string) (Schedule, error) {
 	parts := strings.Fields(line)
 	if len(parts) != len(fields()) {
 		return Schedule{},
-			fmt.Errorf(`%q has %d fields; a cron line has five: minute, hour, day of the month, month, day of the week, like "0 3 * * *" for every day at 03:00`, text, len(parts))
+			fmt.Errorf("%q has %d fields; a cron line has five: minute, hour, day of the month, "+
+				`month, day of the week, like "0 3 * * *" for every day at 03:00`, text, len(parts))
 	}
 	for i, f := range fields() {
 		items := strings.Split(parts[i], ",")

@@ -113,7 +113,8 @@ func NotAName(text string) string {
 		return !letter(r) && !strings.ContainsRune("._-", r)
 	}) || !letter(rune(text[0])):
 		return fmt.Sprintf(
-			`invalid name %q: use letters, digits, ".", "_" and "-", and begin with a letter or digit`, text)
+			`invalid name %q: use letters, digits, ".", "_" and "-", `+
+				`and begin with a letter or digit`, text)
 	}
 	return ""
 }
@@ -144,7 +145,8 @@ func vars(root toml.Table) []Var {
 		}
 		if !isVar(name) {
 			table.Wrong(name,
-				`invalid variable %q: use letters, digits, "_" and "-", and begin with a letter or "_"`, name)
+				`invalid variable %q: use letters, digits, "_" and "-", `+
+					`and begin with a letter or "_"`, name)
 		}
 		t, _ := table.Table(name)
 		v := Var{Name: name, Description: t.Text("description"),
