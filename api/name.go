@@ -17,8 +17,7 @@ func nameOf(noun kind, escaped string) (string, error) {
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
 			return "", &city.Error{Code: city.Invalid,
-				Message: "invalid ID of a bead: use letters, " +
-					"digits, \".\", \"_\" and \"-\", and begin with a letter or digit"}
+				Message: "invalid ID of a bead" + nameRule}
 		}
 		return id, nil
 	}
@@ -71,9 +70,10 @@ func validPart(s string) bool {
 	return true
 }
 
+const nameRule = `: use letters, digits, ".", "_" and "-", and begin with a letter or digit`
+
 func badName(what string) error {
-	return &city.Error{Code: city.Invalid, Message: "invalid name of " + article(what) +
-		": use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"}
+	return &city.Error{Code: city.Invalid, Message: "invalid name of " + article(what) + nameRule}
 }
 
 func article(what string) string {
