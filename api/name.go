@@ -16,8 +16,7 @@ func nameOf(noun kind, escaped string) (string, error) {
 	case bead, letter:
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
-			return "", &city.Error{Code: city.Invalid,
-				Message: "invalid ID of a bead" + nameRule}
+			return "", &city.Error{Code: city.Invalid, Message: "invalid bead ID" + nameRule}
 		}
 		return id, nil
 	}
