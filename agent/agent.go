@@ -1,5 +1,5 @@
-// Package agent turns configuration into who should run and with what: command, environment, folder, setup, restart
-// policy. It reads nothing but its arguments.
+// Package agent derives the agents that should run from the configuration: command, environment, folder, setup,
+// restart policy. It is pure.
 package agent
 
 import (
@@ -15,56 +15,57 @@ import (
 // Want is one agent that should exist. Immutable.
 type Want struct {
 	Name        string // qualified
-	Declared    string // what the configuration calls it, qualified: its own name, or its pool's
+	Declared    string // the name in the configuration, qualified: its own, or its pool's
 	Description string
 	Rig         string
 	Provider    string   // of its sessions, for display
-	Program     string   // the provider that says what it runs, "" = a start_command does
-	Found       bool     // and nothing names it: it is the first that is found on this host
+	Program     string   // the provider that defines its command, "" = start_command defines it
+	Found       bool     // no key names it: it is the first provider found on this host
 	Source      string   // "city.toml:12:1"
-	Patched     []string // the same of what changes it
+	Patched     []string // the same for the tables that change it
 
-	Pool  string // qualified name of its pool, "" = it is in none
-	Index int    // which member, from 1
+	Pool  string // qualified name of its pool, "" = none
+	Index int    // number of the member, from 1
 
-	Spec    session.Spec // ID empty, and GC_SESSION_ID not in Env: Start fills both in, see Spawn
-	MakeDir bool         // Spec.Dir is made if it is missing
+	Spec    session.Spec // without ID and GC_SESSION_ID, see Spawn
+	MakeDir bool         // create Spec.Dir if it is missing
 	Policy  restart.Policy
 	// why it must not run: "by agent", "by rig demo", "by city"; "" = it should run
 	Suspended string
-	Problem   string // why it cannot be started, "" = it can
-	Lack      Lack   // with a Problem: the programs that would mend it
+	Problem   string // why it cannot start, "" = it can
+	Lack      Lack   // with a Problem: programs whose installation would solve it
 
-	Prompt Prompt // what it is told, and how that reaches it
+	Prompt Prompt // its instructions, and how they are delivered
 
-	Overlay string   // a folder whose files go into Spec.Dir at its start, absolute; "" = none
-	Hooks   []string // kinds of hook files that are written there
+	// folder whose files are copied into Spec.Dir at each start, absolute; "" = none
+	Overlay string
+	Hooks   []string // kinds of hook files to install there
 
-	IdleTimeout time.Duration // restarted after so long without activity; 0 = never
-	// shown as stuck after so long without output, while it has work; 0 = never
+	IdleTimeout time.Duration // restart after this time without activity; 0 = never
+	// shown as stuck after this time without output while it has work; 0 = never
 	StuckAfter time.Duration
-	// the watchdog whose triage it is: it is started by the beats of that alone; "" = it always runs
+	// the watchdog that starts it as its triage agent; "" = it always runs
 	TriageOf  string
 	DependsOn []string         // qualified names of agents and pools, sorted, no cycle
-	Strategy  restart.Strategy // who else restarts when it crashes
+	Strategy  restart.Strategy // which other agents restart when it crashes
 }
 
-// Prompt says how an agent is told what it is for.
+// Prompt is the instructions of an agent and their delivery.
 type Prompt struct {
 	Mode string // "arg", "flag", "typed" or "none"; "" = none
-	Flag string // with "flag": what comes before the text
+	Flag string // with "flag": the flag before the text
 
-	Draft *prompt.Draft // what it is told, to be filled in at its start; nil = nothing
+	Draft *prompt.Draft // rendered at each start; nil = no prompt
 	File  string        // the template, for display
 }
 
-// Lack is what is not on this host. The zero value: nothing.
+// Lack lists programs that are missing on this host. The zero value lists none.
 type Lack struct {
-	Programs []string // any of them will do
-	Path     string   // where they are looked for
+	Programs []string // any one of them is enough
+	Path     string   // where they were searched
 }
 
-// Ended reports whether one of the programs has come.
+// Ended reports whether one of the programs is now present.
 func (l *Lack) Ended(h Host) bool {
 	return h.Find != nil && slices.ContainsFunc(l.Programs, func(program string) bool {
 		return h.Find(program, l.Path)
@@ -78,11 +79,11 @@ type Pool struct {
 	Rig          string
 	Source       string
 	Patched      []string // as of a Want
-	Check        string   // shell line; "" = the pool's open work is counted
+	Check        string   // shell command; "" = the number of open beads of the pool
 	CheckTimeout time.Duration
-	DrainTimeout time.Duration // 0 = a drain never ends by itself
+	DrainTimeout time.Duration // 0 = a drain has no time limit
 	Dir          string        // where the check runs, absolute
-	MakeDir      bool          // Dir is made if it is missing
+	MakeDir      bool          // create Dir if it is missing
 	Env          []string      // of the check, without GC_RUN
 	Suspended    string        // as of a Want
 }
@@ -95,13 +96,13 @@ type Rig struct {
 	Source             string
 }
 
-// Host is what the machine and the controller's own environment contribute. It never enters a fingerprint.
+// Host is the part of the plan that comes from the machine and the controller's environment. It never affects a
+// fingerprint.
 type Host struct {
 	Environ []string // of the controller, "K=V"
 	BinDir  string   // first on every agent's PATH
 
-	// Find reports whether a PATH leads to a program of that name, or whether there is one at an absolute path. It
-	// does not wait for folders that do not answer. nil: nobody looks. What is named is taken to be there then, and
-	// what is not is not found.
+	// Find reports whether a program exists on a PATH, or at an absolute path. It does not wait for folders that do
+	// not answer. nil = no check: named programs count as present, and no other program is found.
 	Find func(program, path string) bool
 }

@@ -9,19 +9,19 @@ import (
 	"gcity/config"
 )
 
-// defaultPath stands in where the controller has no PATH: with BinDir alone nothing would be found.
+// defaultPath is used if the controller has no PATH, because BinDir alone is not enough.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// environ is what the controller was started with, and what of it every agent inherits.
+// environ holds the controller's environment and the part that agents inherit.
 type environ struct {
-	own   map[string]string // of the controller, for $NAME
+	own   map[string]string // the controller's, for $NAME
 	pass  map[string]string
 	names []string // of pass, sorted
 	lines []string // "K=V" of names, shared by all agents
 	bin   string
 
 	find   func(program, path string) bool
-	sought map[string]bool // what find said
+	sought map[string]bool // results of find
 }
 
 func inherited(h Host) environ {
@@ -40,7 +40,7 @@ func inherited(h Host) environ {
 	}
 	e.own["PATH"] = front(e.bin, e.own["PATH"])
 	e.pass["PATH"] = e.own["PATH"]
-	// what the terminals built in are; the controller's own says nothing about them
+	// the type of the built-in terminals; the controller's own terminal is unrelated
 	e.pass["TERM"] = "xterm-256color"
 	e.names = slices.Sorted(maps.Keys(e.pass))
 	for _, name := range e.names {
@@ -49,7 +49,8 @@ func inherited(h Host) environ {
 	return e
 }
 
-// foreign variables belong to other sessions, to the service manager, or to the controller's own terminal and folder.
+// foreign reports whether a variable belongs to another session, to the service manager, or to the controller's own
+// terminal and folder.
 func foreign(name string) bool {
 	for _, prefix := range []string{"GC_", "TMUX", "WATCHDOG_", "LISTEN_", "MEMORY_PRESSURE_"} {
 		if strings.HasPrefix(name, prefix) {
@@ -64,8 +65,8 @@ func foreign(name string) bool {
 	return false
 }
 
-// of is the whole environment of one agent, in the order of names, without GC_SESSION_ID. configured is what the
-// configuration gives it.
+// of returns the complete environment of one agent, sorted by name, without GC_SESSION_ID. configured is the part
+// from the configuration.
 func (e environ) of(c *config.City, a *config.Agent, configured map[string]string,
 	dir string) []string {
 	own := make(map[string]string, len(configured)+12)
@@ -83,7 +84,7 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 	own["GC_CITY_NAME"] = c.Workspace.Name
 	own["BEADS_DIR"] = filepath.Join(c.Path, ".beads")
 	if strings.HasPrefix(c.Origins["beads.provider"].File, "environment ") {
-		// so that an agent finds its work where the controller keeps it
+		// agents must use the same work store as the controller
 		own["GC_BEADS"] = c.Beads.Provider
 	}
 	if strings.HasPrefix(c.Origins["events.provider"].File, "environment ") {
@@ -114,16 +115,16 @@ func (e environ) of(c *config.City, a *config.Agent, configured map[string]strin
 	return out
 }
 
-// variable is one of an environment.
+// variable is one variable of an environment.
 type variable struct{ name, value string }
 
-// personal are the variables in which the members of one pool differ.
+// personal returns the variables that differ between the members of a pool.
 func personal(a *config.Agent, dir string) [4]variable {
 	return [...]variable{{"GC_AGENT", a.Qualified()}, {"GC_DIR", dir},
 		{"GC_SESSION_NAME", a.SessionName}, {"PWD", dir}}
 }
 
-// readdressed is the environment of one member of a pool made from that of another.
+// readdressed converts the environment of one pool member into that of another.
 func readdressed(env []string, a *config.Agent, dir string) []string {
 	out := slices.Clone(env)
 	for _, v := range personal(a, dir) {
@@ -134,7 +135,7 @@ func readdressed(env []string, a *config.Agent, dir string) []string {
 	return out
 }
 
-// find looks for a variable in an environment that is in the order of names.
+// find looks for a variable in a sorted environment.
 func find(env []string, name string) (at int, ok bool) {
 	return slices.BinarySearchFunc(env, name, func(kv, name string) int {
 		have, _, _ := strings.Cut(kv, "=")
@@ -142,7 +143,7 @@ func find(env []string, name string) (at int, ok bool) {
 	})
 }
 
-// front puts a folder first on a PATH, once.
+// front moves a folder to the front of a PATH.
 func front(bin, path string) string {
 	if path == "" {
 		path = defaultPath
@@ -154,8 +155,8 @@ func front(bin, path string) string {
 	return strings.Join(append([]string{bin}, rest...), ":")
 }
 
-// expand replaces $NAME and ${NAME} by their values, "" if there is none, and $$ by a dollar sign. Any other dollar
-// sign stays.
+// expand replaces $NAME and ${NAME} by their values, or by "" without a value, and $$ by a dollar sign. Other
+// dollar signs stay.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "$") {
 		return s
@@ -186,7 +187,7 @@ func expand(s string, vars map[string]string) string {
 	}
 }
 
-// nameLen is the length of the variable's name that s starts with.
+// nameLen returns the length of the variable name at the start of s.
 func nameLen(s string) int {
 	for i := range len(s) {
 		switch c := s[i]; {

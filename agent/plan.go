@@ -10,8 +10,8 @@ import (
 	"gcity/session"
 )
 
-// Plan says who should exist in a city, in name order: of a pool all possible members. It reads nothing but its
-// arguments. The same configuration gives the same fingerprints on every host.
+// Plan returns the agents that should exist in a city, sorted by name, including all possible members of pools. It
+// is pure. The same configuration gives the same fingerprints on every host.
 func Plan(c *config.City, h Host) []Want {
 	n := 0
 	for i := range c.Agents {
@@ -25,7 +25,7 @@ func Plan(c *config.City, h Host) []Want {
 	return inOrder(wants)
 }
 
-// inOrder sorts by name. A want is large, so it is moved once.
+// inOrder sorts by name. It moves each large want only once.
 func inOrder(wants []Want) []Want {
 	order := make([]*Want, len(wants))
 	for i := range wants {
@@ -39,7 +39,7 @@ func inOrder(wants []Want) []Want {
 	return out
 }
 
-// Pools says which pools should exist, in name order.
+// Pools returns the pools that should exist, sorted by name.
 func Pools(c *config.City, h Host) []Pool {
 	var pools []Pool
 	base := inherited(h)
@@ -52,7 +52,7 @@ func Pools(c *config.City, h Host) []Pool {
 	return pools
 }
 
-// Rigs lists a city's rigs, in name order.
+// Rigs returns a city's rigs, sorted by name.
 func Rigs(c *config.City) []Rig {
 	var rigs []Rig
 	for _, r := range c.Rigs {
@@ -63,16 +63,16 @@ func Rigs(c *config.City) []Rig {
 	return rigs
 }
 
-// Spawn is what to start under an id: the Spec with the id in it and in its environment, which is a copy.
+// Spawn returns the Spec for a start with an ID. The environment is a copy that contains the ID.
 func (w Want) Spawn(id string) session.Spec {
 	s := w.Spec
 	s.ID = id
-	s.Env = append(slices.Clip(s.Env), "GC_SESSION_ID="+id) // clipped, so it is copied
+	s.Env = append(slices.Clip(s.Env), "GC_SESSION_ID="+id) // clipped, so append copies it
 	return s
 }
 
-// members appends the wants of one agent: itself, or all possible members of its pool. They share whatever is the same
-// for all.
+// members appends the wants of one agent: itself, or all possible members of its pool. Members share their common
+// values.
 func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want {
 	p, missing := base.program(c, a)
 	spec, w, hash := a.Spec(), common(c, a, &p), ""
@@ -104,7 +104,7 @@ func members(wants []Want, c *config.City, a *config.Agent, base environ) []Want
 	return wants
 }
 
-// common is what an agent, or every member of its pool, is wanted with.
+// common returns the part of a want that is the same for all members of a pool.
 func common(c *config.City, a *config.Agent, p *config.Program) Want {
 	return Want{
 		Declared: a.Qualified(), Description: a.Description, Rig: a.Rig, Provider: c.ProviderOf(a),
@@ -130,7 +130,7 @@ func triageOf(c *config.City, a *config.Agent) string {
 	return ""
 }
 
-// patched says where an agent is changed.
+// patched returns the positions of the tables that change an agent.
 func patched(a *config.Agent) []string {
 	var out []string
 	for _, at := range a.Patches {
@@ -139,7 +139,7 @@ func patched(a *config.Agent) []string {
 	return out
 }
 
-// suspended says why an agent must not run, the narrowest reason; "" if it should.
+// suspended returns the most specific reason why an agent must not run, "" if there is none.
 func suspended(c *config.City, a *config.Agent) string {
 	r := c.Rig(a.Rig)
 	switch {
@@ -153,7 +153,7 @@ func suspended(c *config.City, a *config.Agent) string {
 	return ""
 }
 
-// problem says why an agent cannot be started, "" if it can.
+// problem returns why an agent cannot start, "" if it can.
 func problem(c *config.City, a *config.Agent, missing string, found []config.Problem) string {
 	r := c.Rig(a.Rig)
 	switch {
@@ -162,19 +162,19 @@ func problem(c *config.City, a *config.Agent, missing string, found []config.Pro
 	case len(found) > 0:
 		return found[0].String()
 	case r != nil && r.Problem != "":
-		return fmt.Sprintf("the folder of the rig %q (%s) cannot be used: %s", r.Name, r.Origin,
+		return fmt.Sprintf("the folder of rig %q (%s) cannot be used: %s", r.Name, r.Origin,
 			r.Problem)
 	case missing != "":
 		return missing
 	case c.ProviderOf(a) == "k8s":
 		return `its session provider "k8s" is not built yet: write "plugin:gcity-session-k8s", see docs/kubernetes.md`
 	case a.ScriptProblem != "":
-		return "session_setup_script cannot be read: " + a.ScriptProblem
+		return "cannot read session_setup_script: " + a.ScriptProblem
 	}
 	return ""
 }
 
-// poolOf is the pool of an agent. Its check has the agent's environment, less what only a session has.
+// poolOf returns the pool of an agent. Its check gets the agent's environment without session variables.
 func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	p := Pool{
 		Spec: a.Spec(), Description: a.Description, Rig: a.Rig, Source: a.Origin.String(),
@@ -183,7 +183,7 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 		Suspended: suspended(c, a),
 	}
 	if !strings.Contains(a.Dir, "{{") {
-		e, _ := c.Expand(a) // what is wrong with it, Load has refused
+		e, _ := c.Expand(a) // Load has refused invalid ones
 		p.Dir, p.MakeDir = e.Dir, e.MakeDir
 	}
 	own, _ := base.program(c, a)
@@ -194,8 +194,8 @@ func poolOf(c *config.City, a *config.Agent, base environ) Pool {
 	return p
 }
 
-// Place is where what belongs to the city, or to one of its rigs, runs, and with what environment. An unknown rig,
-// or one whose folder cannot be used, is an error.
+// Place returns the folder and the environment for commands of the city or of a rig. An unknown rig, or one whose
+// folder cannot be used, is an error.
 func Place(c *config.City, rig string, h Host) (dir string, env []string, err error) {
 	a := config.Agent{Name: "automation"}
 	a.Rig = rig
@@ -203,7 +203,7 @@ func Place(c *config.City, rig string, h Host) (dir string, env []string, err er
 	if rig != "" {
 		r := c.Rig(rig)
 		if r == nil {
-			return "", nil, fmt.Errorf("there is no rig %q any more", rig)
+			return "", nil, fmt.Errorf("rig %q no longer exists", rig)
 		}
 		if r.Problem != "" {
 			return "", nil, fmt.Errorf("rig %s: %s", rig, r.Problem)

@@ -119,7 +119,7 @@ func TestPlanOfRigs(t *testing.T) {
 	c := city(t, pooled)
 	src := filepath.Join(c.Path, "src", "demo")
 	w := planned(t, c, Host{})["demo/worker-2"]
-	want := `the folder of the rig "demo" (city.toml:5:1) cannot be used: ` + src + " does not exist; make it, or write another path"
+	want := `the folder of rig "demo" (city.toml:5:1) cannot be used: ` + src + " does not exist; make it, or write another path"
 	if w.Problem != want {
 		t.Errorf("%q", w.Problem)
 	}

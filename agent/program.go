@@ -11,13 +11,13 @@ import (
 	"gcity/session"
 )
 
-// absence is why an agent's program cannot be started.
+// absence is the reason why an agent's program cannot start.
 type absence struct {
-	why string // "" = it can, as far as is known
+	why string // "" = it can, as far as known
 	Lack
 }
 
-// program is which program an agent is on this host.
+// program returns the program of an agent on this host.
 func (e environ) program(c *config.City, a *config.Agent) (config.Program, absence) {
 	var sought []string
 	p := c.ProgramOf(a, func(presets []config.Preset) string {
@@ -35,8 +35,8 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, absen
 		return p, absence{}
 	case p.Command == "":
 		return p, absence{fmt.Sprintf("no command: neither the agent (%s) nor [workspace] has a "+
-			"start_command or a provider, and none of %s is on its PATH, %s; "+
-			"write a start_command or a provider, or install one of them", a.Origin,
+			"start_command or a provider, and none of %s is on its PATH, %s; set start_command "+
+			"or provider, or install one of them", a.Origin,
 			strings.Join(sought, ", "), e.path(a.Env)), Lack{sought, e.path(a.Env)}}
 	case !here(c.ProviderOf(a)):
 		return p, absence{}
@@ -44,12 +44,12 @@ func (e environ) program(c *config.City, a *config.Agent) (config.Program, absen
 	return p, e.missing(&p, a)
 }
 
-// here says whether a session provider runs its sessions on this host, so that their programs are to be found here.
+// here reports whether a session provider runs programs on this host, so that they can be searched here.
 func here(provider string) bool {
 	return slices.Contains([]string{"pty", "tmux", "subprocess"}, provider)
 }
 
-// missing says that a program is not there, unless it is or only a shell can tell.
+// missing returns an absence if a program does not exist. It returns none if only a shell can find out.
 func (e environ) missing(p *config.Program, a *config.Agent) absence {
 	word, path := p.FirstWord(), e.path(p.Env)
 	if e.find == nil || word == "" || strings.Contains(word, "/") && word[0] != '/' ||
@@ -62,17 +62,17 @@ func (e environ) missing(p *config.Program, a *config.Agent) absence {
 		by = "[workspace]"
 	}
 	if word[0] == '/' {
-		return absence{fmt.Sprintf("there is no program %s that can be run, and it is the "+
-			"command of the provider %q (%s), which %s names; mend the command, or name "+
+		return absence{fmt.Sprintf("the program %s is not executable or does not exist; it is "+
+			"the command of the provider %q (%s), which %s names. Correct the command, or use "+
 			"another provider",
 			word, p.Name, p.Origins["command"], by), lack}
 	}
-	return absence{fmt.Sprintf("there is no program %q on its PATH, %s, and it is the command of "+
-		"the provider %q (%s), which %s names; install it, or name another provider",
+	return absence{fmt.Sprintf("the program %q is not on the PATH, %s; it is the command of the "+
+		"provider %q (%s), which %s names. Install it, or use another provider",
 		word, path, p.Name, p.Origins["command"], by), lack}
 }
 
-// path is the PATH of an agent with an environment of its own.
+// path returns the PATH of an agent with the given environment.
 func (e environ) path(env map[string]string) string {
 	if own, ok := env["PATH"]; ok {
 		return front(e.bin, expand(own, e.own))
@@ -80,7 +80,7 @@ func (e environ) path(env map[string]string) string {
 	return e.own["PATH"]
 }
 
-// finds looks each program up once.
+// finds looks up each program once.
 func (e environ) finds(program, path string) bool {
 	at := program + "\x00" + path
 	found, known := e.sought[at]
@@ -91,9 +91,9 @@ func (e environ) finds(program, path string) bool {
 	return found
 }
 
-// fingerprint is over what the configuration says, as it says it: neither the host nor the folder enters, so nothing
-// drifts because the controller was started from somewhere else. Of a program that is only found here nothing enters
-// either. Where a key is not set there is no field: a later version may add some, and nobody drifts.
+// fingerprint hashes the configuration as written. It contains neither host nor folder, so a controller that was
+// started elsewhere causes no drift. A program that was found on this host is not part of it. A key that is not set
+// adds no field, so later versions can add keys without drift.
 func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	fields := map[string]string{"command": p.Line}
 	env := a.Env
@@ -123,7 +123,7 @@ func fingerprint(a *config.Agent, p *config.Program) session.Fingerprint {
 	return session.NewFingerprint(fields)
 }
 
-// unmarked are the variables that the configuration gives an agent though its fingerprint does not know them, in order.
+// unmarked returns the configured variables that the fingerprint does not contain, sorted.
 func unmarked(a *config.Agent, p *config.Program) []string {
 	if p.By != "" {
 		return nil
@@ -134,7 +134,7 @@ func unmarked(a *config.Agent, p *config.Program) []string {
 	})
 }
 
-// dialogs are the questions that a program may ask before it is ready.
+// dialogs returns the questions that a program may ask before it is ready.
 func dialogs(p *config.Program) []session.Dialog {
 	var out []session.Dialog
 	for _, d := range p.Dialogs {
@@ -143,10 +143,10 @@ func dialogs(p *config.Program) []session.Dialog {
 	return out
 }
 
-// askTime is how long a program is watched for its questions where nothing says when it is ready.
+// askTime is how long a program's output is searched for questions if it has no ready check.
 const askTime = 10 * time.Second
 
-// answerTime is how long somebody has to answer a question at the terminal.
+// answerTime is how long a user has to answer a question at the terminal.
 const answerTime = 10 * time.Minute
 
 func ready(p *config.Program) session.Ready {
@@ -162,7 +162,7 @@ func ready(p *config.Program) session.Ready {
 	return r
 }
 
-// prompt says how a prompt gets in.
+// delivery returns how a program receives its prompt.
 func delivery(p *config.Program) Prompt {
 	switch p.PromptMode {
 	case "none":

@@ -9,8 +9,8 @@ import (
 	"gcity/session"
 )
 
-// told adds what an agent m, of those that a declares, is told to how it is. What depends on the state of its
-// folder is left to the start.
+// told adds the instructions for agent m, declared by a, to its Spec. Parts that depend on its folder are left to
+// the start.
 func told(c *config.City, a, m *config.Agent, p Prompt, s *session.Spec) Prompt {
 	if a.Prompt == nil {
 		return p

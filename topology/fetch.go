@@ -15,31 +15,30 @@ import (
 	"gcity/internal/shell"
 )
 
-// Limits on what git may take.
+// Limits of git's running time.
 const (
 	fetchLimit = 5 * time.Minute
 	callLimit  = time.Minute
-	turnLimit  = 10 * time.Second // that another fetch for the same city may be waited for
+	turnLimit  = 10 * time.Second // wait for another fetch in the same city
 )
 
-// Result is what became of one topology.
+// Result is the outcome of one fetch.
 type Result struct {
 	Name   string
 	Commit string
-	Was    string // the commit before, "" = there was no copy
-	Mended bool   // the copy was at the commit, and its files were not: it was made anew
+	Was    string // the previous commit, "" = there was no copy
+	Mended bool   // the copy was at the commit, but its files were damaged, so it was replaced
 }
 
-// Fetch brings the copy of a topology to the commit that the lock names; to the newest of its ref, and the lock
-// with it, if there is none yet, if the source or the ref has changed, or with update. It runs git, which asks
-// nobody anything, runs no hooks and may talk for some minutes; environ is what git gets of the environment. A copy
-// that is right is left alone; one whose files somebody has changed or taken away is made anew. If anything fails,
-// the copy and the lock stay as they were.
+// Fetch updates the copy of a topology to the commit in the lock. It takes the newest commit of the ref, and
+// updates the lock, if the lock has no commit, if the source or the ref has changed, or if update is set. It runs
+// git without prompts and hooks, for up to some minutes. environ is the environment for git. A correct copy is not
+// touched; a copy with changed or missing files is replaced. On an error the copy and the lock stay as they were.
 func Fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
 	error) {
 	r, err := fetch(ctx, city, w, update, environ)
 	if err != nil {
-		return r, fmt.Errorf("the topology %q cannot be fetched: %w", w.Name, err)
+		return r, fmt.Errorf("cannot fetch the topology %q: %w", w.Name, err)
 	}
 	return r, nil
 }
@@ -50,7 +49,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		return Result{}, errors.New("its source " + why)
 	}
 	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") {
-		return Result{}, fmt.Errorf("%q at ref %q is nothing that git may be given", w.From, w.Ref)
+		return Result{}, fmt.Errorf("git does not accept %q at ref %q", w.From, w.Ref)
 	}
 	root := filepath.Join(city, ".gc", "topologies")
 	if err := disk.MkdirState(root, 0o700); err != nil {
@@ -61,7 +60,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		return Result{}, err
 	}
 	defer unlock()
-	// by a fetch that was killed; the pattern is a good one
+	// left by a fetch that was killed; the pattern is valid
 	left, _ := filepath.Glob(filepath.Join(root, ".new-*"))
 	for _, dir := range left {
 		if err := disk.RemoveAll(dir); err != nil {
@@ -102,13 +101,13 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		return r, err
 	}
 	if head(fresh) != r.Commit {
-		return r, fmt.Errorf("git left the copy at another commit than %.12s", r.Commit)
+		return r, fmt.Errorf("git checked out a commit other than %.12s", r.Commit)
 	}
 	if err := w.fits(fresh, r.Commit); err != nil {
 		return r, err
 	}
 	if err := contained(fresh); err != nil {
-		return r, fmt.Errorf("commit %.12s has %w, so nothing is changed", r.Commit, err)
+		return r, fmt.Errorf("commit %.12s has %w; nothing was changed", r.Commit, err)
 	}
 	if err := swap(fresh, folder); err != nil {
 		return r, err
@@ -117,7 +116,7 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 	return r, lock.write(city)
 }
 
-// swap puts a new copy in place of an old one.
+// swap replaces the old copy by a new one.
 func swap(fresh, folder string) error {
 	old := fresh + ".old"
 	if err := disk.Rename(folder, filepath.Base(old)); err != nil &&
@@ -125,13 +124,13 @@ func swap(fresh, folder string) error {
 		return err
 	}
 	if err := disk.Rename(fresh, filepath.Base(folder)); err != nil {
-		_ = disk.Rename(old, filepath.Base(folder)) // what was there is better than nothing
+		_ = disk.Rename(old, filepath.Base(folder)) // restore the old copy
 		return err
 	}
 	return disk.RemoveAll(old)
 }
 
-// turn waits for other fetches for the same city.
+// turn waits for other fetches in the same city.
 func turn(ctx context.Context, path string) (unlock func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, turnLimit)
 	defer cancel()
@@ -147,14 +146,14 @@ func turn(ctx context.Context, path string) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("another fetch has held %s for long; see who has it open, "+
-				"and try again", path)
+			return nil, fmt.Errorf("another fetch has locked %s for too long: find the process "+
+				"that has it open, and try again", path)
 		case <-tick.C:
 		}
 	}
 }
 
-// clean is an environment without what would point git elsewhere, and with what keeps it from asking.
+// clean returns an environment in which git neither prompts nor uses another repository.
 func clean(environ []string) []string {
 	out := make([]string, 0, len(environ)+4)
 	for _, kv := range environ {
@@ -176,13 +175,13 @@ func clean(environ []string) []string {
 	return append(out, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
 }
 
-// git runs git in a folder.
+// git runs git in one folder.
 type git struct {
 	dir string
 	env []string
 }
 
-// clone fills the folder with a commit of the repository, "" = the newest of the ref, and says which.
+// clone checks out a commit into the folder, "" = the newest of the ref, and returns the commit.
 func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
 	if _, err := g.run(ctx, callLimit, "init", "--quiet", "--template=", "."); err != nil {
 		return "", err
@@ -202,10 +201,10 @@ func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
 	}
 	switch {
 	case err != nil && commit != "":
-		return "", fmt.Errorf("%s has no commit %.12s any more, which %s names; `gcity topology "+
+		return "", fmt.Errorf("%s no longer has commit %.12s, which %s names; `gcity topology "+
 			"fetch %s --update` takes the newest", w.From, commit, LockFile, w.Name)
 	case err != nil && w.Ref == "":
-		return "", fmt.Errorf("%s shows no branch of its own; write a ref", w.From)
+		return "", fmt.Errorf("%s has no default branch; set ref", w.From)
 	case err != nil:
 		return "", fmt.Errorf("%s has no branch, tag or commit %q", w.From, w.Ref)
 	}
@@ -213,7 +212,7 @@ func (g git) clone(ctx context.Context, w Want, commit string) (string, error) {
 	return found, err
 }
 
-// names are those that git may know a commit by, in the order in which they count.
+// names returns the names of a commit to try in git, in order.
 func names(ref, commit string) []string {
 	switch {
 	case commit != "":
@@ -224,7 +223,7 @@ func names(ref, commit string) []string {
 	return []string{"refs/gcity/heads/" + ref, "refs/tags/" + ref, ref}
 }
 
-// run gives what a call of git printed. Its failure is what git says, on one line.
+// run returns the output of a git command. The error is git's message on one line.
 func (g git) run(ctx context.Context, limit time.Duration, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -236,10 +235,10 @@ func (g git) run(ctx context.Context, limit time.Duration, args ...string) (stri
 		Env: g.env, Most: 1 << 20})
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return "", errors.New("there is no git on the PATH; install it, or put the topology's " +
-			"folder where it is named by its path")
+		return "", errors.New("git not found on PATH; install it, or use the path of a folder " +
+			"with the topology")
 	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Errorf("git did not answer for %s", limit)
+		return "", fmt.Errorf("git did not finish within %s", limit)
 	case err != nil:
 		return "", err
 	case got.Code != 0:
@@ -248,7 +247,7 @@ func (g git) run(ctx context.Context, limit time.Duration, args ...string) (stri
 	return strings.TrimSpace(string(got.Stdout)), nil
 }
 
-// oneLine is what git complained of first.
+// oneLine returns git's first complaint.
 func oneLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(line), "fatal: "), "error: ")

@@ -1,9 +1,9 @@
-// Package topology keeps copies of topologies that live in git repositories: fetched when somebody says so, held at the
-// commit that a lock file names, and read without a network from then on.
+// Package topology keeps copies of topologies from git repositories. They are fetched on request, pinned to the
+// commit in a lock file, and then read without a network.
 //
 // # Concurrency
 //
-// All functions may be called by any goroutine. Fetches for one city take turns, between processes too.
+// All functions may be called by any goroutine. Fetches for one city run one after another, also between processes.
 package topology
 
 import (
@@ -21,28 +21,29 @@ import (
 	"gcity/internal/toml"
 )
 
-// LockFile is beside city.toml and belongs into its repository: it says which commits the city is made of.
+// LockFile is stored next to city.toml and should be committed with it. It pins the commits of the city's
+// topologies.
 const LockFile = "topologies.lock"
 
-// maxLock is the size of a lock file, in bytes.
+// maxLock is the largest lock file, in bytes.
 const maxLock = 1 << 20
 
-// Want is a topology as the configuration asks for it.
+// Want is a topology as configured.
 type Want struct {
 	Name   string
-	Source string // as it is written
-	From   string // what git is given: the source, or the absolute path that it means
-	Ref    string // "" = the repository's own branch
-	Path   string // of the topology's folder within the repository; "" = its top
+	Source string // as written
+	From   string // the argument for git: the source, or its absolute path
+	Ref    string // "" = the default branch
+	Path   string // of the topology's folder in the repository; "" = the top
 }
 
-// A topology's folder has one of these files.
+// One of these files is in the folder of a topology.
 const (
 	File     = "topology.toml"
 	PackFile = "pack.toml"
 )
 
-// lacks says what a copy is without that makes it no topology, "" if it is one.
+// lacks returns the file that a copy would need to be a topology, "" if it has one.
 func (w Want) lacks(folder string) string {
 	for _, name := range []string{File, PackFile} {
 		if _, err := os.Stat(filepath.Join(folder, w.Path, name)); err == nil {
@@ -52,25 +53,25 @@ func (w Want) lacks(folder string) string {
 	return filepath.Join(w.Path, File)
 }
 
-// fits fails for a copy at a commit that is no topology.
+// fits returns an error for a commit that is not a topology.
 func (w Want) fits(folder, commit string) error {
 	if file := w.lacks(folder); file != "" {
-		return fmt.Errorf("commit %.12s has no %s, so nothing is changed; another ref, or the "+
-			"path within the repository, may be meant", commit, file)
+		return fmt.Errorf("commit %.12s has no %s; nothing was changed. Check the ref and the "+
+			"path within the repository", commit, file)
 	}
 	return nil
 }
 
-// Pin is what a lock file says of one topology.
+// Pin is the entry of one topology in a lock file.
 type Pin struct {
 	Source, Ref string
-	Commit      string // hex, in full
+	Commit      string // full, in hex
 }
 
-// Lock is what is held where, by name.
+// Lock maps the names of topologies to their pins.
 type Lock map[string]Pin
 
-// ReadLock reads the lock file of a city. A city without one holds nothing.
+// ReadLock reads the lock file of a city. Without a file the lock is empty.
 func ReadLock(city string) (Lock, error) {
 	path := filepath.Join(city, LockFile)
 	doc, err := toml.Load(path, LockFile, maxLock)
@@ -78,7 +79,7 @@ func ReadLock(city string) (Lock, error) {
 		return Lock{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", LockFile, err)
+		return nil, fmt.Errorf("cannot read %s: %w", LockFile, err)
 	}
 	out := Lock{}
 	root := doc.Root()
@@ -92,8 +93,8 @@ func ReadLock(city string) (Lock, error) {
 		t.Only("source", "ref", "commit")
 		p := Pin{t.Text("source"), t.Text("ref"), t.Text("commit")}
 		if !isCommit(p.Commit) {
-			t.Wrong("commit", "is no commit; take the table out, and `gcity topology fetch` "+
-				"writes it anew")
+			t.Wrong("commit", "is not a commit; remove the table, and run `gcity topology fetch` "+
+				"to write it again")
 		}
 		out[name] = p
 	}
@@ -102,8 +103,8 @@ func ReadLock(city string) (Lock, error) {
 			if strings.Contains(wrong[i].Message, "topology fetch") {
 				continue
 			}
-			wrong[i].Message += "; put the file back as it was, or remove it, and `gcity " +
-				"topology fetch` writes it anew, with the newest commits"
+			wrong[i].Message += "; restore the file, or remove it and run `gcity topology fetch` " +
+				"to write it again with the newest commits"
 		}
 		return nil, wrong
 	}
@@ -129,22 +130,22 @@ func (l Lock) write(city string) error {
 		fmt.Fprintf(&b, "commit = %s\n", quote(p.Commit))
 	}
 	if err := disk.WriteFile(filepath.Join(city, LockFile), []byte(b.String()), 0o644); err != nil {
-		return fmt.Errorf("%s cannot be written: %w", LockFile, err)
+		return fmt.Errorf("cannot write %s: %w", LockFile, err)
 	}
 	return nil
 }
 
-// quote is a string of TOML. What it is given has no control characters: the configuration refuses them.
+// quote returns a TOML string. s contains no control characters: the configuration refuses them.
 func quote(s string) string { return strconv.Quote(s) }
 
 func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Folder is where the copy of a topology is, or would be.
+// Folder returns the path of a topology's copy. It may not exist.
 func Folder(city, name string) string { return filepath.Join(city, ".gc", "topologies", name) }
 
-// head is the commit that a copy is at, "" if there is no copy.
+// head returns the commit of a copy, "" if there is no copy.
 func head(folder string) string {
 	data, err := os.ReadFile(filepath.Join(folder, ".git", "HEAD"))
 	if commit := strings.TrimSpace(string(data)); err == nil && isCommit(commit) {
@@ -153,8 +154,8 @@ func head(folder string) string {
 	return ""
 }
 
-// Fetched gives the folder of a topology's copy. It is an error, with what to do about it, if that is not there, or
-// is not what the configuration and the lock ask for. No program is run.
+// Fetched returns the folder of a topology's copy. It returns an error with the command to run if the copy is
+// missing or does not match the configuration and the lock. It runs no program.
 func Fetched(city string, w Want) (string, error) {
 	lock, err := ReadLock(city)
 	if err != nil {
@@ -162,17 +163,17 @@ func Fetched(city string, w Want) (string, error) {
 	}
 	folder := Folder(city, w.Name)
 	if why := lock.stale(folder, w); why != "" {
-		return "", fmt.Errorf("the topology %q %s; run `gcity topology fetch %s`", w.Name, why,
+		return "", fmt.Errorf("topology %q %s; run `gcity topology fetch %s`", w.Name, why,
 			w.Name)
 	}
 	if err := contained(folder); err != nil {
-		return "", fmt.Errorf("the topology %q has %w; take it from a ref that has no such link, "+
-			"and run `gcity topology fetch %s --update`", w.Name, err, w.Name)
+		return "", fmt.Errorf("topology %q has %w; choose a ref without such a link, and run "+
+			"`gcity topology fetch %s --update`", w.Name, err, w.Name)
 	}
 	return folder, nil
 }
 
-// stale says why a copy cannot be used, "" if it can.
+// stale returns why a copy cannot be used, "" if it can.
 func (l Lock) stale(folder string, w Want) string {
 	pin, held := l[w.Name]
 	at := head(folder)
@@ -180,24 +181,25 @@ func (l Lock) stale(folder string, w Want) string {
 	case !held || at == "" && pin.Source == w.Source && pin.Ref == w.Ref:
 		return "is not fetched"
 	case pin.Source != w.Source:
-		return fmt.Sprintf("was fetched from %q, and now comes from %q", pin.Source, w.Source)
+		return fmt.Sprintf("was fetched from %q, but is now configured from %q", pin.Source,
+			w.Source)
 	case pin.Ref != w.Ref:
-		return fmt.Sprintf("was fetched at ref %q, and now is at ref %q", pin.Ref, w.Ref)
+		return fmt.Sprintf("was fetched at ref %q, but is now configured at ref %q", pin.Ref, w.Ref)
 	case at != pin.Commit:
-		return fmt.Sprintf("is at commit %.12s, and %s says %.12s", at, LockFile, pin.Commit)
+		return fmt.Sprintf("is at commit %.12s, but %s pins %.12s", at, LockFile, pin.Commit)
 	}
 	return ""
 }
 
-// State is how a topology stands.
+// State is the state of one topology.
 type State struct {
 	Want
-	Commit string // that the lock names, "" = none
-	Folder string // of the copy, whether or not it is there
-	Stale  string // why it cannot be used, "" = it can
+	Commit string // the pinned commit, "" = none
+	Folder string // of the copy, which may not exist
+	Stale  string // why the copy cannot be used, "" = it can
 }
 
-// States tells how topologies stand. No program is run.
+// States returns the states of topologies. It runs no program.
 func States(city string, wants []Want) ([]State, error) {
 	lock, err := ReadLock(city)
 	if err != nil {

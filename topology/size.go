@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// Limits on what a repository may bring: a topology is text.
+// Limits of a repository's content. A topology is text.
 const (
-	maxSize  = 256 << 20 // bytes of the repository and its files together
+	maxSize  = 256 << 20 // bytes of the repository and its files
 	maxFiles = 50_000
 	sizeBeat = 200 * time.Millisecond // between two measurements while git fetches
 )
@@ -24,8 +24,8 @@ type bounds struct {
 	beat  time.Duration
 }
 
-// watch runs do with a context that ends as soon as the folder is larger than the bounds allow. It returns the
-// reason then, else the error of do.
+// watch runs do with a context that is cancelled as soon as the folder exceeds the bounds. It then returns that
+// reason, otherwise the error of do.
 func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Context) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -58,16 +58,16 @@ func (b bounds) watch(ctx context.Context, dir string, do func(ctx context.Conte
 	return b.check(dir)
 }
 
-// tooLarge is the error of a repository that is over the limits.
+// tooLarge is the error for a repository that exceeds the limits.
 type tooLarge struct{ what string }
 
 func (e *tooLarge) Error() string {
-	return fmt.Sprintf("the repository is larger than %s, which is the most for a topology: name "+
-		"a smaller repository, or clone it yourself and name its path", e.what)
+	return fmt.Sprintf("the repository is larger than %s, the limit for a topology: use a "+
+		"smaller repository, or clone it yourself and use its path", e.what)
 }
 
-// check returns an error if a folder is over the bounds. What disappears meanwhile, as git's temporary files do,
-// does not count.
+// check returns an error if a folder exceeds the bounds. It ignores files that disappear during the check, such as
+// git's temporary files.
 func (b bounds) check(dir string) error {
 	var size int64
 	files := 0

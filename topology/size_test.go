@@ -32,7 +32,7 @@ func TestBounds(t *testing.T) {
 		<-ctx.Done() // it is ended
 		return ctx.Err()
 	})
-	if err == nil || !strings.Contains(err.Error(), "the most for a topology") {
+	if err == nil || !strings.Contains(err.Error(), "the limit for a topology") {
 		t.Error(err)
 	}
 	slow := bounds{size: 1000, files: 10, beat: time.Hour}

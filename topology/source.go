@@ -11,35 +11,36 @@ import (
 	"gcity/internal/redact"
 )
 
-// transports are the URL schemes that git may be given. Git serves them itself and authenticates the other side:
-// what is fetched will run.
+// transports are the URL schemes that git may use. git implements them itself and authenticates the server, because
+// the fetched files will run.
 var transports = []string{"https", "ssh", "git+ssh", "ssh+git", "file"}
 
-// allowed is GIT_ALLOW_PROTOCOL: the same transports as git names them, also for a redirect or a rewritten URL.
+// allowed is the value of GIT_ALLOW_PROTOCOL: the same transports in git's names. It also applies to redirects and
+// rewritten URLs.
 const allowed = "https:ssh:file"
 
-// tokens are the beginnings of access tokens that code hosts take in place of a user's name.
+// tokens are the prefixes of access tokens that code hosts accept as a user name.
 var tokens = []string{"ghp_", "gho_", "ghu_", "ghs_", "github_pat_", "glpat-", "gldt-",
 	"x-token-auth"}
 
-// Refused says why a source is not given to git, "" if it may be. The text does not repeat the source, which may be
-// secret.
+// Refused returns why a source must not be passed to git, "" if it may. The text does not contain the source, which
+// may be secret.
 func Refused(source string) string {
 	if Helped(source) {
-		return "names a helper program of git, which may run anything; write a URL with https:// " +
-			"or ssh://, or a repository's folder"
+		return "names a helper program of git, which can run anything; use a URL with https:// " +
+			"or ssh://, or the folder of a repository"
 	}
 	scheme, rest, isURL := strings.Cut(source, "://")
 	if !isURL || strings.ContainsAny(scheme, "/:@ ") {
 		return ""
 	}
 	if !slices.Contains(transports, scheme) {
-		return fmt.Sprintf("uses %s://, a transport that git does not authenticate or does not "+
-			"know; use https://, ssh:// or file://", scheme)
+		return fmt.Sprintf("uses %s://, which git does not authenticate or does not support; use "+
+			"https://, ssh:// or file://", scheme)
 	}
 	if hasPassword(rest) {
-		return "contains a password or token, and it would be " +
-			"written to " + LockFile + "; take it out, and store it with a credential " +
+		return "contains a password or token, which would be " +
+			"written to " + LockFile + "; remove it, and store it with a credential " +
 			"helper of git: " +
 			"`git config --global credential.helper store` (or cache, libsecret, osxkeychain, " +
 			"manager), then `git credential approve`"
@@ -47,8 +48,8 @@ func Refused(source string) string {
 	return ""
 }
 
-// hasPassword reports whether a URL, given what follows its slashes, names a password before its host, or a token
-// as the user or in its query. A password may contain a slash although URLs forbid that.
+// hasPassword reports whether a URL has a password before its host, or a token as the user or in its query. rest is
+// the part after "//". A password may contain a slash although URLs forbid that.
 func hasPassword(rest string) bool {
 	path, query, _ := strings.Cut(rest, "?")
 	if redact.Text(query) != query {
@@ -70,16 +71,15 @@ func hasPassword(rest string) bool {
 		func(t string) bool { return strings.HasPrefix(user, t) })
 }
 
-// bracketed is the beginning of a URL, or of HOST:PATH, whose host is an address in brackets. It says what git is
-// to do, so that the program that git would look for a helper in has a name already.
+// bracketed matches the beginning of a URL or of HOST:PATH whose host is an address in brackets. The scheme is
+// known, so git looks for no helper.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?\[([^/@\[\]]+)\](?::[0-9]+)?(?:/|$)|(?:[^/@\[\]:]+@)?\[([^/@\[\]]+)\]:)`)
 })
 
-// Helped says whether git would, or might, start a helper program that the source names: "NAME::ADDRESS" runs
-// git-remote-NAME, and ext:: any command. Two colons stand for something else only in the address of a host, in
-// brackets.
+// Helped reports whether git might start a helper program named by the source: "NAME::ADDRESS" runs
+// git-remote-NAME, and ext:: any command. Two colons are harmless only in a host address in brackets.
 func Helped(source string) bool {
 	if m := bracketed().FindStringSubmatch(source); m != nil {
 		host, _, _ := strings.Cut(m[1]+m[2], "%25")
