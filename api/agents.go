@@ -4,34 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"gcity/city"
 )
 
 const peekTime = 5 * time.Second // for the output of all agents of a list
-
-// Agent is an agent as lists and single answers give it: what a snapshot says of it, its use of the machine flattened.
-type Agent struct {
-	city.Agent
-	Usage *city.Usage `json:"usage,omitempty"` // always nil: it hides that of the snapshot
-	CPU   *float64    `json:"cpu"`             // of one processor, in percent; null = not measured
-	RSS   *int64      `json:"rss"`             // bytes; null = not measured
-	Procs int         `json:"procs,omitempty"` // processes
-
-	ActiveBead string `json:"active_bead,omitempty"` // the id of task
-}
-
-// AgentOf gives an agent the shape that it has in answers.
-func AgentOf(a city.Agent) Agent {
-	out := Agent{Agent: a}
-	out.ActiveBead, _, _ = strings.Cut(a.Task, " ")
-	if u := a.Usage; u != nil {
-		out.CPU, out.RSS, out.Procs = &u.CPU, &u.RSS, u.Procs
-	}
-	return out
-}
 
 // matching selects by the parameters that are given; those without a value count too.
 func matching(r *http.Request) func(filter, value string) bool {

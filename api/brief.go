@@ -1,15 +1,10 @@
 package api
 
 import (
-	"context"
 	"net/http"
-	"net/url"
 
 	"gcity/city"
 )
-
-// statusView is the view of a snapshot that Brief makes.
-const statusView = "status"
 
 // Brief returns a snapshot with only what `gcity status` and StatusOf read. A whole snapshot is several times as long.
 func Brief(full *city.Snapshot) *city.Snapshot {
@@ -49,9 +44,4 @@ func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
 	default:
 		return nil, invalid("view=%.40q is invalid: use %q, or leave it out", view, statusView)
 	}
-}
-
-// BriefSnapshot asks for what Brief leaves. A controller of an earlier build ignores that and sends the whole snapshot.
-func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
-	return c.snapshot(ctx, url.Values{"view": {statusView}})
 }

@@ -3,9 +3,10 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"gcity/beads"
 	"gcity/city"
@@ -66,20 +67,6 @@ func commandPath(cmd city.Command) (string, error) {
 	return targetPath(kind(v.Noun), cmd.Target(), kind(parts[0]))
 }
 
-// targetPath is the path of something of an agent, a pool, a rig, an automation or a bead, or, what being "", its
-// own. A name that is none is refused here as the server would.
-func targetPath(noun kind, target string, what kind) (string, error) {
-	if _, err := nameOf(noun, url.PathEscape(target)); err != nil {
-		return "", &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no %s %.60q: that cannot be the name of one", noun, target)}
-	}
-	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
-	if what != "" {
-		path += "/" + string(what)
-	}
-	return path, nil
-}
-
 // Beads implements city.Control.
 func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if err := q.Check(); err != nil {
@@ -98,4 +85,46 @@ func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 		return b, err
 	}
 	return b, c.call(ctx, http.MethodGet, path, nil, nil, &b)
+}
+
+// BriefSnapshot asks for what Brief leaves. A controller of an earlier build ignores that and sends the whole snapshot.
+func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
+	return c.snapshot(ctx, url.Values{"view": {statusView}})
+}
+
+// Explain is what an agent, a pool or a rig comes to, as city.Configured tells it.
+func (c *Client) Explain(ctx context.Context, name string) (string, error) {
+	path, err := targetPath(explained, name, "")
+	if err != nil {
+		return "", err
+	}
+	var a configText
+	err = c.call(ctx, http.MethodGet, path, nil, nil, &a)
+	return a.Text, err
+}
+
+func beadValues(q beads.Query) url.Values {
+	v := url.Values{"label": q.Labels, "not_type": q.NotType}
+	for _, s := range q.Status {
+		v.Add("status", string(s))
+	}
+	for name, value := range map[string]string{"type": q.Type, "assignee": q.Assignee,
+		"parent": q.Parent, "ref": q.Ref, "cursor": q.Before} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	if q.Ready {
+		v.Set("ready", "true")
+	}
+	if q.Assigned {
+		v.Set("assigned", "true")
+	}
+	switch {
+	case q.Limit < 0:
+		v.Set("limit", everything)
+	case q.Limit > 0:
+		v.Set("limit", strconv.Itoa(min(q.Limit, math.MaxInt32)))
+	}
+	return v
 }

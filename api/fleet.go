@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -156,15 +155,6 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-func unknownCity(name string, all []city.Info) error {
-	here := "there is none here"
-	if len(all) > 0 {
-		here = "here are " + namesOf(all)
-	}
-	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %s: %s; `gcity "+
-		"register DIR` adds one", name, here)}
-}
-
 // answers tells whether a city can be asked: one that is being stopped can, also to be quicker.
 func answers(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
@@ -179,23 +169,4 @@ func stands(i *city.Info) error {
 		e.Message += "; it is tried again at " + i.Until.Local().Format("15:04:05")
 	}
 	return e
-}
-
-// namedAtMost is how many cities an error names.
-const namedAtMost = 20
-
-func namesOf(all []city.Info) string {
-	names := plainNames(all)
-	if n := len(names); n > namedAtMost {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:namedAtMost], ", "), n-namedAtMost)
-	}
-	return strings.Join(names, ", ")
-}
-
-func plainNames(all []city.Info) []string {
-	names := make([]string, len(all))
-	for i := range all {
-		names[i] = all[i].Name
-	}
-	return names
 }

@@ -9,11 +9,6 @@ import (
 	"gcity/city"
 )
 
-// enrolment is the body of a registration.
-type enrolment struct {
-	Path string `json:"path"` // of the city's folder, absolute
-}
-
 // enrol registers the city in a folder. Below a city's name it has to be called so.
 func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
 	var e enrolment
@@ -115,14 +110,5 @@ func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt route) error {
 		return f.hushed(err)
 	}
 	f.reply(w, http.StatusOK, receipt)
-	return nil
-}
-
-func find(all []city.Info, name string) *city.Info {
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i]
-		}
-	}
 	return nil
 }

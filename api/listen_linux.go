@@ -179,3 +179,40 @@ func ownFolder(dir string) error {
 	}
 	return nil
 }
+
+// ownPeer returns an error if another user's process answers on a socket. Commands, and keys of terminals, are for
+// this user's processes only.
+func ownPeer(c net.Conn) error {
+	cred, err := credentials(c)
+	if err != nil {
+		return err
+	}
+	return trusted(cred.Uid)
+}
+
+// trusted returns an error for the uid of another user.
+func trusted(uid uint32) error {
+	if uid == uint32(os.Getuid()) {
+		return nil
+	}
+	return fmt.Errorf("a process of another user (uid %d) answers there: end it, and "+
+		"remove the socket", uid)
+}
+
+// credentials returns the kernel's word on the process at the other end of a unix socket.
+func credentials(c net.Conn) (cred *unix.Ucred, err error) {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, errors.New("not a unix socket")
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	if e := raw.Control(func(fd uintptr) {
+		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	}); e != nil {
+		return nil, e
+	}
+	return cred, err
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 
@@ -85,4 +86,18 @@ func article(what string) string {
 func unknownPath() error {
 	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, " +
 		"/v0/agents, /v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail and /v0/events are"}
+}
+
+// targetPath is the path of something of an agent, a pool, a rig, an automation or a bead, or, what being "", its
+// own. A name that is none is refused here as the server would.
+func targetPath(noun kind, target string, what kind) (string, error) {
+	if _, err := nameOf(noun, url.PathEscape(target)); err != nil {
+		return "", &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no %s %.60q: that cannot be the name of one", noun, target)}
+	}
+	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
+	if what != "" {
+		path += "/" + string(what)
+	}
+	return path, nil
 }

@@ -4,13 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-
-	"golang.org/x/sys/unix"
 
 	"gcity/city"
 	"gcity/internal/proc"
@@ -89,41 +85,4 @@ func variable(environ []byte, name string) string {
 		}
 	}
 	return ""
-}
-
-// ownPeer returns an error if another user's process answers on a socket. Commands, and keys of terminals, are for
-// this user's processes only.
-func ownPeer(c net.Conn) error {
-	cred, err := credentials(c)
-	if err != nil {
-		return err
-	}
-	return trusted(cred.Uid)
-}
-
-// trusted returns an error for the uid of another user.
-func trusted(uid uint32) error {
-	if uid == uint32(os.Getuid()) {
-		return nil
-	}
-	return fmt.Errorf("a process of another user (uid %d) answers there: end it, and "+
-		"remove the socket", uid)
-}
-
-// credentials returns the kernel's word on the process at the other end of a unix socket.
-func credentials(c net.Conn) (cred *unix.Ucred, err error) {
-	u, ok := c.(*net.UnixConn)
-	if !ok {
-		return nil, errors.New("not a unix socket")
-	}
-	raw, err := u.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	if e := raw.Control(func(fd uintptr) {
-		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-	}); e != nil {
-		return nil, e
-	}
-	return cred, err
 }

@@ -16,7 +16,6 @@ import (
 const (
 	defaultWait = 30 * time.Second
 	maxWait     = 5 * time.Minute
-	maxLines    = 10000
 )
 
 // patience reads ?index=N&wait=30s: whether to wait for something newer than N, and a context that ends when that has

@@ -2,10 +2,8 @@ package api
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -15,20 +13,6 @@ import (
 
 	"gcity/city"
 )
-
-// list is the envelope of every list.
-type list[T any] struct {
-	Items []T    `json:"items"` // never null
-	Total int    `json:"total"`
-	Next  string `json:"next_cursor,omitempty"`
-}
-
-func listOf[T any](items []T) list[T] {
-	if items == nil {
-		items = []T{}
-	}
-	return list[T]{Items: items, Total: len(items)}
-}
 
 // page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after
 // ?cursor=NAME. total is of the whole list.
@@ -128,24 +112,6 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 		code = http.StatusForbidden
 	}
 	s.reply(w, code, e)
-}
-
-// asError makes any error one that can travel.
-func asError(err error) *city.Error {
-	if e, ok := errors.AsType[*city.Error](err); ok {
-		if e.Error() == err.Error() {
-			return e
-		}
-		return &city.Error{Code: e.Code, Message: err.Error(), Details: e.Details}
-	}
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &city.Error{Code: city.Unavailable, Message: "no answer in time; try again"}
-	}
-	return &city.Error{Code: city.Unavailable, Message: err.Error()}
-}
-
-func invalid(format string, args ...any) error {
-	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
 // body reads a request's body within its limits: one JSON value, or nothing.

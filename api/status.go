@@ -52,13 +52,6 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 // degraded is a list that is never null.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
-// citiesAnswer is a list of cities.
-type citiesAnswer struct {
-	list[city.Info]
-	Running  int      `json:"running"`
-	Troubles []string `json:"troubles,omitempty"` // of whoever runs them all
-}
-
 func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {

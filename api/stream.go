@@ -17,13 +17,6 @@ import (
 	"gcity/internal/recovery"
 )
 
-// What streams say besides their items; no event of a log has a type that begins like this. A stream that breaks off
-// without one of these was cut and can be resumed.
-const (
-	eventEnd   = "!end"   // there is no more
-	eventError = "!error" // why there is no more: a city.Error
-)
-
 // stream is an answer of server-sent events.
 type stream struct {
 	w       http.ResponseWriter

@@ -3,9 +3,7 @@ package api
 import (
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gcity/api/gascity"
@@ -13,9 +11,6 @@ import (
 	"gcity/city"
 	"gcity/city/verb"
 )
-
-// everything is the limit of a list that has none.
-const everything = "all"
 
 func (s *server) beads(w http.ResponseWriter, r *http.Request, _ route) error {
 	q, err := beadQuery(r)
@@ -87,32 +82,6 @@ func given(values []string) (out []string) {
 		}
 	}
 	return out
-}
-
-func beadValues(q beads.Query) url.Values {
-	v := url.Values{"label": q.Labels, "not_type": q.NotType}
-	for _, s := range q.Status {
-		v.Add("status", string(s))
-	}
-	for name, value := range map[string]string{"type": q.Type, "assignee": q.Assignee,
-		"parent": q.Parent, "ref": q.Ref, "cursor": q.Before} {
-		if value != "" {
-			v.Set(name, value)
-		}
-	}
-	if q.Ready {
-		v.Set("ready", "true")
-	}
-	if q.Assigned {
-		v.Set("assigned", "true")
-	}
-	switch {
-	case q.Limit < 0:
-		v.Set("limit", everything)
-	case q.Limit > 0:
-		v.Set("limit", strconv.Itoa(min(q.Limit, math.MaxInt32)))
-	}
-	return v
 }
 
 func (s *server) bead(w http.ResponseWriter, r *http.Request, rt route) error {
