@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
@@ -17,7 +18,7 @@ func matching(r *http.Request) func(filter, value string) bool {
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
 }
 
-func (s *server) agents(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	want, err := agentFilter(r)
 	if err != nil {
 		return err
@@ -35,7 +36,7 @@ func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	}, err
 }
 
-func (s *server) quarantine(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) quarantine(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	return s.listAgents(w, r, func(a *city.Agent) bool { return a.State == city.Quarantined })
 }
 
@@ -49,13 +50,13 @@ func (s *server) listAgents(w http.ResponseWriter, r *http.Request,
 	if err != nil {
 		return err
 	}
-	var items []Agent
+	var items []wire.Agent
 	for i := range snap.Agents {
 		if want(&snap.Agents[i]) {
-			items = append(items, AgentOf(snap.Agents[i]))
+			items = append(items, wire.AgentOf(snap.Agents[i]))
 		}
 	}
-	p, err := page(r, items, func(a *Agent) string { return a.Name })
+	p, err := page(r, items, func(a *wire.Agent) string { return a.Name })
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (s *server) listAgents(w http.ResponseWriter, r *http.Request,
 }
 
 // peek fills in the screens of those that run. One that cannot be had in time stays empty.
-func (s *server) peek(ctx context.Context, items []Agent) {
+func (s *server) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()
 	for i := range items {
@@ -77,7 +78,7 @@ func (s *server) peek(ctx context.Context, items []Agent) {
 	}
 }
 
-func (s *server) agent(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) agent(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	peek, _, err := flag(r, "peek")
 	if err != nil {
 		return err
@@ -86,11 +87,11 @@ func (s *server) agent(w http.ResponseWriter, r *http.Request, rt route) error {
 	if err != nil {
 		return err
 	}
-	a, ok := snap.Agent(rt.target)
+	a, ok := snap.Agent(rt.Target)
 	if !ok {
-		return missing(snap, agent, rt.target)
+		return missing(snap, wire.KindAgent, rt.Target)
 	}
-	items := []Agent{AgentOf(*a)}
+	items := []wire.Agent{wire.AgentOf(*a)}
 	if peek {
 		s.peek(r.Context(), items)
 	}
@@ -98,12 +99,12 @@ func (s *server) agent(w http.ResponseWriter, r *http.Request, rt route) error {
 	return nil
 }
 
-func (s *server) inspect(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) inspect(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
 		return err
 	}
-	about, err := s.city.Inspect(r.Context(), rt.target)
+	about, err := s.city.Inspect(r.Context(), rt.Target)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *server) inspect(w http.ResponseWriter, r *http.Request, rt route) error
 }
 
 // missing says that no agent, pool or rig has a name, and where to find those that are there.
-func missing(snap *city.Snapshot, noun kind, name string) error {
+func missing(snap *city.Snapshot, noun wire.Kind, name string) error {
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
 		"no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}
 }

@@ -25,6 +25,7 @@ import (
 
 	"gcity/api/gascity"
 	"gcity/api/openapi"
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/recovery"
 	"gcity/internal/shutdown"
@@ -48,7 +49,6 @@ const (
 	maxConns    = 1024
 	bodyTimeout = 30 * time.Second
 	headTimeout = 5 * time.Second
-	idleTimeout = time.Minute
 	grace       = 5 * time.Second // for requests in flight when Serve ends
 )
 
@@ -101,7 +101,7 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 }
 
 // handler answers one kind of request; an error is written as such unless the answer has begun.
-type handler func(w http.ResponseWriter, r *http.Request, rt route) error
+type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.whole(func() { s.respond(w, r) })
@@ -125,12 +125,12 @@ func (s *server) broke(fault error) {
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	// of the request before on this connection
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
-	rt, err := parse(r.URL.EscapedPath())
+	rt, err := wire.Parse(r.URL.EscapedPath())
 	if err != nil {
 		s.fail(w, err)
 		return
 	}
-	if rt.kind == debug {
+	if rt.Kind == wire.KindDebug {
 		s.debug(w, r)
 		return
 	}
@@ -138,16 +138,16 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	if rt.kind == enrolling || rt.kind == leaving || rt.kind == citiesStream {
+	if rt.Kind == wire.KindEnrolling || rt.Kind == wire.KindLeaving || rt.Kind == wire.KindCitiesStream {
 		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs by itself, and knows " +
 			"no other: ask the supervisor, on its own socket or port"})
 		return
 	}
-	s.dispatch(w, r, rt, s.methods(rt.kind))
+	s.dispatch(w, r, rt, s.methods(rt.Kind))
 }
 
 // dispatch has a request answered by what answers its method.
-func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt route, can methods) {
+func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route, can methods) {
 	handle := can.of(r.Method)
 	if handle == nil {
 		w.Header().Set("Allow", can.String())
@@ -155,7 +155,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt route, can 
 			&city.Error{Code: city.Invalid, Message: "possible here: " + can.String()})
 		return
 	}
-	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.kind)+" "+r.Method])
+	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.Kind)+" "+r.Method])
 	if err == nil {
 		err = handle(w, r, rt)
 	}
@@ -165,16 +165,16 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt route, can 
 }
 
 // here refuses the name of another city.
-func (s *server) here(ctx context.Context, rt route) error {
-	if rt.city == "" {
+func (s *server) here(ctx context.Context, rt wire.Route) error {
+	if rt.City == "" {
 		return nil
 	}
 	snap, err := s.city.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	if snap.Name != rt.city {
-		return &city.Error{Code: city.NotFound, Message: "no city " + rt.city + " here: this is " +
+	if snap.Name != rt.City {
+		return &city.Error{Code: city.NotFound, Message: "no city " + rt.City + " here: this is " +
 			snap.Name}
 	}
 	return nil
@@ -210,31 +210,31 @@ func (m methods) String() string {
 }
 
 // methods gives what answers a kind.
-func (s *server) methods(k kind) methods {
+func (s *server) methods(k wire.Kind) methods {
 	switch k {
-	case attach:
+	case wire.KindAttach:
 		return methods{post: s.attach}
-	case eventLog:
+	case wire.KindEventLog:
 		return methods{get: s.events, post: s.emit}
-	case work:
+	case wire.KindWork:
 		return methods{get: s.beads, post: s.createBead}
-	case bead:
+	case wire.KindBead:
 		return methods{get: s.bead, patch: s.patchBead}
-	case closing:
+	case wire.KindClosing:
 		return methods{post: s.closeBead}
-	case updating:
+	case wire.KindUpdating:
 		return methods{post: s.patchBead}
-	case mailbox:
+	case wire.KindMailbox:
 		return methods{get: s.mail, post: s.sendMail}
-	case letter:
+	case wire.KindLetter:
 		return methods{get: s.letter}
-	case reading, archiving:
+	case wire.KindReading, wire.KindArchiving:
 		return methods{post: s.markMail}
-	case replying:
+	case wire.KindReplying:
 		return methods{post: s.replyMail}
-	case slinging:
+	case wire.KindSlinging:
 		return methods{post: s.sling}
-	case enrolling, leaving, citiesStream: // a supervisor's
+	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream: // a supervisor's
 		return methods{}
 	}
 	if strings.HasPrefix(string(k), "/") {
@@ -247,59 +247,59 @@ func (s *server) methods(k kind) methods {
 }
 
 // reader gives what answers a kind that can only be read; nil = it is none of these.
-func (s *server) reader(k kind) handler {
+func (s *server) reader(k wire.Kind) handler {
 	switch k {
-	case health:
+	case wire.KindHealth:
 		return s.health
-	case cities:
+	case wire.KindCities:
 		return s.cities
-	case figured:
+	case wire.KindFigured:
 		return s.metrics
-	case described:
+	case wire.KindDescribed:
 		return s.openAPI
-	case status:
+	case wire.KindStatus:
 		return s.status
-	case snapshot:
+	case wire.KindSnapshot:
 		return s.snapshot
-	case configured, explained:
+	case wire.KindConfigured, wire.KindExplained:
 		return s.config
-	case snapshots:
+	case wire.KindSnapshots:
 		return s.snapshots
-	case agents:
+	case wire.KindAgents:
 		return s.agents
-	case agent:
+	case wire.KindAgent:
 		return s.agent
-	case quarantine:
+	case wire.KindQuarantine:
 		return s.quarantine
-	case pools:
+	case wire.KindPools:
 		return s.pools
-	case pool:
+	case wire.KindPool:
 		return s.pool
-	case rigs:
+	case wire.KindRigs:
 		return s.rigs
-	case rig:
+	case wire.KindRig:
 		return s.rig
-	case automations:
+	case wire.KindAutomations:
 		return s.automations
-	case automated:
+	case wire.KindAutomated:
 		return s.automation
-	case history:
+	case wire.KindHistory:
 		return s.history
-	case watchdogs:
+	case wire.KindWatchdogs:
 		return s.watchdogs
-	case watchdog:
+	case wire.KindWatchdog:
 		return s.watchdog
-	case inspect:
+	case wire.KindInspect:
 		return s.inspect
-	case output:
+	case wire.KindOutput:
 		return s.output
-	case outputs:
+	case wire.KindOutputs:
 		return outputStream(s)
-	case watch:
+	case wire.KindWatch:
 		return s.watch
-	case eventStream:
+	case wire.KindEventStream:
 		return s.eventStream
-	case running:
+	case wire.KindRunning:
 		return s.runOutput
 	}
 	return nil

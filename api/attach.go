@@ -11,14 +11,15 @@ import (
 	"strings"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/recovery"
 )
 
 // attach opens an agent's terminal and joins it with the connection until either ends.
-func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), upgradeTo) {
-		return invalid("attaching needs the headers Connection: Upgrade and Upgrade: %s", upgradeTo)
+func (s *server) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
+		return wire.Invalid("attaching needs the headers Connection: Upgrade and Upgrade: %s", wire.Protocol)
 	}
 	cols, err := number(r, "cols", math.MaxUint16)
 	if err != nil {
@@ -28,7 +29,7 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 	if err != nil {
 		return err
 	}
-	if err := checkSize(int(cols), int(rows)); err != nil {
+	if err := wire.CheckSize(int(cols), int(rows)); err != nil {
 		return err
 	}
 	raw, _, err := flag(r, "raw")
@@ -40,7 +41,7 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 		return err
 	}
 	defer leave()
-	term, err := s.city.Attach(r.Context(), rt.target,
+	term, err := s.city.Attach(r.Context(), rt.Target,
 		city.Viewer{Cols: int(cols), Rows: int(rows), Raw: raw})
 	if err != nil {
 		return err
@@ -54,17 +55,17 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt route) error 
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Time{})
 	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: "+
-		"Upgrade\r\nUpgrade: "+upgradeTo+"\r\n\r\n"); err != nil {
+		"Upgrade\r\nUpgrade: "+wire.Protocol+"\r\n\r\n"); err != nil {
 		return nil // the reader is gone, and there is nobody to tell
 	}
-	s.join(r.Context(), conn, &framer{r: buf, w: &patient{conn, s.o.WriteTimeout}}, term)
+	s.join(r.Context(), conn, &wire.Framer{R: buf, W: &patient{conn, s.o.WriteTimeout}}, term)
 	return nil
 }
 
 // join copies both ways, until the request's time is over at the latest. The session's end reaches the client as
 // such; the client's ends nothing but the attachment.
-func (s *server) join(ctx context.Context, conn net.Conn, f *framer, term city.Terminal) {
-	wg := recovery.Group{OnPanic: s.broke}
+func (s *server) join(ctx context.Context, conn net.Conn, f *wire.Framer, term city.Terminal) {
+	wg := mishap.Group{Tell: s.broke}
 	defer wg.Wait()
 	defer term.Close()
 	done := make(chan struct{})
@@ -72,7 +73,7 @@ func (s *server) join(ctx context.Context, conn net.Conn, f *framer, term city.T
 	wg.Go(func() {
 		select {
 		case <-s.life.Done():
-			_ = f.end(s.errStopped())
+			_ = f.End(s.errStopped())
 			_ = conn.Close()
 		case <-ctx.Done():
 			_ = conn.Close()
@@ -87,11 +88,11 @@ func (s *server) join(ctx context.Context, conn net.Conn, f *framer, term city.T
 }
 
 // show sends what the terminal prints, and at the end why there is no more.
-func (s *server) show(f *framer, term city.Terminal) {
+func (s *server) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := term.Read(buf)
-		if n > 0 && f.write(frameData, buf[:n]) != nil {
+		if n > 0 && f.Write(wire.FrameData, buf[:n]) != nil {
 			return
 		}
 		if err == nil {
@@ -100,7 +101,7 @@ func (s *server) show(f *framer, term city.Terminal) {
 		if errors.Is(err, io.EOF) {
 			err = nil
 		}
-		if err = f.end(err); err != nil {
+		if err = f.End(err); err != nil {
 			s.o.Log.Debug("a terminal's end could not be written", "err", err)
 		}
 		return
@@ -108,21 +109,21 @@ func (s *server) show(f *framer, term city.Terminal) {
 }
 
 // enter does what the client's frames say, until it detaches or sends what is none.
-func (s *server) enter(f *framer, term city.Terminal) {
+func (s *server) enter(f *wire.Framer, term city.Terminal) {
 	var buf []byte
 	for {
-		kind, payload, err := f.next(buf)
+		kind, payload, err := f.Next(buf)
 		if err != nil {
 			return
 		}
 		buf = payload[:0]
 		switch kind {
-		case frameData:
+		case wire.FrameData:
 			if _, err := term.Write(payload); err != nil {
 				return
 			}
-		case frameResize:
-			cols, rows, ok := parseResize(payload)
+		case wire.FrameResize:
+			cols, rows, ok := wire.ParseResize(payload)
 			if !ok {
 				return
 			}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gcity/api/socket"
 )
 
 // A refusal and a change have one line each for an address and a minute; a flood of addresses does not fill the log.
@@ -45,10 +47,10 @@ func TestAudit(t *testing.T) {
 
 // A socket that another user's process answers on is not used.
 func TestTrustedPeers(t *testing.T) {
-	if err := trusted(uint32(os.Getuid())); err != nil {
+	if err := socket.Trusted(uint32(os.Getuid())); err != nil {
 		t.Error(err)
 	}
-	if err := trusted(uint32(os.Getuid()) + 1); err == nil || !strings.Contains(err.Error(), "another user") {
+	if err := socket.Trusted(uint32(os.Getuid()) + 1); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Error(err)
 	}
 }

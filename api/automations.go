@@ -6,11 +6,12 @@ import (
 	"iter"
 	"net/http"
 
+	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
 )
 
-func (s *server) automations(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) automations(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
@@ -25,22 +26,22 @@ func (s *server) automations(w http.ResponseWriter, r *http.Request, _ route) er
 	return okPage(s, w, r, snap, items, func(a *city.Automation) string { return a.Name })
 }
 
-func (s *server) automation(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) automation(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	a, ok := snap.Automation(rt.target)
+	a, ok := snap.Automation(rt.Target)
 	if !ok {
-		return missing(snap, automated, rt.target)
+		return missing(snap, wire.KindAutomated, rt.Target)
 	}
 	s.ok(w, snap, a)
 	return nil
 }
 
 // history lists the runs of an automation, newest first, also of one that is no longer there.
-func (s *server) history(w http.ResponseWriter, r *http.Request, rt route) error {
-	limit, err := number(r, "limit", maxLines)
+func (s *server) history(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {
 		return err
 	}
@@ -48,20 +49,20 @@ func (s *server) history(w http.ResponseWriter, r *http.Request, rt route) error
 	if err != nil {
 		return err
 	}
-	q := beads.Query{Labels: []string{city.RunLabel + rt.target}, Type: city.RunType,
+	q := beads.Query{Labels: []string{city.RunLabel + rt.Target}, Type: city.RunType,
 		Limit: int(limit), Before: r.URL.Query().Get("cursor")}
 	found, err := s.city.Beads(r.Context(), q)
 	if err != nil {
 		return city.WorkError(err)
 	}
-	if _, ok := snap.Automation(rt.target); !ok && len(found) == 0 && q.Before == "" {
-		return missing(snap, automated, rt.target)
+	if _, ok := snap.Automation(rt.Target); !ok && len(found) == 0 && q.Before == "" {
+		return missing(snap, wire.KindAutomated, rt.Target)
 	}
 	var runs []city.Run
 	for _, b := range found {
 		runs = append(runs, city.RunOf(b))
 	}
-	p := listOf(runs)
+	p := wire.ListOf(runs)
 	if n := len(found); n > 0 && n == q.Most() {
 		p.Next = found[n-1].ID
 	}
@@ -70,14 +71,14 @@ func (s *server) history(w http.ResponseWriter, r *http.Request, rt route) error
 }
 
 // runOutput sends what a run prints, as it comes.
-func (s *server) runOutput(w http.ResponseWriter, r *http.Request, rt route) error {
-	run, err := city.GetRun(r.Context(), s.city, rt.run)
+func (s *server) runOutput(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	run, err := city.GetRun(r.Context(), s.city, rt.Run)
 	if err != nil {
 		return err
 	}
-	if run.Automation != rt.target {
+	if run.Automation != rt.Target {
 		return &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("%s has no run %s: it is one of %s", rt.target, run.ID,
+			Message: fmt.Sprintf("%s has no run %s: it is one of %s", rt.Target, run.ID,
 				run.Automation)}
 	}
 	st, done, err := s.open(w)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gcity/api"
+	"gcity/api/socket"
 	"gcity/city"
 	"gcity/city/citytest"
 )
@@ -22,7 +23,7 @@ func BenchmarkSnapshot(b *testing.B) {
 					Source: "city.toml:12:1", Decisions: make([]city.Decision, 4), Session: &city.Session{Name: "a", ID: "b"},
 				})
 			}
-			l, err := api.Listen(filepath.Join(b.TempDir(), "s"))
+			l, err := socket.Listen(filepath.Join(b.TempDir(), "s"))
 			if err != nil {
 				b.Fatal(err)
 			}

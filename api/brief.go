@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
@@ -39,9 +40,9 @@ func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
 	switch view := r.URL.Query().Get("view"); view {
 	case "":
 		return snap, nil
-	case statusView:
+	case wire.StatusView:
 		return Brief(snap), nil
 	default:
-		return nil, invalid("view=%.40q is invalid: use %q, or leave it out", view, statusView)
+		return nil, wire.Invalid("view=%.40q is invalid: use %q, or leave it out", view, wire.StatusView)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"gcity/api/gascity"
+	"gcity/api/socket"
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/disk"
@@ -63,7 +65,7 @@ func dialFor(whose, path string) (*Client, error) {
 			return c.dial(ctx)
 		},
 		DisableCompression: true,
-		IdleConnTimeout:    idleTimeout / 2,
+		IdleConnTimeout:    wire.IdleTimeout / 2,
 		MaxIdleConns:       8,
 	}
 	conn, err := c.dial(context.Background())
@@ -96,7 +98,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	conn, err := dialPatiently(soon, disk.FindSocket(c.path))
 	switch {
 	case err == nil:
-		if err := ownPeer(conn); err != nil {
+		if err := socket.OwnPeer(conn); err != nil {
 			_ = conn.Close()
 			return nil, fmt.Errorf("cannot use %s: %w", c.path, err)
 		}
@@ -142,7 +144,7 @@ func (c *Client) request(ctx context.Context, method, path string, q url.Values,
 	}
 	r, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
-		return nil, invalid("cannot ask for %s: %v", path, err)
+		return nil, wire.Invalid("cannot ask for %s: %v", path, err)
 	}
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
@@ -226,11 +228,11 @@ func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, er
 
 // Agent asks for one agent by its qualified name. It is for those who ask often: a snapshot has every agent.
 func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
-	path, err := targetPath(agent, name, "")
+	path, err := wire.Path(wire.KindAgent, name, "")
 	if err != nil {
 		return nil, err
 	}
-	var a Agent
+	var a wire.Agent
 	if err := c.call(ctx, http.MethodGet, path, nil, nil, &a); err != nil {
 		return nil, err
 	}
@@ -247,7 +249,7 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 
 // Inspect implements city.Control.
 func (c *Client) Inspect(ctx context.Context, name string) (*city.Inspection, error) {
-	path, err := targetPath(agent, name, inspect)
+	path, err := wire.Path(wire.KindAgent, name, wire.KindInspect)
 	if err != nil {
 		return nil, err
 	}
@@ -260,13 +262,13 @@ func (c *Client) Inspect(ctx context.Context, name string) (*city.Inspection, er
 
 // Output implements city.Control.
 func (c *Client) Output(ctx context.Context, name string, lines int) (string, error) {
-	path, err := targetPath(agent, name, output)
+	path, err := wire.Path(wire.KindAgent, name, wire.KindOutput)
 	if err != nil {
 		return "", err
 	}
 	q := url.Values{}
 	if lines > 0 {
-		q.Set("lines", strconv.Itoa(min(lines, maxLines)))
+		q.Set("lines", strconv.Itoa(min(lines, wire.MaxLines)))
 	}
 	var a gascity.Output
 	if err := c.call(ctx, http.MethodGet, path, q, nil, &a); err != nil {
@@ -305,9 +307,9 @@ func (c *Client) History(ctx context.Context, q events.Query) ([]events.Event, e
 		set("order", "desc")
 	}
 	if q.Limit > 0 {
-		set("limit", strconv.Itoa(min(q.Limit, maxLines)))
+		set("limit", strconv.Itoa(min(q.Limit, wire.MaxLines)))
 	}
-	var page list[events.Event]
+	var page wire.List[events.Event]
 	err := c.call(ctx, http.MethodGet, "/v0/events", v, nil, &page)
 	return page.Items, err
 }

@@ -11,16 +11,17 @@ import (
 	"sync"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
 // Attach implements city.Control. ctx bounds the opening only.
 func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.Terminal, error) {
-	path, err := targetPath(agent, name, attach)
+	path, err := wire.Path(wire.KindAgent, name, wire.KindAttach)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSize(v.Cols, v.Rows); err != nil {
+	if err := wire.CheckSize(v.Cols, v.Rows); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
@@ -43,7 +44,7 @@ func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.T
 		_ = conn.Close()
 		return nil, c.failed(ctx, err)
 	}
-	t := &terminal{conn: conn, f: framer{r: r, w: conn}}
+	t := &terminal{conn: conn, f: wire.Framer{R: r, W: conn}}
 	t.leave = context.AfterFunc(c.life, func() { _ = conn.Close() })
 	return t, nil
 }
@@ -55,7 +56,7 @@ func upgrade(conn net.Conn, target string) (io.Reader, error) {
 		return nil, err
 	}
 	req.Header.Set("Connection", "Upgrade")
-	req.Header.Set("Upgrade", upgradeTo)
+	req.Header.Set("Upgrade", wire.Protocol)
 	if err := req.Write(conn); err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func upgrade(conn net.Conn, target string) (io.Reader, error) {
 // terminal is the client's end of an attached terminal.
 type terminal struct {
 	conn  net.Conn
-	f     framer
+	f     wire.Framer
 	leave func() bool
 	once  sync.Once
 
@@ -92,16 +93,16 @@ func (t *terminal) Read(p []byte) (int, error) {
 		if t.err != nil {
 			return 0, t.err
 		}
-		kind, payload, err := t.f.next(t.buf)
+		kind, payload, err := t.f.Next(t.buf)
 		switch {
 		case err != nil && errors.Is(err, io.EOF):
 			t.err = io.ErrUnexpectedEOF
 		case err != nil:
 			t.err = err
-		case kind == frameData:
+		case kind == wire.FrameData:
 			t.buf, t.rest = payload[:0], payload
-		case kind == frameEnd:
-			t.err = parseEnd(payload)
+		case kind == wire.FrameEnd:
+			t.err = wire.ParseEnd(payload)
 		default:
 			t.err = fmt.Errorf("the city sent a frame of type %q, which is not known here", kind)
 		}
@@ -115,17 +116,17 @@ func (t *terminal) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if err := t.f.write(frameData, p); err != nil {
+	if err := t.f.Write(wire.FrameData, p); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
 func (t *terminal) Resize(cols, rows int) error {
-	if err := checkSize(cols, rows); err != nil {
+	if err := wire.CheckSize(cols, rows); err != nil {
 		return err
 	}
-	return t.f.resize(cols, rows)
+	return t.f.Resize(cols, rows)
 }
 
 // Close detaches; the session goes on.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/verb"
@@ -34,7 +35,7 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 		body, err = city.Encode(cmd)
 	}
 	if err != nil {
-		return receipt, invalid("%s cannot be sent: %v", cmd.Verb(), err)
+		return receipt, wire.Invalid("%s cannot be sent: %v", cmd.Verb(), err)
 	}
 	return receipt, c.call(ctx, method, path, nil, body, &receipt)
 }
@@ -50,7 +51,7 @@ func commandPath(cmd city.Command) (string, error) {
 		}
 		return "/v0/beads", nil
 	case city.UpdateBead:
-		path, err := targetPath(bead, cmd.ID, "")
+		path, err := wire.Path(wire.KindBead, cmd.ID, "")
 		if err == nil && cmd.Force {
 			path += "?force=true"
 		}
@@ -64,7 +65,7 @@ func commandPath(cmd city.Command) (string, error) {
 	case v.Noun == verb.City:
 		return "/v0/" + parts[0], nil
 	}
-	return targetPath(kind(v.Noun), cmd.Target(), kind(parts[0]))
+	return wire.Path(wire.Kind(v.Noun), cmd.Target(), wire.Kind(parts[0]))
 }
 
 // Beads implements city.Control.
@@ -72,7 +73,7 @@ func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 	if err := q.Check(); err != nil {
 		return nil, city.WorkError(err)
 	}
-	var page list[beads.Bead]
+	var page wire.List[beads.Bead]
 	err := c.call(ctx, http.MethodGet, "/v0/beads", beadValues(q), nil, &page)
 	return page.Items, err
 }
@@ -80,7 +81,7 @@ func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 // Bead implements city.Getter.
 func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	var b beads.Bead
-	path, err := targetPath(bead, id, "")
+	path, err := wire.Path(wire.KindBead, id, "")
 	if err != nil {
 		return b, err
 	}
@@ -89,16 +90,16 @@ func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 
 // BriefSnapshot asks for what Brief leaves. A controller of an earlier build ignores that and sends the whole snapshot.
 func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
-	return c.snapshot(ctx, url.Values{"view": {statusView}})
+	return c.snapshot(ctx, url.Values{"view": {wire.StatusView}})
 }
 
 // Explain is what an agent, a pool or a rig comes to, as city.Configured tells it.
 func (c *Client) Explain(ctx context.Context, name string) (string, error) {
-	path, err := targetPath(explained, name, "")
+	path, err := wire.Path(wire.KindExplained, name, "")
 	if err != nil {
 		return "", err
 	}
-	var a configText
+	var a wire.ConfigText
 	err = c.call(ctx, http.MethodGet, path, nil, nil, &a)
 	return a.Text, err
 }
@@ -122,7 +123,7 @@ func beadValues(q beads.Query) url.Values {
 	}
 	switch {
 	case q.Limit < 0:
-		v.Set("limit", everything)
+		v.Set("limit", wire.Everything)
 	case q.Limit > 0:
 		v.Set("limit", strconv.Itoa(min(q.Limit, math.MaxInt32)))
 	}

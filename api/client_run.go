@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
@@ -28,12 +29,12 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 			}
 			return
 		}
-		path, err := targetPath(automated, r.Automation, run)
+		path, err := wire.Path(wire.KindAutomated, r.Automation, wire.KindRun)
 		if err != nil {
 			yield(city.Piece{}, err)
 			return
 		}
-		path += "/" + url.PathEscape(r.ID) + "/" + string(watch)
+		path += "/" + url.PathEscape(r.ID) + "/" + string(wire.KindWatch)
 		h := &hearing{news: make(chan struct{}, 1)}
 		var reading sync.WaitGroup
 		defer reading.Wait()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tmaxmax/go-sse"
 
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/events"
 )
@@ -40,7 +41,7 @@ func (c *Client) Events(ctx context.Context, after uint64) iter.Seq2[events.Even
 
 // Watch implements city.Control.
 func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, error] {
-	path, err := targetPath(agent, name, watch)
+	path, err := wire.Path(wire.KindAgent, name, wire.KindWatch)
 	if err != nil {
 		return func(yield func(city.Frame, error) bool) { yield(city.Frame{}, err) }
 	}
@@ -91,9 +92,9 @@ func readStream[T any](ctx context.Context, c *Client, path string, q url.Values
 			return errResume
 		}
 		switch ev.Type {
-		case eventEnd:
+		case wire.EventEnd:
 			return nil
-		case eventError:
+		case wire.EventError:
 			e := new(city.Error)
 			if json.Unmarshal([]byte(ev.Data), e) != nil {
 				return errResume

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
 // config shows the configuration in force; or, of an agent, a pool or a rig, what it comes to and where that is from.
-func (s *server) config(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	c, ok := s.city.(city.Configured)
 	if !ok {
 		return &city.Error{Code: city.Unavailable, Message: "this city does not show its " +
@@ -18,10 +19,10 @@ func (s *server) config(w http.ResponseWriter, r *http.Request, rt route) error 
 	if err != nil {
 		return err
 	}
-	a := configText{Revision: snap.Config.Revision, Format: "toml"}
-	if rt.kind == explained {
+	a := wire.ConfigText{Revision: snap.Config.Revision, Format: "toml"}
+	if rt.Kind == wire.KindExplained {
 		a.Format = "text"
-		a.Text, err = c.Explain(r.Context(), rt.target)
+		a.Text, err = c.Explain(r.Context(), rt.Target)
 	} else {
 		a.Text, err = c.Config(r.Context())
 	}
@@ -33,7 +34,7 @@ func (s *server) config(w http.ResponseWriter, r *http.Request, rt route) error 
 }
 
 // openAPI answers with the description of this API.
-func (s *server) openAPI(w http.ResponseWriter, _ *http.Request, _ route) error {
+func (s *server) openAPI(w http.ResponseWriter, _ *http.Request, _ wire.Route) error {
 	s.reply(w, http.StatusOK, json.RawMessage(s.document()))
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gcity/api"
+	"gcity/api/socket"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/citytest"
@@ -36,7 +37,7 @@ func town() *citytest.Fake {
 func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "city.sock")
-	l, err := api.Listen(path)
+	l, err := socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +178,7 @@ func TestServeEnds(t *testing.T) {
 func TestShutdownIsAnswered(t *testing.T) {
 	f := town()
 	path := filepath.Join(t.TempDir(), "city.sock")
-	l, err := api.Listen(path)
+	l, err := socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/api/openapi"
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/deadline"
 )
@@ -61,7 +62,7 @@ func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
 		f.asTenant(w, r, who, rest)
 		return
 	}
-	rt, err := parse(path)
+	rt, err := wire.Parse(path)
 	if err != nil {
 		f.fail(w, err)
 		return
@@ -70,8 +71,8 @@ func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
 }
 
 // route answers what is about all cities, and gives what is about one to it.
-func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt route) {
-	if rt.kind == debug {
+func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
+	if rt.Kind == wire.KindDebug {
 		f.debug(w, r)
 		return
 	}
@@ -80,43 +81,43 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt route) {
 		f.dispatch(w, r, rt, can)
 		return
 	}
-	ctl, err := f.pick(r.Context(), rt.city)
+	ctl, err := f.pick(r.Context(), rt.City)
 	if err != nil {
 		f.fail(w, err)
 		return
 	}
 	one := *f.server
-	one.city, one.params, rt.city = ctl, f.cityParams, ""
-	one.dispatch(w, r, rt, one.methods(rt.kind))
+	one.city, one.params, rt.City = ctl, f.cityParams, ""
+	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
 // methods are the answers about all cities; alone says that other methods have none.
-func (f *fleet) methods(rt route) (can methods, alone bool) {
-	if rt.city != "" {
-		switch rt.kind {
-		case enrolling:
+func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
+	if rt.City != "" {
+		switch rt.Kind {
+		case wire.KindEnrolling:
 			return methods{post: f.enrol}, true
-		case leaving:
+		case wire.KindLeaving:
 			return methods{post: f.leave}, true
 		}
 		return can, false
 	}
-	switch rt.kind {
-	case health:
+	switch rt.Kind {
+	case wire.KindHealth:
 		return methods{get: f.health}, true
-	case cities:
+	case wire.KindCities:
 		return methods{get: f.cities, post: f.enrol}, true
-	case citiesStream:
+	case wire.KindCitiesStream:
 		return methods{get: f.watchCities}, true
-	case figured:
+	case wire.KindFigured:
 		return methods{get: f.metrics}, true
-	case described:
+	case wire.KindDescribed:
 		return methods{get: f.openAPI}, true
-	case agents:
+	case wire.KindAgents:
 		return methods{get: f.agents}, false
-	case eventLog:
+	case wire.KindEventLog:
 		return methods{get: f.events}, false
-	case eventStream:
+	case wire.KindEventStream:
 		return methods{get: f.eventStream}, false
 	}
 	return can, false
@@ -137,14 +138,14 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 			name = all[0].Name
 		default:
 			return nil, &city.Error{Code: city.CityRequired,
-				Message: fmt.Sprintf("of which city? /v0/city/NAME/… asks one: %s", namesOf(all)),
-				Details: plainNames(all)}
+				Message: fmt.Sprintf("of which city? /v0/city/NAME/… asks one: %s", wire.NamesOf(all)),
+				Details: wire.PlainNames(all)}
 		}
 	}
-	i := find(all, name)
+	i := wire.Find(all, name)
 	switch {
 	case i == nil:
-		return nil, unknownCity(name, all)
+		return nil, wire.UnknownCity(name, all)
 	case !answers(i):
 		return nil, stands(i)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
@@ -44,14 +45,14 @@ func (f *Fleet) Close() error { return f.c.Close() }
 
 // Cities implements city.Directory.
 func (f *Fleet) Cities(ctx context.Context) ([]city.Info, error) {
-	var a citiesAnswer
+	var a wire.Cities
 	err := f.c.call(ctx, http.MethodGet, "/v0/cities", nil, nil, &a)
 	return a.Items, err
 }
 
 // Troubles are what is wrong with the supervisor itself.
 func (f *Fleet) Troubles(ctx context.Context) ([]string, error) {
-	var a citiesAnswer
+	var a wire.Cities
 	err := f.c.call(ctx, http.MethodGet, "/v0/cities", url.Values{"limit": {"1"}}, nil, &a)
 	return a.Troubles, err
 }
@@ -61,7 +62,7 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		lists := resumed(ctx, f.c, func() (string, url.Values) {
 			return "/v0/cities/stream", nil
-		}, func(citiesAnswer) {})
+		}, func(wire.Cities) {})
 		for a, err := range lists {
 			if !yield(a.Items, err) {
 				return
@@ -72,7 +73,7 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 
 // City implements city.Directory. It is a *Client, whose Close ends what that city's streams and terminals are.
 func (f *Fleet) City(name string) (city.Control, error) {
-	if !validPart(name) {
+	if !wire.ValidPart(name) {
 		return nil, &city.Error{Code: city.NotFound,
 			Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
 	}
@@ -82,8 +83,8 @@ func (f *Fleet) City(name string) (city.Control, error) {
 	if err != nil {
 		return nil, err
 	}
-	if find(all, name) == nil {
-		return nil, unknownCity(name, all)
+	if wire.Find(all, name) == nil {
+		return nil, wire.UnknownCity(name, all)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -100,7 +101,7 @@ func (f *Fleet) City(name string) (city.Control, error) {
 // Register implements city.Registrar.
 func (f *Fleet) Register(ctx context.Context, path string) (city.Info, error) {
 	var info city.Info
-	body, err := json.Marshal(enrolment{path})
+	body, err := json.Marshal(wire.Enrolment{Path: path})
 	if err != nil {
 		return info, err
 	}
@@ -110,7 +111,7 @@ func (f *Fleet) Register(ctx context.Context, path string) (city.Info, error) {
 // Unregister implements city.Registrar.
 func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, error) {
 	var receipt city.Receipt
-	if !validPart(name) {
+	if !wire.ValidPart(name) {
 		return receipt, &city.Error{Code: city.NotFound,
 			Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"gcity/api/gascity"
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/recovery"
@@ -19,7 +20,7 @@ const atMostOfAll = 1000
 
 // eventsAnswer is a page of events of several cities.
 type eventsAnswer struct {
-	list[city.Tagged]
+	wire.List[city.Tagged]
 	// what happens next comes after it, in a stream or a page
 	Cursor      string   `json:"cursor"`
 	Before      string   `json:"before,omitempty"` // of the page that is older
@@ -41,7 +42,7 @@ func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 }
 
 // events are the newest of all cities, or with a cursor those after it, the oldest first.
-func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ route) error {
+func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
 		return err
@@ -83,7 +84,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ route) error {
 	}
 	end := endsOf(seen, pages, q.Forward)
 	items, cut := mergePages(pages, q.Limit, q.Forward)
-	a := eventsAnswer{list: listOf(items), Unreachable: silence(seen)}
+	a := eventsAnswer{List: wire.ListOf(items), Unreachable: silence(seen)}
 	switch {
 	case q.Forward:
 		for name, seq := range from {
@@ -229,7 +230,7 @@ type told struct {
 }
 
 // eventStream is what happens in all cities, after Last-Event-ID, else after what "after" says.
-func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ route) error {
+func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package api
 import (
 	"gcity/api/gascity"
 	"gcity/api/openapi"
+	"gcity/api/wire"
 	"gcity/city"
 )
 
@@ -12,13 +13,13 @@ func fleetOperations() []openapi.Operation {
 	const get, post = "GET", "POST"
 	return append(operations(),
 		openapi.Operation{Method: post, Path: "/v0/cities", Summary: "Register the city in a " +
-			"folder, under the name that it has", Body: enrolment{}, Answer: city.Info{},
+			"folder, under the name that it has", Body: wire.Enrolment{}, Answer: city.Info{},
 			Machine: true},
 		openapi.Operation{Method: get, Path: "/v0/cities/stream",
-			Summary: "The cities, whenever something about them changed", Answer: citiesAnswer{},
+			Summary: "The cities, whenever something about them changed", Answer: wire.Cities{},
 			Stream: true, Machine: true},
 		openapi.Operation{Method: post, Path: "/v0/city/{city}/register",
-			Summary: "Register the city in a folder, which has to be called so", Body: enrolment{},
+			Summary: "Register the city in a folder, which has to be called so", Body: wire.Enrolment{},
 			Answer: city.Info{}, Machine: true},
 		openapi.Operation{Method: post, Path: "/v0/city/{city}/unregister",
 			Summary: "Stop a city with its agents, and forget it", Answer: city.Receipt{},

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/internal/recovery"
 )
@@ -100,7 +101,7 @@ func (f *fleet) careful(name string, ask func() error) (err error) {
 func silence(seen []glance) (out []silent) {
 	for i := range seen {
 		if seen[i].err != nil {
-			out = append(out, silent{seen[i].name, asError(seen[i].err).Message})
+			out = append(out, silent{seen[i].name, wire.ErrorOf(seen[i].err).Message})
 		}
 	}
 	return out
@@ -122,7 +123,7 @@ func (f *fleet) fleetOK(w http.ResponseWriter, seen []glance, v any) {
 	f.reply(w, http.StatusOK, v)
 }
 
-func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ route) error {
+func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {
 		return err
@@ -140,7 +141,7 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ route) error {
 			a.Running++
 		}
 		if g.err != nil {
-			a.Degraded = append(a.Degraded, asError(g.err).Message)
+			a.Degraded = append(a.Degraded, wire.ErrorOf(g.err).Message)
 			continue
 		}
 		a.LoopAge = max(a.LoopAge, loopAge(g.snap, now))
@@ -155,7 +156,7 @@ func (f *fleet) health(w http.ResponseWriter, r *http.Request, _ route) error {
 	return nil
 }
 
-func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ route) error {
+func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {
 		return err
@@ -164,7 +165,7 @@ func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	f.reply(w, http.StatusOK, citiesAnswer{p, countRunning(all), f.dir.troubles()})
+	f.reply(w, http.StatusOK, wire.Cities{List: p, Running: countRunning(all), Troubles: f.dir.troubles()})
 	return nil
 }
 
@@ -178,7 +179,7 @@ func countRunning(all []city.Info) (n int) {
 }
 
 // watchCities streams the list, at once and whenever it has changed.
-func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ route) error {
+func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	st, done, err := f.open(w)
 	if err != nil {
 		return err
@@ -188,8 +189,8 @@ func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ route) err
 		return f.dir.Watch(ctx)
 	},
 		func(all []city.Info) error {
-			return st.send("cities", "", citiesAnswer{listOf(all), countRunning(all),
-				f.dir.troubles()})
+			return st.send("cities", "", wire.Cities{List: wire.ListOf(all), Running: countRunning(all),
+				Troubles: f.dir.troubles()})
 		})
 	return nil
 }
@@ -197,12 +198,12 @@ func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ route) err
 // CityAgent is an agent in a list of several cities'.
 type CityAgent struct {
 	City string `json:"city"`
-	Agent
+	wire.Agent
 }
 
 // agentsAnswer is a page of them.
 type agentsAnswer struct {
-	list[CityAgent]
+	wire.List[CityAgent]
 	Unreachable []silent `json:"unreachable,omitempty"` // cities whose agents are not in it
 }
 
@@ -218,7 +219,7 @@ func byPlace(a, b string) int {
 	return cmp.Or(strings.Compare(agent, other), strings.Compare(in, there))
 }
 
-func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ route) error {
+func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	want, err := agentFilter(r)
 	if err != nil {
 		return err
@@ -238,7 +239,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ route) error {
 		}
 		for j := range seen[i].snap.Agents {
 			if a := &seen[i].snap.Agents[j]; want(a) {
-				items = append(items, CityAgent{seen[i].name, AgentOf(*a)})
+				items = append(items, CityAgent{seen[i].name, wire.AgentOf(*a)})
 			}
 		}
 	}
@@ -336,7 +337,7 @@ func (f *fleet) chosen(r *http.Request) view {
 }
 
 // metrics are the figures of all cities. What does not answer has a figure that says so.
-func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ route) error {
+func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {
 		return err

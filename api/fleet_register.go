@@ -6,23 +6,24 @@ import (
 	"net/http"
 	"path/filepath"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
 // enrol registers the city in a folder. Below a city's name it has to be called so.
-func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
-	var e enrolment
+func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	var e wire.Enrolment
 	if err := decode(w, r, &e); err != nil {
 		return err
 	}
 	if !filepath.IsAbs(e.Path) {
-		return invalid(`which folder? {"path": "/home/me/town"}, from the root on`)
+		return wire.Invalid(`which folder? {"path": "/home/me/town"}, from the root on`)
 	}
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {
 		return &city.Error{Code: city.Unavailable, Message: "nothing can be registered here"}
 	}
-	name := rt.city
+	name := rt.City
 	var err error
 	switch {
 	case f.let != nil:
@@ -32,9 +33,9 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt route) error {
 		case <-r.Context().Done():
 			return r.Context().Err()
 		}
-		name, err = f.mayEnrol(r.Context(), reg, rt.city, e.Path)
-	case rt.city != "":
-		err = called(r.Context(), reg, rt.city, e.Path)
+		name, err = f.mayEnrol(r.Context(), reg, rt.City, e.Path)
+	case rt.City != "":
+		err = called(r.Context(), reg, rt.City, e.Path)
 	}
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 	if err != nil || name == "" || info.Name == name {
 		return info, f.hushed(err)
 	}
-	if find(before, info.Name) == nil {
+	if wire.Find(before, info.Name) == nil {
 		if _, err := reg.Unregister(ctx, info.Name); err != nil {
 			return info, f.hushed(err)
 		}
@@ -88,7 +89,7 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 }
 
 // leave stops a city and forgets it.
-func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt route) error {
+func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {
 		return &city.Error{Code: city.Unavailable, Message: "nothing can be unregistered here"}
@@ -96,16 +97,16 @@ func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt route) error {
 	if b, err := body(w, r); err != nil {
 		return err
 	} else if len(b) > 0 && string(b) != "{}" {
-		return invalid("this takes no body: the city is named in the path")
+		return wire.Invalid("this takes no body: the city is named in the path")
 	}
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {
 		return err
 	}
-	if find(all, rt.city) == nil {
-		return unknownCity(rt.city, all)
+	if wire.Find(all, rt.City) == nil {
+		return wire.UnknownCity(rt.City, all)
 	}
-	receipt, err := reg.Unregister(r.Context(), rt.city)
+	receipt, err := reg.Unregister(r.Context(), rt.City)
 	if err != nil {
 		return f.hushed(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gcity/api"
+	"gcity/api/socket"
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
@@ -20,7 +21,7 @@ import (
 func serveFleet(t testing.TB, d city.Directory, o api.Options) (path string, stop func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "supervisor.sock")
-	l, err := api.Listen(path)
+	l, err := socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gcity/api/socket"
+	"gcity/api/wire"
+	"gcity/internal/await"
 	"gcity/internal/disk"
 	"gcity/internal/eventually"
 )
@@ -26,7 +29,7 @@ func TestRemovedSocketIsThereAgain(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l, err := Listen(path)
+	l, err := socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +93,7 @@ func TestRemovedSocketIsThereAgain(t *testing.T) {
 
 func TestListen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "city.sock")
-	l, err := Listen(path)
+	l, err := socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,12 +102,17 @@ func TestListen(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	// N11: a predecessor was killed and its socket is still there.
-	l.bound.SetUnlinkOnClose(false)
 	l.Close()
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stale.SetUnlinkOnClose(false)
+	stale.Close()
 	if _, err := Dial(path); !errors.Is(err, ErrNotRunning) {
 		t.Errorf("a stale socket: %v", err)
 	}
-	l, err = Listen(path)
+	l, err = socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +134,7 @@ func TestListenLongPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "city.sock")
-	l, err := Listen(path)
+	l, err := socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +158,7 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 		if err := errors.Join(os.WriteFile(file, []byte("precious"), 0o600), put(path, file)); err != nil {
 			t.Fatal(err)
 		}
-		l, err := Listen(path)
+		l, err := socket.Listen(path)
 		if err != nil {
 			t.Fatalf("%s: %v", kind, err)
 		}
@@ -179,7 +187,7 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 		}
 		l.Close()
 	}
-	if l, err := Listen(filepath.Join(t.TempDir(), "none", "x.sock")); err == nil {
+	if l, err := socket.Listen(filepath.Join(t.TempDir(), "none", "x.sock")); err == nil {
 		l.Close()
 		t.Error("a folder was made")
 	}
@@ -196,7 +204,7 @@ func TestAnotherUser(t *testing.T) {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "s")
-	l, err := Listen(path)
+	l, err := socket.Listen(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,8 +289,8 @@ func TestTerminalEnds(t *testing.T) {
 			_, _ = io.WriteString(far, c.sent)
 			far.Close()
 		}()
-		term := &terminal{conn: near, f: framer{r: near, w: near}, leave: func() bool { return true }}
-		_ = near.SetDeadline(time.Now().Add(eventually.Timeout))
+		term := &terminal{conn: near, f: wire.Framer{R: near, W: near}, leave: func() bool { return true }}
+		_ = near.SetDeadline(time.Now().Add(await.Limit))
 		var err error
 		for buf := make([]byte, 1); err == nil; {
 			_, err = term.Read(buf)

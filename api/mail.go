@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"gcity/api/gascity"
+	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
 )
 
 // mail lists the messages to an address, or to all: those that are unread, or, with all, those that are not archived.
-func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
 	if err != nil {
@@ -25,7 +26,7 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
 	case "all":
 		all = true
 	default:
-		return invalid("status=%.40q is invalid: use \"unread\" or \"all\"", status)
+		return wire.Invalid("status=%.40q is invalid: use \"unread\" or \"all\"", status)
 	}
 	snap, err := s.look(r)
 	if err != nil {
@@ -41,7 +42,7 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ route) error {
 	if after := v.Get("cursor"); after != "" {
 		if number, id, _ := strings.Cut(after, "-"); strings.Trim(number, "0123456789") != "" ||
 			number == "" || beads.CheckID(id) != nil {
-			return invalid("cursor=%.40q is none: next_cursor of the page before is one", after)
+			return wire.Invalid("cursor=%.40q is none: next_cursor of the page before is one", after)
 		}
 	}
 	p, err := pageBy(r, found, sentAs, newer)
@@ -61,12 +62,12 @@ func sentAs(m *mail.Message) string {
 func newer(a, b string) int { return strings.Compare(b, a) }
 
 // letter shows a message, and does not mark it as read.
-func (s *server) letter(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) letter(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	m, _, err := city.GetMail(r.Context(), s.city, rt.target)
+	m, _, err := city.GetMail(r.Context(), s.city, rt.Target)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ type draft struct {
 	ReplyTo string `json:"reply_to"` // a message's id, whose thread it continues
 }
 
-func (s *server) sendMail(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	var d draft
 	if err := decode(w, r, &d); err != nil {
 		return err
@@ -92,19 +93,19 @@ func (s *server) sendMail(w http.ResponseWriter, r *http.Request, _ route) error
 		return s.answer(w, r, d)
 	}
 	if d.To == "" {
-		return invalid(
+		return wire.Invalid(
 			`to whom? {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
 	}
 	return s.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
 }
 
 // replyMail answers a message.
-func (s *server) replyMail(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) replyMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var d draft
 	if err := decode(w, r, &d); err != nil {
 		return err
 	}
-	d.ReplyTo = rt.target
+	d.ReplyTo = rt.Target
 	return s.answer(w, r, d)
 }
 
@@ -134,20 +135,20 @@ type marking struct {
 
 // markMail marks a message as read, for the agent that "by" names where it is one to its pool, and answers with it; or
 // archives it.
-func (s *server) markMail(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in marking
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}
-	if rt.kind == archiving {
-		receipt, err := city.ArchiveMail(r.Context(), s.city, rt.target)
+	if rt.Kind == wire.KindArchiving {
+		receipt, err := city.ArchiveMail(r.Context(), s.city, rt.Target)
 		if err != nil {
 			return err
 		}
 		s.reply(w, http.StatusOK, receipt)
 		return nil
 	}
-	m, err := city.TakeMail(r.Context(), s.city, rt.target, in.By)
+	m, err := city.TakeMail(r.Context(), s.city, rt.Target, in.By)
 	if err != nil {
 		return err
 	}
@@ -156,7 +157,7 @@ func (s *server) markMail(w http.ResponseWriter, r *http.Request, rt route) erro
 }
 
 // sling hands out work; the body is a city.SlingRequest.
-func (s *server) sling(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	var in gascity.Sling
 	if err := decode(w, r, &in); err != nil {
 		return err

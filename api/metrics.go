@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
 // metrics are a city's figures in the text format of Prometheus.
-func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"gcity/api/openapi"
+	"gcity/api/wire"
 	"gcity/city/verb"
 )
 
@@ -33,28 +34,28 @@ func TestDocumentIsTheAPI(t *testing.T) {
 	have, verbs := map[string]bool{}, map[string]bool{}
 	for _, o := range operations() {
 		for _, path := range o.Paths() {
-			rt, err := parse(sample(path))
+			rt, err := wire.Parse(sample(path))
 			if err != nil {
 				t.Errorf("%s %s: %v", o.Method, path, err)
 				continue
 			}
-			if s.methods(rt.kind).of(o.Method) == nil {
-				t.Errorf("%s %s: possible there: %s", o.Method, path, s.methods(rt.kind))
+			if s.methods(rt.Kind).of(o.Method) == nil {
+				t.Errorf("%s %s: possible there: %s", o.Method, path, s.methods(rt.Kind))
 			}
-			if rt.kind == command {
-				verbs[rt.verb] = true
-				if _, err := verb.Decode(rt.verb, rt.target, nil); err != nil && strings.Contains(err.Error(), "no verb") {
+			if rt.Kind == wire.KindCommand {
+				verbs[rt.Verb] = true
+				if _, err := verb.Decode(rt.Verb, rt.Target, nil); err != nil && strings.Contains(err.Error(), "no verb") {
 					t.Errorf("%s: %v", path, err)
 				}
 			}
-			if (rt.city != "") != strings.Contains(path, "{city}") {
+			if (rt.City != "") != strings.Contains(path, "{city}") {
 				t.Errorf("%s: %+v", path, rt)
 			}
-			have[string(rt.kind)+" "+o.Method] = true
+			have[string(rt.Kind)+" "+o.Method] = true
 		}
 	}
 	for _, k := range kinds(t) {
-		if k == debug || k == run { // on the socket only; a part of another
+		if k == wire.KindDebug || k == wire.KindRun { // on the socket only; a part of another
 			continue
 		}
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
@@ -92,26 +93,26 @@ func TestFleetDocumentIsTheAPI(t *testing.T) {
 	have := map[string]bool{}
 	for _, o := range fleetOperations() {
 		for _, path := range o.Paths() {
-			rt, err := parse(sample(path))
+			rt, err := wire.Parse(sample(path))
 			if err != nil {
 				t.Errorf("%s %s: %v", o.Method, path, err)
 				continue
 			}
-			if can, alone := f.methods(rt); can.of(o.Method) == nil && (alone || f.server.methods(rt.kind).of(o.Method) == nil) {
+			if can, alone := f.methods(rt); can.of(o.Method) == nil && (alone || f.server.methods(rt.Kind).of(o.Method) == nil) {
 				t.Errorf("%s %s: not possible there", o.Method, path)
 			}
-			have[path[:strings.IndexByte(path+"{", '{')]+string(rt.kind)+" "+o.Method] = true
+			have[path[:strings.IndexByte(path+"{", '{')]+string(rt.Kind)+" "+o.Method] = true
 		}
 	}
 	for _, k := range kinds(t) {
-		for _, rt := range []route{{kind: k}, {kind: k, city: "town"}} {
+		for _, rt := range []wire.Route{{Kind: k}, {Kind: k, City: "town"}} {
 			can, _ := f.methods(rt)
 			below := "/v0/city/"
-			if rt.city == "" {
+			if rt.City == "" {
 				below = "/v0/" + string(k)
 			}
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch} {
-				if can.of(method) != nil && k != health && k != figured && !have[below+string(k)+" "+method] {
+				if can.of(method) != nil && k != wire.KindHealth && k != wire.KindFigured && !have[below+string(k)+" "+method] {
 					t.Errorf("%s of %q is in no operation", method, k)
 				}
 			}
@@ -120,18 +121,18 @@ func TestFleetDocumentIsTheAPI(t *testing.T) {
 }
 
 // kinds are the constants of that type.
-func kinds(t *testing.T) (out []kind) {
-	f, err := parser.ParseFile(token.NewFileSet(), "route.go", nil, 0)
+func kinds(t *testing.T) (out []wire.Kind) {
+	f, err := parser.ParseFile(token.NewFileSet(), "wire/route.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && v.Type != nil && fmt.Sprint(v.Type) == "kind" {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && v.Type != nil && fmt.Sprint(v.Type) == "Kind" {
 			text, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
 				t.Fatal(err)
 			}
-			out = append(out, kind(text))
+			out = append(out, wire.Kind(text))
 		}
 		return true
 	})

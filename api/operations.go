@@ -7,6 +7,7 @@ import (
 
 	"gcity/api/gascity"
 	"gcity/api/openapi"
+	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/verb"
@@ -36,7 +37,7 @@ func reads() []openapi.Operation {
 			Text: "text/plain", Machine: true},
 		{Method: get, Path: "/v0/openapi.json", Summary: "This document", Machine: true},
 		{Method: get, Path: "/v0/cities", Summary: "The cities that are served here",
-			Query: "limit cursor", Answer: citiesAnswer{}, Machine: true},
+			Query: "limit cursor", Answer: wire.Cities{}, Machine: true},
 		{Method: get, Path: "/v0/status", Summary: "The city in numbers", Query: news,
 			Answer: Status{}},
 		{Method: get, Path: "/v0/city", Summary: "The same", Query: news, Answer: Status{}},
@@ -45,15 +46,15 @@ func reads() []openapi.Operation {
 		{Method: get, Path: "/v0/snapshot/stream", Summary: "The same, whenever something changed",
 			Answer: city.Snapshot{}, Stream: true},
 		{Method: get, Path: "/v0/config", Summary: "The configuration in force, without secrets",
-			Query: news, Answer: configText{}},
+			Query: news, Answer: wire.ConfigText{}},
 		{Method: get, Path: "/v0/config/explain/{agent}", Summary: "What an agent, a pool or a " +
-			"rig comes to, and where each value is from", Query: news, Answer: configText{}},
+			"rig comes to, and where each value is from", Query: news, Answer: wire.ConfigText{}},
 		{Method: get, Path: "/v0/agents", Summary: "The agents",
-			Query: paged + "pool rig running state peek", Answer: Agent{}, List: true},
+			Query: paged + "pool rig running state peek", Answer: wire.Agent{}, List: true},
 		{Method: get, Path: "/v0/quarantine", Summary: "The agents in quarantine",
-			Query: paged + "peek", Answer: Agent{}, List: true},
+			Query: paged + "peek", Answer: wire.Agent{}, List: true},
 		{Method: get, Path: "/v0/agent/{agent}", Summary: "One agent", Query: news + " peek",
-			Answer: Agent{}},
+			Answer: wire.Agent{}},
 		{Method: get, Path: "/v0/agent/{agent}/inspect", Summary: "How it is started, its " +
 			"environment without secrets, how it crashed", Answer: city.Inspection{}},
 		{Method: get, Path: "/v0/agent/{agent}/output", Summary: "Its last lines",
@@ -147,10 +148,11 @@ func writes() []openapi.Operation {
 	}
 }
 
-// typeNames are the names in the document of the types that have one and the same name in several packages.
+// typeNames are the names in the document of types that have another one in the code.
 func typeNames() openapi.Names {
 	return openapi.Names{
-		reflect.TypeFor[Agent](): "Agent", reflect.TypeFor[city.Agent](): "AgentInSnapshot",
+		reflect.TypeFor[wire.Cities](): "CitiesAnswer",
+		reflect.TypeFor[wire.Agent]():  "Agent", reflect.TypeFor[city.Agent](): "AgentInSnapshot",
 		reflect.TypeFor[city.Error](): "Error",
 	}
 }

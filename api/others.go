@@ -7,20 +7,21 @@ import (
 
 	"gcity/api/gascity"
 	"gcity/api/openapi"
+	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
 )
 
 // others returns what answers the requests of package gascity, whose kind is the pattern of their path.
-func others(s *server, k kind) (m methods) {
-	if k == townKind {
+func others(s *server, k wire.Kind) (m methods) {
+	if k == wire.KindTown {
 		m.get = s.status
 	}
 	for _, o := range gascity.Operations() {
 		if o.Path != string(k) {
 			continue
 		}
-		h := func(w http.ResponseWriter, r *http.Request, rt route) error {
+		h := func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 			return other(s, w, r,
 				rt, o)
 		}
@@ -39,7 +40,7 @@ func others(s *server, k kind) (m methods) {
 }
 
 // other has a request answered by package gascity.
-func other(s *server, w http.ResponseWriter, r *http.Request, rt route, o gascity.Operation) error {
+func other(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route, o gascity.Operation) error {
 	var sent []byte
 	var err error
 	if o.Method != http.MethodGet {
@@ -52,7 +53,7 @@ func other(s *server, w http.ResponseWriter, r *http.Request, rt route, o gascit
 		return err
 	}
 	answer, err := o.Answer(r.Context(), &gascity.Request{
-		City: s.city, Snapshot: snap, Target: rt.target, Query: r.URL.Query(), Body: sent,
+		City: s.city, Snapshot: snap, Target: rt.Target, Query: r.URL.Query(), Body: sent,
 		Select: func() (beads.Query, error) { return beadQuery(r) },
 		Page:   func(names []string) (int, int, string, error) { return pageOf(r, names) },
 		Do: func(_ context.Context, c city.Command) (city.Receipt, error) {
@@ -82,7 +83,7 @@ func pageOf(r *http.Request, names []string) (from, to int, next string, err err
 // parametersOf returns the names of the query parameters that each kind of request takes, by kind and method.
 func parametersOf(all []openapi.Operation) map[string][]string {
 	return openapi.Parameters(all, func(path string) (string, error) {
-		rt, err := parse(path)
-		return string(rt.kind), err
+		rt, err := wire.Parse(path)
+		return string(rt.Kind), err
 	})
 }

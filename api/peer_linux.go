@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 
+	"gcity/api/socket"
 	"gcity/city"
 	"gcity/internal/proc"
 )
@@ -34,7 +35,7 @@ func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.
 // local returns the peer at the other end of the city's socket.
 func (s *server) local(r *http.Request) city.Peer {
 	conn, _ := r.Context().Value(connKey{}).(net.Conn)
-	cred, err := credentials(conn)
+	cred, err := socket.Credentials(conn)
 	if err != nil {
 		return city.Peer{}
 	}

@@ -3,10 +3,11 @@ package api
 import (
 	"net/http"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
-func (s *server) pools(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) pools(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
@@ -21,20 +22,20 @@ func (s *server) pools(w http.ResponseWriter, r *http.Request, _ route) error {
 	return okPage(s, w, r, snap, items, func(p *city.Pool) string { return p.Name })
 }
 
-func (s *server) pool(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) pool(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	p, ok := snap.Pool(rt.target)
+	p, ok := snap.Pool(rt.Target)
 	if !ok {
-		return missing(snap, pool, rt.target)
+		return missing(snap, wire.KindPool, rt.Target)
 	}
 	s.ok(w, snap, p)
 	return nil
 }
 
-func (s *server) rigs(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) rigs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
@@ -42,16 +43,16 @@ func (s *server) rigs(w http.ResponseWriter, r *http.Request, _ route) error {
 	return okPage(s, w, r, snap, snap.Rigs, func(r *city.Rig) string { return r.Name })
 }
 
-func (s *server) rig(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) rig(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
 	for i := range snap.Rigs {
-		if snap.Rigs[i].Name == rt.target {
+		if snap.Rigs[i].Name == rt.Target {
 			s.ok(w, snap, snap.Rigs[i])
 			return nil
 		}
 	}
-	return missing(snap, rig, rt.target)
+	return missing(snap, wire.KindRig, rt.Target)
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"gcity/api/wire"
 	"math"
 	"net/http"
 	"runtime"
@@ -36,7 +37,7 @@ func (s *server) profile(w http.ResponseWriter, r *http.Request, path string) {
 	case "/allocs", "/block", "/goroutine", "/heap", "/mutex", "/threadcreate":
 		err = lookup(w, r, strings.TrimPrefix(path, "/"))
 	default:
-		err = unknownPath()
+		err = wire.UnknownPath()
 	}
 	if err != nil {
 		s.fail(w, err)
@@ -54,7 +55,7 @@ func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, 
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	if err := start(); err != nil { // only one runs at a time
-		return invalid("cannot start: %v", err)
+		return wire.Invalid("cannot start: %v", err)
 	}
 	defer stop()
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(seconds)*time.Second)

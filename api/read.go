@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/api/gascity"
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/events"
 )
@@ -41,7 +42,7 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	}
 	wait, err := time.ParseDuration(v)
 	if err != nil || wait < 0 || wait > maxWait {
-		return 0, invalid("wait=%.40q is no duration from 0s to %s", v, maxWait)
+		return 0, wire.Invalid("wait=%.40q is no duration from 0s to %s", v, maxWait)
 	}
 	return wait, nil
 }
@@ -75,7 +76,7 @@ func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 	return s.city.Snapshot(r.Context())
 }
 
-func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
@@ -87,8 +88,8 @@ func (s *server) snapshot(w http.ResponseWriter, r *http.Request, _ route) error
 	return nil
 }
 
-func (s *server) output(w http.ResponseWriter, r *http.Request, rt route) error {
-	lines, err := number(r, "lines", maxLines)
+func (s *server) output(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	lines, err := number(r, "lines", wire.MaxLines)
 	if err != nil {
 		return err
 	}
@@ -96,15 +97,15 @@ func (s *server) output(w http.ResponseWriter, r *http.Request, rt route) error 
 	if err != nil {
 		return err
 	}
-	text, err := s.city.Output(r.Context(), rt.target, int(lines))
+	text, err := s.city.Output(r.Context(), rt.Target, int(lines))
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, gascity.OutputOf(rt.target, text))
+	s.ok(w, snap, gascity.OutputOf(rt.Target, text))
 	return nil
 }
 
-func (s *server) events(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := query(r)
 	if err != nil {
 		return err
@@ -127,7 +128,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	page := listOf(found)
+	page := wire.ListOf(found)
 	if n := len(found); n > 0 && (q.Forward || q.After > 0) {
 		page.Next = strconv.FormatUint(found[n-1].Seq, 10)
 	}
@@ -178,9 +179,9 @@ func query(r *http.Request) (events.Query, error) {
 		return q, err
 	}
 	q.Forward = q.Forward || forward || asc
-	limit, err := number(r, "limit", maxLines)
+	limit, err := number(r, "limit", wire.MaxLines)
 	if q.Limit = int(limit); limit == 0 && asc && !q.Since.IsZero() {
-		q.Limit = maxLines // all of them: the newest are the last
+		q.Limit = wire.MaxLines // all of them: the newest are the last
 	}
 	return q, err
 }
@@ -200,7 +201,7 @@ func selection(r *http.Request) (events.Query, error) {
 		if ago, err := time.ParseDuration(since); err == nil {
 			q.Since = time.Now().Add(-ago)
 		} else if q.Since, err = time.Parse(time.RFC3339Nano, since); err != nil {
-			return q, invalid("since=%.40q is neither a time (2006-01-02T15:04:05Z) nor a "+
+			return q, wire.Invalid("since=%.40q is neither a time (2006-01-02T15:04:05Z) nor a "+
 				"duration (1h30m)", since)
 		}
 	}

@@ -11,23 +11,24 @@ import (
 	"strings"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
 // page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after
 // ?cursor=NAME. total is of the whole list.
-func page[T any](r *http.Request, items []T, name func(*T) string) (list[T], error) {
+func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
 
 // pageBy is page for a list in another order of its names.
 func pageBy[T any](r *http.Request, items []T, name func(*T) string,
-	order func(a, b string) int) (list[T], error) {
-	limit, err := number(r, "limit", maxLines)
+	order func(a, b string) int) (wire.List[T], error) {
+	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {
-		return list[T]{}, err
+		return wire.List[T]{}, err
 	}
-	all := listOf(items)
+	all := wire.ListOf(items)
 	if after := r.URL.Query().Get("cursor"); after != "" {
 		from := slices.IndexFunc(items, func(v T) bool { return order(name(&v), after) > 0 })
 		if from < 0 {
@@ -97,7 +98,7 @@ func (s *server) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 }
 
 func (s *server) fail(w http.ResponseWriter, err error) {
-	e := asError(err)
+	e := wire.ErrorOf(err)
 	code := http.StatusInternalServerError
 	switch e.Code {
 	case city.NotFound:
@@ -121,15 +122,15 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, invalid("the request's body is over %d MiB", maxBody>>20)
+			return nil, wire.Invalid("the request's body is over %d MiB", maxBody>>20)
 		}
-		return nil, invalid("the request's body cannot be read: %v", err)
+		return nil, wire.Invalid("the request's body cannot be read: %v", err)
 	}
 	if b = bytes.TrimSpace(b); len(b) > 0 && !json.Valid(b) {
-		return nil, invalid("the request's body is not JSON")
+		return nil, wire.Invalid("the request's body is not JSON")
 	}
 	if key := duplicateKey(b); key != "" {
-		return nil, invalid("the request's body has the key %.100q twice: send it once", key)
+		return nil, wire.Invalid("the request's body has the key %.100q twice: send it once", key)
 	}
 	return b, rc.SetReadDeadline(time.Time{})
 }
@@ -142,7 +143,7 @@ func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(v, 10, 64)
 	if err != nil || n > limit {
-		return 0, invalid("%s=%.40q is no number from 0 to %d", name, v, limit)
+		return 0, wire.Invalid("%s=%.40q is no number from 0 to %d", name, v, limit)
 	}
 	return n, nil
 }
@@ -154,7 +155,7 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	}
 	value, err = strconv.ParseBool(v)
 	if err != nil {
-		return false, false, invalid("%s=%.40q is neither true nor false", name, v)
+		return false, false, wire.Invalid("%s=%.40q is neither true nor false", name, v)
 	}
 	return value, true, nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/city/verb"
 )
@@ -13,95 +14,95 @@ import (
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		path string
-		want route
+		want wire.Route
 	}{
-		{"/health", route{kind: health}},
-		{"/v0/agents", route{kind: agents}},
-		{"/v0/agents/", route{kind: agents}},
-		{"/v0/city/town", route{kind: townKind, city: "town"}},
-		{"/v0/city/town/events/stream", route{kind: eventStream, city: "town"}},
-		{"/v0/agent/worker", route{kind: agent, target: "worker"}},
-		{"/v0/agent/output", route{kind: agent, target: "output"}},
-		{"/v0/agent/rig/worker", route{kind: agent, target: "rig/worker"}},
-		{"/v0/agent/rig%2Fworker", route{kind: agent, target: "rig/worker"}},
-		{"/v0/agent/rig%2fstop", route{kind: agent, target: "rig/stop"}},
-		{"/v0/agent/rig/stop", route{kind: command, target: "rig", verb: "stop"}},
-		{"/v0/agent/rig/stop/stop", route{kind: command, target: "rig/stop", verb: "stop"}},
-		{"/v0/agent/rig%2Fstop/stop", route{kind: command, target: "rig/stop", verb: "stop"}},
-		{"/v0/agent/a/send-keys", route{kind: command, target: "a", verb: "send-keys"}},
-		{"/v0/agent/a/request-restart", route{kind: command, target: "a", verb: "request-restart"}},
-		{"/v0/city/town/agent/a/b/stream", route{kind: watch, city: "town", target: "a/b"}},
-		{"/v0/agent/a/drain", route{kind: command, target: "a", verb: "drain"}},
-		{"/v0/agent/a/undrain", route{kind: command, target: "a", verb: "undrain"}},
-		{"/v0/agent/rig/a-2/drain-ack", route{kind: command, target: "rig/a-2", verb: "drain-ack"}},
-		{"/v0/agent/a/scale", route{kind: agent, target: "a/scale"}},
-		{"/v0/agent/a/suspend-rig", route{kind: agent, target: "a/suspend-rig"}},
-		{"/v0/quarantine", route{kind: quarantine}},
-		{"/v0/pools", route{kind: pools}},
-		{"/v0/city/town/pools", route{kind: pools, city: "town"}},
-		{"/v0/pool/crew", route{kind: pool, target: "crew"}},
-		{"/v0/pool/scale", route{kind: pool, target: "scale"}},
-		{"/v0/pool/yard/crew", route{kind: pool, target: "yard/crew"}},
-		{"/v0/pool/yard%2Fcrew", route{kind: pool, target: "yard/crew"}},
-		{"/v0/pool/yard/crew/scale", route{kind: command, target: "yard/crew", verb: "scale"}},
-		{"/v0/pool/yard%2Fcrew/scale", route{kind: command, target: "yard/crew", verb: "scale"}},
-		{"/v0/pool/yard%2Fscale", route{kind: pool, target: "yard/scale"}},
-		{"/v0/pool/yard/restart", route{kind: pool, target: "yard/restart"}},
-		{"/v0/city/town/pool/crew/scale", route{kind: command, city: "town", target: "crew", verb: "scale"}},
-		{"/v0/rigs", route{kind: rigs}},
-		{"/v0/rig/yard", route{kind: rig, target: "yard"}},
-		{"/v0/rig/suspend", route{kind: rig, target: "suspend"}},
-		{"/v0/rig/yard/suspend", route{kind: command, target: "yard", verb: "suspend-rig"}},
-		{"/v0/city/town/rig/resume/resume", route{kind: command, city: "town", target: "resume", verb: "resume-rig"}},
-		{"/v0/automations", route{kind: automations}},
-		{"/v0/automation/sweep", route{kind: automated, target: "sweep"}},
-		{"/v0/automation/run", route{kind: automated, target: "run"}},
-		{"/v0/automation/history/history", route{kind: history, target: "history"}},
-		{"/v0/automation/sweep:rig:yard", route{kind: automated, target: "sweep:rig:yard"}},
-		{"/v0/automation/sweep%3Arig%3ayard/run", route{kind: command, target: "sweep:rig:yard", verb: "run"}},
-		{"/v0/city/town/automation/sweep/history/", route{kind: history, city: "town", target: "sweep"}},
-		{"/v0/automation/sweep/run/tw-1/stream", route{kind: running, target: "sweep", run: "tw-1"}},
-		{"/v0/city/town/automation/run:rig:yard/run/stream/stream", route{kind: running, city: "town", target: "run:rig:yard", run: "stream"}},
-		{"/v0/beads", route{kind: work}},
-		{"/v0/city/town/beads", route{kind: work, city: "town"}},
-		{"/v0/watchdog/chain", route{kind: watchdog, target: "chain"}},
-		{"/v0/watchdog/yard%2Fchain/beat", route{kind: command, target: "yard/chain", verb: "beat"}},
-		{"/v0/watchdog/yard/chain", route{kind: watchdog, target: "yard/chain"}},
-		{"/v0/watchdog/yard/beat/decide", route{kind: command, target: "yard/beat", verb: "decide"}},
-		{"/v0/bead/tw-1", route{kind: bead, target: "tw-1"}},
-		{"/v0/bead/close", route{kind: bead, target: "close"}},
-		{"/v0/city/town/bead/a.b_C/close", route{kind: closing, city: "town", target: "a.b_C"}},
-		{"/v0/config", route{kind: configured}},
-		{"/v0/city/town/config", route{kind: configured, city: "town"}},
-		{"/v0/config/explain/rig/worker", route{kind: explained, target: "rig/worker"}},
-		{"/v0/city/town/config/explain/rig%2Fworker", route{kind: explained, city: "town", target: "rig/worker"}},
-		{"/v0/agent/a/run", route{kind: agent, target: "a/run"}},
-		{"/v0/agent/a/update-bead", route{kind: agent, target: "a/update-bead"}},
-		{"/v0/stop", route{kind: command, verb: "shutdown"}},
-		{"/v0/city", route{kind: townKind}},
-		{"/v0/city/town/city", route{kind: townKind, city: "town"}},
-		{"/v0/agent/rig/worker/output/stream", route{kind: outputs, target: "rig/worker"}},
-		{"/v0/agent/rig%2Fworker/output/stream", route{kind: outputs, target: "rig/worker"}},
-		{"/v0/agent/rig%2Foutput/stream", route{kind: watch, target: "rig/output"}},
-		{"/v0/agent/output/stream", route{kind: watch, target: "output"}},
-		{"/v0/beads/ready", route{kind: "/v0/beads/ready"}},
-		{"/v0/bead/tw-1/update", route{kind: updating, target: "tw-1"}},
-		{"/v0/bead/tw-1/deps", route{kind: "/v0/bead/{bead}/deps", target: "tw-1"}},
-		{"/v0/convoys", route{kind: "/v0/convoys"}},
-		{"/v0/city/town/convoy/tw-1/add", route{kind: "/v0/convoy/{bead}/add", city: "town", target: "tw-1"}},
-		{"/v0/convoy/close/close", route{kind: "/v0/convoy/{bead}/close", target: "close"}},
-		{"/v0/mail/count", route{kind: "/v0/mail/count"}},
-		{"/v0/mail/thread/tw-1", route{kind: "/v0/mail/thread/{message}", target: "tw-1"}},
-		{"/v0/mail/thread", route{kind: letter, target: "thread"}},
-		{"/v0/mail/tw-1/mark-unread", route{kind: "/v0/mail/{message}/mark-unread", target: "tw-1"}},
-		{"/v0/rig/yard/restart", route{kind: "/v0/rig/{rig}/restart", target: "yard"}},
-		{"/v0/config/explain", route{kind: "/v0/config/explain"}},
-		{"/v0/city/town/config/validate", route{kind: "/v0/config/validate", city: "town"}},
-		{"/v0/config/explain/validate", route{kind: explained, target: "validate"}},
-		{"/v0/formulas", route{kind: "/v0/formulas"}},
-		{"/debug/pprof/heap", route{kind: debug}},
+		{"/health", wire.Route{Kind: wire.KindHealth}},
+		{"/v0/agents", wire.Route{Kind: wire.KindAgents}},
+		{"/v0/agents/", wire.Route{Kind: wire.KindAgents}},
+		{"/v0/city/town", wire.Route{Kind: wire.KindTown, City: "town"}},
+		{"/v0/city/town/events/stream", wire.Route{Kind: wire.KindEventStream, City: "town"}},
+		{"/v0/agent/worker", wire.Route{Kind: wire.KindAgent, Target: "worker"}},
+		{"/v0/agent/output", wire.Route{Kind: wire.KindAgent, Target: "output"}},
+		{"/v0/agent/rig/worker", wire.Route{Kind: wire.KindAgent, Target: "rig/worker"}},
+		{"/v0/agent/rig%2Fworker", wire.Route{Kind: wire.KindAgent, Target: "rig/worker"}},
+		{"/v0/agent/rig%2fstop", wire.Route{Kind: wire.KindAgent, Target: "rig/stop"}},
+		{"/v0/agent/rig/stop", wire.Route{Kind: wire.KindCommand, Target: "rig", Verb: "stop"}},
+		{"/v0/agent/rig/stop/stop", wire.Route{Kind: wire.KindCommand, Target: "rig/stop", Verb: "stop"}},
+		{"/v0/agent/rig%2Fstop/stop", wire.Route{Kind: wire.KindCommand, Target: "rig/stop", Verb: "stop"}},
+		{"/v0/agent/a/send-keys", wire.Route{Kind: wire.KindCommand, Target: "a", Verb: "send-keys"}},
+		{"/v0/agent/a/request-restart", wire.Route{Kind: wire.KindCommand, Target: "a", Verb: "request-restart"}},
+		{"/v0/city/town/agent/a/b/stream", wire.Route{Kind: wire.KindWatch, City: "town", Target: "a/b"}},
+		{"/v0/agent/a/drain", wire.Route{Kind: wire.KindCommand, Target: "a", Verb: "drain"}},
+		{"/v0/agent/a/undrain", wire.Route{Kind: wire.KindCommand, Target: "a", Verb: "undrain"}},
+		{"/v0/agent/rig/a-2/drain-ack", wire.Route{Kind: wire.KindCommand, Target: "rig/a-2", Verb: "drain-ack"}},
+		{"/v0/agent/a/scale", wire.Route{Kind: wire.KindAgent, Target: "a/scale"}},
+		{"/v0/agent/a/suspend-rig", wire.Route{Kind: wire.KindAgent, Target: "a/suspend-rig"}},
+		{"/v0/quarantine", wire.Route{Kind: wire.KindQuarantine}},
+		{"/v0/pools", wire.Route{Kind: wire.KindPools}},
+		{"/v0/city/town/pools", wire.Route{Kind: wire.KindPools, City: "town"}},
+		{"/v0/pool/crew", wire.Route{Kind: wire.KindPool, Target: "crew"}},
+		{"/v0/pool/scale", wire.Route{Kind: wire.KindPool, Target: "scale"}},
+		{"/v0/pool/yard/crew", wire.Route{Kind: wire.KindPool, Target: "yard/crew"}},
+		{"/v0/pool/yard%2Fcrew", wire.Route{Kind: wire.KindPool, Target: "yard/crew"}},
+		{"/v0/pool/yard/crew/scale", wire.Route{Kind: wire.KindCommand, Target: "yard/crew", Verb: "scale"}},
+		{"/v0/pool/yard%2Fcrew/scale", wire.Route{Kind: wire.KindCommand, Target: "yard/crew", Verb: "scale"}},
+		{"/v0/pool/yard%2Fscale", wire.Route{Kind: wire.KindPool, Target: "yard/scale"}},
+		{"/v0/pool/yard/restart", wire.Route{Kind: wire.KindPool, Target: "yard/restart"}},
+		{"/v0/city/town/pool/crew/scale", wire.Route{Kind: wire.KindCommand, City: "town", Target: "crew", Verb: "scale"}},
+		{"/v0/rigs", wire.Route{Kind: wire.KindRigs}},
+		{"/v0/rig/yard", wire.Route{Kind: wire.KindRig, Target: "yard"}},
+		{"/v0/rig/suspend", wire.Route{Kind: wire.KindRig, Target: "suspend"}},
+		{"/v0/rig/yard/suspend", wire.Route{Kind: wire.KindCommand, Target: "yard", Verb: "suspend-rig"}},
+		{"/v0/city/town/rig/resume/resume", wire.Route{Kind: wire.KindCommand, City: "town", Target: "resume", Verb: "resume-rig"}},
+		{"/v0/automations", wire.Route{Kind: wire.KindAutomations}},
+		{"/v0/automation/sweep", wire.Route{Kind: wire.KindAutomated, Target: "sweep"}},
+		{"/v0/automation/run", wire.Route{Kind: wire.KindAutomated, Target: "run"}},
+		{"/v0/automation/history/history", wire.Route{Kind: wire.KindHistory, Target: "history"}},
+		{"/v0/automation/sweep:rig:yard", wire.Route{Kind: wire.KindAutomated, Target: "sweep:rig:yard"}},
+		{"/v0/automation/sweep%3Arig%3ayard/run", wire.Route{Kind: wire.KindCommand, Target: "sweep:rig:yard", Verb: "run"}},
+		{"/v0/city/town/automation/sweep/history/", wire.Route{Kind: wire.KindHistory, City: "town", Target: "sweep"}},
+		{"/v0/automation/sweep/run/tw-1/stream", wire.Route{Kind: wire.KindRunning, Target: "sweep", Run: "tw-1"}},
+		{"/v0/city/town/automation/run:rig:yard/run/stream/stream", wire.Route{Kind: wire.KindRunning, City: "town", Target: "run:rig:yard", Run: "stream"}},
+		{"/v0/beads", wire.Route{Kind: wire.KindWork}},
+		{"/v0/city/town/beads", wire.Route{Kind: wire.KindWork, City: "town"}},
+		{"/v0/watchdog/chain", wire.Route{Kind: wire.KindWatchdog, Target: "chain"}},
+		{"/v0/watchdog/yard%2Fchain/beat", wire.Route{Kind: wire.KindCommand, Target: "yard/chain", Verb: "beat"}},
+		{"/v0/watchdog/yard/chain", wire.Route{Kind: wire.KindWatchdog, Target: "yard/chain"}},
+		{"/v0/watchdog/yard/beat/decide", wire.Route{Kind: wire.KindCommand, Target: "yard/beat", Verb: "decide"}},
+		{"/v0/bead/tw-1", wire.Route{Kind: wire.KindBead, Target: "tw-1"}},
+		{"/v0/bead/close", wire.Route{Kind: wire.KindBead, Target: "close"}},
+		{"/v0/city/town/bead/a.b_C/close", wire.Route{Kind: wire.KindClosing, City: "town", Target: "a.b_C"}},
+		{"/v0/config", wire.Route{Kind: wire.KindConfigured}},
+		{"/v0/city/town/config", wire.Route{Kind: wire.KindConfigured, City: "town"}},
+		{"/v0/config/explain/rig/worker", wire.Route{Kind: wire.KindExplained, Target: "rig/worker"}},
+		{"/v0/city/town/config/explain/rig%2Fworker", wire.Route{Kind: wire.KindExplained, City: "town", Target: "rig/worker"}},
+		{"/v0/agent/a/run", wire.Route{Kind: wire.KindAgent, Target: "a/run"}},
+		{"/v0/agent/a/update-bead", wire.Route{Kind: wire.KindAgent, Target: "a/update-bead"}},
+		{"/v0/stop", wire.Route{Kind: wire.KindCommand, Verb: "shutdown"}},
+		{"/v0/city", wire.Route{Kind: wire.KindTown}},
+		{"/v0/city/town/city", wire.Route{Kind: wire.KindTown, City: "town"}},
+		{"/v0/agent/rig/worker/output/stream", wire.Route{Kind: wire.KindOutputs, Target: "rig/worker"}},
+		{"/v0/agent/rig%2Fworker/output/stream", wire.Route{Kind: wire.KindOutputs, Target: "rig/worker"}},
+		{"/v0/agent/rig%2Foutput/stream", wire.Route{Kind: wire.KindWatch, Target: "rig/output"}},
+		{"/v0/agent/output/stream", wire.Route{Kind: wire.KindWatch, Target: "output"}},
+		{"/v0/beads/ready", wire.Route{Kind: "/v0/beads/ready"}},
+		{"/v0/bead/tw-1/update", wire.Route{Kind: wire.KindUpdating, Target: "tw-1"}},
+		{"/v0/bead/tw-1/deps", wire.Route{Kind: "/v0/bead/{bead}/deps", Target: "tw-1"}},
+		{"/v0/convoys", wire.Route{Kind: "/v0/convoys"}},
+		{"/v0/city/town/convoy/tw-1/add", wire.Route{Kind: "/v0/convoy/{bead}/add", City: "town", Target: "tw-1"}},
+		{"/v0/convoy/close/close", wire.Route{Kind: "/v0/convoy/{bead}/close", Target: "close"}},
+		{"/v0/mail/count", wire.Route{Kind: "/v0/mail/count"}},
+		{"/v0/mail/thread/tw-1", wire.Route{Kind: "/v0/mail/thread/{message}", Target: "tw-1"}},
+		{"/v0/mail/thread", wire.Route{Kind: wire.KindLetter, Target: "thread"}},
+		{"/v0/mail/tw-1/mark-unread", wire.Route{Kind: "/v0/mail/{message}/mark-unread", Target: "tw-1"}},
+		{"/v0/rig/yard/restart", wire.Route{Kind: "/v0/rig/{rig}/restart", Target: "yard"}},
+		{"/v0/config/explain", wire.Route{Kind: "/v0/config/explain"}},
+		{"/v0/city/town/config/validate", wire.Route{Kind: "/v0/config/validate", City: "town"}},
+		{"/v0/config/explain/validate", wire.Route{Kind: wire.KindExplained, Target: "validate"}},
+		{"/v0/formulas", wire.Route{Kind: "/v0/formulas"}},
+		{"/debug/pprof/heap", wire.Route{Kind: wire.KindDebug}},
 	} {
-		if got, err := parse(c.path); err != nil || got != c.want {
+		if got, err := wire.Parse(c.path); err != nil || got != c.want {
 			t.Errorf("%s: %+v, %v, want %+v", c.path, got, err, c.want)
 		}
 	}
@@ -126,7 +127,7 @@ func TestParse(t *testing.T) {
 		"/v0/city/town/sessions": city.NotFound, "/v0/session/x/transcript": city.NotFound, "/v0/services": city.NotFound,
 		"/v0/suspend-rig": city.NotFound, "/v0/scale": city.NotFound, "/v0/drain": city.NotFound,
 	} {
-		rt, err := parse(path)
+		rt, err := wire.Parse(path)
 		if e, ok := err.(*city.Error); !ok || e.Code != want || e.Message == "" {
 			t.Errorf("%s: %+v, %#v, want %s", path, rt, err, want)
 		}
@@ -145,39 +146,39 @@ func FuzzParse(f *testing.F) {
 		f.Add(p)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		rt, err := parse(path)
+		rt, err := wire.Parse(path)
 		if err != nil {
 			if e, ok := err.(*city.Error); !ok || e.Code != city.Invalid && e.Code != city.NotFound {
 				t.Fatalf("%#v", err)
 			}
 			return
 		}
-		for _, n := range []string{rt.city, rt.target} {
+		for _, n := range []string{rt.City, rt.Target} {
 			if strings.ContainsAny(n, "\x00\r\n %?#\\") || strings.Contains(n, "..") && strings.Contains("/"+n+"/", "/../") || strings.HasPrefix(n, "/") {
 				t.Fatalf("%q is a name of %q", n, path)
 			}
 		}
-		if (rt.kind == command) != (rt.verb != "") || rt.kind == "" {
+		if (rt.Kind == wire.KindCommand) != (rt.Verb != "") || rt.Kind == "" {
 			t.Fatalf("%+v", rt)
 		}
-		if rt.target == "" {
+		if rt.Target == "" {
 			return
 		}
-		if (rt.kind == rig || strings.HasSuffix(rt.verb, "-rig")) && strings.Contains(rt.target, "/") {
-			t.Fatalf("%q is a rig of %q", rt.target, path)
+		if (rt.Kind == wire.KindRig || strings.HasSuffix(rt.Verb, "-rig")) && strings.Contains(rt.Target, "/") {
+			t.Fatalf("%q is a rig of %q", rt.Target, path)
 		}
 		for _, what := range partsOf(rt) {
-			if back := roundTrip(t, must(targetPath(what.noun, rt.target, what.part))); back.target != rt.target || back.kind != what.kind {
-				t.Fatalf("%s of %q came back as %+v", what.kind, rt.target, back)
+			if back := roundTrip(t, must(wire.Path(what.noun, rt.Target, what.part))); back.Target != rt.Target || back.Kind != what.kind {
+				t.Fatalf("%s of %q came back as %+v", what.kind, rt.Target, back)
 			}
 		}
 		for _, c := range commandsOf(rt) {
 			back := roundTrip(t, must(commandPath(c)))
 			body, err := city.Encode(c)
-			if err != nil || back.kind != command {
+			if err != nil || back.Kind != wire.KindCommand {
 				t.Fatalf("%#v came back as %+v, %v", c, back, err)
 			}
-			if got, err := verb.Decode(back.verb, back.target, body); err != nil || !reflect.DeepEqual(got, c) {
+			if got, err := verb.Decode(back.Verb, back.Target, body); err != nil || !reflect.DeepEqual(got, c) {
 				t.Fatalf("%#v came back as %#v, %v", c, got, err)
 			}
 		}
@@ -185,33 +186,33 @@ func FuzzParse(f *testing.F) {
 }
 
 // about tells what a route's target is the name of.
-func about(rt route) kind {
+func about(rt wire.Route) wire.Kind {
 	switch {
-	case rt.kind == automated, rt.kind == history, rt.verb == "run":
-		return automated
+	case rt.Kind == wire.KindAutomated, rt.Kind == wire.KindHistory, rt.Verb == "run":
+		return wire.KindAutomated
 	}
-	switch rt.kind {
-	case bead, closing, updating, letter, reading, archiving, replying:
-		return bead
+	switch rt.Kind {
+	case wire.KindBead, wire.KindClosing, wire.KindUpdating, wire.KindLetter, wire.KindReading, wire.KindArchiving, wire.KindReplying:
+		return wire.KindBead
 	}
-	if strings.Contains(string(rt.kind), "{bead}") || strings.Contains(string(rt.kind), "{message}") {
-		return bead
+	if strings.Contains(string(rt.Kind), "{bead}") || strings.Contains(string(rt.Kind), "{message}") {
+		return wire.KindBead
 	}
-	return agent // or a pool or a rig, whose names an agent may have
+	return wire.KindAgent // or a pool or a rig, whose names an agent may have
 }
 
 // part is a path below a thing, and what it is understood as.
-type part struct{ noun, part, kind kind }
+type part struct{ noun, part, kind wire.Kind }
 
 // partsOf gives what can be read of something with a route's target for a name, and what is written without a verb.
-func partsOf(rt route) []part {
+func partsOf(rt wire.Route) []part {
 	switch noun := about(rt); noun {
-	case automated:
-		return []part{{noun, "", automated}, {noun, history, history}}
-	case bead:
-		return []part{{noun, "", bead}, {noun, closing, closing}}
+	case wire.KindAutomated:
+		return []part{{noun, "", wire.KindAutomated}, {noun, wire.KindHistory, wire.KindHistory}}
+	case wire.KindBead:
+		return []part{{noun, "", wire.KindBead}, {noun, wire.KindClosing, wire.KindClosing}}
 	}
-	return []part{{agent, output, output}, {agent, watch, watch}, {agent, attach, attach}}
+	return []part{{wire.KindAgent, wire.KindOutput, wire.KindOutput}, {wire.KindAgent, wire.KindWatch, wire.KindWatch}, {wire.KindAgent, wire.KindAttach, wire.KindAttach}}
 }
 
 func must(path string, err error) string {
@@ -222,12 +223,12 @@ func must(path string, err error) string {
 }
 
 // roundTrip parses a path as it comes out of a request.
-func roundTrip(t *testing.T, path string) route {
+func roundTrip(t *testing.T, path string) wire.Route {
 	u, err := url.Parse("http://city" + path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rt, err := parse(u.EscapedPath())
+	rt, err := wire.Parse(u.EscapedPath())
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
@@ -236,12 +237,12 @@ func roundTrip(t *testing.T, path string) route {
 
 // commandsOf gives every command about something with a route's target for a name. What is done to beads goes without
 // verbs.
-func commandsOf(rt route) []city.Command {
-	name := rt.target
+func commandsOf(rt wire.Route) []city.Command {
+	name := rt.Target
 	switch about(rt) {
-	case automated:
+	case wire.KindAutomated:
 		return []city.Command{city.Fire{Automation: name}, city.Fire{Automation: name, By: "me"}, city.EndRun{Automation: name, By: "me"}}
-	case bead:
+	case wire.KindBead:
 		return nil
 	}
 	all := []city.Command{

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
@@ -42,7 +43,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	hs := &http.Server{
 		Handler:           conns.counted(answer),
 		ReadHeaderTimeout: headTimeout,
-		IdleTimeout:       idleTimeout,
+		IdleTimeout:       wire.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
 
 		DisableGeneralOptionsHandler: true, // it would answer what nobody has let through

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
@@ -17,7 +18,7 @@ type healthAnswer struct {
 	Degraded []string `json:"degraded"`
 }
 
-func (s *server) health(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) health(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 // degraded is a list that is never null.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
-func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (s *server) cities(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, citiesAnswer{list: p, Running: 1})
+	s.ok(w, snap, wire.Cities{List: p, Running: 1})
 	return nil
 }
 
@@ -135,7 +136,7 @@ type RigCounts struct {
 	Suspended int `json:"suspended"`
 }
 
-func (s *server) status(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/api/gascity"
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/events"
 	"gcity/internal/recovery"
@@ -122,11 +123,11 @@ func pumpAhead[T any](s *server, st *stream, r *http.Request, ahead int,
 	case errors.Is(err, errCut) || r.Context().Err() != nil:
 		return
 	case s.life.Err() != nil:
-		err = st.send(eventError, "", s.errStopped())
+		err = st.send(wire.EventError, "", s.errStopped())
 	case err != nil:
-		err = st.send(eventError, "", asError(err))
+		err = st.send(wire.EventError, "", wire.ErrorOf(err))
 	default:
-		err = st.send(eventEnd, "", struct{}{})
+		err = st.send(wire.EventEnd, "", struct{}{})
 	}
 	if err != nil {
 		s.o.Log.Debug("a stream's end could not be written", "err", err)
@@ -192,7 +193,7 @@ func pumpItems[T any](s *server, st *stream, r *http.Request, ahead int,
 	}
 }
 
-func (s *server) snapshots(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) snapshots(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	st, done, err := s.open(w)
 	if err != nil {
 		return err
@@ -204,13 +205,13 @@ func (s *server) snapshots(w http.ResponseWriter, r *http.Request, _ route) erro
 	return nil
 }
 
-func (s *server) watch(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
 		return err
 	}
-	if _, ok := snap.Agent(rt.target); !ok {
-		return missing(snap, agent, rt.target)
+	if _, ok := snap.Agent(rt.Target); !ok {
+		return missing(snap, wire.KindAgent, rt.Target)
 	}
 	st, done, err := s.open(w)
 	if err != nil {
@@ -218,7 +219,7 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt route) error {
 	}
 	defer done()
 	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Frame, error] {
-		return s.city.Watch(ctx, rt.target)
+		return s.city.Watch(ctx, rt.Target)
 	},
 		func(f city.Frame) error { return st.send("frame", "", f) })
 	return nil
@@ -226,7 +227,7 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt route) error {
 
 // eventStream goes on after Last-Event-ID, else after the cursor of the query, else begins with what happens next. An
 // invalid cursor, one that lies in the future, and what the log does not have are answered by an explicit gap.
-func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
 		return err
@@ -304,13 +305,13 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 
 // outputStream streams the last lines of an agent, at once and whenever they changed, also over its restarts.
 func outputStream(s *server) handler {
-	return func(w http.ResponseWriter, r *http.Request, rt route) error {
+	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 		return streamOutput(s, w, r, rt)
 	}
 }
 
-func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt route) error {
-	lines, err := number(r, "lines", maxLines)
+func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	lines, err := number(r, "lines", wire.MaxLines)
 	if err != nil {
 		return err
 	}
@@ -318,8 +319,8 @@ func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt route) e
 	if err != nil {
 		return err
 	}
-	if _, ok := snap.Agent(rt.target); !ok {
-		return missing(snap, agent, rt.target)
+	if _, ok := snap.Agent(rt.Target); !ok {
+		return missing(snap, wire.KindAgent, rt.Target)
 	}
 	st, done, err := s.open(w)
 	if err != nil {
@@ -328,7 +329,7 @@ func streamOutput(s *server, w http.ResponseWriter, r *http.Request, rt route) e
 	defer done()
 	n := uint64(0)
 	from := func(ctx context.Context) iter.Seq2[gascity.Output, error] {
-		return gascity.Outputs(ctx, s.city, rt.target, int(lines))
+		return gascity.Outputs(ctx, s.city, rt.Target, int(lines))
 	}
 	pump(s, st, r, from, func(a gascity.Output) error {
 		n++

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
@@ -42,7 +43,7 @@ func tenantPath(path string) (who, rest string, ok bool) {
 		return "", "", false
 	}
 	part, rest, _ := strings.Cut(rest, "/")
-	if who, err := name(part, "tenant"); err == nil && !strings.Contains(who, "/") {
+	if who, err := wire.ParsedName(part, "tenant"); err == nil && !strings.Contains(who, "/") {
 		return who, "/v0/" + rest, true
 	}
 	return "", "/v0/" + rest, true
@@ -65,11 +66,11 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 				"some of them", cap(l.asks), who)})
 		return
 	}
-	rt, err := parse(path)
+	rt, err := wire.Parse(path)
 	if err == nil {
-		switch rt.kind {
-		case health, figured, described, debug: // of the whole machine
-			err = unknownPath()
+		switch rt.Kind {
+		case wire.KindHealth, wire.KindFigured, wire.KindDescribed, wire.KindDebug: // of the whole machine
+			err = wire.UnknownPath()
 		}
 	}
 	if err != nil {
@@ -157,7 +158,7 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	if t.MaxCities > 0 && len(others) >= t.MaxCities {
 		return "", &city.Error{Code: city.Forbidden,
 			Message: fmt.Sprintf("the tenant %s may have %d cities and has %s: unregister one",
-				t.name, t.MaxCities, namesOf(others))}
+				t.name, t.MaxCities, wire.NamesOf(others))}
 	}
 	if t.MaxAgents == 0 {
 		return about.Name, nil
@@ -197,6 +198,6 @@ func (f *fleet) hushed(err error) error {
 		return err
 	}
 	f.o.Log.Warn("cities cannot be registered or unregistered", "tenant", f.let.name, "err", err)
-	return &city.Error{Code: asError(err).Code, Message: "the machine's list of cities cannot be " +
+	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "the machine's list of cities cannot be " +
 		"changed; whoever runs it finds out more in its log"}
 }

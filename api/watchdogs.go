@@ -3,10 +3,11 @@ package api
 import (
 	"net/http"
 
+	"gcity/api/wire"
 	"gcity/city"
 )
 
-func (s *server) watchdogs(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
@@ -14,14 +15,14 @@ func (s *server) watchdogs(w http.ResponseWriter, r *http.Request, _ route) erro
 	return okPage(s, w, r, snap, snap.Watchdogs, func(d *city.Watchdog) string { return d.Name })
 }
 
-func (s *server) watchdog(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	d, ok := snap.Watchdog(rt.target)
+	d, ok := snap.Watchdog(rt.Target)
 	if !ok {
-		return missing(snap, watchdog, rt.target)
+		return missing(snap, wire.KindWatchdog, rt.Target)
 	}
 	s.ok(w, snap, d)
 	return nil

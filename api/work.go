@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"gcity/api/gascity"
+	"gcity/api/wire"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/city/verb"
 )
 
-func (s *server) beads(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) beads(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := beadQuery(r)
 	if err != nil {
 		return err
@@ -25,7 +26,7 @@ func (s *server) beads(w http.ResponseWriter, r *http.Request, _ route) error {
 	if err != nil {
 		return err
 	}
-	page := listOf(found)
+	page := wire.ListOf(found)
 	if n := len(found); n > 0 && n == q.Most() {
 		page.Next = found[n-1].ID
 	}
@@ -54,13 +55,13 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	if q.Assigned, _, err = flag(r, "assigned"); err != nil {
 		return q, err
 	}
-	if v.Get("limit") == everything {
+	if v.Get("limit") == wire.Everything {
 		q.Limit = -1
 		return q, nil
 	}
 	limit, err := number(r, "limit", math.MaxInt32)
 	if err == nil && limit == 0 && v.Get("limit") != "" {
-		err = invalid("limit=0 would list nothing; limit=%s lists all", everything)
+		err = wire.Invalid("limit=0 would list nothing; limit=%s lists all", wire.Everything)
 	}
 	q.Limit = int(limit)
 	return q, err
@@ -84,12 +85,12 @@ func given(values []string) (out []string) {
 	return out
 }
 
-func (s *server) bead(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) bead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	b, err := city.GetBead(r.Context(), s.city, rt.target)
+	b, err := city.GetBead(r.Context(), s.city, rt.Target)
 	if err != nil {
 		return err
 	}
@@ -98,13 +99,13 @@ func (s *server) bead(w http.ResponseWriter, r *http.Request, rt route) error {
 }
 
 // createBead makes a piece of work; the body is the bead itself, and rig=NAME or the field rig says in whose store.
-func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ route) error {
+func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
 	}
 	if len(b) == 0 {
-		return invalid(`a bead is needed: {"title": "what is to be done"}`)
+		return wire.Invalid(`a bead is needed: {"title": "what is to be done"}`)
 	}
 	rig, b, err := gascity.TakeRig(b, r.URL.Query().Get("rig"))
 	if err != nil {
@@ -138,13 +139,13 @@ type change struct {
 	Metadata map[string]string `json:"metadata"` // is set, key by key
 }
 
-func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
 	}
 	if len(b) == 0 {
-		return invalid(
+		return wire.Invalid(
 			`what is to change is needed: {"status": "in_progress", "add_labels": ["…"]}`)
 	}
 	var in change
@@ -162,21 +163,21 @@ func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt route) err
 	if err != nil {
 		return err
 	}
-	return s.perform(w, r, city.UpdateBead{ID: rt.target, Patch: in.Patch, Force: force})
+	return s.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
 // closeBead ends a piece of work. There is nothing to be said about it; force=true leaves the steps of a molecule open.
-func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
 	}
 	if len(b) > 0 && string(b) != "{}" && string(b) != "null" {
-		return invalid("close takes no body; what is to be said belongs into a PATCH of the bead")
+		return wire.Invalid("close takes no body; what is to be said belongs into a PATCH of the bead")
 	}
 	force, _, err := flag(r, "force")
 	if err != nil {
 		return err
 	}
-	return s.perform(w, r, city.UpdateBead{ID: rt.target, Patch: beads.Closing(), Force: force})
+	return s.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: beads.Closing(), Force: force})
 }

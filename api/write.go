@@ -4,12 +4,13 @@ import (
 	"net/http"
 	"strings"
 
+	"gcity/api/wire"
 	"gcity/city"
 	"gcity/city/verb"
 )
 
 // do carries out the command of a route and answers when it is done.
-func (s *server) do(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
@@ -18,20 +19,20 @@ func (s *server) do(w http.ResponseWriter, r *http.Request, rt route) error {
 }
 
 // emit writes an event; the body is the event itself.
-func (s *server) emit(w http.ResponseWriter, r *http.Request, rt route) error {
+func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
 	}
 	if len(b) == 0 {
-		return invalid(`an event is needed: {"type": "noun.verb", "message": "…"}`)
+		return wire.Invalid(`an event is needed: {"type": "noun.verb", "message": "…"}`)
 	}
-	rt.verb = "emit"
+	rt.Verb = "emit"
 	return s.carryOut(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
 }
 
-func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt route, body []byte) error {
-	c, err := verb.Decode(rt.verb, rt.target, body)
+func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt wire.Route, body []byte) error {
+	c, err := verb.Decode(rt.Verb, rt.Target, body)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command)
 // debug is the profiler, all of it but the command line, on a socket only: memory has secrets in it.
 func (s *server) debug(w http.ResponseWriter, r *http.Request) {
 	if s.o.Guard != nil {
-		s.fail(w, unknownPath())
+		s.fail(w, wire.UnknownPath())
 		return
 	}
 	if r.Method != http.MethodGet {

@@ -11,6 +11,7 @@ import (
 
 	"gcity/agent"
 	"gcity/api"
+	"gcity/api/socket"
 	"gcity/beads"
 	"gcity/beads/fake"
 	"gcity/city"
@@ -171,7 +172,7 @@ func TestFar(t *testing.T) {
 	citytest.Suite(t, whole(func(t *testing.T) city.Control {
 		c := open(t)
 		path := filepath.Join(t.TempDir(), "s")
-		l, err := api.Listen(path)
+		l, err := socket.Listen(path)
 		if err != nil {
 			t.Fatal(err)
 		}

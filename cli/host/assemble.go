@@ -7,6 +7,7 @@ import (
 	_ "time/tzdata" // schedules name zones, also where the machine knows none
 
 	"gcity/api"
+	"gcity/api/socket"
 	"gcity/city"
 	"gcity/cli/folder"
 	"gcity/cli/sessions"
@@ -15,6 +16,7 @@ import (
 	"gcity/config/keys"
 	"gcity/config/watch"
 	"gcity/controller"
+	"gcity/events"
 	"gcity/events/mirror"
 	"gcity/internal/shutdown"
 	"gcity/session"
@@ -58,109 +60,158 @@ type parts struct {
 	GiveBack func()                    // gives everything back, the city's lock last
 }
 
+// assembly is a city while its parts are being put together.
+type assembly struct {
+	config  *config.City
+	version string
+	o       HouseOptions
+	undo    folder.Closers
+	broken  folder.Faults
+	last    *lastwords.Time
+	tcp     street
+
+	hold     *controller.Hold
+	log      *events.Log
+	sessions session.Provider
+	loop     *controller.Controller
+	socket   *socket.Socket // nil while there is none
+}
+
 // assemble takes the city's lock and puts the parts together. Nothing runs yet, except for the watch on the
 // configuration, which ends with ctx.
 func assemble(ctx context.Context, c *config.City, version string, o HouseOptions) (_ parts,
 	err error) {
-	var undo folder.Closers
+	a := &assembly{config: c, version: version, o: o, broken: folder.NewFaults()}
 	defer func() {
 		if err != nil {
-			undo.Close()
+			a.undo.Close()
 		}
 	}()
-	hold, err := controller.Acquire(o.Dir)
-	if err != nil {
+	if err := a.openFolder(); err != nil {
 		return parts{}, err
 	}
-	undo.Add(func() { _ = hold.Release() }) // the kernel releases it in any case
-	o.at = hold.Via()
-	tui.SweepDrafts(o.Dir)
-	broken := folder.NewFaults()
-	folder.ClearLogPlace(o.at, o.Logger)
-	log, closeLog, err := folder.OpenLog(o.at, c, broken.Tell)
-	if err != nil {
+	if err := a.openLoop(ctx); err != nil {
 		return parts{}, err
 	}
-	undo.Add(func() { folder.LogError(o.Logger, "the event log did not close well", closeLog()) })
-	sessions, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
-		Dir: o.Dir, At: o.at, Grant: o.grant, Logger: o.Logger, Broken: broken.Tell,
+	p := a.parts()
+	if o.Mode != "settle" {
+		if err := a.openSocket(&p); err != nil {
+			return parts{}, err
+		}
+	}
+	p.GiveBack = a.undo.Close
+	return p, nil
+}
+
+// openFolder takes the city's lock, and opens its event log and its sessions.
+func (a *assembly) openFolder() (err error) {
+	if a.hold, err = controller.Acquire(a.o.Dir); err != nil {
+		return err
+	}
+	a.undo.Add(func() { _ = a.hold.Release() }) // the kernel releases it in any case
+	a.o.at = a.hold.Via()
+	tui.SweepDrafts(a.o.Dir)
+	folder.ClearLogPlace(a.o.at, a.o.Logger)
+	log, closeLog, err := folder.OpenLog(a.o.at, a.config, a.broken.Tell)
+	if err != nil {
+		return err
+	}
+	a.log = log
+	a.undo.Add(func() {
+		folder.LogError(a.o.Logger, "the event log did not close well", closeLog())
+	})
+	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
+		Dir: a.o.Dir, At: a.o.at, Grant: a.o.grant, Logger: a.o.Logger, Broken: a.broken.Tell,
 	})
 	if err != nil {
-		return parts{}, err
+		return err
 	}
-	undo.Add(closeSessions)
-	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, Broken: broken.Tell,
+	a.sessions = provider
+	a.undo.Add(closeSessions)
+	return nil
+}
+
+// openLoop makes the controller, with the watches that tell it of changed files and the stores of work.
+func (a *assembly) openLoop(ctx context.Context) error {
+	o := &a.o
+	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, Broken: a.broken.Tell,
 		First: true})
 	if err != nil {
-		return parts{}, err
+		return err
 	}
 	others := make(chan []string, 1)
-	rescans, err := watch.Folders(ctx, folder.Folders(c), others,
-		watch.Options{Log: o.Logger, Broken: broken.Tell})
+	rescans, err := watch.Folders(ctx, folder.Folders(a.config), others,
+		watch.Options{Log: o.Logger, Broken: a.broken.Tell})
 	if err != nil {
-		return parts{}, err
+		return err
 	}
-	var loop *controller.Controller
-	var socket *api.Socket
-	work := &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: o.grant,
-		Places: func() []workstore.Place {
-			s, err := loop.Snapshot(ctx)
-			if err != nil {
-				return workstore.Places(c) // it never fails in process
-			}
-			return workstore.PlacesOf(o.Dir, s)
-		}}
-	last, tcp := shutdown.New(controller.Farewell), newStreet(o.Dir)
-	undo.Add(func() { work.Close(last, o.Logger) })
+	work := a.stores(ctx)
+	a.last, a.tcp = lastwords.New(controller.Farewell), newStreet(o.Dir)
+	a.undo.Add(func() { work.Close(a.last, o.Logger) })
 	files := OpenFiles(nil)
-	if text := controller.FewFiles(files, len(folder.Plan(c, o.Dir))); text != "" {
+	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {
 		o.Logger.Warn(text)
 	}
-	loop, err = controller.New(controller.Options{
+	a.loop, err = controller.New(controller.Options{
 		OpenFiles: files,
-		Dir:       o.Dir, At: o.at, Home: hold.Here, Mode: o.Mode, Version: version,
-		Provider: sessions, Log: log, Logger: o.Logger,
+		Dir:       o.Dir, At: o.at, Home: a.hold.Here, Mode: o.Mode, Version: a.version,
+		Provider: a.sessions, Log: a.log, Logger: o.Logger,
 		Host:  folder.ThisHost(o.Dir),
 		Vet:   o.vet,
 		Files: o.source.Files, Strict: o.source.Strict,
 		Stores: work.Of, BackUp: work.BackUp, Poke: pokes, Read: o.keepKnown, Rescan: rescans,
-		Folders: func(dirs []string) {
-			folder.Latest(others, dirs)
-		}, Beat: o.Beat, Held: func() error {
-			return held(hold, socket, o.Logger)
-		}, Last: last, Sweep: func() (int, error) { return pty.SweepRuns(o.Dir) },
-		Allow: o.allow, Door: tcp.want, Doors: tcp.doors, Faults: broken,
-	}, c)
-	if err != nil {
-		return parts{}, err
-	}
-	p := parts{at: o.at, Loop: loop, faults: broken, sessions: sessions, last: last,
+		Folders: func(dirs []string) { folder.Latest(others, dirs) },
+		Beat:    o.Beat,
+		Held:    func() error { return held(a.hold, a.socket, o.Logger) },
+		Last:    a.last,
+		Sweep:   func() (int, error) { return pty.SweepRuns(o.Dir) },
+		Allow:   o.allow, Door: a.tcp.want, Doors: a.tcp.doors, Faults: a.broken,
+	}, a.config)
+	return err
+}
+
+// stores returns the stores of work, opened as they are needed.
+func (a *assembly) stores(ctx context.Context) *workstore.Stores {
+	return &workstore.Stores{Open: map[workstore.Place]workstore.Store{}, Grant: a.o.grant,
+		Places: func() []workstore.Place {
+			s, err := a.loop.Snapshot(ctx)
+			if err != nil {
+				return workstore.Places(a.config) // it never fails in process
+			}
+			return workstore.PlacesOf(a.o.Dir, s)
+		}}
+}
+
+// parts returns the parts of a city that answers nobody.
+func (a *assembly) parts() parts {
+	o, last := &a.o, a.last
+	p := parts{at: o.at, Loop: a.loop, faults: a.broken, sessions: a.sessions, last: last,
 		mirror: func(context.Context) {}, door: func(context.Context) {},
-		dolt: func(context.Context) {}, GiveBack: undo.Close}
-	if s := workstore.DoltServer(c); s != nil {
-		p.dolt = func(ctx context.Context) { workstore.KeepDolt(ctx, s, o.Logger, p.ended, last) }
+		dolt: func(context.Context) {}}
+	if s := workstore.DoltServer(a.config); s != nil {
+		ended := p.ended
+		p.dolt = func(ctx context.Context) { workstore.KeepDolt(ctx, s, o.Logger, ended, last) }
 	}
-	if m, ok := MirrorOf(c, o.grant); ok {
-		m.Log, m.Logger, m.Last, m.State = log, o.Logger, last, folder.StateDir(o.at)
+	if m, ok := MirrorOf(a.config, o.grant); ok {
+		m.Log, m.Logger, m.Last, m.State = a.log, o.Logger, last, folder.StateDir(o.at)
 		p.mirror = func(ctx context.Context) { mirror.Run(ctx, m) }
 	}
-	if o.Mode != "settle" {
-		if socket, err = api.Listen(folder.SocketPath(o.at)); err != nil {
-			return parts{}, fmt.Errorf("cannot open the city's socket: %w", err)
-		}
-		if aside := socket.Aside(); aside != "" {
-			tellAside(o.Logger, aside)
-		}
-		undo.Add(func() { _ = socket.Close() }) // Serve has closed it already
-		p.serve = func(ctx context.Context) error {
-			return api.Serve(ctx, socket, loop, api.Options{Log: o.Logger, Last: last})
-		}
-		p.door = func(ctx context.Context) {
-			tcp.keep(ctx, loop, api.Options{Log: o.Logger, Last: last})
-		}
-		p.GiveBack = undo.Close
+	return p
+}
+
+// openSocket makes the parts answer on the city's socket, and where that is wanted over TCP.
+func (a *assembly) openSocket(p *parts) (err error) {
+	if a.socket, err = socket.Listen(folder.SocketPath(a.o.at)); err != nil {
+		return fmt.Errorf("cannot open the city's socket: %w", err)
 	}
-	return p, nil
+	if aside := a.socket.Aside(); aside != "" {
+		tellAside(a.o.Logger, aside)
+	}
+	a.undo.Add(func() { _ = a.socket.Close() }) // Serve has closed it already
+	options := api.Options{Log: a.o.Logger, Last: a.last}
+	p.serve = func(ctx context.Context) error { return api.Serve(ctx, a.socket, a.loop, options) }
+	p.door = func(ctx context.Context) { a.tcp.keep(ctx, a.loop, options) }
+	return nil
 }
 
 // ConfigText is a configuration as it is understood; ExplainAgent, where one agent's values come from.

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/api"
+	"gcity/api/socket"
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
@@ -68,7 +69,7 @@ func BenchmarkNeighbours(b *testing.B) {
 			return c, err
 		},
 	})
-	l, err := api.Listen(home.Socket())
+	l, err := socket.Listen(home.Socket())
 	if err != nil {
 		b.Fatal(err)
 	}

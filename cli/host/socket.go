@@ -3,19 +3,19 @@ package host
 import (
 	"log/slog"
 
-	"gcity/api"
+	"gcity/api/socket"
 	"gcity/cli/folder"
 	"gcity/controller"
 )
 
-// held says whether the city is still ours, and sees that its socket is where it belongs. socket is nil for one that
+// held says whether the city is still ours, and sees that its socket is where it belongs. at is nil for a city that
 // has none.
-func held(hold *controller.Hold, socket *api.Socket, log *slog.Logger) error {
-	if err := hold.Check(); err != nil || socket == nil {
+func held(hold *controller.Hold, at *socket.Socket, log *slog.Logger) error {
+	if err := hold.Check(); err != nil || at == nil {
 		return err
 	}
-	renewed, err := socket.Renew()
-	if aside := socket.Aside(); renewed && aside != "" {
+	renewed, err := at.Renew()
+	if aside := at.Aside(); renewed && aside != "" {
 		tellAside(log, aside)
 	} else if renewed {
 		log.Warn("the city's socket was removed, and is there again")

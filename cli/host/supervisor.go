@@ -13,6 +13,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"gcity/api"
+	"gcity/api/socket"
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/exit"
@@ -179,7 +180,7 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 		return supervised{}, err
 	}
 	undo.Add(hold.Release)
-	l, err := api.Listen(h.Socket())
+	l, err := socket.Listen(h.Socket())
 	if err != nil {
 		return supervised{}, fmt.Errorf("cannot open the supervisor's socket: %w", err)
 	}

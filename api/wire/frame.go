@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"encoding/binary"
@@ -13,24 +13,24 @@ import (
 // An attached terminal is a connection that has been upgraded to upgradeTo. Both sides then send frames: a type, the
 // payload's length in 4 bytes, most significant first, the payload. Closing the connection detaches.
 const (
-	upgradeTo = "gcity-terminal"
+	Protocol = "gcity-terminal"
 
-	frameData   = 'd' // both ways: the terminal's bytes
-	frameResize = 'r' // to the city: columns and rows, 2 bytes each
+	FrameData   = 'd' // both ways: the terminal's bytes
+	FrameResize = 'r' // to the city: columns and rows, 2 bytes each
 	// from the city: the session has ended, or a city.Error as JSON says what has happened
-	frameEnd = 'e'
+	FrameEnd = 'e'
 
 	maxFrame = 64 << 10
 )
 
-// framer writes and reads frames. One goroutine may read while others write.
-type framer struct {
-	r  io.Reader
-	w  io.Writer
+// Framer writes and reads frames. One goroutine may read while others write.
+type Framer struct {
+	R  io.Reader
+	W  io.Writer
 	mu sync.Mutex // of w
 }
 
-func (f *framer) write(kind byte, payload []byte) error {
+func (f *Framer) Write(kind byte, payload []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for {
@@ -38,7 +38,7 @@ func (f *framer) write(kind byte, payload []byte) error {
 		frame := make([]byte, 5, 5+n)
 		frame[0] = kind
 		binary.BigEndian.PutUint32(frame[1:], uint32(n))
-		if _, err := f.w.Write(append(frame, payload[:n]...)); err != nil {
+		if _, err := f.W.Write(append(frame, payload[:n]...)); err != nil {
 			return err
 		}
 		if payload = payload[n:]; len(payload) == 0 {
@@ -47,10 +47,10 @@ func (f *framer) write(kind byte, payload []byte) error {
 	}
 }
 
-// next reads a frame into buf, which is grown as needed.
-func (f *framer) next(buf []byte) (kind byte, payload []byte, err error) {
+// Next reads a frame into buf, which is grown as needed.
+func (f *Framer) Next(buf []byte) (kind byte, payload []byte, err error) {
 	var head [5]byte
-	if _, err := io.ReadFull(f.r, head[:]); err != nil {
+	if _, err := io.ReadFull(f.R, head[:]); err != nil {
 		return 0, nil, err
 	}
 	n := binary.BigEndian.Uint32(head[1:])
@@ -60,47 +60,47 @@ func (f *framer) next(buf []byte) (kind byte, payload []byte, err error) {
 	if cap(buf) < int(n) {
 		buf = make([]byte, n)
 	}
-	_, err = io.ReadFull(f.r, buf[:n])
+	_, err = io.ReadFull(f.R, buf[:n])
 	return head[0], buf[:n], err
 }
 
-func (f *framer) resize(cols, rows int) error {
+func (f *Framer) Resize(cols, rows int) error {
 	var b [4]byte
 	binary.BigEndian.PutUint16(b[:2], uint16(cols))
 	binary.BigEndian.PutUint16(b[2:], uint16(rows))
-	return f.write(frameResize, b[:])
+	return f.Write(FrameResize, b[:])
 }
 
-func parseResize(b []byte) (cols, rows int, ok bool) {
+func ParseResize(b []byte) (cols, rows int, ok bool) {
 	if len(b) != 4 {
 		return 0, 0, false
 	}
 	cols, rows = int(binary.BigEndian.Uint16(b[:2])), int(binary.BigEndian.Uint16(b[2:]))
-	return cols, rows, checkSize(cols, rows) == nil
+	return cols, rows, CheckSize(cols, rows) == nil
 }
 
-func checkSize(cols, rows int) error {
+func CheckSize(cols, rows int) error {
 	const most = 1<<16 - 1
 	if cols < 1 || rows < 1 || cols > most || rows > most {
-		return invalid("no terminal is %d×%d cells", cols, rows)
+		return Invalid("no terminal is %d×%d cells", cols, rows)
 	}
 	return nil
 }
 
-// end tells the other side why there is no more; nil = the session has ended.
-func (f *framer) end(err error) error {
+// End tells the other side why there is no more; nil = the session has ended.
+func (f *Framer) End(err error) error {
 	if err == nil {
-		return f.write(frameEnd, nil)
+		return f.Write(FrameEnd, nil)
 	}
-	data, mErr := json.Marshal(asError(err))
+	data, mErr := json.Marshal(ErrorOf(err))
 	if mErr != nil || len(data) > maxFrame {
 		data = []byte(`{"code":"unavailable","message":"the terminal failed"}`)
 	}
-	return f.write(frameEnd, data)
+	return f.Write(FrameEnd, data)
 }
 
-// parseEnd gives what end was told; io.EOF for nil.
-func parseEnd(b []byte) error {
+// ParseEnd gives what end was told; io.EOF for nil.
+func ParseEnd(b []byte) error {
 	if len(b) == 0 {
 		return io.EOF
 	}

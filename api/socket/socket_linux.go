@@ -1,4 +1,5 @@
-package api
+// Package socket is the unix socket of a city or a supervisor: who may listen on it, and who answers on it.
+package socket
 
 import (
 	"context"
@@ -150,7 +151,7 @@ func (s *Socket) Accept() (net.Conn, error) {
 			}
 			return nil, err
 		}
-		if cred, err := credentials(c); err == nil && cred.Uid == s.uid {
+		if cred, err := Credentials(c); err == nil && cred.Uid == s.uid {
 			return c, nil
 		}
 		_ = c.Close()
@@ -180,18 +181,18 @@ func ownFolder(dir string) error {
 	return nil
 }
 
-// ownPeer returns an error if another user's process answers on a socket. Commands, and keys of terminals, are for
+// OwnPeer returns an error if another user's process answers on a socket. Commands, and keys of terminals, are for
 // this user's processes only.
-func ownPeer(c net.Conn) error {
-	cred, err := credentials(c)
+func OwnPeer(c net.Conn) error {
+	cred, err := Credentials(c)
 	if err != nil {
 		return err
 	}
-	return trusted(cred.Uid)
+	return Trusted(cred.Uid)
 }
 
-// trusted returns an error for the uid of another user.
-func trusted(uid uint32) error {
+// Trusted returns an error for the uid of another user.
+func Trusted(uid uint32) error {
 	if uid == uint32(os.Getuid()) {
 		return nil
 	}
@@ -199,8 +200,8 @@ func trusted(uid uint32) error {
 		"remove the socket", uid)
 }
 
-// credentials returns the kernel's word on the process at the other end of a unix socket.
-func credentials(c net.Conn) (cred *unix.Ucred, err error) {
+// Credentials returns the kernel's word on the process at the other end of a unix socket.
+func Credentials(c net.Conn) (cred *unix.Ucred, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
 		return nil, errors.New("not a unix socket")

@@ -1,30 +1,31 @@
-package api
+package wire
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"gcity/city"
 )
 
-// list is the envelope of every list.
-type list[T any] struct {
+// List is the envelope of every list.
+type List[T any] struct {
 	Items []T    `json:"items"` // never null
 	Total int    `json:"total"`
 	Next  string `json:"next_cursor,omitempty"`
 }
 
-func listOf[T any](items []T) list[T] {
+func ListOf[T any](items []T) List[T] {
 	if items == nil {
 		items = []T{}
 	}
-	return list[T]{Items: items, Total: len(items)}
+	return List[T]{Items: items, Total: len(items)}
 }
 
-// asError makes any error one that can travel.
-func asError(err error) *city.Error {
+// ErrorOf makes any error one that can travel.
+func ErrorOf(err error) *city.Error {
 	if e, ok := errors.AsType[*city.Error](err); ok {
 		if e.Error() == err.Error() {
 			return e
@@ -37,7 +38,7 @@ func asError(err error) *city.Error {
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
 
-func invalid(format string, args ...any) error {
+func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -62,26 +63,26 @@ func AgentOf(a city.Agent) Agent {
 	return out
 }
 
-// citiesAnswer is a list of cities.
-type citiesAnswer struct {
-	list[city.Info]
+// Cities is a list of cities.
+type Cities struct {
+	List[city.Info]
 	Running  int      `json:"running"`
 	Troubles []string `json:"troubles,omitempty"` // of whoever runs them all
 }
 
-// configText is a configuration, or a part of it, for people.
-type configText struct {
+// ConfigText is a configuration, or a part of it, for people.
+type ConfigText struct {
 	Revision string `json:"revision"` // that is in force
 	Format   string `json:"format"`   // "toml", "text"
 	Text     string `json:"text"`     // secrets show as ***
 }
 
-// enrolment is the body of a registration.
-type enrolment struct {
+// Enrolment is the body of a registration.
+type Enrolment struct {
 	Path string `json:"path"` // of the city's folder, absolute
 }
 
-func find(all []city.Info, name string) *city.Info {
+func Find(all []city.Info, name string) *city.Info {
 	for i := range all {
 		if all[i].Name == name {
 			return &all[i]
@@ -90,10 +91,10 @@ func find(all []city.Info, name string) *city.Info {
 	return nil
 }
 
-func unknownCity(name string, all []city.Info) error {
+func UnknownCity(name string, all []city.Info) error {
 	here := "there is none here"
 	if len(all) > 0 {
-		here = "here are " + namesOf(all)
+		here = "here are " + NamesOf(all)
 	}
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf("no city %s: %s; `gcity "+
 		"register DIR` adds one", name, here)}
@@ -102,15 +103,15 @@ func unknownCity(name string, all []city.Info) error {
 // namedAtMost is how many cities an error names.
 const namedAtMost = 20
 
-func namesOf(all []city.Info) string {
-	names := plainNames(all)
+func NamesOf(all []city.Info) string {
+	names := PlainNames(all)
 	if n := len(names); n > namedAtMost {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:namedAtMost], ", "), n-namedAtMost)
 	}
 	return strings.Join(names, ", ")
 }
 
-func plainNames(all []city.Info) []string {
+func PlainNames(all []city.Info) []string {
 	names := make([]string, len(all))
 	for i := range all {
 		names[i] = all[i].Name
@@ -118,18 +119,21 @@ func plainNames(all []city.Info) []string {
 	return names
 }
 
-// statusView is the view of a snapshot that Brief makes.
-const statusView = "status"
+// StatusView is the view of a snapshot that Brief makes.
+const StatusView = "status"
 
 // What streams say besides their items; no event of a log has a type that begins like this. A stream that breaks off
 // without one of these was cut and can be resumed.
 const (
-	eventEnd   = "!end"   // there is no more
-	eventError = "!error" // why there is no more: a city.Error
+	EventEnd   = "!end"   // there is no more
+	EventError = "!error" // why there is no more: a city.Error
 )
 
-// maxLines bounds the items of a page, and the lines of an output.
-const maxLines = 10000
+// MaxLines bounds the items of a page, and the lines of an output.
+const MaxLines = 10000
 
-// everything is the limit of a list that has none.
-const everything = "all"
+// Everything is the limit of a list that has none.
+const Everything = "all"
+
+// IdleTimeout is how long a connection without a request is kept.
+const IdleTimeout = time.Minute

@@ -1,4 +1,4 @@
-package api
+package wire
 
 import (
 	"fmt"
@@ -9,20 +9,20 @@ import (
 	"gcity/city"
 )
 
-// nameOf unescapes and checks the name of something of a kind.
-func nameOf(noun kind, escaped string) (string, error) {
+// Name unescapes and checks the name of something of a kind.
+func Name(noun Kind, escaped string) (string, error) {
 	switch noun {
-	case automated:
+	case KindAutomated:
 		return scopedName(escaped)
-	case bead, letter:
+	case KindBead, KindLetter:
 		id, err := url.PathUnescape(escaped)
 		if err != nil || beads.CheckID(id) != nil {
 			return "", &city.Error{Code: city.Invalid, Message: "invalid bead ID" + nameRule}
 		}
 		return id, nil
 	}
-	s, err := name(escaped, string(noun))
-	if err == nil && noun == rig && strings.Contains(s, "/") {
+	s, err := ParsedName(escaped, string(noun))
+	if err == nil && noun == KindRig && strings.Contains(s, "/") {
 		return "", badName(string(noun))
 	}
 	return s, err
@@ -32,8 +32,8 @@ func nameOf(noun kind, escaped string) (string, error) {
 func scopedName(escaped string) (string, error) {
 	s, err := url.PathUnescape(escaped)
 	parts := strings.Split(s, ":")
-	ok := err == nil && validPart(parts[0]) &&
-		(len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && validPart(parts[2]))
+	ok := err == nil && ValidPart(parts[0]) &&
+		(len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && ValidPart(parts[2]))
 	if !ok {
 		return "", &city.Error{Code: city.Invalid, Message: "that is no name of an automation: " +
 			"NAME or NAME:rig:RIG, of letters, digits, \".\", \"_\" and \"-\""}
@@ -41,21 +41,21 @@ func scopedName(escaped string) (string, error) {
 	return s, nil
 }
 
-// name unescapes and checks a name of one or more parts.
-func name(escaped, what string) (string, error) {
+// ParsedName unescapes and checks a name of one or more parts.
+func ParsedName(escaped, what string) (string, error) {
 	s, err := url.PathUnescape(escaped)
 	if err != nil || len(s) > 512 {
 		return "", badName(what)
 	}
 	for part := range strings.SplitSeq(s, "/") {
-		if !validPart(part) {
+		if !ValidPart(part) {
 			return "", badName(what)
 		}
 	}
 	return s, nil
 }
 
-func validPart(s string) bool {
+func ValidPart(s string) bool {
 	if s == "" || len(s) > 64 || strings.ContainsAny(s[:1], "._-") {
 		return false
 	}
@@ -83,15 +83,15 @@ func article(what string) string {
 	return "a " + what
 }
 
-func unknownPath() error {
+func UnknownPath() error {
 	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, " +
 		"/v0/agents, /v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail and /v0/events are"}
 }
 
-// targetPath is the path of something of an agent, a pool, a rig, an automation or a bead, or, what being "", its
+// Path is the path of something of an agent, a pool, a rig, an automation or a bead, or, what being "", its
 // own. A name that is none is refused here as the server would.
-func targetPath(noun kind, target string, what kind) (string, error) {
-	if _, err := nameOf(noun, url.PathEscape(target)); err != nil {
+func Path(noun Kind, target string, what Kind) (string, error) {
+	if _, err := Name(noun, url.PathEscape(target)); err != nil {
 		return "", &city.Error{Code: city.NotFound,
 			Message: fmt.Sprintf("no %s %.60q: that cannot be the name of one", noun, target)}
 	}

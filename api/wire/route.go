@@ -1,0 +1,230 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"gcity/api/gascity"
+	"gcity/city/verb"
+)
+
+// Kind is what a request is about.
+type Kind string
+
+const (
+	KindHealth Kind = "health"
+	KindCities Kind = "cities"
+
+	KindCitiesStream Kind = "cities/stream" // of a machine with a supervisor, as are these two
+	KindEnrolling    Kind = "register"
+	KindLeaving      Kind = "unregister"
+
+	KindFigured     Kind = "metrics"
+	KindDescribed   Kind = "openapi.json"
+	KindConfigured  Kind = "config"
+	KindExplained   Kind = "config/explain" // of an agent, a pool or a rig
+	KindStatus      Kind = "status"
+	KindTown        Kind = "/v0/city" // the status, and to change the city
+	KindSnapshot    Kind = "snapshot"
+	KindSnapshots   Kind = "snapshot/stream"
+	KindAgents      Kind = "agents"
+	KindAgent       Kind = "agent"
+	KindQuarantine  Kind = "quarantine"
+	KindPools       Kind = "pools"
+	KindPool        Kind = "pool"
+	KindRigs        Kind = "rigs"
+	KindRig         Kind = "rig"
+	KindAutomations Kind = "automations"
+	KindAutomated   Kind = "automation"
+	KindHistory     Kind = "history" // of an automation
+	KindRun         Kind = "run"     // of an automation, behind it its id and what is asked of it
+	KindRunning     Kind = "run/stream"
+	KindWatchdogs   Kind = "watchdogs"
+	KindWatchdog    Kind = "watchdog"
+	KindWork        Kind = "beads"
+	KindBead        Kind = "bead"
+	KindClosing     Kind = "close"  // of a bead
+	KindUpdating    Kind = "update" // of a bead
+	KindMailbox     Kind = "mail"
+	KindLetter      Kind = "message"
+	KindReading     Kind = "read"    // of a message
+	KindArchiving   Kind = "archive" // of a message
+	KindReplying    Kind = "reply"   // to a message
+	KindSlinging    Kind = "sling"
+	KindInspect     Kind = "inspect"
+	KindOutput      Kind = "output"
+	KindOutputs     Kind = "output/stream"
+	KindWatch       Kind = "stream"
+	KindAttach      Kind = "attach"
+	KindEventLog    Kind = "events"
+	KindEventStream Kind = "events/stream"
+	KindCommand     Kind = "command" // of an agent, a pool, a rig, an automation or the city
+	KindDebug       Kind = "debug"
+)
+
+// Route is a request's path, understood.
+type Route struct {
+	Kind Kind
+	City string // "" = the only one
+	// an agent or a pool, qualified, a rig, an automation, scoped, a watchdog, or a bead's id; "" = the city
+	Target string
+	Run    string // the id of a run of the automation
+	Verb   string // of a command, as verb.Decode takes it
+}
+
+// Parse understands a path as it came, still escaped. Every name in it is valid.
+func Parse(path string) (Route, error) {
+	if path == "/debug/pprof" || strings.HasPrefix(path, "/debug/pprof/") {
+		return Route{Kind: KindDebug}, nil
+	}
+	if path == "/health" || path == "/v0/health" {
+		return Route{Kind: KindHealth}, nil
+	}
+	if path == "/metrics" {
+		return Route{Kind: KindFigured}, nil
+	}
+	rest, ok := strings.CutPrefix(path, "/v0/")
+	if !ok {
+		return Route{}, UnknownPath()
+	}
+	if rest == "city" {
+		return Route{Kind: KindTown}, nil
+	}
+	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
+	var rt Route
+	var err error
+	if parts[0] == "city" {
+		if len(parts) < 2 {
+			return Route{}, UnknownPath()
+		}
+		name, err := ParsedName(parts[1], "city")
+		if err != nil || strings.Contains(name, "/") {
+			return Route{}, badName("city")
+		}
+		rt.City, parts = name, parts[2:]
+		if len(parts) == 0 || len(parts) == 1 && parts[0] == "city" {
+			rt.Kind = KindTown
+			return rt, nil
+		}
+	}
+	if err := gascity.Absent(parts[0]); err != nil {
+		return rt, err
+	}
+	if pattern, noun, escaped, ok := gascity.Match(parts); ok {
+		rt.Kind = Kind(pattern)
+		if noun != "" {
+			rt.Target, err = Name(Kind(noun), escaped)
+		}
+		return rt, err
+	}
+	if Kind(parts[0]) == KindMailbox && len(parts) > 1 {
+		return rt, rt.parseTarget(KindLetter, parts[1:])
+	}
+	if rest, ok := strings.CutPrefix(strings.Join(parts, "/"), string(KindExplained)+"/"); ok {
+		rt.Kind = KindExplained
+		rt.Target, err = Name(KindAgent, rest)
+		return rt, err
+	}
+	switch noun := Kind(parts[0]); noun {
+	case KindAgent, KindPool, KindRig, KindAutomated, KindWatchdog, KindBead:
+		return rt, rt.parseTarget(noun, parts[1:])
+	}
+	return rt, rt.parseCity(strings.Join(parts, "/"))
+}
+
+func (rt *Route) parseCity(rest string) error {
+	switch k := Kind(rest); k {
+	case KindCities, KindCitiesStream, KindDescribed:
+		if rt.City != "" {
+			return UnknownPath()
+		}
+		rt.Kind = k
+	case KindEnrolling, KindLeaving:
+		if rt.City == "" {
+			return UnknownPath()
+		}
+		rt.Kind = k
+	case KindStatus, KindSnapshot, KindSnapshots, KindConfigured, KindAgents, KindQuarantine, KindPools, KindRigs, KindAutomations,
+		KindWatchdogs, KindWork, KindMailbox, KindSlinging, KindEventLog, KindEventStream:
+		rt.Kind = k
+	default:
+		v, ok := verb.At(verb.City, rest)
+		if !ok {
+			return UnknownPath()
+		}
+		rt.Kind, rt.Verb = KindCommand, v.Name
+	}
+	return nil
+}
+
+// parseTarget takes {name}[/{what}] apart, behind what kind of thing it names. A "/" in the name may be escaped; if it
+// is not, the last part is what is asked for where it can be, and belongs to the name where it cannot.
+func (rt *Route) parseTarget(noun Kind, parts []string) error {
+	if len(parts) == 0 {
+		return UnknownPath()
+	}
+	rt.Kind = noun
+	if noun == KindAutomated && len(parts) == 4 && Kind(parts[1]) == KindRun && Kind(parts[3]) == KindWatch {
+		return rt.parseRun(parts[0], parts[2])
+	}
+	if n := len(parts) - 2; noun == KindAgent && n > 0 && strings.Join(parts[n:], "/") ==
+		string(KindOutputs) {
+		rt.Kind, parts = KindOutputs, parts[:n]
+	} else if last := len(parts) - 1; last > 0 {
+		if k, name := what(noun, parts[last]); k != "" {
+			rt.Kind, rt.Verb, parts = k, name, parts[:last]
+		}
+	}
+	whole := noun.flat() || slices.ContainsFunc(parts, func(p string) bool {
+		return strings.Contains(p, "%")
+	})
+	if len(parts) > 1 && whole {
+		// a whole name in one part, and another one behind it: a verb that does not exist
+		return UnknownPath()
+	}
+	var err error
+	rt.Target, err = Name(noun, strings.Join(parts, "/"))
+	return err
+}
+
+// parseRun takes what names a run's output.
+func (rt *Route) parseRun(of, id string) (err error) {
+	rt.Kind = KindRunning
+	if rt.Run, err = Name(KindBead, id); err != nil {
+		return err
+	}
+	rt.Target, err = Name(KindAutomated, of)
+	return err
+}
+
+// flat tells whether names of this kind have one part, so that a path has an end.
+func (k Kind) flat() bool {
+	return k == KindRig || k == KindAutomated || k == KindBead || k == KindLetter
+}
+
+// what gives the kind, and for a command the verb, that the last part of a path asks of a thing; "" = nothing.
+func what(noun Kind, last string) (k Kind, name string) {
+	if v, ok := verb.At(verb.Noun(noun), last); ok {
+		return KindCommand, v.Name
+	}
+	k = Kind(last)
+	switch noun {
+	case KindAgent:
+		if k == KindInspect || k == KindOutput || k == KindWatch || k == KindAttach {
+			return k, ""
+		}
+	case KindAutomated:
+		if k == KindHistory {
+			return k, ""
+		}
+	case KindLetter:
+		if k == KindReading || k == KindArchiving || k == KindReplying {
+			return k, ""
+		}
+	case KindBead:
+		if k == KindClosing || k == KindUpdating {
+			return k, ""
+		}
+	}
+	return "", ""
+}
