@@ -1,7 +1,7 @@
-// Package api is the contract of a running city over HTTP: Serve and Handler offer a city.Control, Client is one. A
-// caller cannot tell the two apart but by the time they take.
+// Package api is the contract of a running city over HTTP: Serve and Handler offer a city.Control, and client.Client is
+// one. A caller cannot tell the two apart except by the time they take.
 //
-// The wire is JSON and server-sent events; an attached terminal is an HTTP upgrade to frames (see frame.go). It is
+// The wire is JSON and server-sent events; an attached terminal is an HTTP upgrade to frames (see wire.Framer). It is
 // served on the city's unix socket, to the user who runs the city and nobody else, and where that is wanted over TCP
 // (Keep), behind a Guard.
 //
@@ -138,7 +138,8 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, err)
 		return
 	}
-	if rt.Kind == wire.KindEnrolling || rt.Kind == wire.KindLeaving || rt.Kind == wire.KindCitiesStream {
+	switch rt.Kind {
+	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream:
 		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs by itself, and knows " +
 			"no other: ask the supervisor, on its own socket or port"})
 		return

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gcity/api"
+	"gcity/api/client"
 	"gcity/api/socket"
 	"gcity/city"
 	"gcity/city/citytest"
@@ -29,7 +30,7 @@ func BenchmarkSnapshot(b *testing.B) {
 			}
 			ended := make(chan error, 1)
 			go func() { ended <- api.Serve(b.Context(), l, citytest.NewFake("town", agents...), api.Options{}) }()
-			c, err := api.Dial(l.Addr().String())
+			c, err := client.Dial(l.Addr().String())
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gcity/api"
+	"gcity/api/client"
 	"gcity/city"
 )
 
@@ -23,23 +23,23 @@ func TestASilentController(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close() // nothing accepts
-	c, err := api.Dial(path)
+	c, err := client.Dial(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	_, err = c.Snapshot(t.Context())
 	var problem *city.Error
-	if !errors.Is(err, api.ErrSilent) || !errors.As(err, &problem) || problem.Code != city.Unavailable {
+	if !errors.Is(err, client.ErrSilent) || !errors.As(err, &problem) || problem.Code != city.Unavailable {
 		t.Errorf("Snapshot: %v", err)
 	}
 	for _, err := range c.Snapshots(t.Context()) {
-		if !errors.Is(err, api.ErrSilent) {
+		if !errors.Is(err, client.ErrSilent) {
 			t.Errorf("Snapshots: %v", err)
 		}
 	}
 	_, err = c.Do(t.Context(), city.Restart{Agent: "a"})
-	if !errors.Is(err, api.ErrSilent) || !strings.Contains(err.Error(), "may still carry out the request") {
+	if !errors.Is(err, client.ErrSilent) || !strings.Contains(err.Error(), "may still carry out the request") {
 		t.Errorf("a command: %v", err)
 	}
 }
@@ -65,7 +65,7 @@ func TestAFullQueueOfConnections(t *testing.T) {
 		}
 		defer c.Close()
 	}
-	if _, err := api.Dial(path); !errors.Is(err, api.ErrSilent) {
+	if _, err := client.Dial(path); !errors.Is(err, client.ErrSilent) {
 		t.Errorf("Dial: %v", err)
 	}
 }
@@ -92,7 +92,7 @@ func TestASlowAnswerIsNotSilence(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(l) }()
 	defer func() { srv.Close(); <-done }()
-	c, err := api.Dial(path)
+	c, err := client.Dial(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"gcity/api"
+	"gcity/api/client"
 	"gcity/api/socket"
 	"gcity/beads"
 	"gcity/city"
@@ -60,9 +61,9 @@ func serve(t *testing.T, c city.Control, o api.Options) (path string, stop func(
 	return path, stop
 }
 
-func dial(t *testing.T, path string) *api.Client {
+func dial(t *testing.T, path string) *client.Client {
 	t.Helper()
-	c, err := api.Dial(path)
+	c, err := client.Dial(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestAgent(t *testing.T) {
 
 func TestNotRunning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.sock")
-	if _, err := api.Dial(path); !errors.Is(err, api.ErrNotRunning) {
+	if _, err := client.Dial(path); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("no socket: %v", err)
 	}
 	path, stop := serve(t, town(), api.Options{})
@@ -132,10 +133,10 @@ func TestNotRunning(t *testing.T) {
 	}
 	stop()
 	_, err := c.Snapshot(t.Context())
-	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !errors.Is(err, api.ErrNotRunning) {
+	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Unavailable || !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("a city that has ended: %v", err)
 	}
-	if _, err := api.Dial(path); !errors.Is(err, api.ErrNotRunning) {
+	if _, err := client.Dial(path); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("a socket that has gone: %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gcity/api"
+	"gcity/api/client"
 	"gcity/api/socket"
 	"gcity/city"
 	"gcity/city/citytest"
@@ -60,9 +61,9 @@ func fleetOn(t testing.TB, l net.Listener, d city.Directory, o api.Options) (sto
 	return stop
 }
 
-func dialFleet(t testing.TB, path string) *api.Fleet {
+func dialFleet(t testing.TB, path string) *client.Fleet {
 	t.Helper()
-	f, err := api.DialFleet(path)
+	f, err := client.DialFleet(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +276,7 @@ func (s stopping) Cities(ctx context.Context) ([]city.Info, error) {
 
 // The client watches the cities, and what it gives of one stays good over its lives.
 func TestFleetClient(t *testing.T) {
-	if _, err := api.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, api.ErrNotRunning) {
+	if _, err := client.DialFleet(filepath.Join(t.TempDir(), "none.sock")); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("nobody listens: %v", err)
 	}
 	m := citytest.NewMachine(named("a"), named("b"))
@@ -314,14 +315,14 @@ func TestFleetClient(t *testing.T) {
 			t.Errorf("the stream ended with %v", err)
 		}
 	}
-	if _, err := c.Snapshot(t.Context()); !errors.Is(err, api.ErrNotRunning) {
+	if _, err := c.Snapshot(t.Context()); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("the supervisor has ended: %v", err)
 	}
-	if _, err := f.Cities(t.Context()); !errors.Is(err, api.ErrNotRunning) || !strings.Contains(err.Error(), "supervisor") {
+	if _, err := f.Cities(t.Context()); !errors.Is(err, client.ErrNotRunning) || !strings.Contains(err.Error(), "supervisor") {
 		t.Errorf("the supervisor has ended: %v", err)
 	}
 	for _, err := range f.Watch(t.Context()) {
-		if !errors.Is(err, api.ErrNotRunning) {
+		if !errors.Is(err, client.ErrNotRunning) {
 			t.Errorf("the supervisor has ended: %v", err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gcity/api/client"
 	"gcity/api/socket"
 	"gcity/api/wire"
 	"gcity/internal/await"
@@ -109,7 +110,7 @@ func TestListen(t *testing.T) {
 	}
 	stale.SetUnlinkOnClose(false)
 	stale.Close()
-	if _, err := Dial(path); !errors.Is(err, ErrNotRunning) {
+	if _, err := client.Dial(path); !errors.Is(err, client.ErrNotRunning) {
 		t.Errorf("a stale socket: %v", err)
 	}
 	l, err = socket.Listen(path)
@@ -139,7 +140,7 @@ func TestListenLongPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	c, err := Dial(path)
+	c, err := client.Dial(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +172,7 @@ func TestListenMovesAsideWhatIsNoSocket(t *testing.T) {
 		if renewed, err := l.Renew(); !renewed || err != nil || l.Aside() != path+".bad-2" {
 			t.Errorf("%s: renewed %v, %v, moved to %q", kind, renewed, err, l.Aside())
 		}
-		c, err := Dial(path)
+		c, err := client.Dial(path)
 		if err != nil {
 			t.Errorf("%s: %v", kind, err)
 		} else {
@@ -289,7 +290,7 @@ func TestTerminalEnds(t *testing.T) {
 			_, _ = io.WriteString(far, c.sent)
 			far.Close()
 		}()
-		term := &terminal{conn: near, f: wire.Framer{R: near, W: near}, leave: func() bool { return true }}
+		term := &client.Terminal{Conn: near, F: wire.Framer{R: near, W: near}, Leave: func() bool { return true }}
 		_ = near.SetDeadline(time.Now().Add(await.Limit))
 		var err error
 		for buf := make([]byte, 1); err == nil; {

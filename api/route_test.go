@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/api/client"
 	"gcity/api/wire"
 	"gcity/city"
 	"gcity/city/verb"
@@ -173,7 +174,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		for _, c := range commandsOf(rt) {
-			back := roundTrip(t, must(commandPath(c)))
+			back := roundTrip(t, must(client.CommandPath(c)))
 			body, err := city.Encode(c)
 			if err != nil || back.Kind != wire.KindCommand {
 				t.Fatalf("%#v came back as %+v, %v", c, back, err)

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"testing"
 
-	"gcity/api"
+	"gcity/api/client"
 	"gcity/city"
 	"gcity/cli/env"
 )
 
-var _ env.OneAgent = (*api.Client)(nil)
+var _ env.OneAgent = (*client.Client)(nil)
 
 // counting is a city that counts what it is asked for.
 type counting struct {

@@ -11,6 +11,7 @@ import (
 
 	"gcity/agent"
 	"gcity/api"
+	"gcity/api/client"
 	"gcity/api/socket"
 	"gcity/beads"
 	"gcity/beads/fake"
@@ -179,7 +180,7 @@ func TestFar(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- api.Serve(ctx, l, c, api.Options{}) }()
-		cl, err := api.Dial(path)
+		cl, err := client.Dial(path)
 		if err != nil {
 			t.Fatal(err)
 		}

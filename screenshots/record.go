@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"gcity/api"
+	"gcity/api/client"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/internal/disk"
@@ -34,7 +34,7 @@ var cues = []struct {
 
 // recorder listens to a city.
 type recorder struct {
-	city *api.Client
+	city *client.Client
 	wg   sync.WaitGroup
 
 	mu    sync.Mutex
@@ -85,7 +85,7 @@ func record(ctx context.Context, bin, demo, file string) (err error) {
 }
 
 // dial waits for the city to answer.
-func dial(ctx context.Context, folder string) (*api.Client, error) {
+func dial(ctx context.Context, folder string) (*client.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	again := time.NewTicker(20 * time.Millisecond)
@@ -95,7 +95,7 @@ func dial(ctx context.Context, folder string) (*api.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		client, err := api.Dial(path)
+		client, err := client.Dial(path)
 		if err == nil {
 			return client, nil
 		}

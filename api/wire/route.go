@@ -144,8 +144,9 @@ func (rt *Route) parseCity(rest string) error {
 			return UnknownPath()
 		}
 		rt.Kind = k
-	case KindStatus, KindSnapshot, KindSnapshots, KindConfigured, KindAgents, KindQuarantine, KindPools, KindRigs, KindAutomations,
-		KindWatchdogs, KindWork, KindMailbox, KindSlinging, KindEventLog, KindEventStream:
+	case KindStatus, KindSnapshot, KindSnapshots, KindConfigured, KindAgents, KindQuarantine,
+		KindPools, KindRigs, KindAutomations, KindWatchdogs, KindWork, KindMailbox, KindSlinging,
+		KindEventLog, KindEventStream:
 		rt.Kind = k
 	default:
 		v, ok := verb.At(verb.City, rest)
@@ -164,7 +165,8 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 		return UnknownPath()
 	}
 	rt.Kind = noun
-	if noun == KindAutomated && len(parts) == 4 && Kind(parts[1]) == KindRun && Kind(parts[3]) == KindWatch {
+	if noun == KindAutomated && len(parts) == 4 && Kind(parts[1]) == KindRun &&
+		Kind(parts[3]) == KindWatch {
 		return rt.parseRun(parts[0], parts[2])
 	}
 	if n := len(parts) - 2; noun == KindAgent && n > 0 && strings.Join(parts[n:], "/") ==

@@ -3,7 +3,7 @@ package exit
 import (
 	"errors"
 
-	"gcity/api"
+	"gcity/api/client"
 	"gcity/beads"
 	"gcity/city"
 	"gcity/controller"
@@ -21,16 +21,16 @@ func IsNotFound(err error) bool {
 }
 
 // IsNotRunning recognises the error that says that no controller answers.
-func IsNotRunning(err error) bool { return errors.Is(err, api.ErrNotRunning) }
+func IsNotRunning(err error) bool { return errors.Is(err, client.ErrNotRunning) }
 
 // IsCut recognises the error that says that the controller ended before it carried a command out.
 func IsCut(err error) bool {
 	problem, ok := errors.AsType[*city.Error](err)
-	return errors.Is(err, api.ErrEnded) || ok && problem.Details == city.Ended
+	return errors.Is(err, client.ErrEnded) || ok && problem.Details == city.Ended
 }
 
 // IsSilent recognises the error that says that the controller takes connections and answers nothing.
-func IsSilent(err error) bool { return errors.Is(err, api.ErrSilent) }
+func IsSilent(err error) bool { return errors.Is(err, client.ErrSilent) }
 
 // AlreadyRunning recognises the error that says that another controller has the city.
 func AlreadyRunning(err error) bool {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"gcity/api"
+	"gcity/api/client"
 	"gcity/city"
 	"gcity/cli/exit"
 )
@@ -72,7 +72,7 @@ func DialPatiently(ctx context.Context, dir string) (city.Control, func(), error
 
 // Dial reaches the controller of a city.
 func Dial(dir string) (city.Control, func(), error) {
-	c, err := api.Dial(SocketPath(dir))
+	c, err := client.Dial(SocketPath(dir))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gcity/api"
+	"gcity/api/client"
 	"gcity/api/socket"
 	"gcity/city"
 	"gcity/cli/env"
@@ -88,7 +89,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	})
 	defer all.Wait()
 	defer stop()
-	fleet, err := api.DialFleet(home.Socket())
+	fleet, err := client.DialFleet(home.Socket())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -182,7 +183,7 @@ func awaitTen(b *testing.B, d city.Directory, name string) {
 type looked struct{ mid, late, patrol time.Duration }
 
 // regard asks cities one after the other for some seconds, through the socket.
-func regard(b *testing.B, s *supervisor.Supervisor, fleet *api.Fleet, names []string) looked {
+func regard(b *testing.B, s *supervisor.Supervisor, fleet *client.Fleet, names []string) looked {
 	b.Helper()
 	patrols := func() (count uint64, sum time.Duration) {
 		for _, name := range names {

@@ -13,6 +13,7 @@ import (
 	"github.com/coreos/go-systemd/v22/daemon"
 
 	"gcity/api"
+	"gcity/api/client"
 	"gcity/api/socket"
 	"gcity/city"
 	"gcity/cli/env"
@@ -56,7 +57,7 @@ func FindSupervisor(e *env.Env) (supervisorRunning, bool) {
 }
 
 // DialSupervisor reaches the supervisor that runs. It is not running if none does.
-func DialSupervisor(e *env.Env) (*api.Fleet, supervisorRunning, error) {
+func DialSupervisor(e *env.Env) (*client.Fleet, supervisorRunning, error) {
 	h, err := env.Home(e)
 	if err != nil {
 		return nil, supervisorRunning{}, err
@@ -69,7 +70,7 @@ func DialSupervisor(e *env.Env) (*api.Fleet, supervisorRunning, error) {
 		return nil, r, exit.NotRunning("no supervisor runs the cities of %s; `gcity supervisor "+
 			"start` starts one", h.Dir)
 	}
-	f, err := api.DialFleet(r.Socket)
+	f, err := client.DialFleet(r.Socket)
 	return f, r, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gcity/api"
+	"gcity/api/client"
 	"gcity/city"
 )
 
@@ -42,7 +42,7 @@ func exampleChain(t *testing.T) *town {
 
 // link is the first link of the chain.
 func (c *town) link() *city.Watchdog {
-	cl, err := api.Dial(c.socket())
+	cl, err := client.Dial(c.socket())
 	if err != nil {
 		return &city.Watchdog{}
 	}

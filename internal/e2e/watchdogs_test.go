@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"gcity/api"
+	"gcity/api/client"
 	"gcity/city"
 )
 
@@ -38,7 +38,7 @@ func (c *town) watched(more string) {
 
 // care is the watchdog as the API shows it.
 func (c *town) care() *city.Watchdog {
-	cl, err := api.Dial(c.socket())
+	cl, err := client.Dial(c.socket())
 	if err != nil {
 		return &city.Watchdog{}
 	}
@@ -142,7 +142,7 @@ func TestTriage(t *testing.T) {
 	}
 	c.until("there is one of it", alone)
 
-	cl, err := api.Dial(c.socket())
+	cl, err := client.Dial(c.socket())
 	if err != nil {
 		t.Fatal(err)
 	}

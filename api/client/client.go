@@ -1,4 +1,5 @@
-package api
+// Package client is a running city, or all cities of a supervisor, at the other end of a socket.
+package client
 
 import (
 	"bytes"

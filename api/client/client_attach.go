@@ -1,4 +1,4 @@
-package api
+package client
 
 import (
 	"bufio"
@@ -44,8 +44,8 @@ func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.T
 		_ = conn.Close()
 		return nil, c.failed(ctx, err)
 	}
-	t := &terminal{conn: conn, f: wire.Framer{R: r, W: conn}}
-	t.leave = context.AfterFunc(c.life, func() { _ = conn.Close() })
+	t := &Terminal{Conn: conn, F: wire.Framer{R: r, W: conn}}
+	t.Leave = context.AfterFunc(c.life, func() { _ = conn.Close() })
 	return t, nil
 }
 
@@ -72,11 +72,11 @@ func upgrade(conn net.Conn, target string) (io.Reader, error) {
 	return r, nil
 }
 
-// terminal is the client's end of an attached terminal.
-type terminal struct {
-	conn  net.Conn
-	f     wire.Framer
-	leave func() bool
+// Terminal is the client's end of an attached terminal.
+type Terminal struct {
+	Conn  net.Conn
+	F     wire.Framer
+	Leave func() bool
 	once  sync.Once
 
 	mu   sync.Mutex // of what Read uses
@@ -86,14 +86,14 @@ type terminal struct {
 }
 
 // Read returns io.EOF when the session has ended, and io.ErrUnexpectedEOF when the connection has.
-func (t *terminal) Read(p []byte) (int, error) {
+func (t *Terminal) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for len(t.rest) == 0 {
 		if t.err != nil {
 			return 0, t.err
 		}
-		kind, payload, err := t.f.Next(t.buf)
+		kind, payload, err := t.F.Next(t.buf)
 		switch {
 		case err != nil && errors.Is(err, io.EOF):
 			t.err = io.ErrUnexpectedEOF
@@ -112,29 +112,29 @@ func (t *terminal) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (t *terminal) Write(p []byte) (int, error) {
+func (t *Terminal) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	if err := t.f.Write(wire.FrameData, p); err != nil {
+	if err := t.F.Write(wire.FrameData, p); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-func (t *terminal) Resize(cols, rows int) error {
+func (t *Terminal) Resize(cols, rows int) error {
 	if err := wire.CheckSize(cols, rows); err != nil {
 		return err
 	}
-	return t.f.Resize(cols, rows)
+	return t.F.Resize(cols, rows)
 }
 
 // Close detaches; the session goes on.
-func (t *terminal) Close() error {
+func (t *Terminal) Close() error {
 	err := net.ErrClosed
 	t.once.Do(func() {
-		t.leave()
-		err = t.conn.Close()
+		t.Leave()
+		err = t.Conn.Close()
 	})
 	return err
 }

@@ -1,4 +1,4 @@
-package api
+package client
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // Do implements city.Control.
 func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
 	var receipt city.Receipt
-	path, err := commandPath(cmd)
+	path, err := CommandPath(cmd)
 	if err != nil {
 		return receipt, err
 	}
@@ -40,8 +40,8 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 	return receipt, c.call(ctx, method, path, nil, body, &receipt)
 }
 
-// commandPath is where a command is sent to.
-func commandPath(cmd city.Command) (string, error) {
+// CommandPath is where a command is sent to.
+func CommandPath(cmd city.Command) (string, error) {
 	switch cmd := cmd.(type) {
 	case city.Emit:
 		return "/v0/events", nil
@@ -74,7 +74,7 @@ func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 		return nil, city.WorkError(err)
 	}
 	var page wire.List[beads.Bead]
-	err := c.call(ctx, http.MethodGet, "/v0/beads", beadValues(q), nil, &page)
+	err := c.call(ctx, http.MethodGet, "/v0/beads", BeadValues(q), nil, &page)
 	return page.Items, err
 }
 
@@ -104,7 +104,7 @@ func (c *Client) Explain(ctx context.Context, name string) (string, error) {
 	return a.Text, err
 }
 
-func beadValues(q beads.Query) url.Values {
+func BeadValues(q beads.Query) url.Values {
 	v := url.Values{"label": q.Labels, "not_type": q.NotType}
 	for _, s := range q.Status {
 		v.Add("status", string(s))
