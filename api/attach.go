@@ -19,7 +19,8 @@ import (
 // attach opens an agent's terminal and joins it with the connection until either ends.
 func (s *server) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
-		return wire.Invalid("attaching needs the headers Connection: Upgrade and Upgrade: %s", wire.Protocol)
+		return wire.Invalid("attaching needs the headers Connection: Upgrade and Upgrade: %s",
+			wire.Protocol)
 	}
 	cols, err := number(r, "cols", math.MaxUint16)
 	if err != nil {
@@ -65,7 +66,7 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 // join copies both ways, until the request's time is over at the latest. The session's end reaches the client as
 // such; the client's ends nothing but the attachment.
 func (s *server) join(ctx context.Context, conn net.Conn, f *wire.Framer, term city.Terminal) {
-	wg := mishap.Group{Tell: s.broke}
+	wg := recovery.Group{OnPanic: s.broke}
 	defer wg.Wait()
 	defer term.Close()
 	done := make(chan struct{})

@@ -23,7 +23,8 @@ func (s *server) automations(w http.ResponseWriter, r *http.Request, _ wire.Rout
 			items = append(items, a)
 		}
 	}
-	return okPage(s, w, r, snap, items, func(a *city.Automation) string { return a.Name })
+	return okPage(s, w, r, listing[city.Automation]{snap, items,
+		func(a *city.Automation) string { return a.Name }})
 }
 
 func (s *server) automation(w http.ResponseWriter, r *http.Request, rt wire.Route) error {

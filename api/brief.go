@@ -43,6 +43,7 @@ func viewed(r *http.Request, snap *city.Snapshot) (*city.Snapshot, error) {
 	case wire.StatusView:
 		return Brief(snap), nil
 	default:
-		return nil, wire.Invalid("view=%.40q is invalid: use %q, or leave it out", view, wire.StatusView)
+		return nil, wire.Invalid("view=%.40q is invalid: use %q, or leave it out", view,
+			wire.StatusView)
 	}
 }

@@ -138,7 +138,8 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 			name = all[0].Name
 		default:
 			return nil, &city.Error{Code: city.CityRequired,
-				Message: fmt.Sprintf("of which city? /v0/city/NAME/… asks one: %s", wire.NamesOf(all)),
+				Message: fmt.Sprintf("of which city? /v0/city/NAME/… asks one: %s",
+					wire.NamesOf(all)),
 				Details: wire.PlainNames(all)}
 		}
 	}

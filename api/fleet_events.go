@@ -250,7 +250,8 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	if bad != nil && st.send(events.Gap, "", city.Tagged{Event: city.BeyondLog(asked, 0)}) != nil {
 		return nil
 	}
-	pumpAhead(f.server, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[told, error] {
+	st.ahead = eventsAhead
+	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[told, error] {
 		return f.tell(ctx, dir, from)
 	},
 		func(t told) error {

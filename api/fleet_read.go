@@ -165,7 +165,8 @@ func (f *fleet) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if err != nil {
 		return err
 	}
-	f.reply(w, http.StatusOK, wire.Cities{List: p, Running: countRunning(all), Troubles: f.dir.troubles()})
+	f.reply(w, http.StatusOK, wire.Cities{List: p, Running: countRunning(all),
+		Troubles: f.dir.troubles()})
 	return nil
 }
 
@@ -189,7 +190,8 @@ func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route
 		return f.dir.Watch(ctx)
 	},
 		func(all []city.Info) error {
-			return st.send("cities", "", wire.Cities{List: wire.ListOf(all), Running: countRunning(all),
+			return st.send("cities", "", wire.Cities{List: wire.ListOf(all),
+				Running:  countRunning(all),
 				Troubles: f.dir.troubles()})
 		})
 	return nil

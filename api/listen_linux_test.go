@@ -18,7 +18,6 @@ import (
 	"gcity/api/client"
 	"gcity/api/socket"
 	"gcity/api/wire"
-	"gcity/internal/await"
 	"gcity/internal/disk"
 	"gcity/internal/eventually"
 )
@@ -291,7 +290,7 @@ func TestTerminalEnds(t *testing.T) {
 			far.Close()
 		}()
 		term := &client.Terminal{Conn: near, F: wire.Framer{R: near, W: near}, Leave: func() bool { return true }}
-		_ = near.SetDeadline(time.Now().Add(await.Limit))
+		_ = near.SetDeadline(time.Now().Add(eventually.Timeout))
 		var err error
 		for buf := make([]byte, 1); err == nil; {
 			_, err = term.Read(buf)

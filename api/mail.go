@@ -42,7 +42,8 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) erro
 	if after := v.Get("cursor"); after != "" {
 		if number, id, _ := strings.Cut(after, "-"); strings.Trim(number, "0123456789") != "" ||
 			number == "" || beads.CheckID(id) != nil {
-			return wire.Invalid("cursor=%.40q is none: next_cursor of the page before is one", after)
+			return wire.Invalid("cursor=%.40q is none: next_cursor of the page before is one",
+				after)
 		}
 	}
 	p, err := pageBy(r, found, sentAs, newer)

@@ -40,7 +40,8 @@ func others(s *server, k wire.Kind) (m methods) {
 }
 
 // other has a request answered by package gascity.
-func other(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route, o gascity.Operation) error {
+func other(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
+	o gascity.Operation) error {
 	var sent []byte
 	var err error
 	if o.Method != http.MethodGet {

@@ -19,7 +19,8 @@ func (s *server) pools(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 			items = append(items, p)
 		}
 	}
-	return okPage(s, w, r, snap, items, func(p *city.Pool) string { return p.Name })
+	return okPage(s, w, r, listing[city.Pool]{snap, items,
+		func(p *city.Pool) string { return p.Name }})
 }
 
 func (s *server) pool(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
@@ -40,7 +41,8 @@ func (s *server) rigs(w http.ResponseWriter, r *http.Request, _ wire.Route) erro
 	if err != nil {
 		return err
 	}
-	return okPage(s, w, r, snap, snap.Rigs, func(r *city.Rig) string { return r.Name })
+	return okPage(s, w, r, listing[city.Rig]{snap, snap.Rigs,
+		func(r *city.Rig) string { return r.Name }})
 }
 
 func (s *server) rig(w http.ResponseWriter, r *http.Request, rt wire.Route) error {

@@ -43,12 +43,18 @@ func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	return all, nil
 }
 
-// okPage writes a page of a list that is drawn from a snapshot.
-func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, snap *city.Snapshot,
-	items []T, name func(*T) string) error {
-	p, err := page(r, items, name)
+// listing is a list drawn from a snapshot, in the order of its names.
+type listing[T any] struct {
+	snap  *city.Snapshot
+	items []T
+	name  func(*T) string
+}
+
+// okPage writes a page of a listing.
+func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[T]) error {
+	p, err := page(r, l.items, l.name)
 	if err == nil {
-		s.ok(w, snap, p)
+		s.ok(w, l.snap, p)
 	}
 	return err
 }
@@ -60,7 +66,8 @@ func (s *server) reply(w http.ResponseWriter, code int, v any) {
 	if err != nil {
 		s.o.Log.Error("an answer cannot be written as JSON", "err", err)
 		code, body = http.StatusInternalServerError,
-			[]byte(`{"code":"unavailable","message":"the answer cannot be written as JSON; the log has more"}`)
+			[]byte(`{"code":"unavailable",`+
+				`"message":"the answer cannot be written as JSON; the log has more"}`)
 	}
 	s.write(w, code, "application/json", append(body, '\n'))
 }

@@ -22,6 +22,7 @@ import (
 type stream struct {
 	w       http.ResponseWriter
 	timeout time.Duration
+	ahead   int // so many items may be read before they can be sent
 
 	gathers  bool // what is written waits for flush
 	gathered []byte
@@ -106,19 +107,13 @@ func (s *server) errStopped() error {
 
 var errCut = errors.New("the reader is gone or too slow")
 
-// pump sends what a sequence yields until either side ends, with comments when it is quiet.
-func pump[T any](s *server, st *stream, r *http.Request,
-	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
-	pumpAhead(s, st, r, 0, from, send)
-}
-
 // eventsAhead is how many events a stream takes before their turn, to write together what is there together.
 const eventsAhead = 64
 
-// pumpAhead is pump where each item is to come, and so many may wait to be written.
-func pumpAhead[T any](s *server, st *stream, r *http.Request, ahead int,
+// pump sends what a sequence yields until either side ends, with comments when it is quiet.
+func pump[T any](s *server, st *stream, r *http.Request,
 	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
-	err := pumpItems(s, st, r, ahead, from, send)
+	err := pumpItems(s, st, r, from, send)
 	switch {
 	case errors.Is(err, errCut) || r.Context().Err() != nil:
 		return
@@ -134,14 +129,14 @@ func pumpAhead[T any](s *server, st *stream, r *http.Request, ahead int,
 	}
 }
 
-func pumpItems[T any](s *server, st *stream, r *http.Request, ahead int,
+func pumpItems[T any](s *server, st *stream, r *http.Request,
 	from func(context.Context) iter.Seq2[T, error], send func(T) error) error {
 	type item struct {
 		v   T
 		err error
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	items := make(chan item, ahead)
+	items := make(chan item, st.ahead)
 	var wg recovery.Group
 	defer wg.Wait()
 	defer cancel()
@@ -161,7 +156,7 @@ func pumpItems[T any](s *server, st *stream, r *http.Request, ahead int,
 	for {
 		select {
 		case it, more := <-items:
-			st.gathers = ahead > 0
+			st.gathers = st.ahead > 0
 			for again := true; again; {
 				if !more || it.err != nil {
 					if st.flush() != nil {
@@ -256,7 +251,8 @@ func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Rout
 		return nil
 	}
 	at := after
-	pumpAhead(s, st, r, eventsAhead, func(ctx context.Context) iter.Seq2[events.Event, error] {
+	st.ahead = eventsAhead
+	pump(s, st, r, func(ctx context.Context) iter.Seq2[events.Event, error] {
 		return s.city.Events(ctx, after)
 	},
 		func(e events.Event) error {

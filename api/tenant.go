@@ -69,7 +69,8 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 	rt, err := wire.Parse(path)
 	if err == nil {
 		switch rt.Kind {
-		case wire.KindHealth, wire.KindFigured, wire.KindDescribed, wire.KindDebug: // of the whole machine
+		// of the whole machine
+		case wire.KindHealth, wire.KindFigured, wire.KindDescribed, wire.KindDebug:
 			err = wire.UnknownPath()
 		}
 	}
@@ -198,6 +199,6 @@ func (f *fleet) hushed(err error) error {
 		return err
 	}
 	f.o.Log.Warn("cities cannot be registered or unregistered", "tenant", f.let.name, "err", err)
-	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "the machine's list of cities cannot be " +
-		"changed; whoever runs it finds out more in its log"}
+	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "the machine's list of cities " +
+		"cannot be changed; whoever runs it finds out more in its log"}
 }

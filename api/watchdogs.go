@@ -12,7 +12,8 @@ func (s *server) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	if err != nil {
 		return err
 	}
-	return okPage(s, w, r, snap, snap.Watchdogs, func(d *city.Watchdog) string { return d.Name })
+	return okPage(s, w, r, listing[city.Watchdog]{snap, snap.Watchdogs,
+		func(d *city.Watchdog) string { return d.Name }})
 }
 
 func (s *server) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route) error {

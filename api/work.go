@@ -173,7 +173,8 @@ func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route
 		return err
 	}
 	if len(b) > 0 && string(b) != "{}" && string(b) != "null" {
-		return wire.Invalid("close takes no body; what is to be said belongs into a PATCH of the bead")
+		return wire.Invalid("close takes no body; what is to be said belongs into a PATCH of " +
+			"the bead")
 	}
 	force, _, err := flag(r, "force")
 	if err != nil {

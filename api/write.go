@@ -31,7 +31,8 @@ func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 	return s.carryOut(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
 }
 
-func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt wire.Route, body []byte) error {
+func (s *server) carryOut(w http.ResponseWriter, r *http.Request, rt wire.Route,
+	body []byte) error {
 	c, err := verb.Decode(rt.Verb, rt.Target, body)
 	if err != nil {
 		return err

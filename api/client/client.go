@@ -24,7 +24,7 @@ import (
 	"gcity/internal/disk"
 )
 
-// ErrNotRunning says that nobody answers on a city's socket. Errors of a Client whose city is gone wrap it too.
+// ErrNotRunning means that nothing listens on a city's socket. Errors of a Client whose city has ended wrap it too.
 var ErrNotRunning = errors.New("nobody is running there")
 
 // ErrEnded says that a controller ended, or cut the connection, before it answered a request.
@@ -42,7 +42,7 @@ const (
 // Client is a running city at the other end of its socket.
 type Client struct {
 	path  string
-	whose string // who listens there: "controller", "supervisor"
+	whose string // what listens there: "controller", "supervisor"
 	below string // where the city is on that socket: "/v0", "/v0/city/NAME"
 	http  *http.Transport
 	life  context.Context // ends with Close
@@ -54,7 +54,7 @@ var (
 	_ city.Getter  = (*Client)(nil)
 )
 
-// Dial connects to the city whose socket belongs at path (see disk.SocketPath). It fails with ErrNotRunning if nobody
+// Dial connects to the city whose socket belongs at path (see disk.SocketPath). It fails with ErrNotRunning if nothing
 // listens there.
 func Dial(path string) (*Client, error) { return dialFor("controller", path) }
 
@@ -189,18 +189,29 @@ func refusal(resp *http.Response) error {
 	return e
 }
 
+// request is something to ask.
+type request struct {
+	method, path string
+	query        url.Values
+	body         []byte
+}
+
+// get asks for what is at a path.
+func (c *Client) get(ctx context.Context, path string, q url.Values, into any) error {
+	return c.call(ctx, request{http.MethodGet, path, q, nil}, into)
+}
+
 // call asks for JSON; into nil drops it.
-func (c *Client) call(ctx context.Context, method, path string, q url.Values, body []byte,
-	into any) error {
+func (c *Client) call(ctx context.Context, what request, into any) error {
 	timeout := readTimeout
-	if method != http.MethodGet {
+	if what.method != http.MethodGet {
 		timeout = doTimeout
 	}
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer context.AfterFunc(c.life, cancel)()
-	resp, err := c.request(ctx, method, path, q, body)
+	resp, err := c.request(ctx, what.method, what.path, what.query, what.body)
 	if err == nil {
 		defer resp.Body.Close()
 		if err = json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(into); err != nil {
@@ -221,7 +232,7 @@ func (c *Client) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 
 func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, error) {
 	snap := new(city.Snapshot)
-	if err := c.call(ctx, http.MethodGet, "/v0/snapshot", q, nil, snap); err != nil {
+	if err := c.get(ctx, "/v0/snapshot", q, snap); err != nil {
 		return nil, err
 	}
 	return snap, nil
@@ -234,7 +245,7 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 		return nil, err
 	}
 	var a wire.Agent
-	if err := c.call(ctx, http.MethodGet, path, nil, nil, &a); err != nil {
+	if err := c.get(ctx, path, nil, &a); err != nil {
 		return nil, err
 	}
 	if a.Name != name {
@@ -255,7 +266,7 @@ func (c *Client) Inspect(ctx context.Context, name string) (*city.Inspection, er
 		return nil, err
 	}
 	about := new(city.Inspection)
-	if err := c.call(ctx, http.MethodGet, path, nil, nil, about); err != nil {
+	if err := c.get(ctx, path, nil, about); err != nil {
 		return nil, err
 	}
 	return about, nil
@@ -272,7 +283,7 @@ func (c *Client) Output(ctx context.Context, name string, lines int) (string, er
 		q.Set("lines", strconv.Itoa(min(lines, wire.MaxLines)))
 	}
 	var a gascity.Output
-	if err := c.call(ctx, http.MethodGet, path, q, nil, &a); err != nil {
+	if err := c.get(ctx, path, q, &a); err != nil {
 		return "", err
 	}
 	var text string
@@ -311,6 +322,6 @@ func (c *Client) History(ctx context.Context, q events.Query) ([]events.Event, e
 		set("limit", strconv.Itoa(min(q.Limit, wire.MaxLines)))
 	}
 	var page wire.List[events.Event]
-	err := c.call(ctx, http.MethodGet, "/v0/events", v, nil, &page)
+	err := c.get(ctx, "/v0/events", v, &page)
 	return page.Items, err
 }

@@ -37,7 +37,7 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 	if err != nil {
 		return receipt, wire.Invalid("%s cannot be sent: %v", cmd.Verb(), err)
 	}
-	return receipt, c.call(ctx, method, path, nil, body, &receipt)
+	return receipt, c.call(ctx, request{method, path, nil, body}, &receipt)
 }
 
 // CommandPath is where a command is sent to.
@@ -74,7 +74,7 @@ func (c *Client) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 		return nil, city.WorkError(err)
 	}
 	var page wire.List[beads.Bead]
-	err := c.call(ctx, http.MethodGet, "/v0/beads", BeadValues(q), nil, &page)
+	err := c.get(ctx, "/v0/beads", BeadValues(q), &page)
 	return page.Items, err
 }
 
@@ -85,7 +85,7 @@ func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	if err != nil {
 		return b, err
 	}
-	return b, c.call(ctx, http.MethodGet, path, nil, nil, &b)
+	return b, c.get(ctx, path, nil, &b)
 }
 
 // BriefSnapshot asks for what Brief leaves. A controller of an earlier build ignores that and sends the whole snapshot.
@@ -100,7 +100,7 @@ func (c *Client) Explain(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	var a wire.ConfigText
-	err = c.call(ctx, http.MethodGet, path, nil, nil, &a)
+	err = c.get(ctx, path, nil, &a)
 	return a.Text, err
 }
 

@@ -46,14 +46,14 @@ func (f *Fleet) Close() error { return f.c.Close() }
 // Cities implements city.Directory.
 func (f *Fleet) Cities(ctx context.Context) ([]city.Info, error) {
 	var a wire.Cities
-	err := f.c.call(ctx, http.MethodGet, "/v0/cities", nil, nil, &a)
+	err := f.c.get(ctx, "/v0/cities", nil, &a)
 	return a.Items, err
 }
 
 // Troubles are what is wrong with the supervisor itself.
 func (f *Fleet) Troubles(ctx context.Context) ([]string, error) {
 	var a wire.Cities
-	err := f.c.call(ctx, http.MethodGet, "/v0/cities", url.Values{"limit": {"1"}}, nil, &a)
+	err := f.c.get(ctx, "/v0/cities", url.Values{"limit": {"1"}}, &a)
 	return a.Troubles, err
 }
 
@@ -105,7 +105,7 @@ func (f *Fleet) Register(ctx context.Context, path string) (city.Info, error) {
 	if err != nil {
 		return info, err
 	}
-	return info, f.c.call(ctx, http.MethodPost, "/v0/cities", nil, body, &info)
+	return info, f.c.call(ctx, request{http.MethodPost, "/v0/cities", nil, body}, &info)
 }
 
 // Unregister implements city.Registrar.
@@ -115,6 +115,6 @@ func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, erro
 		return receipt, &city.Error{Code: city.NotFound,
 			Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
 	}
-	return receipt, f.c.call(ctx, http.MethodPost, "/v0/city/"+name+"/unregister", nil, nil,
-		&receipt)
+	return receipt, f.c.call(ctx, request{http.MethodPost, "/v0/city/" + name + "/unregister", nil,
+		nil}, &receipt)
 }

@@ -1,4 +1,4 @@
-// Package socket is the unix socket of a city or a supervisor: who may listen on it, and who answers on it.
+// Package socket listens on the unix socket of a city or a supervisor, and checks the user of a peer.
 package socket
 
 import (

@@ -87,7 +87,7 @@ func CheckSize(cols, rows int) error {
 	return nil
 }
 
-// End tells the other side why there is no more; nil = the session has ended.
+// End reports why the frames end; nil means that the session has ended.
 func (f *Framer) End(err error) error {
 	if err == nil {
 		return f.Write(FrameEnd, nil)
@@ -99,7 +99,7 @@ func (f *Framer) End(err error) error {
 	return f.Write(FrameEnd, data)
 }
 
-// ParseEnd gives what end was told; io.EOF for nil.
+// ParseEnd returns the error that was given to End, io.EOF for nil.
 func ParseEnd(b []byte) error {
 	if len(b) == 0 {
 		return io.EOF

@@ -67,14 +67,14 @@ type assembly struct {
 	o       HouseOptions
 	undo    folder.Closers
 	broken  folder.Faults
-	last    *lastwords.Time
+	last    *shutdown.Deadline
 	tcp     street
 
 	hold     *controller.Hold
 	log      *events.Log
 	sessions session.Provider
 	loop     *controller.Controller
-	socket   *socket.Socket // nil while there is none
+	socket   *socket.Socket // nil until openSocket
 }
 
 // assemble takes the city's lock and puts the parts together. Nothing runs yet, except for the watch on the
@@ -131,7 +131,7 @@ func (a *assembly) openFolder() (err error) {
 	return nil
 }
 
-// openLoop makes the controller, with the watches that tell it of changed files and the stores of work.
+// openLoop makes the controller, the watches that report changed files, and the stores of work.
 func (a *assembly) openLoop(ctx context.Context) error {
 	o := &a.o
 	pokes, err := watch.City(ctx, o.source, watch.Options{Log: o.Logger, Broken: a.broken.Tell,
@@ -146,7 +146,7 @@ func (a *assembly) openLoop(ctx context.Context) error {
 		return err
 	}
 	work := a.stores(ctx)
-	a.last, a.tcp = lastwords.New(controller.Farewell), newStreet(o.Dir)
+	a.last, a.tcp = shutdown.New(controller.Farewell), newStreet(o.Dir)
 	a.undo.Add(func() { work.Close(a.last, o.Logger) })
 	files := OpenFiles(nil)
 	if text := controller.FewFiles(files, len(folder.Plan(a.config, o.Dir))); text != "" {
@@ -182,7 +182,7 @@ func (a *assembly) stores(ctx context.Context) *workstore.Stores {
 		}}
 }
 
-// parts returns the parts of a city that answers nobody.
+// parts returns the parts of a city that does not listen.
 func (a *assembly) parts() parts {
 	o, last := &a.o, a.last
 	p := parts{at: o.at, Loop: a.loop, faults: a.broken, sessions: a.sessions, last: last,
