@@ -12,9 +12,12 @@ import (
 // Pages of work that is in several stores leave nothing out and repeat nothing, also of what was made in one moment.
 func TestPagesOfWorkInSeveralStores(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t, two+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\nname = \"shop\"\npath = \""+t.TempDir()+"\"\n")
-		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya"), "shop": fake.New("sh")}
-		w.o.Stores = func(rig string) (beads.Store, error) { return stores[rig], nil }
+		stores := map[string]beads.Store{"": fake.New("tw"), "yard": fake.New("ya"),
+			"shop": fake.New("sh")}
+		w := newTown(t, two+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+
+			"name = \"shop\"\npath = \""+t.TempDir()+"\"\n", func(o *Options) {
+			o.Stores = func(rig string) (beads.Store, error) { return stores[rig], nil }
+		})
 		for _, s := range stores {
 			for range 3 {
 				if _, err := s.Create(t.Context(), beads.Bead{Title: "x"}); err != nil {

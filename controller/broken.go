@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"gcity/controller/effect"
+	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/internal/recovery"
 	"gcity/internal/screen"
-	"gcity/session"
 )
-
-// breakLimit is how long what is in flight may take to end once the controller has broken.
-const breakLimit = 10 * time.Second
 
 // broke hears of a panic in a goroutine that works for the city; from any goroutine.
 func (c *Controller) broke(err error) {
@@ -43,15 +41,15 @@ func (c *Controller) crash(fault error) error {
 	}}
 	end.Go(func() {
 		if _, err := c.o.Log.Append(events.Event{TS: time.Now(), Type: events.CityCrashed,
-			Actor: controller, Message: why}); err != nil {
+			Actor: effect.ActorController, Message: why}); err != nil {
 			c.o.Logger.Warn("events are not written", "err", err)
 		}
 	})
-	end.Go(c.runner.abandon)
+	end.Go(c.runner.Abandon)
 	// what broke may have had a lock that nobody gives back
-	if !end.WaitFor(breakLimit + time.Second) {
+	if !end.WaitFor(perform.BreakLimit + time.Second) {
 		c.o.Logger.Error("what was in flight is not ended")
-		c.runner.cancel()
+		c.runner.Cancel()
 	}
 	c.refuseAll()
 	return fmt.Errorf("the city's controller has broken; its agents run on, and the next "+
@@ -66,40 +64,5 @@ func (c *Controller) late() error {
 		return err
 	default:
 		return nil
-	}
-}
-
-// abandon is runner.finish for a controller that has broken: nothing is waited for long.
-func (r *runner) abandon() {
-	r.wind(true)
-	defer time.AfterFunc(leaveLimit, r.cancel).Stop()
-	defer r.cancel()
-	if !r.wg.WaitFor(breakLimit) {
-		r.c.o.Logger.Error("something of the broken controller does not end")
-	}
-}
-
-// wind lets nothing more begin, and has what need not be waited for end.
-func (r *runner) wind(leave bool) {
-	r.c.o.Last.Begin()
-	close(r.closed)
-	r.shop.endRuns(errStopped)
-	if r.shop.follow != nil {
-		r.shop.follow()
-	}
-	if leave {
-		r.leave()
-	}
-}
-
-func (r *runner) leave() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, st := range r.starts {
-		select {
-		case <-st.forked:
-			st.cancel(session.ErrLeave)
-		default:
-		}
 	}
 }

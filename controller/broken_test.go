@@ -30,7 +30,8 @@ type house struct {
 }
 
 // run has a controller run until ctx ends, or it does; settled is called once both agents run.
-func (h *house) run(ctx context.Context, between func(any) bool, faults chan error, settled func(*Controller, map[string]int)) error {
+func (h *house) run(ctx context.Context, between func(any) bool, faults chan error,
+	settled func(*Controller, map[string]int)) error {
 	h.t.Helper()
 	cfg, err := config.Load(h.dir)
 	if err != nil {
@@ -68,7 +69,7 @@ func (h *house) run(ctx context.Context, between func(any) bool, faults chan err
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	c.runner.between = between
+	c.runner.Between = between
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
 	looking, enough := context.WithTimeout(h.t.Context(), time.Minute)
@@ -96,7 +97,8 @@ func pidsOf(s *city.Snapshot) map[string]int {
 	return pids
 }
 
-// A panic anywhere is the end of the controller, told as such, and not of an agent: the next one has the same processes.
+// A panic anywhere is the end of the controller, told as such, and not of an agent: the next one has the same
+// processes.
 func TestAPanicEndsTheControllerAlone(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -129,7 +131,10 @@ patrol_interval = "100ms"
 	stop := func() {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if err := h.run(ctx, nil, nil, func(c *Controller, now map[string]int) { same(c, now); cancel() }); err != nil {
+		if err := h.run(ctx, nil, nil, func(c *Controller, now map[string]int) {
+			same(c, now)
+			cancel()
+		}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -159,7 +164,7 @@ patrol_interval = "100ms"
 			between := func(step any) bool {
 				if armed.Load() && at.step != nil && at.step(step) {
 					if at.what == "with a lock in its hand" {
-						broken.runner.mu.Lock()
+						broken.runner.Mu.Lock()
 					}
 					panic("nobody thought of this")
 				}
@@ -172,12 +177,13 @@ patrol_interval = "100ms"
 				if at.step == nil {
 					faults <- recovery.Catch(func() { panic("nobody thought of this") })
 				}
-				if _, err := c.Do(t.Context(), city.Release{Agent: "nobody"}); err == nil { // an answer, or that it has ended: nobody waits for ever
+				// an answer, or that it has ended: nobody waits for ever
+				if _, err := c.Do(t.Context(), city.Release{Agent: "nobody"}); err == nil {
 					t.Error("released")
 				}
 			})
 			if at.what == "with a lock in its hand" {
-				broken.runner.mu.Unlock()
+				broken.runner.Mu.Unlock()
 			}
 			if p, ok := errors.AsType[*recovery.Panic](err); !ok || len(p.Stack()) == 0 {
 				t.Errorf("Run: %v", err)
@@ -187,7 +193,8 @@ patrol_interval = "100ms"
 				t.Fatal(err)
 			}
 			found, err := r.Find(t.Context(), events.Query{Limit: 1})
-			if err != nil || len(found) != 1 || found[0].Type != events.CityCrashed || !strings.Contains(found[0].Message, "nobody thought of this") {
+			if err != nil || len(found) != 1 || found[0].Type != events.CityCrashed ||
+				!strings.Contains(found[0].Message, "nobody thought of this") {
 				t.Errorf("the newest event: %+v, %v", found, err)
 			}
 		})

@@ -51,7 +51,8 @@ func TestCatalogueOverAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v := get[city.Validation](a, 200, "GET", "/v0/config/validate", ""); !v.Valid || len(v.Errors) > 0 {
+	if v := get[city.Validation](a, 200, "GET", "/v0/config/validate", ""); !v.Valid ||
+		len(v.Errors) > 0 {
 		t.Errorf("%+v", v)
 	}
 	type list struct {
@@ -61,16 +62,20 @@ func TestCatalogueOverAPI(t *testing.T) {
 	system := get[list](a, 200, "GET", "/v0/formulas", "").Total
 	folder := filepath.Join(snap.Path, ".gc", "formulas")
 	for name, text := range map[string]string{
-		"good": "formula = \"good\"\n[[steps]]\nid = \"a\"\ntitle = \"A {{what}}\"\n[vars.what]\nrequired = true\n",
+		"good": "formula = \"good\"\n[[steps]]\nid = \"a\"\ntitle = \"A {{what}}\"\n[vars.what]\n" +
+			"required = true\n",
 		"torn": "formula = ",
 	} {
-		if err := os.WriteFile(filepath.Join(folder, name+".formula.toml"), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, name+".formula.toml"), []byte(text),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	all := get[list](a, 200, "GET", "/v0/formulas", "")
 	find := func(name string) (f city.Formula) {
-		if i := slices.IndexFunc(all.Items, func(f city.Formula) bool { return f.Name == name }); i >= 0 {
+		if i := slices.IndexFunc(all.Items, func(f city.Formula) bool {
+			return f.Name == name
+		}); i >= 0 {
 			f = all.Items[i]
 		}
 		return f
@@ -82,7 +87,8 @@ func TestCatalogueOverAPI(t *testing.T) {
 	}
 	get[city.Error](a, 404, "GET", "/v0/formulas?rig=none", "")
 
-	said := get[struct{ Agents, Rigs []struct{ Name, Text string } }](a, 200, "GET", "/v0/config/explain", "")
+	said := get[struct{ Agents, Rigs []struct{ Name, Text string } }](a, 200, "GET",
+		"/v0/config/explain", "")
 	var names []string
 	for _, e := range slices.Concat(said.Agents, said.Rigs) {
 		names = append(names, e.Name)
@@ -95,7 +101,8 @@ func TestCatalogueOverAPI(t *testing.T) {
 	}
 
 	file := filepath.Join(snap.Path, "city.toml")
-	text := "[workspace]\nname = \"town\"\n[[agents]]\nname = \"worker\"\nstart_comand = \"exec cat\"\n"
+	text := "[workspace]\nname = \"town\"\n[[agents]]\nname = \"worker\"\nstart_comand = " +
+		"\"exec cat\"\n"
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +146,8 @@ func TestRequestsOfGasCity(t *testing.T) {
 		t.Errorf("%+v", deps)
 	}
 	get[city.Receipt](a, 200, "POST", "/v0/convoy/"+whole+"/close", "")
-	if got = get[convoy](a, 200, "GET", "/v0/convoy/"+whole, ""); got.Convoy.Status != beads.StatusClosed {
+	if got = get[convoy](a, 200, "GET", "/v0/convoy/"+whole, ""); got.Convoy.Status !=
+		beads.StatusClosed {
 		t.Errorf("%+v", got)
 	}
 	get[city.Error](a, 404, "GET", "/v0/convoy/"+one, "")
@@ -155,18 +163,22 @@ func TestAgentsForGasCity(t *testing.T) {
 		}
 		hand, _ := snap.Agent("yard/hand")
 		worker, _ := snap.Agent(citytest.Worker)
-		if _, known := snap.Automation(citytest.Drip); known && hand != nil && hand.State == city.Running &&
+		if _, known := snap.Automation(citytest.Drip); known && hand != nil &&
+			hand.State == city.Running &&
 			worker.State == city.Running {
 			break
 		}
 	}
 	orders := get[struct{ Orders []struct{ Name string } }](a, 200, "GET", "/v0/orders", "").Orders
-	if !slices.ContainsFunc(orders, func(o struct{ Name string }) bool { return o.Name == citytest.Drip }) {
+	if !slices.ContainsFunc(orders, func(o struct{ Name string }) bool {
+		return o.Name == citytest.Drip
+	}) {
 		t.Errorf("orders: %+v", orders)
 	}
 	was, _ := snapshotOf(t, c).Agent("yard/hand")
 	restart := get[struct{ Restarted, Left []string }](a, 200, "POST", "/v0/rig/yard/restart", "")
-	if !slices.Equal(restart.Restarted, []string{"yard/hand"}) || !slices.Equal(restart.Left, []string{"yard/idler"}) {
+	if !slices.Equal(restart.Restarted, []string{"yard/hand"}) ||
+		!slices.Equal(restart.Left, []string{"yard/idler"}) {
 		t.Errorf("%+v", restart)
 	}
 	for snap, err := range c.Snapshots(t.Context()) {

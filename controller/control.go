@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/session"
 )
@@ -62,12 +63,12 @@ func (c *Controller) change() <-chan struct{} {
 
 // publish draws a new snapshot; what never changes comes from the one before.
 func (c *Controller) publish(before *city.Snapshot, now time.Time) {
-	s := c.m.snapshot(now)
-	s.Path, s.Mode, s.Version = c.o.Dir, c.m.mode, c.o.Version
+	s := c.m.Snapshot(now)
+	s.Path, s.Version = c.o.Dir, c.o.Version
 	s.Host, s.Started, s.PID = before.Host, before.Started, before.PID
 	s.Rev = before.Rev + 1
 	s.Patrol.Last = now
-	c.force.Store(c.m.conf)
+	c.force.Store(c.m.Configuration())
 	c.snap.Store(s)
 	c.mu.Lock()
 	close(c.changed)
@@ -99,7 +100,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	c.replies.Store(id, reply)
 	defer c.replies.Delete(id)
 	if err := c.send(ctx, effect.Command{ID: id, Cmd: cmd, Peer: peer}); err != nil {
-		if errors.Is(err, errEnded) {
+		if errors.Is(err, perform.ErrEnded) {
 			return city.Receipt{}, hasEnded()
 		}
 		return city.Receipt{}, &city.Error{Code: city.Unavailable, Message: err.Error()}
@@ -130,7 +131,8 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 
 // hasEnded returns the error of a command that came when the loop had ended.
 func hasEnded() *city.Error {
-	return &city.Error{Code: city.Unavailable, Details: city.Ended, Message: errEnded.Error()}
+	return &city.Error{Code: city.Unavailable, Details: city.Ended,
+		Message: perform.ErrEnded.Error()}
 }
 
 func resultOf(a effect.Answer) (city.Receipt, error) {
@@ -183,7 +185,7 @@ func (c *Controller) Output(ctx context.Context, name string, lines int) (string
 			return text, wrap(name, err)
 		}
 	}
-	text, err := LastWords(c.o.Dir, name, lines)
+	text, err := perform.LastWords(c.o.Dir, name, lines)
 	return text, wrap(name, err)
 }
 

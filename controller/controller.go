@@ -1,7 +1,7 @@
 // Package controller runs one city: it keeps exactly the declared agents alive, and is the one place that decides.
 //
-// The machine (machine.go) is the mind: pure, it turns inputs and the time into effects. The loop (loop.go) owns
-// it and feeds it; effects (run.go) touch the world and come back as inputs.
+// The machine (controller/machine) is the mind: pure, it turns inputs and the time into effects. The loop (loop.go)
+// owns it and feeds it; effects (controller/perform) touch the world and come back as inputs.
 //
 // # Concurrency
 //
@@ -30,6 +30,8 @@ import (
 	"gcity/config/edit"
 	"gcity/controller/catalogue"
 	"gcity/controller/effect"
+	"gcity/controller/machine"
+	"gcity/controller/perform"
 	"gcity/controller/pulse"
 	"gcity/events"
 	"gcity/internal/colour"
@@ -105,15 +107,14 @@ type Options struct {
 	Pulse time.Duration // how often the loop turns while a client watches; 0 = 1 s
 }
 
-// Farewell is how long everything may take together that a city does after its last decision: what is in flight,
-// what has to be taken back, and what scripts are told.
-const Farewell = 6 * time.Second
+// Farewell is how long everything may take together that a city does after its last decision.
+const Farewell = effect.Farewell
 
 // Controller is a city that runs. It is a city.Control.
 type Controller struct {
 	o     Options
 	first *config.City
-	m     *machine
+	m     *machine.Machine
 	told  city.Telling // of a stop, in the log
 
 	inbox   chan effect.Input
@@ -135,7 +136,7 @@ type Controller struct {
 	ignored atomic.Pointer[string] // what was told of an [api] that nobody serves
 
 	gauges *gauges
-	runner *runner
+	runner *perform.Runner
 	faults chan error // room for one: the first is enough
 	*catalogue.Catalogue
 }
@@ -168,8 +169,9 @@ func New(o Options, c *config.City) (*Controller, error) {
 	if err := disk.MkdirAll(filepath.Join(o.At, ".gc"), 0o700); err != nil {
 		return nil, fmt.Errorf("cannot make the city's runtime folder: %w", err)
 	}
+	_, measures := o.Provider.(session.Meter)
 	ctl := &Controller{
-		o: o, first: c, m: newMachine(), pulse: pulse.New(o.Pulse),
+		o: o, first: c, pulse: pulse.New(o.Pulse),
 		inbox: make(chan effect.Input, 256), done: make(chan struct{}), enough: make(chan struct{}),
 		looked: make(chan struct{}), changed: make(chan struct{}), gauges: newGauges(),
 	}
@@ -177,20 +179,42 @@ func New(o Options, c *config.City) (*Controller, error) {
 	if ctl.faults == nil {
 		ctl.faults = make(chan error, 1)
 	}
-	ctl.runner = newRunner(ctl)
+	ctl.runner = perform.New(ctl.world())
 	inForce := func() *config.City { return ctl.force.Load().Source }
 	ctl.Catalogue = catalogue.New(o.source(), inForce)
-	ctl.m.mode = o.Mode
-	_, ctl.m.gauge.able = o.Provider.(session.Meter)
 	host, _ := os.Hostname()
 	now := time.Now()
 	conf := ctl.translate(c)
-	ctl.recallDeeds()
-	ctl.recall(conf)
-	ctl.m.step(now, effect.Loaded{Revision: c.Revision, Conf: conf})
-	ctl.limit.Store(int64(ctl.m.stopLimit()))
+	past := machine.Past{Mode: o.Mode, Measures: measures}
+	ctl.recallDeeds(&past)
+	ctl.recall(conf, &past)
+	ctl.m = machine.New(past)
+	ctl.m.Step(now, effect.Loaded{Revision: c.Revision, Conf: conf})
+	ctl.limit.Store(int64(ctl.m.StopLimit()))
 	ctl.publish(&city.Snapshot{Host: host, Started: now, PID: os.Getpid()}, now)
 	return ctl, nil
+}
+
+// world returns what effects are carried out with.
+func (c *Controller) world() perform.World {
+	w := perform.World{
+		Dir: c.o.Dir, At: c.o.At, Source: c.o.source(), Provider: c.o.Provider, Log: c.o.Log,
+		Logger: c.o.Logger, Host: c.o.Host, Last: c.o.Last,
+		Stores: c.o.Stores, BackUp: c.o.BackUp, Folders: c.o.Folders, Read: c.o.Read, Vet: c.o.Vet,
+		Door: c.o.Door, Allow: c.o.Allow, Home: c.o.Home,
+		Inbox: c.inbox, Answer: c.answer, Broke: c.broke, Snapshot: c.fresh, InForce: c.force.Load,
+		Translate: c.translate, Patrolled: c.gauges.patrolled, Called: c.gauges.called,
+	}
+	if c.o.Held != nil {
+		w.Held = func() (lost, err error) {
+			err = c.o.Held()
+			if other, ok := errors.AsType[*RunningError](err); ok {
+				return other, nil
+			}
+			return nil, err
+		}
+	}
+	return w
 }
 
 // translate turns a configuration into what the machine works on.
@@ -265,3 +289,8 @@ func (c *Controller) GiveUp() { c.once.Do(func() { close(c.enough) }) }
 
 // Hurry takes the grace out of a stop under way.
 func (c *Controller) Hurry() { _ = c.send(context.Background(), effect.Hurry{}) }
+
+// source is where the configuration is read from.
+func (o *Options) source() config.Source {
+	return config.Source{Dir: o.Dir, Files: o.Files, Strict: o.Strict, Environ: o.Host.Environ}
+}

@@ -15,16 +15,19 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/memory"
 	"gcity/events"
 	"gcity/internal/eventually"
 )
 
-// moments are the steps of a run at which its controller is killed, in their order. What says "after" has been carried out,
-// and the controller has not heard of it.
+// moments are the steps of a run at which its controller is killed, in their order. What says "after" has been
+// carried out, and the controller has not heard of it.
 func moments() []string {
 	return []string{
-		"before it is opened", "after it is opened", "before it is remembered", "after it is remembered", "before it begins",
-		"while it goes", "after it has ended", "before it is shut", "shut, not remembered", "remembered, not shut", "shut and remembered, not told",
+		"before it is opened", "after it is opened", "before it is remembered",
+		"after it is remembered", "before it begins",
+		"while it goes", "after it has ended", "before it is shut", "shut, not remembered",
+		"remembered, not shut", "shut and remembered, not told",
 		"after it is told",
 	}
 }
@@ -121,7 +124,8 @@ exec sleep 1000`
 	if b.gate == "event" {
 		gate = "gate = \"event\"\non = \"deploy.done\"\n"
 	}
-	dir := jobCity(t, fmt.Sprintf("%sexec = '''%s'''\nretry = %d\nretry_backoff = \"100ms\"\n", gate, job, b.retry))
+	dir := jobCity(t, fmt.Sprintf("%sexec = '''%s'''\nretry = %d\nretry_backoff = \"100ms\"\n",
+		gate, job, b.retry))
 	if b.bitter {
 		touch(t, dir, "bad")
 	} else if b.moment == "while it goes" {
@@ -132,7 +136,8 @@ exec sleep 1000`
 
 // TestLifeThatIsCut is the life that is killed: the test below starts it in a process of its own.
 func TestLifeThatIsCut(t *testing.T) {
-	dir, moment, gate := os.Getenv("GCITY_CUT_CITY"), os.Getenv("GCITY_CUT_AT"), os.Getenv("GCITY_CUT_GATE")
+	dir, moment, gate := os.Getenv("GCITY_CUT_CITY"), os.Getenv("GCITY_CUT_AT"),
+		os.Getenv("GCITY_CUT_GATE")
 	if dir == "" {
 		t.Skip("it is a part of TestCutAtEachStep")
 	}
@@ -144,7 +149,7 @@ func TestLifeThatIsCut(t *testing.T) {
 	if gate == "event" {
 		w.rests(t, 0)
 		w.await(t, "memory", func(city.Automation, []city.Run) bool {
-			deeds, err := readDeeds(dir)
+			deeds, err := memory.ReadDeeds(dir)
 			return err == nil && deeds["job"].On != ""
 		})
 		if bad := filepath.Join(dir, "bad"); exists(bad) {
@@ -160,9 +165,10 @@ func TestLifeThatIsCut(t *testing.T) {
 	<-w.ended
 }
 
-// TestCutAtEachStep kills the controller of a city, a process with the real store, log and shell, at each step of a run,
-// and lets the next one come to rest: what was due was executed at most once, with retry at least once; each event is dealt
-// with by one run that was opened, and its retries; no record stays open, no process is left, and the next run goes (A6, L4).
+// TestCutAtEachStep kills the controller of a city, a process with the real store, log and shell, at each step of a
+// run, and lets the next one come to rest: what was due was executed at most once, with retry at least once; each
+// event is dealt with by one run that was opened, and its retries; no record stays open, no process is left, and
+// the next run goes (A6, L4).
 func TestCutAtEachStep(t *testing.T) {
 	var bars []bar
 	for _, moment := range moments() {
@@ -188,10 +194,12 @@ func cutLife(t *testing.T, dir, moment, gate string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cut := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestLifeThatIsCut$")
-	cut.Env = append(os.Environ(), "GCITY_CUT_CITY="+dir, "GCITY_CUT_AT="+moment, "GCITY_CUT_GATE="+gate)
+	cut.Env = append(os.Environ(), "GCITY_CUT_CITY="+dir, "GCITY_CUT_AT="+moment,
+		"GCITY_CUT_GATE="+gate)
 	cut.WaitDelay = time.Second
 	out, err := cut.CombinedOutput()
-	if s, ok := cut.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL || ctx.Err() != nil {
+	if s, ok := cut.ProcessState.Sys().(syscall.WaitStatus); !ok || s.Signal() != syscall.SIGKILL ||
+		ctx.Err() != nil {
 		t.Fatalf("it was not killed %s: %v\n%s", moment, err, out)
 	}
 }
@@ -222,7 +230,8 @@ func (b bar) cut(t *testing.T) {
 	w.nothingLeft(t)
 }
 
-// recorded holds the log against the records of runs: one beginning and one end each. The newest end comes after its record.
+// recorded holds the log against the records of runs: one beginning and one end each. The newest end comes after
+// its record.
 func (w *life) recorded(t *testing.T, runs []city.Run) {
 	t.Helper()
 	var wrong []string
@@ -238,13 +247,14 @@ func (w *life) recorded(t *testing.T, runs []city.Run) {
 // misrecorded says of which runs the log has not one beginning and one end.
 func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	t.Helper()
-	all, err := w.log.Find(t.Context(), events.Query{Types: []string{"automation.*"}, Limit: events.MaxLimit})
+	all, err := w.log.Find(t.Context(), events.Query{Types: []string{"automation.*"},
+		Limit: events.MaxLimit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	fired, ended := map[string]int{}, map[string]int{}
 	for i := range all {
-		told := tellsOf(all[i : i+1])
+		told := effect.TellsOf(all[i : i+1])
 		for id := range told.Fired {
 			fired[id]++
 		}
@@ -254,7 +264,8 @@ func (w *life) misrecorded(t *testing.T, runs []city.Run) (wrong []string) {
 	}
 	for _, r := range runs {
 		if r.Outcome != city.RunVoid && (fired[r.ID] != 1 || ended[r.ID] != 1) {
-			wrong = append(wrong, fmt.Sprintf("run %s has %d beginnings and %d ends in the log: %+v", r.ID, fired[r.ID], ended[r.ID], r))
+			wrong = append(wrong, fmt.Sprintf("run %s has %d beginnings and %d ends in "+
+				"the log: %+v", r.ID, fired[r.ID], ended[r.ID], r))
 		}
 	}
 	return wrong
@@ -283,7 +294,8 @@ func (b bar) judge(t *testing.T, dir string, runs []city.Run, executed []string)
 	if n := len(executed); n < least || n > most {
 		t.Errorf("executed %d times: %q", n, executed)
 	}
-	if last := runs[0]; last.Outcome != "ok" && (last.Outcome != "interrupted" || b.retry > 0 && b.moment != "remembered, not shut") {
+	if last := runs[0]; last.Outcome != "ok" &&
+		(last.Outcome != "interrupted" || b.retry > 0 && b.moment != "remembered, not shut") {
 		t.Errorf("it ended so: %+v", last)
 	}
 }

@@ -48,20 +48,25 @@ func TestEmitOnAFullDisk(t *testing.T) {
 		}
 
 		ballast := filepath.Join(gc, "ballast")
-		if err := os.WriteFile(ballast, make([]byte, 4<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		if err := os.WriteFile(ballast, make([]byte, 4<<20), 0o600); !errors.Is(err,
+			syscall.ENOSPC) {
 			t.Fatal(err)
 		}
 		for err := error(nil); err == nil; { // uses up the reserve
-			_, err = w.o.Log.Append(events.Event{Type: "test.big", Payload: json.RawMessage(`"` + strings.Repeat("x", 60_000) + `"`)})
+			_, err = w.o.Log.Append(events.Event{Type: "test.big",
+				Payload: json.RawMessage(`"` + strings.Repeat("x", 60_000) + `"`)})
 		}
 		var refused *city.Error
-		if err := emit("client.refused"); !errors.As(err, &refused) || refused.Code != city.Unavailable || !strings.Contains(err.Error(), "Free some space. Then try again") {
+		if err := emit("client.refused"); !errors.As(err, &refused) ||
+			refused.Code != city.Unavailable ||
+			!strings.Contains(err.Error(), "Free some space. Then try again") {
 			t.Errorf("an event of a client on a full disk: %v", err)
 		}
 		if _, err := w.Do(t.Context(), city.Restart{Agent: "a"}); err != nil {
 			t.Fatal(err)
 		}
-		if d := degraded(); !strings.Contains(d, "wait in memory") || strings.Contains(d, " 1 wait") {
+		if d := degraded(); !strings.Contains(d, "wait in memory") ||
+			strings.Contains(d, " 1 wait") {
 			t.Errorf("degraded: %q", d)
 		}
 
@@ -75,7 +80,8 @@ func TestEmitOnAFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 		end()
-		if all := w.types(); strings.Contains(all, "client.refused") || !strings.Contains(all, "client.last") || strings.Count(all, events.AgentStarted) != 3 {
+		if all := w.types(); strings.Contains(all, "client.refused") ||
+			!strings.Contains(all, "client.last") || strings.Count(all, events.AgentStarted) != 3 {
 			t.Errorf("the log has %s", all)
 		}
 		w.gapless()

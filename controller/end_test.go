@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/machine"
 	"gcity/session"
 	"gcity/session/fake"
 )
@@ -50,8 +51,8 @@ func newUnheardTown(t *testing.T) (*town, *unheard) {
 	return w, s
 }
 
-// A city whose sessions nobody ends has a bound all the same, whoever asked for the end, and says at any time what it waits
-// for and until when at most. A second wish takes the grace away (L14).
+// A city whose sessions nobody ends has a bound all the same, whoever asked for the end, and says at any time what
+// it waits for and until when at most. A second wish takes the grace away (L14).
 func TestAStopIsBounded(t *testing.T) {
 	for _, asked := range []int{1, 2} {
 		synctest.Test(t, func(t *testing.T) {
@@ -70,7 +71,7 @@ func TestAStopIsBounded(t *testing.T) {
 			}
 			by := began.Add(w.StopLimit())
 			if asked > 1 {
-				by = began.Add(hurryLimit)
+				by = began.Add(machine.HurryLimit)
 			}
 			for hurried := false; ; time.Sleep(500 * time.Millisecond) {
 				synctest.Wait()
@@ -92,20 +93,25 @@ func TestAStopIsBounded(t *testing.T) {
 					t.Fatalf("after %s: %+v", time.Since(began), e)
 				}
 				hurried = hurried || e.Hurried
-				if e.Hurried != (asked > 1 || !time.Now().Before(began.Add(w.StopLimit()-hurryLimit))) {
+				if e.Hurried != (asked > 1 ||
+					!time.Now().Before(began.Add(w.StopLimit()-machine.HurryLimit))) {
 					t.Errorf("after %s: %+v", time.Since(began), e)
 				}
 				a, _ := snap.Agent("slow")
-				if a.State != city.Stopping || a.Until == nil || a.Until.Before(time.Now()) || a.Until.After(e.Until) {
-					t.Errorf("after %s: %s, %s, until %v", time.Since(began), a.State, a.Reason, a.Until)
+				if a.State != city.Stopping || a.Until == nil || a.Until.Before(time.Now()) ||
+					a.Until.After(e.Until) {
+					t.Errorf("after %s: %s, %s, until %v", time.Since(began), a.State, a.Reason,
+						a.Until)
 				}
 			}
 			for range asked {
-				if err := <-answers; err == nil || !strings.Contains(err.Error(), "slow (by tmux, session ") {
+				if err := <-answers; err == nil ||
+					!strings.Contains(err.Error(), "slow (by tmux, session ") {
 					t.Errorf("answered with %v", err)
 				}
 			}
-			if err := <-w.ended; err == nil || !strings.Contains(err.Error(), "slow (by tmux, session ") {
+			if err := <-w.ended; err == nil ||
+				!strings.Contains(err.Error(), "slow (by tmux, session ") {
 				t.Errorf("Run: %v", err)
 			}
 		})
@@ -128,10 +134,12 @@ func TestAStopThatCannotLook(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		snap, err := w.Snapshot(t.Context())
-		if err != nil || snap.Ending == nil || len(snap.Ending.Waits) != 1 || !strings.Contains(snap.Ending.Waits[0], "sessions of tmux") {
+		if err != nil || snap.Ending == nil || len(snap.Ending.Waits) != 1 ||
+			!strings.Contains(snap.Ending.Waits[0], "sessions of tmux") {
 			t.Errorf("%+v, %v", snap.Ending, err)
 		}
-		if err := <-w.ended; err == nil || !strings.Contains(err.Error(), "whether anything runs still is not known") {
+		if err := <-w.ended; err == nil || !strings.Contains(err.Error(),
+			"whether anything runs still is not known") {
 			t.Errorf("Run: %v", err)
 		}
 	})
@@ -149,7 +157,8 @@ func TestAStoppingAgentShowsNoPast(t *testing.T) {
 			synctest.Wait()
 			snap, err := w.Snapshot(t.Context())
 			a, _ := snap.Agent("slow")
-			if err != nil || a.State != city.Stopping || a.Until != nil && a.Until.Before(time.Now()) {
+			if err != nil || a.State != city.Stopping || a.Until != nil &&
+				a.Until.Before(time.Now()) {
 				t.Fatalf("%s, %s, until %v; %v", a.State, a.Reason, a.Until, err)
 			}
 			time.Sleep(time.Second)

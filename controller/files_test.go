@@ -12,12 +12,14 @@ func TestFewFiles(t *testing.T) {
 		agents int
 		want   string
 	}{
-		{32, 25, "may open 32 files, and 25 agents need about 164: start it after `ulimit -n 328`, or with LimitNOFILE=328 in its service"},
+		{32, 25, "may open 32 files, and 25 agents need about 164: start it after `ulimit -n " +
+			"328`, or with LimitNOFILE=328 in its service"},
 		{163, 25, "may open 163 files"},
 		{164, 25, ""},
 		{0, 25, ""}, // unknown
 	} {
-		if got := FewFiles(c.limit, c.agents); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+		if got := FewFiles(c.limit, c.agents); c.want == "" && got != "" ||
+			!strings.Contains(got, c.want) {
 			t.Errorf("limit %d, %d agents: %q", c.limit, c.agents, got)
 		}
 	}

@@ -35,17 +35,26 @@ func TestMetrics(t *testing.T) {
 	h := api.Handler(c, api.Options{})
 	line := regexp.MustCompile(`^([a-z_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*\}) ([0-9.e+-]+)$`)
 	enough := map[string]float64{
-		`gcity_agents{city="town",state="running"}`: 2, `gcity_agents{city="town",state="suspended"}`: 2, `gcity_agent_starts_total{city="town"}`: 2,
-		`gcity_automation_runs_total{city="town",outcome="completed"}`: 1, `gcity_automation_runs_total{city="town",outcome="failed"}`: 1, `gcity_automation_runs_total{city="town",outcome="fired"}`: 2,
-		`gcity_patrol_duration_seconds_count{city="town"}`: 1, `gcity_patrol_duration_seconds_bucket{city="town",le="+Inf"}`: 1, `gcity_loop_turn_duration_seconds_count{city="town"}`: 1,
-		`gcity_store_duration_seconds_count{city="town",rig="",op="write"}`: 2, `gcity_store_duration_seconds_count{city="town",rig="",op="read"}`: 1, `gcity_info{city="town",version="test"}`: 1,
+		`gcity_agents{city="town",state="running"}`:                         2,
+		`gcity_agents{city="town",state="suspended"}`:                       2,
+		`gcity_agent_starts_total{city="town"}`:                             2,
+		`gcity_automation_runs_total{city="town",outcome="completed"}`:      1,
+		`gcity_automation_runs_total{city="town",outcome="failed"}`:         1,
+		`gcity_automation_runs_total{city="town",outcome="fired"}`:          2,
+		`gcity_patrol_duration_seconds_count{city="town"}`:                  1,
+		`gcity_patrol_duration_seconds_bucket{city="town",le="+Inf"}`:       1,
+		`gcity_loop_turn_duration_seconds_count{city="town"}`:               1,
+		`gcity_store_duration_seconds_count{city="town",rig="",op="write"}`: 2,
+		`gcity_store_duration_seconds_count{city="town",rig="",op="read"}`:  1,
+		`gcity_info{city="town",version="test"}`:                            1,
 	}
 	missing, tick := "", time.NewTicker(20*time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(time.Minute); ; <-tick.C {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
-		if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain; version=0.0.4") {
+		if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"),
+			"text/plain; version=0.0.4") {
 			t.Fatalf("%d %v", w.Code, w.Header())
 		}
 		got, typed := map[string]float64{}, ""

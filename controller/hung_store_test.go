@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"gcity/beads/fake"
 	"gcity/city"
 	"gcity/config"
-	"gcity/controller/effect"
 	"gcity/events"
 	sessions "gcity/session/fake"
 )
@@ -55,7 +53,8 @@ func TestCityWithAHungStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, yard := &countedStore{Store: fake.New("tw")}, fake.New("ya")
 		w := &town{t: t, dir: t.TempDir(), fake: sessions.New(), ended: make(chan error, 1)}
-		w.write(two + "[[agents]]\nname = \"w\"\nstart_command = \"w\"\n[agents.pool]\nmax = 3\n[[rigs]]\nname = \"yard\"\npath = \"" + t.TempDir() + "\"\n")
+		w.write(two + "[[agents]]\nname = \"w\"\nstart_command = \"w\"\n[agents.pool]\nmax = 3\n" +
+			"[[rigs]]\nname = \"yard\"\npath = \"" + t.TempDir() + "\"\n")
 		cfg, err := config.Load(w.dir)
 		if err != nil {
 			t.Fatal(err)
@@ -65,14 +64,16 @@ func TestCityWithAHungStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer log.Close()
-		w.Controller, err = New(Options{Dir: w.dir, Provider: w.fake, Log: log, Host: agent.Host{BinDir: "/gc/bin"}, Pulse: time.Hour,
+		w.Controller, err = New(Options{Dir: w.dir, Provider: w.fake, Log: log,
+			Host: agent.Host{BinDir: "/gc/bin"}, Pulse: time.Hour,
 			Stores: func(rig string) (beads.Store, error) {
 				return map[string]beads.Store{"": store, "yard": yard}[rig], nil
 			}}, cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
-		here, err := store.Store.Create(t.Context(), beads.Bead{Title: "one", Labels: []string{"pool:w"}})
+		here, err := store.Store.Create(t.Context(),
+			beads.Bead{Title: "one", Labels: []string{"pool:w"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +97,8 @@ func TestCityWithAHungStore(t *testing.T) {
 			t.Errorf("a store that hangs was asked %d times within an hour", n)
 		}
 		s, _ := w.Snapshot(t.Context())
-		if len(s.Degraded) != 1 || !strings.HasPrefix(s.Degraded[0], "the work of the city cannot be read since ") {
+		if len(s.Degraded) != 1 || !strings.HasPrefix(s.Degraded[0],
+			"the work of the city cannot be read since ") {
 			t.Errorf("degraded: %q", s.Degraded)
 		}
 		w.fake.Crash("a", 3, "")
@@ -105,7 +107,8 @@ func TestCityWithAHungStore(t *testing.T) {
 		if n := w.fake.Started("a"); n != 2 || w.state("a") != "running" {
 			t.Errorf("a was started %d times and is %s", n, w.state("a"))
 		}
-		if _, err := w.Beads(t.Context(), beads.Query{}); err == nil || !strings.HasPrefix(err.Error(), "the work of the city cannot be read") {
+		if _, err := w.Beads(t.Context(), beads.Query{}); err == nil ||
+			!strings.HasPrefix(err.Error(), "the work of the city cannot be read") {
 			t.Errorf("a list: %v", err)
 		}
 		if _, err := w.Bead(t.Context(), here.ID); err == nil {
@@ -114,7 +117,8 @@ func TestCityWithAHungStore(t *testing.T) {
 		if b, err := w.Bead(t.Context(), there.ID); err != nil || b.ID != there.ID {
 			t.Errorf("the other store: %v", err)
 		}
-		if r, err := w.Do(t.Context(), city.UpdateBead{ID: there.ID, Patch: beads.Closing()}); err != nil || r.Bead.Status != beads.StatusClosed {
+		if r, err := w.Do(t.Context(), city.UpdateBead{ID: there.ID,
+			Patch: beads.Closing()}); err != nil || r.Bead.Status != beads.StatusClosed {
 			t.Errorf("a change in the other store: %+v, %v", r, err)
 		}
 		if took := time.Since(began); took != 0 {
@@ -130,7 +134,9 @@ func TestCityWithAHungStore(t *testing.T) {
 			t.Errorf("degraded: %q", s.Degraded)
 		}
 		for _, says := range []string{"closed " + here.ID, here.ID + " is so already"} {
-			if r, err := w.Do(t.Context(), city.UpdateBead{ID: here.ID, Patch: beads.Closing()}); err != nil || r.Message != says || r.Bead.Status != beads.StatusClosed {
+			if r, err := w.Do(t.Context(), city.UpdateBead{ID: here.ID,
+				Patch: beads.Closing()}); err != nil || r.Message != says ||
+				r.Bead.Status != beads.StatusClosed {
 				t.Errorf("%+v, %v", r, err)
 			}
 		}
@@ -138,76 +144,12 @@ func TestCityWithAHungStore(t *testing.T) {
 		if n := pool(); n != 0 {
 			t.Errorf("the pool wants %d", n)
 		}
-		told := slices.DeleteFunc(strings.Split(w.types(), "\n"), func(line string) bool { return !strings.HasPrefix(line, "store.") && !strings.HasPrefix(line, "bead.") })
-		if !slices.Equal(told, []string{"store.failing", "bead.closed " + there.ID, "store.healed", "bead.closed " + here.ID}) {
+		told := slices.DeleteFunc(strings.Split(w.types(), "\n"), func(line string) bool {
+			return !strings.HasPrefix(line, "store.") && !strings.HasPrefix(line, "bead.")
+		})
+		if !slices.Equal(told, []string{"store.failing", "bead.closed " + there.ID, "store.healed",
+			"bead.closed " + here.ID}) {
 			t.Errorf("told %q", told)
 		}
 	})
-}
-
-// Closing what is closed, and any change that changes nothing, is done and no event; who changes it besides counts as himself.
-func TestChangeOfNothingIsNoEvent(t *testing.T) {
-	store := fake.New("gc")
-	b, err := store.Create(t.Context(), beads.Bead{Title: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	label := func(l string) beads.Patch { return beads.Patch{AddLabels: []string{l}} }
-	for i, c := range []struct {
-		patch beads.Patch
-		kind  string
-	}{
-		{label("a"), events.BeadUpdated}, {label("a"), ""}, {beads.Closing(), events.BeadClosed}, {beads.Closing(), ""},
-		{beads.Patch{Status: new(beads.StatusClosed), AddLabels: []string{"b"}}, events.BeadUpdated}, {beads.Patch{IfRev: new(uint64(4))}, ""},
-	} {
-		was, got, err := swap(t.Context(), store, city.UpdateBead{ID: b.ID, Patch: c.patch})
-		if kind := city.BeadEvent(&was, got, "", 0).Type; err != nil || kind != c.kind || got.ID != b.ID {
-			t.Errorf("%d: %q of %+v, %v", i, kind, got, err)
-		}
-	}
-	if _, _, err := swap(t.Context(), store, city.UpdateBead{ID: b.ID, Patch: beads.Patch{IfRev: new(uint64(1))}}); !errors.Is(err, beads.ErrConflict) {
-		t.Error(err)
-	}
-	var all sync.WaitGroup
-	for i := range 30 {
-		all.Go(func() {
-			was, got, err := swap(t.Context(), store, city.UpdateBead{ID: b.ID, Patch: label("by" + string(rune('a'+i)))})
-			if kind := city.BeadEvent(&was, got, "", 0).Type; err != nil || kind != events.BeadUpdated {
-				t.Errorf("%q, %v", kind, err)
-			}
-		})
-	}
-	all.Wait()
-}
-
-// Work that changes while it is being counted is counted once more, not at the next patrol.
-func TestCountOfWhatChangesMeanwhile(t *testing.T) {
-	m := newMachine()
-	m.conf = &effect.Configuration{}
-	counts := func() (n int) {
-		for _, f := range m.out {
-			if _, ok := f.(effect.CountWork); ok {
-				n++
-			}
-		}
-		m.out = nil
-		return n
-	}
-	m.count()
-	if counts() != 1 {
-		t.Fatal("work is not counted")
-	}
-	m.count()
-	m.count()
-	if counts() != 0 {
-		t.Error("it is counted twice at once")
-	}
-	m.countedWork(time.Time{}, effect.WorkCounted{Unchanged: true})
-	if counts() != 1 {
-		t.Error("what came meanwhile is not counted")
-	}
-	m.countedWork(time.Time{}, effect.WorkCounted{Unchanged: true})
-	if counts() != 0 {
-		t.Error("it is counted for ever")
-	}
 }

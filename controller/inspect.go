@@ -14,6 +14,7 @@ import (
 
 	"gcity/agent"
 	"gcity/city"
+	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/internal/proc"
 	"gcity/internal/redact"
@@ -46,7 +47,7 @@ func (c *Controller) Inspect(ctx context.Context, name string) (*city.Inspection
 		})
 		if ok {
 			s.Want = &force.Wants[at]
-			s.Limits = LimitsOf(c.o.Provider, s.Want.Provider)
+			s.Limits = perform.LimitsOf(c.o.Provider, s.Want.Provider)
 		}
 	}
 	var problems []string
@@ -80,7 +81,7 @@ func AddPrompt(ctx context.Context, out *city.Inspection, w *agent.Want) {
 	if w == nil || w.Prompt.Draft == nil {
 		return
 	}
-	text, err := PromptOf(ctx, w, true)
+	text, err := perform.PromptOf(ctx, w, true)
 	out.Prompt, out.PromptFile, out.PromptMode, out.PromptFlag = text, w.Prompt.File,
 		cmp.Or(w.Prompt.Mode, "none"), w.Prompt.Flag
 	if err != nil {
@@ -109,14 +110,6 @@ func (s *Subject) Inspect(now time.Time) *city.Inspection {
 		}
 	}
 	return out
-}
-
-// LimitsOf are what a provider cannot do: of those that p is a mixture of, the one of a name.
-func LimitsOf(p session.Provider, name string) session.Limits {
-	if m, ok := p.(session.Mixer); ok {
-		return m.LimitsOf(name)
-	}
-	return session.LimitsOf(p)
 }
 
 // stillKept is a crash file, "" if it has been removed meanwhile, or is none: whoever may write events may write

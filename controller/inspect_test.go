@@ -18,11 +18,12 @@ import (
 	"gcity/session"
 )
 
-// What is secret leaves the controller in no form: not as a variable, not as a difference. What differs is told field by
-// field, and of what runs only what the process itself says.
+// What is secret leaves the controller in no form: not as a variable, not as a difference. What differs is told
+// field by field, and of what runs only what the process itself says.
 func TestInspect(t *testing.T) {
 	const id, hidden = "life-1", "hunter2"
-	running := []string{"GC_SESSION_ID=" + id, "COLOUR=red", "API_TOKEN=" + hidden, "OLD=gone", "REPO=https://" + hidden + "@old"}
+	running := []string{"GC_SESSION_ID=" + id, "COLOUR=red", "API_TOKEN=" + hidden, "OLD=gone",
+		"REPO=https://" + hidden + "@old"}
 	cmd := exec.CommandContext(t.Context(), "sleep", "600")
 	cmd.Env = running
 	if err := cmd.Start(); err != nil {
@@ -31,17 +32,24 @@ func TestInspect(t *testing.T) {
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
 	w := agent.Want{Name: "worker", Source: "city.toml:3:1", Spec: session.Spec{
 		Command: "exec new", PreStart: []string{"one", "two"}, Cols: 120, Rows: 40,
-		Env: []string{"API_TOKEN=" + hidden + "2", "COLOUR=blue", "GC_AGENT=worker", "HOME=/h", "URL=https://me:" + hidden + "@host",
-			"REPO=https://" + hidden + "@host/r", "API=https://host/?a=b&access_token=" + hidden, "DB=host=db password=" + hidden, "PGPASS=" + hidden, "AUTH=" + hidden},
-		Fingerprint: session.NewFingerprint(map[string]string{"command": "exec new", "pre_start": "one\x00two", "env COLOUR": "blue", "env API_TOKEN": hidden + "2", "env REPO": "https://" + hidden + "@host/r"}),
+		Env: []string{"API_TOKEN=" + hidden + "2", "COLOUR=blue", "GC_AGENT=worker", "HOME=/h",
+			"URL=https://me:" + hidden + "@host",
+			"REPO=https://" + hidden + "@host/r", "API=https://host/?a=b&access_token=" + hidden,
+			"DB=host=db password=" + hidden, "PGPASS=" + hidden, "AUTH=" + hidden},
+		Fingerprint: session.NewFingerprint(map[string]string{"command": "exec new",
+			"pre_start": "one\x00two", "env COLOUR": "blue", "env API_TOKEN": hidden + "2",
+			"env REPO": "https://" + hidden + "@host/r"}),
 	}}
 	st := session.Status{Agent: "worker", ID: id, PID: cmd.Process.Pid, Alive: true,
-		Fingerprint: session.NewFingerprint(map[string]string{"command": "exec old", "env COLOUR": "red", "env API_TOKEN": hidden, "env OLD": "gone", "env REPO": "https://" + hidden + "@old"})}
+		Fingerprint: session.NewFingerprint(map[string]string{"command": "exec old",
+			"env COLOUR": "red", "env API_TOKEN": hidden, "env OLD": "gone",
+			"env REPO": "https://" + hidden + "@old"})}
 	s := Subject{City: t.TempDir(), Agent: "worker", Want: &w, Session: &st}
 	about := s.Inspect(time.Unix(1, 0))
 	var got []string
 	for _, d := range about.Drift {
-		got = append(got, fmt.Sprintf("%s %s: %q %q unknown=%v hidden=%v", d.Field, d.What, d.Runs, d.Wants, d.RunsUnknown, d.Hidden))
+		got = append(got, fmt.Sprintf("%s %s: %q %q unknown=%v hidden=%v", d.Field, d.What, d.Runs,
+			d.Wants, d.RunsUnknown, d.Hidden))
 	}
 	want := []string{
 		`command changed: "sleep 600" "exec new" unknown=false hidden=false`,
@@ -58,7 +66,8 @@ func TestInspect(t *testing.T) {
 	for _, v := range about.Env {
 		from[v.Name] = v.From
 	}
-	if from["COLOUR"] != city.FromConfig || from["GC_AGENT"] != city.FromCity || from["HOME"] != city.FromInherited {
+	if from["COLOUR"] != city.FromConfig || from["GC_AGENT"] != city.FromCity ||
+		from["HOME"] != city.FromInherited {
 		t.Errorf("%v", from)
 	}
 	data, err := json.Marshal(about)
@@ -80,15 +89,18 @@ func TestInspectKeepsAnOldPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
-	w := agent.Want{Name: "worker", Spec: session.Spec{Command: "exec new", Fingerprint: session.NewFingerprint(map[string]string{"command": "exec new"})}}
+	w := agent.Want{Name: "worker", Spec: session.Spec{Command: "exec new",
+		Fingerprint: session.NewFingerprint(map[string]string{"command": "exec new"})}}
 	for _, told := range []bool{false, true} {
 		fields := map[string]string{"command": "sleep 600"}
 		if told {
 			fields["prompt_template"] = "a hash"
 		}
-		st := session.Status{Agent: "worker", ID: id, PID: cmd.Process.Pid, Alive: true, Fingerprint: session.NewFingerprint(fields)}
+		st := session.Status{Agent: "worker", ID: id, PID: cmd.Process.Pid, Alive: true,
+			Fingerprint: session.NewFingerprint(fields)}
 		s := Subject{City: t.TempDir(), Agent: "worker", Want: &w, Session: &st}
-		if shown := s.Inspect(time.Unix(1, 0)).Drift[0].Runs; strings.Contains(shown, hidden) == told {
+		if shown := s.Inspect(time.Unix(1, 0)).Drift[0].Runs; strings.Contains(shown, hidden) ==
+			told {
 			t.Errorf("told %v: %q is shown", told, shown)
 		}
 	}
@@ -102,22 +114,26 @@ func TestInspectNamesKeptFilesOnly(t *testing.T) {
 	}
 	s := Subject{City: dir, Agent: "worker"}
 	for _, file := range []string{"kept", "gone", "../kept", "/etc/passwd"} {
-		s.Past = append(s.Past, events.Event{Type: events.AgentCrashed, Payload: payload(map[string]any{"file": file, "code": 2})})
+		s.Past = append(s.Past, events.Event{Type: events.AgentCrashed,
+			Payload: json.RawMessage(fmt.Sprintf(`{"code":2,"file":%q}`, file))})
 	}
-	s.Past = append(s.Past, events.Event{Type: events.AgentStartFailed, Message: "no such folder"}, events.Event{Type: "worker.crashed"})
+	s.Past = append(s.Past, events.Event{Type: events.AgentStartFailed, Message: "no such folder"},
+		events.Event{Type: "worker.crashed"})
 	about := s.Inspect(time.Unix(1, 0))
 	var files []string
 	for _, c := range about.Crashes {
 		files = append(files, c.File)
 	}
-	if !slices.Equal(files, []string{"kept", "", "", "", ""}) || !about.Crashes[4].NoStart || about.Crashes[0].Code != 2 || about.Spec != nil {
+	if !slices.Equal(files, []string{"kept", "", "", "", ""}) || !about.Crashes[4].NoStart ||
+		about.Crashes[0].Code != 2 || about.Spec != nil {
 		t.Errorf("%+v", about)
 	}
 }
 
 // What is put beside an agent, and how it is told its prompt, is said also where it is told nothing by itself.
 func TestInspectTellsOfTheOutfit(t *testing.T) {
-	w := agent.Want{Name: "worker", Program: "claude", Found: true, Overlay: "/c/overlays/x", Hooks: []string{"claude", "gemini"}}
+	w := agent.Want{Name: "worker", Program: "claude", Found: true, Overlay: "/c/overlays/x",
+		Hooks: []string{"claude", "gemini"}}
 	template, err := prompt.Parse(prompt.File{Name: "p.md", Text: "Do.\n"}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -129,14 +145,17 @@ func TestInspectTellsOfTheOutfit(t *testing.T) {
 		{agent.Prompt{}, "", ""},
 		{agent.Prompt{Mode: "arg"}, "", ""}, // with nothing to be told
 		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}}, "none", ""},
-		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}, Mode: "flag", Flag: "--say"}, "flag", "--say"},
+		{agent.Prompt{File: "p.md", Draft: &prompt.Draft{Template: template}, Mode: "flag",
+			Flag: "--say"}, "flag", "--say"},
 	} {
 		w.Prompt = c.told
 		s := Subject{City: t.TempDir(), Agent: "worker", Want: &w}
 		about := s.Inspect(time.Unix(1, 0))
 		AddPrompt(t.Context(), about, &w)
 		spec := about.Spec
-		if !spec.Found || spec.Overlay != "/c/overlays/x" || !slices.Equal(spec.Hooks, []string{"claude", "gemini"}) || about.PromptMode != c.mode || about.PromptFlag != c.flag {
+		if !spec.Found || spec.Overlay != "/c/overlays/x" ||
+			!slices.Equal(spec.Hooks, []string{"claude", "gemini"}) || about.PromptMode != c.mode ||
+			about.PromptFlag != c.flag {
 			t.Errorf("%+v: %+v, mode %q, flag %q", c.told, spec, about.PromptMode, about.PromptFlag)
 		}
 	}

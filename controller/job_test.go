@@ -20,11 +20,13 @@ import (
 	"gcity/events"
 )
 
-// TestEventsAcrossRotation lets the log begin new files while an automation waits for events, while its run goes, and while
-// no controller lives: each event is dealt with once, also where there are more than fit a page (S8).
+// TestEventsAcrossRotation lets the log begin new files while an automation waits for events, while its run goes,
+// and while no controller lives: each event is dealt with once, also where there are more than fit a page (S8).
 func TestEventsAcrossRotation(t *testing.T) {
-	dir := jobCity(t, "gate = \"event\"\non = \"deploy.*\"\nexec = '''echo $GC_EVENT_COUNT >>counts; "+
-		"grep -o '\"message\":\"[0-9]*\"' $GC_EVENTS_FILE >>dealt; until [ -e go ]; do sleep 0.01; done'''\n")
+	dir := jobCity(t, "gate = \"event\"\non = \"deploy.*\"\nexec = '''echo "+
+		"$GC_EVENT_COUNT >>counts; "+
+		"grep -o '\"message\":\"[0-9]*\"' $GC_EVENTS_FILE >>dealt; until [ -e go ]; do sleep "+
+		"0.01; done'''\n")
 	addAutomation(t, dir, "mark", "gate = \"event\"\non = \"mark.done\"\nexec = \"true\"\n")
 	small := events.Options{SegmentSize: 4 << 10}
 	w := live(t, dir, small, nil)
@@ -61,7 +63,8 @@ func TestEventsAcrossRotation(t *testing.T) {
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if files, err := filepath.Glob(filepath.Join(dir, ".gc", "events-*.jsonl")); err != nil || len(files) < 10 {
+	if files, err := filepath.Glob(filepath.Join(dir, ".gc", "events-*.jsonl")); err != nil ||
+		len(files) < 10 {
 		t.Fatalf("the log has hardly begun a new file: %v, %v", files, err)
 	}
 	if err := os.Remove(filepath.Join(dir, "go")); err != nil {
@@ -79,21 +82,26 @@ func TestEventsAcrossRotation(t *testing.T) {
 		}
 		return total
 	}
-	if _, err := w.Do(t.Context(), city.Emit{Event: events.Event{Type: "mark.done", Actor: "a"}}); err != nil {
+	if _, err := w.Do(t.Context(), city.Emit{Event: events.Event{Type: "mark.done",
+		Actor: "a"}}); err != nil {
 		t.Fatal(err)
 	}
-	w.await(t, "the mark, which comes after all others", func(_ city.Automation, runs []city.Run) bool {
-		return runs[0].Automation == "mark"
-	})
+	w.await(t, "the mark, which comes after all others",
+		func(_ city.Automation, runs []city.Run) bool {
+			return runs[0].Automation == "mark"
+		})
 	touch(t, dir, "go")
-	w.await(t, "all events", func(a city.Automation, _ []city.Run) bool { return counted() >= n && a.State == city.AutomationIdle })
+	w.await(t, "all events", func(a city.Automation, _ []city.Run) bool {
+		return counted() >= n && a.State == city.AutomationIdle
+	})
 	times := map[string]int{}
 	for _, line := range noted(t, dir, "dealt") {
 		times[strings.Trim(strings.TrimPrefix(line, `"message":`), `"`)]++
 	}
 	for i := range n {
 		if k := times[strconv.Itoa(i)]; k != 1 {
-			t.Fatalf("event %d was dealt with %d times; %d different ones of %d", i, k, len(times), n)
+			t.Fatalf("event %d was dealt with %d times; %d different ones of %d", i, k, len(times),
+				n)
 		}
 	}
 	w.nothingLeft(t)
@@ -109,12 +117,13 @@ func noted(t *testing.T, dir, name string) []string {
 	return strings.Fields(string(data))
 }
 
-// TestChecksLeaveNothing lets a condition's check leave its process group: what it began ends with it, or, if the controller
-// was killed meanwhile, with the next controller's start.
+// TestChecksLeaveNothing lets a condition's check leave its process group: what it began ends with it, or, if the
+// controller was killed meanwhile, with the next controller's start.
 func TestChecksLeaveNothing(t *testing.T) {
 	dir := jobCity(t, "gate = \"condition\"\nexec = \"true\"\ncheck = '''\n"+
 		"setsid sh -c 'echo $$ >>left; exec sleep 1000' </dev/null >/dev/null 2>&1 &\n"+
-		"if [ -e fatal ]; then rm fatal; until [ -s left ]; do sleep 0.01; done; kill -9 $PPID; exec sleep 1000; fi\n"+
+		"if [ -e fatal ]; then rm fatal; until [ -s left ]; do sleep 0.01; done; kill -9 $PPID; "+
+		"exec sleep 1000; fi\n"+
 		"until [ $(grep -c . left) -ge 2 ]; do sleep 0.01; done; exit 1'''\n")
 	touch(t, dir, "fatal")
 	cutLife(t, dir, "while its check goes", "condition")
@@ -123,7 +132,9 @@ func TestChecksLeaveNothing(t *testing.T) {
 		t.Fatalf("the check has left nothing behind: %v", first)
 	}
 	w := live(t, dir, events.Options{}, nil)
-	w.await(t, "the check's answer", func(a city.Automation, _ []city.Run) bool { return strings.Contains(a.Reason, "exit 1") })
+	w.await(t, "the check's answer", func(a city.Automation, _ []city.Run) bool {
+		return strings.Contains(a.Reason, "exit 1")
+	})
 	w.end(t)
 	left := noted(t, dir, "left")
 	if len(left) < 2 {
@@ -169,7 +180,8 @@ func TestSweepIsBrokenOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 3 {
-		b := beads.Bead{Title: "run", Type: city.RunType, Status: beads.StatusInProgress, Labels: []string{city.RunLabel + "job"}}
+		b := beads.Bead{Title: "run", Type: city.RunType, Status: beads.StatusInProgress,
+			Labels: []string{city.RunLabel + "job"}}
 		if _, err := s.Create(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
@@ -177,13 +189,16 @@ func TestSweepIsBrokenOff(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w := live(t, dir, events.Options{}, nil, func(s *sqlite.Store) beads.Store { return &failing{Store: s, at: 2} })
+	w := live(t, dir, events.Options{}, nil, func(s *sqlite.Store) beads.Store {
+		return &failing{Store: s, at: 2}
+	})
 	defer w.end(t)
 	w.rests(t, 3)
 	if _, err := w.Do(t.Context(), city.Fire{Automation: "job"}); err != nil {
 		t.Fatal(err)
 	}
-	found, err := w.log.Find(t.Context(), events.Query{Types: []string{events.AutomationFailed}, Forward: true})
+	found, err := w.log.Find(t.Context(), events.Query{Types: []string{events.AutomationFailed},
+		Forward: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"gcity/beads/sqlite"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/internal/proc"
 	"gcity/session/fake"
@@ -33,7 +34,8 @@ type life struct {
 }
 
 // live begins a life. k may be nil. The last arguments say what the controller takes for the store.
-func live(t *testing.T, dir string, o events.Options, k *killer, by ...func(*sqlite.Store) beads.Store) *life {
+func live(t *testing.T, dir string, o events.Options, k *killer,
+	by ...func(*sqlite.Store) beads.Store) *life {
 	t.Helper()
 	cfg, err := config.Load(dir)
 	if err != nil {
@@ -65,7 +67,7 @@ func live(t *testing.T, dir string, o events.Options, k *killer, by ...func(*sql
 		t.Fatal(err)
 	}
 	if k != nil {
-		w.runner.between = k.between
+		w.runner.Between = k.between
 	}
 	var ctx context.Context
 	ctx, w.stop = context.WithCancel(context.Background())
@@ -97,7 +99,8 @@ func (w *life) end(t *testing.T) {
 }
 
 // await waits until the automation, and the records of its runs, newest first, are as described.
-func (w *life) await(t *testing.T, what string, ok func(a city.Automation, runs []city.Run) bool) []city.Run {
+func (w *life) await(t *testing.T, what string,
+	ok func(a city.Automation, runs []city.Run) bool) []city.Run {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -133,11 +136,12 @@ func (w *life) await(t *testing.T, what string, ok func(a city.Automation, runs 
 // rests waits until so many runs have been opened and nothing more is to be done.
 func (w *life) rests(t *testing.T, runs int) []city.Run {
 	t.Helper()
-	return w.await(t, fmt.Sprint("rest after ", runs, " runs"), func(a city.Automation, all []city.Run) bool {
-		over := !slices.ContainsFunc(all, func(r city.Run) bool { return r.Ended == nil })
-		known := !strings.HasPrefix(a.Reason, "the records of earlier runs")
-		return len(all) >= runs && over && known && a.State == city.AutomationIdle
-	})
+	return w.await(t, fmt.Sprint("rest after ", runs, " runs"),
+		func(a city.Automation, all []city.Run) bool {
+			over := !slices.ContainsFunc(all, func(r city.Run) bool { return r.Ended == nil })
+			known := !strings.HasPrefix(a.Reason, "the records of earlier runs")
+			return len(all) >= runs && over && known && a.State == city.AutomationIdle
+		})
 }
 
 func (w *life) emit(t *testing.T) uint64 {
@@ -156,7 +160,9 @@ func jobCity(t *testing.T, lines string) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "city.toml"), []byte("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "city.toml"),
+		[]byte("[workspace]\nname = \"town\"\n[daemon]\npatrol_interval = \"200ms\"\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	addAutomation(t, dir, "job", lines)
@@ -169,7 +175,8 @@ func addAutomation(t *testing.T, dir, name, lines string) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "automation.toml"), []byte("[automation]\n"+lines), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, "automation.toml"), []byte("[automation]\n"+lines),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -189,7 +196,8 @@ func (w *life) nothingLeft(t *testing.T) {
 	if left := ofRuns(t, w.dir); len(left) > 0 {
 		t.Errorf("processes are left: %v", left)
 	}
-	if files, err := os.ReadDir(filepath.Join(w.dir, ".gc", eventsFolder)); err == nil && len(files) > 0 {
+	if files, err := os.ReadDir(filepath.Join(w.dir, ".gc", perform.EventsFolder)); err == nil &&
+		len(files) > 0 {
 		t.Errorf("files of runs are left: %v", files)
 	}
 }

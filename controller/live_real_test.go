@@ -33,7 +33,8 @@ func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, ok := s.Automation(name); ok && a.Last != nil && a.Last.ID == run && a.Last.Ended != nil {
+		if a, ok := s.Automation(name); ok && a.Last != nil && a.Last.ID == run &&
+			a.Last.Ended != nil {
 			return *a.Last
 		}
 	}
@@ -41,11 +42,12 @@ func ended(t *testing.T, ctx context.Context, c city.Control, name, run string) 
 	return city.Run{}
 }
 
-// A flood with a reader that never reads: the run goes its way, the other reader hears its end, and the slow one is told
-// how much it has missed.
+// A flood with a reader that never reads: the run goes its way, the other reader hears its end, and the slow one is
+// told how much it has missed.
 func TestFloodHoldsNobodyUp(t *testing.T) {
 	const flood = 30_000_000
-	c := openWith(t, map[string]string{"flood": "gate = \"manual\"\nexec = \"yes | head -c 30000000\"\n"})
+	c := openWith(t, map[string]string{"flood": "gate = \"manual\"\nexec = \"yes | head -c " +
+		"30000000\"\n"})
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	run := begin(t, ctx, c, "flood")
@@ -81,13 +83,15 @@ func TestFloodHoldsNobodyUp(t *testing.T) {
 		t.Errorf("the other reader accounts for %d bytes of %d", got, flood)
 	}
 	if total < flood || total > flood+2 || missed == 0 {
-		t.Errorf("the slow one accounts for %d bytes of %d, %d of them missed", total, flood, missed)
+		t.Errorf("the slow one accounts for %d bytes of %d, %d of them missed", total, flood,
+			missed)
 	}
 }
 
 // The end of the controller is the end of what a run prints, however long the run would have gone on.
 func TestOutputEndsWithController(t *testing.T) {
-	c := openWith(t, map[string]string{"endless": "gate = \"manual\"\nexec = \"echo here; exec sleep 1000\"\ntimeout = \"1h\"\n"})
+	c := openWith(t, map[string]string{"endless": "gate = \"manual\"\nexec = \"echo here; exec " +
+		"sleep 1000\"\ntimeout = \"1h\"\n"})
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	run := begin(t, ctx, c, "endless")
@@ -118,7 +122,9 @@ func TestOutputEndsWithController(t *testing.T) {
 
 // A run that is ended at its timeout says so as a fact.
 func TestRunTimesOut(t *testing.T) {
-	c := openWith(t, map[string]string{"slow": "gate = \"manual\"\nexec = \"echo here; exec sleep 1000\"\ntimeout = \"100ms\"\nretry = 2\noverlap = \"queue\"\nretry_backoff = \"1h\"\n"})
+	c := openWith(t, map[string]string{"slow": "gate = \"manual\"\nexec = \"echo here; exec " +
+		"sleep 1000\"\ntimeout = \"100ms\"\nretry = 2\noverlap = \"queue\"\n" +
+		"retry_backoff = \"1h\"\n"})
 	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	run := begin(t, ctx, c, "slow")
@@ -134,7 +140,8 @@ func TestRunTimesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, _ := s.Automation("slow"); a.Timeout != 100*time.Millisecond || a.Retry != 2 || a.Overlap != "queue" {
+	if a, _ := s.Automation("slow"); a.Timeout != 100*time.Millisecond || a.Retry != 2 ||
+		a.Overlap != "queue" {
 		t.Errorf("%+v", a)
 	}
 }

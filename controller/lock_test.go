@@ -16,8 +16,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// A second controller is refused with the first one's pid (C5), also where the runtime folder was removed, which the first
-// one makes and locks again.
+// A second controller is refused with the first one's pid (C5), also where the runtime folder was removed, which
+// the first one makes and locks again.
 func TestHold(t *testing.T) {
 	dir := t.TempDir()
 	first, err := Acquire(dir)
@@ -108,7 +108,10 @@ func TestTheLockOfADeadControllerIsWaitedFor(t *testing.T) {
 	if _, err := acquire(dir, 0); !errors.As(err, &running) || running.PID != dead.Process.Pid {
 		t.Fatalf("without patience: %v", err)
 	}
-	time.AfterFunc(50*time.Millisecond, func() { first.lock.Load().Release(); first.folder.Close() })
+	time.AfterFunc(50*time.Millisecond, func() {
+		first.lock.Load().Release()
+		first.folder.Close()
+	})
 	second, err := Acquire(dir)
 	if err != nil {
 		t.Fatalf("the lock of a dead controller: %v", err)
@@ -128,16 +131,17 @@ func remove(t *testing.T, dir string) {
 // A controller whose city another one has leaves, and touches no agent; a lock that cannot be looked at ends nobody.
 func TestLosingTheCityLeavesTheAgents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newTown(t, two)
 		held := make(chan error, 1)
-		w.o.Held = func() error {
-			select {
-			case err := <-held:
-				return err
-			default:
-				return nil
+		w := newTown(t, two, func(o *Options) {
+			o.Held = func() error {
+				select {
+				case err := <-held:
+					return err
+				default:
+					return nil
+				}
 			}
-		}
+		})
 		w.begin()
 		synctest.Wait()
 		held <- errors.New("too many open files")

@@ -33,7 +33,8 @@ func (p deliberate) List(ctx context.Context) ([]session.Status, error) {
 
 // Whoever asks by the socket is not told that a living member is not there, because nobody has looked yet.
 func TestLooked(t *testing.T) {
-	for name, answer := range map[string]error{"who runs is known": nil, "the look fails": errors.New("broken")} {
+	for name, answer := range map[string]error{"who runs is known": nil,
+		"the look fails": errors.New("broken")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newTown(t, two)
@@ -47,7 +48,8 @@ func TestLooked(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer log.Close()
-				c, err := New(Options{Dir: w.dir, Provider: p, Log: log, Host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}, cfg)
+				c, err := New(Options{Dir: w.dir, Provider: p, Log: log,
+					Host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}}, cfg)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,8 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/machine"
+	"gcity/controller/perform"
 	"gcity/controller/pulse"
 	"gcity/events"
 	"gcity/session"
@@ -18,8 +20,6 @@ const (
 	stalled = 5 * time.Second
 	// batch is how many inputs one turn of the loop takes at most.
 	batch = 256
-	// stopSlack is how long a shutdown may take beyond its agents' grace.
-	stopSlack = 30 * time.Second
 	// A city of more than freeAgents is drawn at most every drawCost times its agents beyond them.
 	freeAgents = 50
 	drawCost   = 50 * time.Microsecond
@@ -53,7 +53,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	default:
 	}
 	defer close(c.done)
-	interval := c.m.conf.Patrol
+	interval := c.m.Configuration().Patrol
 	l := &loop{
 		c: c, settle: settle, every: interval, beat: c.pulse.Every(interval), unseen: true,
 		patrol: time.NewTicker(interval), pulse: time.NewTicker(c.pulse.Every(interval)),
@@ -68,7 +68,9 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	if n, ok := c.o.Provider.(session.Notifier); ok {
 		l.exits = n.Exits()
 	}
-	c.m.settling = settle
+	if settle {
+		c.m.Settle()
+	}
 	err, fault := l.whole(func() error {
 		c.sweep()
 		err := l.turns(ctx)
@@ -78,7 +80,7 @@ func (c *Controller) run(ctx context.Context, settle bool) error {
 	if fault != nil {
 		return c.crash(fault)
 	}
-	c.runner.finish(c.m.left)
+	c.runner.Finish(c.m.Standing().Left)
 	c.keep()
 	c.refuseAll()
 	c.publishEnd()
@@ -102,8 +104,8 @@ func (c *Controller) sweep() {
 func (l *loop) turns(ctx context.Context) error {
 	if !l.settle {
 		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
-			Type: events.ControllerStarted, Actor: controller,
-			Message: "revision " + short(l.c.m.conf.Revision) + " is in force",
+			Type: events.ControllerStarted, Actor: effect.ActorController,
+			Message: "revision " + machine.Short(l.c.m.Configuration().Revision) + " is in force",
 		}}})
 	}
 	in := effect.Input(effect.Tick{})
@@ -153,12 +155,12 @@ func (l *loop) turn(in effect.Input) {
 	l.effects = l.effects[:0]
 	// stopped, or starved: and the agents with it
 	if !l.next.IsZero() && now.Sub(l.next) > stalled {
-		l.effects = append(l.effects, c.m.step(now, effect.Stalled{})...)
+		l.effects = append(l.effects, c.m.Step(now, effect.Stalled{})...)
 	}
 	l.now = now
 	for n := 0; ; n++ {
 		if in != nil {
-			l.effects = append(l.effects, c.m.step(now, in)...)
+			l.effects = append(l.effects, c.m.Step(now, in)...)
 		}
 		if n == batch {
 			break
@@ -169,12 +171,12 @@ func (l *loop) turn(in effect.Input) {
 	}
 	if h := c.o.Log.Health().Degraded; h != l.health {
 		l.health = h
-		l.effects = append(l.effects, c.m.step(now, effect.LogHealth{Degraded: h})...)
+		l.effects = append(l.effects, c.m.Step(now, effect.LogHealth{Degraded: h})...)
 	}
-	c.limit.Store(int64(c.m.stopLimit()))
+	c.limit.Store(int64(c.m.StopLimit()))
 	answers := c.perform(now, l.effects)
 	clear(l.effects)
-	if l.unseen && (c.m.listed || c.m.unlisted != "") {
+	if l.unseen && c.m.Standing().Looked {
 		l.unseen = false
 		l.publish(now, true)
 		close(c.looked)
@@ -208,7 +210,7 @@ func (l *loop) waiting() effect.Input {
 func (l *loop) publish(now time.Time, atOnce bool) {
 	c := l.c
 	l.due = time.Time{}
-	if !c.m.changed {
+	if !c.m.Standing().News {
 		return
 	}
 	before := c.snap.Load()
@@ -217,26 +219,26 @@ func (l *loop) publish(now time.Time, atOnce bool) {
 		l.due = at
 		return
 	}
-	c.m.changed = false
+	c.m.Published()
 	c.publish(before, now)
 }
 
 // arm sets the timers for what the machine waits for.
 func (l *loop) arm() {
 	m := l.c.m
-	if m.conf.Patrol != l.every {
-		l.every = m.conf.Patrol
+	if every := m.Configuration().Patrol; every != l.every {
+		l.every = every
 		l.patrol.Reset(l.every)
 	}
 	if beat := l.c.pulse.Every(l.every); beat != l.beat {
 		l.beat = beat
 		l.pulse.Reset(beat)
 	}
-	if by := m.finale.by; m.ending == stopAgents && !by.Equal(l.by) {
+	if by := m.Standing().StopBy; !by.IsZero() && !by.Equal(l.by) {
 		l.by = by
 		l.limit.Reset(time.Until(by))
 	}
-	t := m.next(l.now)
+	t := m.Next(l.now)
 	if !l.due.IsZero() && (t.IsZero() || l.due.Before(t)) {
 		t = l.due
 	}
@@ -252,35 +254,26 @@ func (l *loop) arm() {
 // longer. It may be asked at any time, by anybody.
 func (c *Controller) StopLimit() time.Duration { return time.Duration(c.limit.Load()) }
 
-// stopLimit is how long a shutdown may take: those that depend on each other end one after the other.
-func (m *machine) stopLimit() time.Duration {
-	return time.Duration(max(1, m.depth))*m.conf.Grace + stopSlack
-}
-
 func (l *loop) over() bool {
-	return l.c.m.ending == ended || (l.settle && l.c.m.rest())
+	return l.c.m.Standing().Ended || (l.settle && l.c.m.Rest())
 }
-
-// lookFor is what to do about sessions that may run still.
-const lookFor = "`gcity doctor` looks for sessions that run still, `gcity stop` tries again " +
-	"to end them"
 
 // abandon ends a city whose agents cannot be stopped within a time.
 func (l *loop) abandon(ctx context.Context) error {
 	now := time.Now()
-	for _, a := range l.c.perform(now, l.c.m.giveUpAgents(now)) {
+	for _, a := range l.c.perform(now, l.c.m.GiveUpAgents(now)) {
 		l.c.answer(a)
 	}
 	return l.verdict(ctx)
 }
 
 func (l *loop) verdict(ctx context.Context) error {
-	if lost := l.c.m.lost; lost != nil {
+	if lost := l.c.m.Standing().Lost; lost != nil {
 		return fmt.Errorf("this controller leaves its agents to another one: %w", lost)
 	}
-	if l.c.m.gaveUp {
+	if left := l.c.m.Standing().Remains; left != "" {
 		return fmt.Errorf("the city has ended, and not all of it is known to be stopped: %s; %s",
-			l.c.m.finale.giveUp, lookFor)
+			left, machine.LookFor)
 	}
 	if l.settle && ctx.Err() != nil {
 		return fmt.Errorf("not settled: %w", context.Cause(ctx))
@@ -303,7 +296,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	}
 	var first uint64
 	if len(records) > 0 {
-		c.m.changed = true
+		c.m.Tells()
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
 			c.o.Logger.Warn("events are not written", "err", err)
@@ -325,7 +318,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 		case effect.Reply:
 			answers = append(answers, f.Answer)
 		default:
-			c.runner.run(f)
+			c.runner.Run(f)
 		}
 	}
 	return answers
@@ -366,10 +359,8 @@ func (c *Controller) send(ctx context.Context, in effect.Input) error {
 	case c.inbox <- in:
 		return nil
 	case <-c.done:
-		return errEnded
+		return perform.ErrEnded
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
-
-var errEnded = errors.New("the controller has ended")

@@ -18,6 +18,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/config"
+	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/session/fake"
 )
@@ -32,9 +33,10 @@ type town struct {
 	ended chan error
 }
 
-func newTown(t *testing.T, toml string) *town {
+func newTown(t *testing.T, toml string, with ...func(*Options)) *town {
 	t.Helper()
-	w := &town{t: t, dir: t.TempDir(), fake: fake.New(), poke: make(chan struct{}, 1), ended: make(chan error, 1)}
+	w := &town{t: t, dir: t.TempDir(), fake: fake.New(), poke: make(chan struct{}, 1),
+		ended: make(chan error, 1)}
 	w.write(toml)
 	cfg, err := config.Load(w.dir)
 	if err != nil {
@@ -45,10 +47,14 @@ func newTown(t *testing.T, toml string) *town {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { log.Close() })
-	w.Controller, err = New(Options{
+	o := Options{
 		Dir: w.dir, Mode: "headless", Version: "test", Provider: w.fake, Log: log, Poke: w.poke,
 		Host: agent.Host{Environ: []string{"PATH=/bin"}, BinDir: "/gc/bin"}, Pulse: time.Hour,
-	}, cfg)
+	}
+	for _, change := range with {
+		change(&o)
+	}
+	w.Controller, err = New(o, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +117,8 @@ func (w *town) expect(want ...string) {
 	slices.SortStableFunc(got, bySubject)
 	slices.SortStableFunc(want, bySubject)
 	if !slices.Equal(got, want) {
-		w.t.Errorf("the log says:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		w.t.Errorf("the log says:\n%s\nwant:\n%s", strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 }
 
@@ -139,7 +146,8 @@ func TestRun(t *testing.T) {
 			t.Errorf("a was started %d times", n)
 		}
 		end()
-		w.expect("controller.started", "agent.started a", "agent.started b", "agent.crashed a", "agent.started a",
+		w.expect("controller.started", "agent.started a", "agent.started b", "agent.crashed a",
+			"agent.started a",
 			"agent.stopped a", "agent.stopped b", "controller.stopped")
 		all, err := w.fake.List(t.Context())
 		if err != nil || len(all) != 0 {
@@ -154,20 +162,23 @@ func TestCrashKeepsTheLastWords(t *testing.T) {
 		w := newTown(t, two)
 		defer w.begin()()
 		synctest.Wait()
-		for i := range crashFiles + 3 {
-			if _, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: fmt.Sprintf("last words %d", i)}); err != nil {
+		for i := range perform.CrashFiles + 3 {
+			if _, err := w.Do(t.Context(), city.Nudge{Agent: "a",
+				Text: fmt.Sprintf("last words %d", i)}); err != nil {
 				t.Fatal(err)
 			}
 			w.fake.Crash("a", 1, "")
 			time.Sleep(time.Hour) // on the bubble's clock: past any backoff
 			synctest.Wait()
 		}
-		all, err := w.History(t.Context(), events.Query{Types: []string{events.AgentCrashed}, Limit: 1})
-		if err != nil || len(all) != 1 || !strings.Contains(string(all[0].Payload), "last words 12") {
+		all, err := w.History(t.Context(), events.Query{Types: []string{events.AgentCrashed},
+			Limit: 1})
+		if err != nil || len(all) != 1 || !strings.Contains(string(all[0].Payload),
+			"last words 12") {
 			t.Errorf("the event: %v, %v", all, err)
 		}
-		files, err := crashList(crashDir(w.dir, "a"))
-		if err != nil || len(files) != crashFiles {
+		files, err := perform.CrashList(perform.CrashDir(w.dir, "a"))
+		if err != nil || len(files) != perform.CrashFiles {
 			t.Fatalf("%d files kept, %v", len(files), err)
 		}
 		raw, err := os.ReadFile(files[len(files)-1])
@@ -188,7 +199,8 @@ func TestReload(t *testing.T) {
 		synctest.Wait()
 		_, err := w.Do(t.Context(), city.Reload{})
 		var refused *city.Error
-		if !errors.As(err, &refused) || refused.Code != city.Invalid || !strings.Contains(refused.Message, "city.toml:1") {
+		if !errors.As(err, &refused) || refused.Code != city.Invalid ||
+			!strings.Contains(refused.Message, "city.toml:1") {
 			t.Errorf("a broken file is answered with %v", err)
 		}
 		w.write(strings.Replace(two, "run b", "run other", 1))
@@ -202,7 +214,8 @@ func TestReload(t *testing.T) {
 		if a, b := w.fake.Started("a"), w.fake.Started("b"); a != 1 || b != 2 {
 			t.Errorf("a was started %d times, b %d", a, b)
 		}
-		w.expect("controller.started", "agent.started a", "agent.started b", "controller.config_rejected",
+		w.expect("controller.started", "agent.started a", "agent.started b",
+			"controller.config_rejected",
 			"controller.config_reloaded", "agent.stopped b", "agent.started b")
 	})
 }
@@ -214,7 +227,8 @@ func TestRenameIsRefused(t *testing.T) {
 		defer w.begin()()
 		synctest.Wait()
 		w.write("[workspace]\nname = \"two\"\n" + two)
-		if _, err := w.Do(t.Context(), city.Reload{}); err == nil || !strings.Contains(err.Error(), "keeps its name") {
+		if _, err := w.Do(t.Context(), city.Reload{}); err == nil ||
+			!strings.Contains(err.Error(), "keeps its name") {
 			t.Errorf("answered with %v", err)
 		}
 	})
@@ -275,7 +289,8 @@ func TestLeaveAndAdopt(t *testing.T) {
 		if w.fake.Started("a") != 1 || w.state("a") != "running" {
 			t.Errorf("a was started %d times and is %s", w.fake.Started("a"), w.state("a"))
 		}
-		w.expect("controller.started", "agent.started a", "agent.started b", "controller.stopped", "controller.started")
+		w.expect("controller.started", "agent.started a", "agent.started b", "controller.stopped",
+			"controller.started")
 		end()
 	})
 }
@@ -306,7 +321,8 @@ func TestCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		proof, err := w.History(t.Context(), events.Query{After: r.Seq - 1, Limit: 1})
-		if err != nil || len(proof) != 1 || proof[0].Type != events.AgentStarted || proof[0].Subject != "a" {
+		if err != nil || len(proof) != 1 || proof[0].Type != events.AgentStarted ||
+			proof[0].Subject != "a" {
 			t.Errorf("the proof of a restart is %v, %v", proof, err)
 		}
 		for cmd, code := range map[city.Command]city.Code{
@@ -319,7 +335,8 @@ func TestCommands(t *testing.T) {
 				t.Errorf("%s %s: %v, want %s", cmd.Verb(), cmd.Target(), err, code)
 			}
 		}
-		if _, err := w.Do(t.Context(), city.Emit{Event: events.Event{Type: "no good", Actor: "me"}}); err == nil {
+		if _, err := w.Do(t.Context(), city.Emit{Event: events.Event{Type: "no good",
+			Actor: "me"}}); err == nil {
 			t.Error("an event without a proper type was written")
 		}
 		end()
@@ -397,7 +414,8 @@ func (w *town) misfortune(rnd *rand.Rand) {
 func (w *town) gapless() {
 	var seq uint64
 	for {
-		page, err := w.History(context.Background(), events.Query{Forward: true, After: seq, Limit: 1000})
+		page, err := w.History(context.Background(),
+			events.Query{Forward: true, After: seq, Limit: 1000})
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,8 @@ import (
 
 	"gcity/city"
 	"gcity/config"
-	"gcity/restart"
+	"gcity/controller/machine"
+	"gcity/controller/memory"
 )
 
 // keepOnDisk replaces a town's controller by one that keeps crash histories, as a restart would.
@@ -46,7 +46,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		synctest.Wait()
 		w.fake.Crash("a", 3, "")
 		synctest.Wait()
-		path := filepath.Join(w.dir, ".gc", memoryFile)
+		path := filepath.Join(w.dir, ".gc", memory.MemoryFile)
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Fatal(info, err)
 		}
@@ -57,13 +57,16 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		end = w.begin()
 		synctest.Wait()
 		if w.state("a") != "quarantined" || w.fake.Started("a") != 2 || w.state("b") != "running" {
-			t.Errorf("a is %s after %d starts, b is %s", w.state("a"), w.fake.Started("a"), w.state("b"))
+			t.Errorf("a is %s after %d starts, b is %s", w.state("a"), w.fake.Started("a"),
+				w.state("b"))
 		}
 		s, err := w.Snapshot(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, _ := s.Agent("a"); a.Crashes != 2 || a.Until == nil || a.Until.Sub(a.Since) < time.Hour-time.Minute || !strings.Contains(fmt.Sprint(a.Decisions), "remembered") {
+		if a, _ := s.Agent("a"); a.Crashes != 2 || a.Until == nil ||
+			a.Until.Sub(a.Since) < time.Hour-time.Minute ||
+			!strings.Contains(fmt.Sprint(a.Decisions), "remembered") {
 			t.Errorf("shown: %+v", a)
 		}
 		if _, err := w.Do(t.Context(), city.Release{Agent: "a"}); err != nil {
@@ -71,7 +74,7 @@ func TestHistoryOutlivesTheController(t *testing.T) {
 		}
 		synctest.Wait()
 		end()
-		if all, err := readMemory(w.dir); err != nil || len(all) != 0 {
+		if all, err := memory.ReadHistories(w.dir); err != nil || len(all) != 0 {
 			t.Errorf("after the release: %v, %v", all, err)
 		}
 	})
@@ -90,19 +93,22 @@ func TestUnusableHistory(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newTown(t, two)
 			content := strings.ReplaceAll(content, "CITY", w.dir)
-			if err := os.WriteFile(filepath.Join(w.dir, ".gc", memoryFile), []byte(content), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(w.dir, ".gc", memory.MemoryFile), []byte(content),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			w.keepOnDisk(5)
 			defer w.begin()()
 			synctest.Wait()
-			if w.state("a") != "running" || !strings.Contains(w.degraded(), want) || !strings.Contains(w.degraded(), "clean slate") {
+			if w.state("a") != "running" || !strings.Contains(w.degraded(), want) ||
+				!strings.Contains(w.degraded(), "clean slate") {
 				t.Errorf("%q: a is %s, told: %s", content, w.state("a"), w.degraded())
 			}
 			w.fake.Crash("a", 3, "")
 			time.Sleep(time.Minute) // on the bubble's clock
 			synctest.Wait()
-			if all, err := readMemory(w.dir); err != nil || len(all["a"].Crashes) != 1 || w.degraded() != "" {
+			if all, err := memory.ReadHistories(w.dir); err != nil || len(all["a"].Crashes) != 1 ||
+				w.degraded() != "" {
 				t.Errorf("%q: then %v, %v; told: %s", content, all, err, w.degraded())
 			}
 		})
@@ -113,7 +119,7 @@ func TestUnusableHistory(t *testing.T) {
 func TestHistoryThatCannotBeWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
-		path := filepath.Join(w.dir, ".gc", memoryFile)
+		path := filepath.Join(w.dir, ".gc", memory.MemoryFile)
 		if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -123,72 +129,18 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		w.fake.Crash("a", 3, "")
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if w.state("a") != "running" || !strings.Contains(w.degraded(), "crash histories are not kept") {
+		if w.state("a") != "running" || !strings.Contains(w.degraded(),
+			"crash histories are not kept") {
 			t.Errorf("a is %s, told: %s", w.state("a"), w.degraded())
 		}
 		if err := os.RemoveAll(path); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * rememberRetry)
+		time.Sleep(2 * machine.RememberRetry)
 		synctest.Wait()
-		if all, err := readMemory(w.dir); err != nil || len(all["a"].Crashes) != 1 || w.degraded() != "" {
+		if all, err := memory.ReadHistories(w.dir); err != nil || len(all["a"].Crashes) != 1 ||
+			w.degraded() != "" {
 			t.Errorf("%v, %v; told: %s", all, err, w.degraded())
-		}
-	})
-}
-
-// Whatever the clock was when the file was written, no agent waits longer than it can have to, and nothing lies ahead
-// that has happened (L13). What was written is what is read.
-func FuzzMemory(f *testing.F) {
-	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for _, ahead := range []time.Duration{-time.Hour, 0, time.Minute, 3 * 24 * time.Hour, 1 << 62} {
-		content, err := json.Marshal(memoryOf[map[string]memo]{memoryVersion, "/app", map[string]memo{
-			"a": {Fingerprint: want("a").Spec.Fingerprint.Sum, State: city.Quarantined, Until: at.Add(ahead), Since: at.Add(ahead), Why: "x",
-				History: restart.History{Crashes: []time.Time{at.Add(ahead), at, at.Add(-time.Minute)}, Streak: 3}, End: "s1"},
-			"b": {Fingerprint: want("b").Spec.Fingerprint.Sum, State: city.Backoff, Until: at.Add(ahead), History: restart.History{Streak: -1}},
-		}})
-		if err != nil {
-			continue // a year that JSON does not know
-		}
-		f.Add(content)
-	}
-	f.Add([]byte(`{"version":1,"city":"/app","agents":null}`))
-	f.Fuzz(func(t *testing.T, content []byte) {
-		all, err := decodeMemory(content, "/app")
-		if err != nil {
-			return
-		}
-		w := newWorld()
-		w.onDisk = true
-		w.m.keeper.recalled = all
-		w.declare("a", "b")
-		for _, a := range w.m.order {
-			if a.notBefore.Sub(w.now) > time.Hour || a.hold == city.Backoff && a.notBefore.Sub(w.now) > 33*time.Second {
-				t.Errorf("%s waits until %s, now is %s", a.name, a.notBefore, w.now)
-			}
-			if a.since.After(w.now) || len(a.history.Crashes) > a.want.Policy.MaxRestarts || a.history.Streak < 0 {
-				t.Errorf("%s since %s: %+v", a.name, a.since, a.history)
-			}
-			for _, c := range a.history.Crashes {
-				if c.After(w.now) || w.now.Sub(c) >= time.Hour {
-					t.Errorf("%s has crashed at %s, now is %s", a.name, c, w.now)
-				}
-			}
-		}
-		agents, err := w.m.memory()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := map[string]memo{}
-		if err := json.Unmarshal(agents, &again); err != nil {
-			t.Fatal(err)
-		}
-		w.m.keeper.recalled = again
-		w.m.recall(w.now)
-		for _, a := range w.m.order {
-			if !a.blank() && a.notBefore.After(w.now) && !a.asKept() {
-				t.Errorf("%s is %+v, written as %+v", a.name, a.history, a.kept)
-			}
 		}
 	})
 }

@@ -68,7 +68,8 @@ func (a *asker) ask(method, path, body string) (int, http.Header, string) {
 // secret is what no answer of a city may have in it.
 const secret = "nobody-may-ever-read-this-7f3a"
 
-// What a city answers has the shapes that its own document gives, to the last field; and no word of it is a secret (N13).
+// What a city answers has the shapes that its own document gives, to the last field; and no word of it is a secret
+// (N13).
 func TestAnswersHaveTheirShapes(t *testing.T) {
 	t.Setenv("CANARY_API_KEY", secret)
 	t.Setenv("CANARY_URL", "https://me:"+secret+"@example.org/x?access_token="+secret)
@@ -88,13 +89,15 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]string{"city": "town", "agent": citytest.Worker, "automation": citytest.Drip, "watchdog": "care"}
+	names := map[string]string{"city": "town", "agent": citytest.Worker,
+		"automation": citytest.Drip, "watchdog": "care"}
 	for snap, err := range c.Snapshots(t.Context()) { // until all is there that is asked for
 		if err != nil {
 			t.Fatal(err)
 		}
 		worker, _ := snap.Agent(citytest.Worker)
-		if _, known := snap.Automation(citytest.Drip); known && worker != nil && worker.State == city.Running {
+		if _, known := snap.Automation(citytest.Drip); known && worker != nil &&
+			worker.State == city.Running {
 			break
 		}
 	}
@@ -106,9 +109,13 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 		}
 		return r
 	}
-	names["bead"] = receipt("/v0/beads", `{"title":"Paint the fence","labels":["x"],"metadata":{"k":"v"},"description":"white"}`).Bead.ID
+	names["bead"] =
+		receipt("/v0/beads",
+			`{"title":"Paint the fence","labels":["x"],"metadata":{"k":"v"},"description":"white"}`).Bead.ID
 	convoy := receipt("/v0/convoys", `{"title":"The fence","items":["`+names["bead"]+`"]}`).Bead.ID
-	names["message"] = receipt("/v0/mail", `{"from":"worker","to":"someone","subject":"Hello","body":"how are you?"}`).Bead.ID
+	names["message"] =
+		receipt("/v0/mail",
+			`{"from":"worker","to":"someone","subject":"Hello","body":"how are you?"}`).Bead.ID
 	receipt("/v0/events", `{"type":"canary.sings","message":"la","payload":{"a":[1]}}`)
 	for noun, path := range map[string]string{"pool": "/v0/pools", "rig": "/v0/rigs"} {
 		_, _, text := a.ask("GET", path, "")
@@ -159,11 +166,14 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	if seen < 50 {
 		t.Errorf("only %d answers were looked at", seen)
 	}
-	shape := at(doc, "components", "responses", "Refused", "content", "application/json", "schema").(map[string]any)
-	for _, path := range []string{"/v0/nothing", "/v0/agent/" + secret[:5] + "nobody", "/v0/agents?index=x", "/v0/agent/..", "/v0/agent/worker/restart"} {
+	shape := at(doc, "components", "responses", "Refused", "content", "application/json",
+		"schema").(map[string]any)
+	for _, path := range []string{"/v0/nothing", "/v0/agent/" + secret[:5] + "nobody",
+		"/v0/agents?index=x", "/v0/agent/..", "/v0/agent/worker/restart"} {
 		code, _, text := a.ask("GET", path, "")
 		var v any
-		if err := json.Unmarshal([]byte(text), &v); err != nil || code < 400 || len(check(doc, shape, v, "")) > 0 {
+		if err := json.Unmarshal([]byte(text), &v); err != nil || code < 400 ||
+			len(check(doc, shape, v, "")) > 0 {
 			t.Errorf("%s: %d %s", path, code, text)
 		}
 	}
@@ -178,7 +188,8 @@ func TestAnswersHaveTheirShapes(t *testing.T) {
 	}
 	const explain = "/v0/config/explain"
 	for _, path := range []string{"/v0/config", explain, explain + "/" + citytest.Worker} {
-		if _, _, text := a.ask("GET", path, ""); !strings.Contains(text, "exec cat") || !strings.Contains(text, "***") {
+		if _, _, text := a.ask("GET", path, ""); !strings.Contains(text, "exec cat") ||
+			!strings.Contains(text, "***") {
 			t.Errorf("%s: %s", path, text)
 		}
 	}
@@ -233,7 +244,8 @@ func check(doc map[string]any, shape map[string]any, v any, where string) (wrong
 	switch v := v.(type) {
 	case []any:
 		for i, item := range v {
-			wrong = append(wrong, check(doc, shape["items"].(map[string]any), item, fmt.Sprintf("%s[%d]", where, i))...)
+			wrong = append(wrong, check(doc, shape["items"].(map[string]any), item,
+				fmt.Sprintf("%s[%d]", where, i))...)
 		}
 	case map[string]any:
 		props, _ := shape["properties"].(map[string]any)
@@ -299,15 +311,21 @@ func TestFleetTellsNoSecret(t *testing.T) {
 	ended := make(chan error, 1)
 	a := &asker{t: t, base: "http://" + l.Addr().String(), token: secret + "-token"}
 	go func() {
-		ended <- api.ServeFleet(ctx, l, m, api.Options{Guard: &api.Guard{Fleet: true, Token: a.token, Tenants: map[string]api.Tenant{
-			"acme": {Cities: []string{"town"}, Token: secret + "-of-acme"},
-		}}})
+		ended <- api.ServeFleet(ctx, l, m, api.Options{Guard: &api.Guard{Fleet: true,
+			Token: a.token, Tenants: map[string]api.Tenant{
+				"acme": {Cities: []string{"town"}, Token: secret + "-of-acme"},
+			}}})
 	}()
 	defer func() { cancel(); <-ended }()
-	its := []string{"/status", "/agents?peek=true", "/agent/" + citytest.Worker, "/agent/" + citytest.Worker + "/inspect", "/agent/" + citytest.Worker + "/output", "/config",
-		"/config/explain/" + citytest.Worker, "/snapshot", "/pools", "/rigs", "/automations", "/watchdogs", "/beads", "/mail", "/events", "/events/stream?after_seq=0"}
-	paths := []string{"/health", "/metrics", "/v0/openapi.json", "/v0/cities", "/v0/cities/stream", "/v0/agents?peek=true", "/v0/events?cursor=0", "/v0/events/stream?cursor=0",
-		"/v0/tenant/acme/cities", "/v0/tenant/acme/agents?peek=true", "/v0/tenant/acme/events?cursor=0"}
+	its := []string{"/status", "/agents?peek=true", "/agent/" + citytest.Worker,
+		"/agent/" + citytest.Worker + "/inspect", "/agent/" + citytest.Worker + "/output",
+		"/config",
+		"/config/explain/" + citytest.Worker, "/snapshot", "/pools", "/rigs", "/automations",
+		"/watchdogs", "/beads", "/mail", "/events", "/events/stream?after_seq=0"}
+	paths := []string{"/health", "/metrics", "/v0/openapi.json", "/v0/cities", "/v0/cities/stream",
+		"/v0/agents?peek=true", "/v0/events?cursor=0", "/v0/events/stream?cursor=0",
+		"/v0/tenant/acme/cities", "/v0/tenant/acme/agents?peek=true",
+		"/v0/tenant/acme/events?cursor=0"}
 	for _, path := range its {
 		paths = append(paths, "/v0/city/town"+path, "/v0/tenant/acme/city/town"+path)
 	}
@@ -316,7 +334,8 @@ func TestFleetTellsNoSecret(t *testing.T) {
 			t.Errorf("%s: %d %s", path, code, text)
 		}
 	}
-	for _, path := range []string{"/v0/city/nowhere/status", "/v0/tenant/none/cities", "/v0/city/town/agent/nobody", "/v0/events?cursor=x"} {
+	for _, path := range []string{"/v0/city/nowhere/status", "/v0/tenant/none/cities",
+		"/v0/city/town/agent/nobody", "/v0/events?cursor=x"} {
 		if code, _, text := a.ask("GET", path, ""); code < 400 {
 			t.Errorf("%s: %d %s", path, code, text)
 		}

@@ -85,12 +85,13 @@ func newMixedTown(t *testing.T, toml string) (*town, *tardy) {
 // runBy has the agents whose session is "tmux" run by a provider of the test's, and the others as before.
 func (w *town) runBy(other session.Provider) {
 	w.t.Helper()
-	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty", Open: func(name string) (session.Provider, func(), error) {
-		if name == "tmux" {
-			return other, func() {}, nil
-		}
-		return w.fake, func() {}, nil
-	}})
+	p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty",
+		Open: func(name string) (session.Provider, func(), error) {
+			if name == "tmux" {
+				return other, func() {}, nil
+			}
+			return w.fake, func() {}, nil
+		}})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -117,7 +118,8 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		s.Vanish("slow")
 		for w.fake.Started("quick") < 2 || s.Started("slow") < 2 {
 			if since := time.Since(began); since > 3*time.Minute {
-				t.Fatalf("after %s quick has begun %d times, slow %d times", since, w.fake.Started("quick"), s.Started("slow"))
+				t.Fatalf("after %s quick has begun %d times, slow %d times", since,
+					w.fake.Started("quick"), s.Started("slow"))
 			}
 			time.Sleep(time.Second)
 			synctest.Wait()
@@ -129,10 +131,12 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 				t.Fatal("the quick one waited for the slow one")
 			}
 		}
-		if _, err := w.Do(t.Context(), city.Nudge{Agent: "slow", Text: "take your time"}); err != nil {
+		if _, err := w.Do(t.Context(), city.Nudge{Agent: "slow", Text: "take your time"}); err !=
+			nil {
 			t.Error(err)
 		}
-		if text, err := s.Output(t.Context(), s.name(t), 0); err != nil || text != "take your time" {
+		if text, err := s.Output(t.Context(), s.name(t), 0); err != nil ||
+			text != "take your time" {
 			t.Errorf("%q, %v", text, err)
 		}
 		s.brisk()
@@ -141,7 +145,8 @@ func TestASlowProviderHasItsTime(t *testing.T) {
 		if err != nil || len(all) != 0 {
 			t.Errorf("left behind: %+v, %v", all, err)
 		}
-		if n := strings.Count(w.types(), events.AgentStopped+" slow"); n != 2 { // the one that vanished, and this one
+		// the one that vanished, and this one
+		if n := strings.Count(w.types(), events.AgentStopped+" slow"); n != 2 {
 			t.Errorf("it ended %d times:\n%s", n, w.types())
 		}
 	})
@@ -167,7 +172,8 @@ func TestOneThatNeverAnswers(t *testing.T) {
 		synctest.Wait()
 		for range 60 { // it stays so, whatever looks come and go
 			snap, err := w.Snapshot(t.Context())
-			if err != nil || len(snap.Degraded) != 1 || !strings.Contains(snap.Degraded[0], "tmux: context deadline exceeded") {
+			if err != nil || len(snap.Degraded) != 1 ||
+				!strings.Contains(snap.Degraded[0], "tmux: context deadline exceeded") {
 				t.Fatalf("%q, %v", snap.Degraded, err)
 			}
 			if a, _ := snap.Agent("slow"); !strings.Contains(a.Reason, "as far as is known") {
@@ -194,8 +200,8 @@ func TestOneThatNeverAnswers(t *testing.T) {
 	})
 }
 
-// Who runs by a slow provider is known late, and until then nobody is started who may run there already (L11); a controller
-// that settles the city waits for it.
+// Who runs by a slow provider is known late, and until then nobody is started who may run there already (L11); a
+// controller that settles the city waits for it.
 func TestTheSlowAreAdopted(t *testing.T) {
 	for _, settle := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -255,10 +261,12 @@ func TestASwapBetweenSlowProviders(t *testing.T) {
 		w, from := newMixedTown(t, quickAndSlow)
 		to := &prudent{&tardy{Provider: fake.New(), takes: 20 * time.Second}}
 		to.looks.Store(int64(20 * time.Second))
-		p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty", Open: func(name string) (session.Provider, func(), error) {
-			q := map[string]session.Provider{"tmux": from, "subprocess": to, "pty": w.fake}[name]
-			return q, func() {}, nil
-		}})
+		p, err := mixed.New(mixed.Options{Dir: filepath.Join(w.dir, ".gc"), Home: "pty",
+			Open: func(name string) (session.Provider, func(), error) {
+				q := map[string]session.Provider{"tmux": from, "subprocess": to,
+					"pty": w.fake}[name]
+				return q, func() {}, nil
+			}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +303,9 @@ func TestInspectWaitsForNobodyElse(t *testing.T) {
 		time.Sleep(time.Minute)
 		began := time.Now()
 		about, err := w.Inspect(t.Context(), "quick")
-		if err != nil || about.Life == "" && len(about.Problems) > 0 || time.Since(began) > time.Second { // by the bubble's clock
+		// by the bubble's clock
+		if err != nil || about.Life == "" && len(about.Problems) > 0 ||
+			time.Since(began) > time.Second {
 			t.Errorf("%+v, %v after %s", about, err, time.Since(began))
 		}
 		s.looks.Store(0)

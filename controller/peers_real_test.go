@@ -12,7 +12,8 @@ import (
 	"gcity/events"
 )
 
-// What comes over TCP writes no event of gcity's own types and names no other actor; what it causes says where it came from.
+// What comes over TCP writes no event of gcity's own types and names no other actor; what it causes says where it
+// came from.
 func TestEventsOfPeers(t *testing.T) {
 	c := openWith(t, nil)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +54,8 @@ func TestEventsOfPeers(t *testing.T) {
 	if got := post("/v0/automation/chore/run", `{"by":"worker"}`); got != 403 {
 		t.Errorf("a run in another name: %d", got)
 	}
-	for _, path := range []string{"/v0/agent/worker/restart", "/v0/agent/worker/suspend", "/v0/agent/worker/resume"} {
+	for _, path := range []string{"/v0/agent/worker/restart", "/v0/agent/worker/suspend",
+		"/v0/agent/worker/resume"} {
 		if got := post(path, ""); got != 200 {
 			t.Errorf("%s: %d", path, got)
 		}
@@ -62,17 +64,22 @@ func TestEventsOfPeers(t *testing.T) {
 		t.Errorf("a bead: %d", got)
 	}
 	for _, want := range []struct{ kind, actor, by string }{
-		{"deploy.done", "api", "api (tcp 127.0.0.1:"}, {events.AgentSuspended, "operator", ""}, {events.AgentResumed, "operator", ""},
+		{"deploy.done", "api", "api (tcp 127.0.0.1:"}, {events.AgentSuspended, "operator", ""},
+		{events.AgentResumed, "operator", ""},
 		{events.BeadCreated, "operator", ""},
 	} {
 		all, err := c.History(t.Context(), events.Query{Types: []string{want.kind}, Limit: 1})
-		if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Peer, "tcp 127.0.0.1:") || !strings.HasPrefix(all[0].EmittedBy, want.by) ||
+		if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Peer, "tcp 127.0.0.1:") ||
+			!strings.HasPrefix(all[0].EmittedBy, want.by) ||
 			all[0].Actor != want.actor || want.by == "" && all[0].EmittedBy != "" {
 			t.Errorf("%s: %+v %v", want.kind, all, err)
 		}
 	}
-	started, err := c.History(t.Context(), events.Query{Types: []string{events.AgentStarted}, Subject: "worker"})
-	if err != nil || !slices.ContainsFunc(started, func(e events.Event) bool { return e.Peer != "" }) {
+	started, err := c.History(t.Context(), events.Query{Types: []string{events.AgentStarted},
+		Subject: "worker"})
+	if err != nil || !slices.ContainsFunc(started, func(e events.Event) bool {
+		return e.Peer != ""
+	}) {
 		t.Errorf("the restart: %+v %v", started, err)
 	}
 }

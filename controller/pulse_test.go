@@ -32,7 +32,8 @@ func TestPulse(t *testing.T) {
 			return turns.Load() - before
 		}
 		pass(time.Minute)
-		if n := pass(10 * time.Minute); n < 60 || n > 150 { // a pulse each 10 s, and what patrols bring back
+		// a pulse each 10 s, and what patrols bring back
+		if n := pass(10 * time.Minute); n < 60 || n > 150 {
 			t.Errorf("%d turns in ten idle minutes", n)
 		}
 		pass(8 * time.Second)

@@ -8,11 +8,14 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/machine"
 	"gcity/events"
 	"gcity/session"
 )
 
-// A text that has to wait is answered within two seconds, typed once when the draft is gone, and not asked after for nothing.
+// A text that has to wait is answered within two seconds, typed once when the draft is gone, and not asked after
+// for nothing.
 func TestTextThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTown(t, two)
@@ -21,30 +24,34 @@ func TestTextThatWaits(t *testing.T) {
 		w.fake.Draft("a", true)
 		before := time.Now()
 		r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "patient"})
-		if took := time.Since(before); err != nil || r.Send == nil || r.Send.Stage != city.Queued || r.Send.Why != whyDraft || took != sendAnswer {
+		if took := time.Since(before); err != nil || r.Send == nil || r.Send.Stage != city.Queued ||
+			r.Send.Why != effect.WhyDraft || took != machine.SendAnswer {
 			t.Fatalf("after %v: %+v, %+v, %v", took, r, r.Send, err)
 		}
-		if r, err := w.Do(t.Context(), city.SendKeys{Agent: "a", Keys: []string{"Up"}}); err != nil {
+		if r, err := w.Do(t.Context(), city.SendKeys{Agent: "a", Keys: []string{"Up"}}); err !=
+			nil {
 			t.Errorf("keys beside a text that waits: %+v, %v", r, err)
 		}
 		w.fake.Draft("a", false)
-		time.Sleep(typingPause + sendAgain) // on the bubble's clock
+		time.Sleep(effect.TypingPause + effect.SendAgain) // on the bubble's clock
 		synctest.Wait()
 		out, err := w.Output(t.Context(), "a", 0)
 		if err != nil || out != "Up\npatient" {
 			t.Errorf("%q, %v", out, err)
 		}
 		s, err := w.Snapshot(t.Context())
-		if a, _ := s.Agent("a"); err != nil || len(a.Sends) != 1 || a.Sends[0].Stage != city.Submitted {
+		if a, _ := s.Agent("a"); err != nil || len(a.Sends) != 1 ||
+			a.Sends[0].Stage != city.Submitted {
 			t.Errorf("%+v, %v", a.Sends, err)
 		}
-		time.Sleep(sendShown)
+		time.Sleep(machine.SendShown)
 		synctest.Wait()
-		if next := w.m.nextSend(time.Now(), time.Time{}); !next.IsZero() || len(w.m.mail) != 0 {
+		if next := w.m.Next(time.Now()); !next.IsZero() {
 			t.Errorf("nothing waits, and it is to be looked after at %v", next)
 		}
 		end()
-		w.expect("controller.started", "agent.started a", "agent.started b", "agent.nudged a", "agent.stopped a", "agent.stopped b", "controller.stopped")
+		w.expect("controller.started", "agent.started a", "agent.started b", "agent.nudged a",
+			"agent.stopped a", "agent.stopped b", "controller.stopped")
 	})
 }
 
@@ -55,7 +62,8 @@ func TestTextsOfAnEndingCity(t *testing.T) {
 		end := w.begin()
 		synctest.Wait()
 		w.fake.Draft("a", true)
-		if r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "told already"}); err != nil || r.Send.Stage != city.Queued {
+		if r, err := w.Do(t.Context(), city.Nudge{Agent: "a", Text: "told already"}); err != nil ||
+			r.Send.Stage != city.Queued {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		heard := make(chan error, 1)
@@ -65,11 +73,15 @@ func TestTextsOfAnEndingCity(t *testing.T) {
 		}()
 		synctest.Wait()
 		end()
-		if e, ok := errors.AsType[*city.Error](<-heard); !ok || e.Code != city.Unavailable || !strings.Contains(e.Message, "given up") {
+		if e, ok := errors.AsType[*city.Error](<-heard); !ok || e.Code != city.Unavailable ||
+			!strings.Contains(e.Message, "given up") {
 			t.Errorf("%v", e)
 		}
-		all, err := w.o.Log.Find(t.Context(), events.Query{Types: []string{events.AgentNudgeDropped}})
-		if err != nil || len(all) != 2 || !strings.Contains(all[0].Message, "the city is being stopped") || strings.Contains(string(all[0].Payload), "told already") {
+		all, err := w.o.Log.Find(t.Context(),
+			events.Query{Types: []string{events.AgentNudgeDropped}})
+		if err != nil || len(all) != 2 || !strings.Contains(all[0].Message,
+			"the city is being stopped") || strings.Contains(string(all[0].Payload),
+			"told already") {
 			t.Errorf("%v, %v", all, err)
 		}
 	})

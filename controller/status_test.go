@@ -10,9 +10,11 @@ import (
 func TestStatusLine(t *testing.T) {
 	agents := []city.Agent{{Name: "a", State: city.Running}, {Name: "b", State: city.Quarantined}}
 	for want, c := range map[string]city.ConfigInfo{
-		"1 of 2 agents running, 1 quarantined":                                        {},
-		"1 of 2 agents running, 1 quarantined, the configuration is refused":          {Rejected: "city.toml:1:1: no"},
-		"1 of 2 agents running, 1 quarantined, a change of the configuration is held": {Held: &city.Held{}},
+		"1 of 2 agents running, 1 quarantined": {},
+		"1 of 2 agents running, 1 quarantined, the " +
+			"configuration is refused": {Rejected: "city.toml:1:1: no"},
+		"1 of 2 agents running, 1 quarantined, a change of the " +
+			"configuration is held": {Held: &city.Held{}},
 	} {
 		if got := status(&city.Snapshot{Agents: agents, Config: c}); got != want {
 			t.Errorf("%q, want %q", got, want)

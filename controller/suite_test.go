@@ -90,7 +90,8 @@ watches = "worker"
 		if err := os.Mkdir(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(folder, "automation.toml"), []byte("[automation]\n"+lines), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(folder, "automation.toml"),
+			[]byte("[automation]\n"+lines), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -108,7 +109,10 @@ watches = "worker"
 		t.Fatal(err)
 	}
 	poke := make(chan struct{}, 1)
-	c, err := controller.New(controller.Options{Dir: dir, Mode: "headless", Version: "test", Provider: p, Log: log, Poke: poke, Stores: func(rig string) (beads.Store, error) { return stores[rig], nil },
+	c, err := controller.New(controller.Options{Dir: dir, Mode: "headless", Version: "test",
+		Provider: p, Log: log, Poke: poke, Stores: func(rig string) (beads.Store, error) {
+			return stores[rig], nil
+		},
 		Host: agent.Host{Environ: os.Environ(), BinDir: "/gc/bin"}, Pulse: time.Second}, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +123,9 @@ watches = "worker"
 	t.Cleanup(func() {
 		sctx, sc := context.WithTimeout(context.Background(), eventually.Timeout)
 		defer sc()
-		if _, err := c.Do(sctx, city.Shutdown{}); err != nil && err.Error() != "the controller has ended" { // by its test
+		// by its test
+		if _, err := c.Do(sctx, city.Shutdown{}); err != nil &&
+			err.Error() != "the controller has ended" {
 			t.Error(err)
 		}
 		cancel()
@@ -134,7 +140,8 @@ watches = "worker"
 
 // whole is a harness for a controller that can do all there is.
 func whole(open func(t *testing.T) city.Control) citytest.Harness {
-	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Work: true, Automations: true, Live: true, Hold: hold, Record: record}
+	return citytest.Harness{Open: open, Drains: true, Pools: true, Rigs: true, Work: true,
+		Automations: true, Live: true, Hold: hold, Record: record}
 }
 
 // hold writes a configuration that removes most of the running agents.
@@ -144,7 +151,8 @@ func hold(t *testing.T, c city.Control) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const text = "[workspace]\nname = \"town\"\n[[agents]]\nname = \"lazy\"\nsuspended = true\nstart_command = \"exec cat\"\n"
+	const text = "[workspace]\nname = \"town\"\n[[agents]]\nname = \"lazy\"\nsuspended = true\n" +
+		"start_command = \"exec cat\"\n"
 	if err := os.WriteFile(filepath.Join(s.Path, "city.toml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -1,118 +1,38 @@
 package controller
 
 import (
-	"cmp"
-	"maps"
-	"strings"
-	"time"
+	"context"
+	"iter"
 
+	"gcity/beads"
 	"gcity/city"
-	"gcity/controller/effect"
 )
 
-// beadCommand makes or changes a piece of work.
-func (m *machine) beadCommand(id uint64, c city.Command) { m.do(effect.ChangeBead{ID: id, Cmd: c}) }
-
-// beadDone takes the result.
-func (m *machine) beadDone(in effect.BeadChanged) {
-	if in.Err != nil {
-		for _, e := range in.Events { // some of it has happened
-			m.do(effect.Record{Event: e})
+// RunOutput implements city.Control.
+func (c *Controller) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
+	return func(yield func(city.Piece, error) bool) {
+		out := c.runner.Live.Find(run)
+		if out == nil {
+			r, err := city.GetRun(ctx, c, run)
+			if err != nil {
+				yield(city.Piece{}, err)
+				return
+			}
+			if out = c.runner.Live.Find(run); out == nil || r.Ended != nil {
+				yield(city.Piece{Text: r.Output}, nil)
+				return
+			}
 		}
-		m.do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
-		if len(in.Events) > 0 {
-			m.count()
-		}
-		return
-	}
-	if len(in.Events) == 0 {
-		m.do(effect.Reply{Answer: effect.Answer{ID: in.ID,
-			Receipt: city.Receipt{Message: cmp.Or(in.Message, in.Bead.ID+" is so already"),
-				Bead: &in.Bead}}})
-		return
-	}
-	for i, e := range in.Events {
-		f := effect.Record{Event: e}
-		if i == len(in.Events)-1 {
-			_, verb, _ := strings.Cut(e.Type, ".")
-			f.Answers = []effect.Answer{{ID: in.ID,
-				Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID),
-					Bead: &in.Bead}}}
-		}
-		m.do(f)
-	}
-	m.count()
-}
-
-// count orders the open work to be counted: of all, and of each pool that has no check.
-func (m *machine) count() {
-	w := &m.work
-	if m.conf == nil || m.conf.NoWork || m.ending != alive {
-		return
-	}
-	if w.counting {
-		w.recount = true
-		return
-	}
-	var pools []string
-	for _, p := range m.poolOrder {
-		if p.want.Check == "" && p.want.Max > 0 {
-			pools = append(pools, p.name())
-		}
-	}
-	w.counting, w.recount, w.ordered = true, false, m.turn
-	m.do(effect.CountWork{Pools: pools})
-}
-
-func (m *machine) countedWork(now time.Time, in effect.WorkCounted) {
-	w := &m.work
-	ordered := w.ordered
-	w.counting, w.told = false, m.turn
-	defer m.seekLeavers()
-	defer m.chosen(now, ordered)
-	if w.recount {
-		m.count()
-	}
-	m.lose(&w.uncounted, "work cannot be counted", in.Err)
-	// who is at work in the other stores is not to be drained for the one that has never answered
-	if in.Unknown {
-		m.known(in)
-		m.strand(now)
-		return
-	}
-	w.asOf = now
-	if in.Unchanged {
-		return
-	}
-	if !w.counted || w.counts.Open != in.Work.Open || w.counts.InProgress != in.Work.InProgress ||
-		!maps.Equal(w.counts.Pools, in.Work.Pools) {
-		m.changed = true
-	}
-	defer m.strand(now)
-	m.known(in)
-	w.counts, w.counted = in.Work, true
-	for _, p := range m.poolOrder {
-		if p.want.Check == "" {
-			m.size(now, p)
-		}
+		out.Hear(ctx, c.done, yield)
 	}
 }
 
-// known takes what was seen of work, whether or not all stores have answered.
-func (m *machine) known(in effect.WorkCounted) {
-	w := &m.work
-	if !maps.Equal(w.tasks, in.Tasks) || !maps.Equal(w.gated, in.Gated) ||
-		!maps.Equal(w.rigs, in.Rigs) || !maps.Equal(w.mail, in.Mail) {
-		m.changed = true
-	}
-	w.rigs, w.tasks, w.gated, w.held, w.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
+// Beads implements city.Control.
+func (c *Controller) Beads(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
+	return c.runner.Stores.Beads(ctx, q)
 }
 
-// uncountedReason is the reason of a size that is to follow work which nobody has counted so far: why not.
-func (m *machine) uncountedReason(p *poolRecord) string {
-	what, waits := strings.CutSuffix(p.why, unanswered)
-	if !waits {
-		return p.why
-	}
-	return what + ": " + orDefault(m.work.uncounted, "its work has not been counted yet")
+// Bead implements city.Getter.
+func (c *Controller) Bead(ctx context.Context, id string) (beads.Bead, error) {
+	return c.runner.Stores.Bead(ctx, id)
 }

@@ -7,7 +7,8 @@ import (
 	"gcity/agent"
 	"gcity/automation"
 	"gcity/config"
-	"gcity/controller"
+	"gcity/controller/machine"
+	"gcity/controller/memory"
 	"gcity/formula"
 	"gcity/internal/disk"
 )
@@ -36,12 +37,12 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 func AutomationTroubles(c *config.City, now time.Time) []string {
 	found, troubles := ScanFor(&automation.Scanner{}, c, now)
 	for _, b := range found.Broken {
-		for line := range strings.SplitSeq(controller.DescribeBroken(c.Path, b).Reason, "\n") {
+		for line := range strings.SplitSeq(machine.DescribeBroken(c.Path, b).Reason, "\n") {
 			troubles = append(troubles, "automation "+b.Scoped()+" is broken: "+line)
 		}
 	}
 	for _, d := range found.Automations {
-		for _, w := range controller.Describe(c.Path, d).Warnings {
+		for _, w := range machine.Describe(c.Path, d).Warnings {
 			troubles = append(troubles, "automation "+d.Scoped()+": "+w)
 		}
 	}
@@ -73,4 +74,4 @@ func LayersOf(c *config.City) ([]formula.Layer, error) {
 }
 
 // DeedsOf is what the last controller remembered of its automations, by scoped name.
-func DeedsOf(dir string) (map[string]automation.Memory, error) { return controller.Deeds(dir) }
+func DeedsOf(dir string) (map[string]automation.Memory, error) { return memory.Deeds(dir) }

@@ -13,7 +13,7 @@ import (
 
 	"gcity/city"
 	"gcity/config"
-	"gcity/controller"
+	"gcity/controller/perform"
 	"gcity/events"
 	"gcity/internal/disk"
 )
@@ -29,7 +29,7 @@ func NewestSeq(ctx context.Context, dir string) uint64 {
 
 // LastWords is what an agent that has ended said last, as far as its crash files know.
 func LastWords(dir, name string, lines int) (string, error) {
-	return controller.LastWords(dir, name, lines)
+	return perform.LastWords(dir, name, lines)
 }
 
 // ReadEvents reads a page of a city's log from its files.

@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/config"
 	"gcity/controller"
+	"gcity/controller/perform"
 	"gcity/pool"
 	"gcity/session"
 )
@@ -90,7 +91,7 @@ func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 	for i := range wants {
 		if wants[i].Name == name {
 			s.Want = &wants[i]
-			s.Limits = controller.LimitsOf(p, s.Want.Provider)
+			s.Limits = perform.LimitsOf(p, s.Want.Provider)
 		}
 	}
 	for i := range sessions {
@@ -109,5 +110,5 @@ func Inspect(ctx context.Context, s controller.Subject, wants []agent.Want,
 
 // PromptOf is what an agent is told at its start.
 func PromptOf(ctx context.Context, w *agent.Want) (string, error) {
-	return controller.PromptOf(ctx, w, false)
+	return perform.PromptOf(ctx, w, false)
 }

@@ -8,7 +8,7 @@ import (
 
 	"gcity/agent"
 	"gcity/config"
-	"gcity/controller"
+	"gcity/controller/machine"
 	"gcity/internal/deadline"
 )
 
@@ -50,5 +50,5 @@ func runs(looks *deadline.Calls[bool], file string) bool {
 
 // StopLimit is how long the stop of a city may take.
 func StopLimit(c *config.City, dir string) time.Duration {
-	return controller.StopLimit(Plan(c, dir), c.Daemon.ShutdownTimeout)
+	return machine.StopLimit(Plan(c, dir), c.Daemon.ShutdownTimeout)
 }

@@ -14,7 +14,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/cli/sessions"
-	"gcity/controller"
+	"gcity/controller/effect"
 	"gcity/events"
 	"gcity/session"
 )
@@ -149,11 +149,11 @@ func (b *Aside) settleAccounts(ctx context.Context, of func(agent string) bool) 
 	if len(all) == 0 {
 		return nil
 	}
-	newest, err := folder.ReadEvents(ctx, b.Dir, events.Query{Limit: controller.NewestEvents})
+	newest, err := folder.ReadEvents(ctx, b.Dir, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
 		return err
 	}
-	recorded := controller.RecordedEnds(newest)
+	recorded := effect.RecordedEnds(newest)
 	for _, st := range all {
 		if err := b.settleAccount(&st, recorded[st.ID]); err != nil {
 			return err

@@ -14,6 +14,10 @@ import (
 	"gcity/session"
 )
 
+// Farewell bounds the end of a city after its last decision: effects in flight, cleanup, and the last messages to
+// scripts.
+const Farewell = 6 * time.Second
+
 // Effect is something the machine wants done. Effects with a key run off the loop, at most one per key at a time
 // (L1), and come back as inputs.
 type Effect interface{ Key() string }
@@ -54,14 +58,14 @@ type (
 		Agent, Session string
 		Cmd            city.Command
 	}
-	// Send types a text into a session and submits it; a polite one only while nobody types there. → Sent
+	// Send types a text into a session and submits it; a polite one only while no viewer types there. → Sent
 	Send struct {
 		Agent, Session, Life string
 		ID                   uint64
 		Text                 string
 		Polite               bool
 		Provider             string // that runs it; "" = there is but one
-		// of the line in which the agent's program waits for input; "" = nobody knows
+		// of the line in which the agent's program waits for input; "" = unknown
 		Prefix string
 	}
 	// List looks at reality. → Listed
@@ -133,7 +137,7 @@ type (
 		Memory uint64    // revision of what is to be remembered that has to be on the disk before
 		Failed *city.Run // whose failure it follows; nil: it follows none
 	}
-	// CancelRun ends a run that goes, because somebody wants it; it comes back by itself.
+	// CancelRun ends a run on request. Its result comes back as an input.
 	CancelRun struct{ Bead, By string }
 	// CancelRuns ends all runs that go; each comes back by itself.
 	CancelRuns struct{}

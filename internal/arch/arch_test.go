@@ -23,7 +23,7 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
-	"controller":  {"controller/catalogue", "controller/effect", "controller/pulse", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "restart", "prompt", "overlay", "hooks", "internal"},
+	"controller":  {"controller/catalogue", "controller/effect", "controller/machine", "controller/memory", "controller/perform", "controller/pulse", "agent", "config", "config/edit", "city", "events", "beads", "session", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
 	"api":         {"city", "city/verb", "mail", "events", "beads", "internal"},
 	"agent":       {"config", "session", "pool", "restart", "prompt"},
@@ -74,9 +74,12 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads"},
 
+	"controller/machine":   {"controller/effect", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/perform":   {"controller/effect", "controller/memory", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "overlay", "hooks", "internal"},
+	"controller/memory":    {"controller/effect", "city", "automation", "internal"},
 	"controller/pulse":     {"controller/effect"},
 	"controller/catalogue": {"config", "city", "formula", "internal"},
-	"controller/effect":    {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog"},
+	"controller/effect":    {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog", "restart"},
 
 	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},
 
@@ -184,7 +187,7 @@ func TestTheRulesBite(t *testing.T) {
 	}{
 		{"api", "controller", false}, {"tui", "api", false}, {"tui", "session", false}, {"controller", "session/*", false},
 		{"main", "controller", false}, {"cli", "tui", true}, {"tui", "tui/widget", true}, {"tui/widget", "tui", false}, {"api", "tui/widget", false}, {"session/*", "session", true}, {"agent", "city", false},
-		{"controller", "beads", true}, {"controller", "beads/*", false}, {"controller", guardRoom, true}, {guardRoom, "beads/*", false}, {"beads", "beads/*", false},
+		{"controller", "beads", true}, {"controller", "beads/*", false}, {"controller/perform", guardRoom, true}, {"controller", guardRoom, false}, {"controller/machine", "controller/perform", false}, {guardRoom, "beads/*", false}, {"beads", "beads/*", false},
 		{"city", "beads/*", false}, {"city/*", "beads/*", true}, {"api", "city/*", false},
 		{"automation", "formula", true}, {"formula", "automation", false}, {"automation", "config", false},
 		{"city", "internal/recovery", true}, {"city", "internal", false}, {"api", "internal/recovery", true}, {"watchdog", "internal/recovery", false},

@@ -1,0 +1,7 @@
+package effect
+
+// Actors of events.
+const (
+	ActorController = "controller"
+	ActorOperator   = "operator"
+)

@@ -1,0 +1,34 @@
+package effect
+
+import (
+	"encoding/json"
+
+	"gcity/events"
+)
+
+// NewestEvents is how many events from the end of the log are read to learn what a controller recorded before it
+// ended.
+const NewestEvents = events.MaxLimit
+
+// RecordedEnds returns the ids of the sessions whose end is recorded by one of some events.
+func RecordedEnds(newest []events.Event) map[string]bool {
+	recorded := map[string]bool{}
+	for i := range newest {
+		if id := EndedSession(&newest[i]); id != "" {
+			recorded[id] = true
+		}
+	}
+	return recorded
+}
+
+// EndedSession returns the id of the session whose end an event records; "" = it records none.
+func EndedSession(e *events.Event) string {
+	switch e.Type {
+	case events.AgentCrashed, events.AgentStopped, events.AgentSuspended:
+		var about struct{ Session string }
+		if json.Unmarshal(e.Payload, &about) == nil {
+			return about.Session
+		}
+	}
+	return ""
+}

@@ -1,0 +1,37 @@
+package effect
+
+import (
+	"errors"
+	"time"
+
+	"gcity/session"
+)
+
+// CaptureLimit bounds the capture of a dead session's output.
+const CaptureLimit = 2 * time.Second
+
+// Halt is why a run ended that somebody wanted ended.
+type Halt struct{ Who string }
+
+func (h *Halt) Error() string { return "ended by " + h.Who }
+
+func IsHalted(err error) bool {
+	_, ok := errors.AsType[*Halt](err)
+	return ok
+}
+
+// Abandoned is the error of a run whose controller ended before it did.
+const Abandoned = "its controller ended before it did"
+
+// Partly gives the providers that did not answer, by the error of a look to which others did.
+func Partly(err error) (unknown map[string]error, partly bool) {
+	if p, ok := errors.AsType[*session.Partial](err); ok {
+		return p.Unknown, true
+	}
+	return nil, false
+}
+
+func IsLate(err error) bool {
+	_, late := errors.AsType[*session.Late](err)
+	return late
+}

@@ -1,0 +1,40 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"gcity/controller/effect"
+)
+
+// Work that changes while it is being counted is counted once more, not at the next patrol.
+func TestCountOfWhatChangesMeanwhile(t *testing.T) {
+	m := newMachine()
+	m.conf = &effect.Configuration{}
+	counts := func() (n int) {
+		for _, f := range m.out {
+			if _, ok := f.(effect.CountWork); ok {
+				n++
+			}
+		}
+		m.out = nil
+		return n
+	}
+	m.count()
+	if counts() != 1 {
+		t.Fatal("work is not counted")
+	}
+	m.count()
+	m.count()
+	if counts() != 0 {
+		t.Error("it is counted twice at once")
+	}
+	m.countedWork(time.Time{}, effect.WorkCounted{Unchanged: true})
+	if counts() != 1 {
+		t.Error("what came meanwhile is not counted")
+	}
+	m.countedWork(time.Time{}, effect.WorkCounted{Unchanged: true})
+	if counts() != 0 {
+		t.Error("it is counted for ever")
+	}
+}

@@ -1,0 +1,391 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// typedRecently is how long after somebody typed into an agent a restart for drift is held back.
+const typedRecently = time.Minute
+
+// viewersFresh is how old the knowledge of who is attached may be when a restart for drift depends on it.
+const viewersFresh = time.Second
+
+// stopRetry is the wait before a stop that failed is tried again.
+const stopRetry = 5 * time.Second
+
+func (m *Machine) decideAll(now time.Time) {
+	for _, a := range m.order {
+		m.decide(now, a)
+	}
+}
+
+// decide brings one agent one step nearer to what is wanted. It is level-triggered: calling it twice changes nothing
+// (L5), and it looks only at facts, never at what led to them.
+func (m *Machine) decide(now time.Time, a *record) {
+	switch {
+	case !m.listed || m.ending == leaveAgents || m.ending == ended:
+	case a.op == opStart:
+		m.mayCancel(a)
+	case a.op == opStop:
+		m.overdue(now, a)
+	case a.unsure:
+	case a.alive:
+		m.decideAlive(now, a)
+	default:
+		m.decideDead(now, a)
+	}
+}
+
+// mayCancel cuts a start short that nobody wants any more; its result is waited for all the same (L1).
+func (m *Machine) mayCancel(a *record) {
+	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
+		a.intent.kind != causeNone ||
+		a.called() && (a.summon == nil || a.served != a.summon.beat)
+	if idle && !a.canceled {
+		a.canceled = true
+		m.do(effect.Cancel{Agent: a.name})
+	}
+}
+
+func (m *Machine) decideAlive(now time.Time, a *record) {
+	if now.Before(a.stopFrom) {
+		return
+	}
+	m.drains(now, a)
+	if c := m.whyStop(now, a); c.kind != causeNone {
+		if last := m.leavesLater(a); last != "" && c.kind.wide() {
+			m.set(now, a, city.Stopping, c.why+"; ends after "+last+", which needs it", time.Time{})
+			return
+		}
+		m.stop(now, a, c)
+		return
+	}
+	m.mark(now, a)
+	if !a.ready && !a.unwanted() {
+		a.op, a.opTurn = opStart, m.turn
+		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
+		m.decided(now, a, "resume", "a controller before this one had started it and not "+
+			"seen it ready")
+		m.do(effect.Resume{Want: a.want, Status: a.life})
+		return
+	}
+	if a.drain != nil {
+		m.draining(now, a)
+		return
+	}
+	m.running(now, a)
+}
+
+// wide reports a cause that ends many at once, which therefore end in the order of their dependencies.
+func (k causeKind) wide() bool { return k == causeEnd || k == causeOrphan || k == causeSuspend }
+
+// whyStop gives the first reason to end a living session, in the order that the operator's guide promises.
+func (m *Machine) whyStop(now time.Time, a *record) cause {
+	switch {
+	case m.ending == stopAgents:
+		return cause{kind: causeEnd, why: "the city is stopped"}
+	case a.want == nil && a.pool == nil && a.drain != nil && a.drain.by == byPool:
+		// its pool is declared no more
+		return a.drained(now)
+	case a.want == nil && a.pool == nil:
+		return cause{kind: causeOrphan, why: "orphan: not declared"}
+	case a.want != nil && a.want.Suspended != "":
+		return cause{kind: causeSuspend, why: a.want.Suspended}
+	case a.want == nil && a.pool.want.Suspended != "":
+		return cause{kind: causeSuspend, why: a.pool.want.Suspended}
+	case a.intent.kind != causeNone:
+		return a.intent
+	case a.unwanted() && !a.ready && !m.settling && !a.pool.guessed():
+		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
+	case a.called() && a.offBeat(now).kind != causeNone:
+		return a.offBeat(now)
+	case a.drain != nil || a.unwanted():
+		return a.drained(now)
+	case a.called():
+		return cause{}
+	}
+	if c := m.idle(now, a); c.kind != causeNone {
+		return c
+	}
+	return m.whyReplace(now, a)
+}
+
+// idle says that an agent has been silent for too long. Only what is known for certain counts: a fresh look, and an
+// activity that its provider can tell.
+func (m *Machine) idle(now time.Time, a *record) cause {
+	a.idleAt = time.Time{}
+	limit := a.want.IdleTimeout
+	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 ||
+		a.life.Frozen || a.obscure() {
+		return cause{}
+	}
+	active := a.life.Activity
+	if m.awake.After(active) { // nobody could do anything before
+		active = m.awake
+	}
+	a.idleAt = active.Add(limit)
+	if now.Before(a.idleAt) {
+		return cause{}
+	}
+	if now.Sub(a.fresh) > viewersFresh {
+		m.look()
+		return cause{}
+	}
+	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)",
+		now.Sub(active).Round(time.Second), limit)}
+}
+
+func (m *Machine) decideDead(now time.Time, a *record) {
+	m.unstick(a)
+	switch {
+	case m.ending == stopAgents:
+		m.set(now, a, city.Exited, "the city is being stopped", time.Time{})
+	case a.unwanted(): // forgotten by the next look that does not show it
+		why := "no longer declared"
+		if a.want != nil {
+			why = a.surplusReason()
+		}
+		a.intent, a.because = cause{}, ""
+		m.set(now, a, city.Exited, why, time.Time{})
+		m.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
+	case a.want.Suspended != "":
+		a.intent = cause{}
+		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
+		m.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
+		m.refuseAll(m.takeWaiters(a, "restart", "kill"), city.Conflict,
+			"agent "+a.name+" is suspended "+a.want.Suspended)
+	case a.want.Problem != "":
+		a.intent = cause{}
+		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
+		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name,
+			a.want.Problem))
+	case a.called() && !a.summoned():
+		m.waitsForBeat(now, a)
+	case a.intent.kind == causeRestart || a.intent.kind == causeKill:
+		// the operator's wish outranks a wait
+		if a.left || now.Before(a.notBefore) {
+			a.because = a.intent.why
+		}
+		m.start(now, a)
+	case a.left:
+		m.set(now, a, a.hold, a.holdWhy, time.Time{})
+	case now.Before(a.notBefore):
+		m.set(now, a, a.hold, a.holdWhy, a.notBefore)
+	default:
+		m.start(now, a)
+	}
+}
+
+func (m *Machine) start(now time.Time, a *record) {
+	if why := cmp.Or(m.missing(a), a.shrinks(), m.handsBack(a), m.inTheDark(a)); why != "" {
+		m.set(now, a, city.Waiting, why, time.Time{})
+		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart",
+			"kill")
+		return
+	}
+	if a.hold == city.Quarantined {
+		a.because = "quarantine ended"
+	}
+	if a.called() {
+		a.served, a.because = a.summon.beat, "for the beat "+a.summon.beat
+	}
+	a.because = orDefault(a.because, a.declared())
+	a.op, a.opTurn, a.early, a.canceled = opStart, m.turn, nil, false
+	a.intent, a.notBefore, a.hold, a.holdWhy = cause{}, time.Time{}, "", ""
+	m.set(now, a, city.Starting, a.because, time.Time{})
+	if a.lacks.why == "" {
+		m.decided(now, a, "start", a.because)
+	}
+	m.begin(a)
+}
+
+// declared is why an agent is there at all.
+func (a *record) declared() string {
+	if a.pool != nil {
+		return "member of pool " + a.pool.name()
+	}
+	return "declared at " + a.want.Source
+}
+
+func (m *Machine) stop(now time.Time, a *record, c cause) {
+	a.op, a.opTurn, a.stopping, a.intent = opStop, m.turn, c, cause{}
+	grace := m.conf.Grace
+	if c.kind == causeKill || m.hurried {
+		grace = 0
+	}
+	m.set(now, a, city.Stopping, c.why, m.stopUntil(now, grace))
+	m.decided(now, a, "stop", c.why)
+	if c.kind == causeRequest {
+		m.tell(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
+	}
+	if c.kind == causeIdle {
+		m.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
+	}
+	m.do(effect.Stop{Agent: a.name, Session: a.life.Name, Grace: grace})
+}
+
+// started takes the result of a start.
+func (m *Machine) started(now time.Time, in effect.Started) {
+	a, ok := m.agents[in.Agent]
+	if !ok || a.op != opStart {
+		return
+	}
+	early := a.early
+	a.op, a.opTurn, a.early, a.asking, a.endFiles = opNone, m.turn, nil, nil, false
+	switch {
+	case in.Err == nil:
+		m.up(now, a, in)
+		switch {
+		case early == nil || early.ID != in.Status.ID:
+		case early.Asked:
+			m.endedAsAsked(now, a, early.ID)
+		default:
+			m.died(now, a, *early)
+		}
+	case early != nil && early.ID != a.lastEnd && !early.Asked:
+		// asked for: by the failing start itself, which says why
+		m.died(now, a, *early)
+	case a.canceled:
+		a.unsure = true
+		m.look()
+		if a.called() {
+			m.triageOver(now, a, "was ended before it was ready")
+		}
+	default:
+		a.unsure = true
+		m.look()
+		m.startFailed(now, a, in.Err)
+	}
+	m.decide(now, a)
+}
+
+func (m *Machine) up(now time.Time, a *record, in effect.Started) {
+	fresh, before := !a.alive, a.life
+	if fresh {
+		a.spoke = time.Time{}
+		a.heard(now, &in.Status, false)
+	}
+	a.met = true
+	a.alive, a.ready, a.life, a.left, a.final, a.lacks = true, true, in.Status, false, false, lack{}
+	if fresh && a.fell {
+		a.restarts++
+	}
+	a.fell = a.fell && !fresh
+	m.set(now, a, city.Running, a.because, time.Time{})
+	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
+		a.unmarked = false
+		m.tell(a, events.Event{
+			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
+				in.Status.Provider),
+			Payload: payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
+				"session": in.Status.ID}),
+		})
+	}
+	if fresh && !a.called() {
+		m.tell(a, events.Event{
+			Type: events.AgentStarted, Message: numbered(in.Status.PID, "pid %d: ") + a.because,
+			Payload: payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
+				"reason": a.because}),
+		}, m.take(a, "agent "+a.name+" is running"+numbered(in.Status.PID, ", pid %d"), "restart",
+			"kill")...)
+	}
+	if in.Equipped != "" {
+		m.decided(now, a, "equip", in.Equipped)
+	}
+	for _, trouble := range in.Troubles {
+		m.decided(now, a, "equip failed", trouble)
+		if a.called() {
+			continue
+		}
+		m.tell(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
+	}
+}
+
+// stopped takes the result of a stop.
+func (m *Machine) stopped(now time.Time, in effect.Stopped) {
+	a, ok := m.agents[in.Agent]
+	if !ok || a.op != opStop {
+		return
+	}
+	a.op, a.opTurn = opNone, m.turn
+	if in.Err != nil {
+		a.stopFrom = now.Add(stopRetry)
+		a.intent = a.stopping.again()
+		a.unsure = true
+		m.look()
+		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.stopFrom)
+		m.decided(now, a, "stop failed", in.Err.Error())
+		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		m.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		return
+	}
+	a.alive, a.ready, a.drift, a.stopFrom = false, false, nil, time.Time{}
+	m.ended(now, a, a.life.ID)
+	m.afterStop(now, a, a.stopping)
+	m.decide(now, a)
+}
+
+// again is the intent that a failed stop leaves: what the configuration does not say by itself.
+func (c cause) again() cause {
+	switch c.kind {
+	case causeRestart, causeKill, causeRequest, causeFellow, causeWatch:
+		return c
+	}
+	return cause{}
+}
+
+// ended marks a life as over and dealt with, exactly once.
+func (m *Machine) ended(now time.Time, a *record, id string) {
+	a.lastEnd, a.drain, a.idleAt = id, nil, time.Time{}
+	m.resolve(a, "agent "+a.name+" has ended", "drain")
+	m.leaves(a)
+	a.acks = append(a.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(), ID: id})
+	if a.exit == nil || a.exit.At.Before(now) {
+		m.changed = true
+	}
+}
+
+func (m *Machine) afterStop(now time.Time, a *record, c cause) {
+	e := events.Event{Type: events.AgentStopped, Message: c.why,
+		Payload: payload(map[string]any{"session": a.life.ID})}
+	a.because, a.notBefore, a.hold, a.left, a.final = "", time.Time{}, "", false, false
+	answers := m.take(a, fmt.Sprintf("agent %s was ended", a.name), "kill")
+	switch c.kind {
+	case causeRestart:
+		e.Actor, a.because = effect.ActorOperator, c.why
+	case causeKill:
+		e.Actor, a.because = effect.ActorOperator, "started again, killed by operator"
+	case causeDrift, causeFellow, causeWatch:
+		a.because = c.why
+	case causeIdle:
+		a.fell = true
+		a.because = "restarted: " + c.why
+	case causeDrained:
+		m.afterDrain(a, c.why, c.finished, c.final)
+	case causeSuspend:
+		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
+		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why),
+			"stop", "suspend")...)
+	case causeRequest:
+		e.Actor, a.because, a.fell = a.name, c.why, true
+	}
+	if a.called() && c.kind == causeBeat && len(answers) == 0 {
+		m.triageOver(now, a, "was ended: "+c.why)
+		return
+	}
+	m.tellEnd(a, a.stopExit(now), e, answers...)
+	if a.called() {
+		m.triageOver(now, a, "was ended: "+c.why)
+		return
+	}
+	if c.kind == causeRequest && a.want != nil {
+		a.pace(now, c.why)
+	}
+}

@@ -1,0 +1,122 @@
+package machine
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/agent"
+	"gcity/automation"
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// Without its memory a controller goes on from what the records of runs say, and hands in the events since.
+func TestRecordsStandInForDeeds(t *testing.T) {
+	w := newWorld()
+	w.stuck["scan"] = true
+	if err := w.automate([]string{"a", "gate=event", "on=job.done"}); err != nil {
+		t.Fatal(err)
+	}
+	w.m.work.forgot = "the file is damaged"
+	w.declare("x")
+	w.advance(time.Second)
+	for range 9 {
+		w.emit("job.done")
+	}
+	run := func(seq uint64, ago time.Duration) city.Run {
+		return city.Run{Automation: "a", Opened: w.now.Add(-ago), Seq: seq,
+			Outcome: string(automation.OK)}
+	}
+	clear(w.stuck)
+	w.Step(effect.RunsSwept{Runs: []city.Run{run(5, time.Minute), run(3, time.Hour)}})
+	if w.floor.after != 5 {
+		t.Errorf("events are handed in from %d on", w.floor.after)
+	}
+	if m := w.m.work.runs.Memory()["a"]; m.From != 3 || m.Cursor != 5 || m.On != "job.done" {
+		t.Errorf("remembered: %+v", m)
+	}
+	w.advance(time.Minute)
+	if d := w.m.Snapshot(w.now).Degraded; len(d) != 1 || d[0] != "the file is damaged" {
+		t.Errorf("told: %q", d)
+	}
+	w.advance(2 * time.Hour)
+	if d := w.m.Snapshot(w.now).Degraded; len(d) != 0 {
+		t.Errorf("told for ever: %q", d)
+	}
+}
+
+// When events cannot be read any more that is told, and they are followed anew from where they were dealt with (L7).
+func TestTheEndOfEventsIsNoticed(t *testing.T) {
+	w := newWorld()
+	if err := w.automate([]string{"a", "gate=event", "on=job.done"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("x")
+	w.advance(time.Second)
+	w.floor.types = nil // nobody hands events in
+	w.Step(effect.FollowEnded{Follow: w.m.work.follow, Err: errors.New("too many open files")})
+	w.emit("job.done")
+	degraded := func() string { return strings.Join(w.m.Snapshot(w.now).Degraded, "\n") }
+	if want := "events for automations cannot be read: too many open files"; degraded() != want {
+		t.Errorf("told: %q, want %q", degraded(), want)
+	}
+	w.advance(w.m.conf.Patrol)
+	if degraded() == "" {
+		t.Error("taken for well before it has shown")
+	}
+	w.hand()
+	if w.floor.going["a"].Bead == "" {
+		t.Errorf("the event is lost: %q", w.showAutomations())
+	}
+	w.advance(w.m.conf.Patrol)
+	if degraded() != "" {
+		t.Errorf("told for ever: %q", degraded())
+	}
+}
+
+// The records of automations are looked for that have run, and are declared still.
+func TestASweepNamesAutomationsThatRan(t *testing.T) {
+	w := newWorld()
+	w.m.work.deeds["rare"] = automation.Memory{Last: w.now}
+	w.m.work.deeds["gone"] = automation.Memory{Last: w.now, Gone: w.now}
+	w.m.work.deeds["new"] = automation.Memory{}
+	w.m.sweepRuns()
+	if f, ok := w.m.out[len(w.m.out)-1].(effect.SweepRuns); !ok ||
+		!slices.Equal(f.Of, []string{"rare"}) {
+		t.Errorf("%+v", w.m.out)
+	}
+}
+
+// A purge asks for the records of the automations that are remembered, and keeps them for two weeks.
+func TestPurgeNamesAutomations(t *testing.T) {
+	w := newWorld()
+	w.m.conf = &effect.Configuration{}
+	w.m.work.swept = true
+	for _, name := range []string{"often", "lately"} {
+		w.m.work.runs.Recall(map[string]automation.Memory{name: {}})
+	}
+	w.m.purge(w.now)
+	f, ok := w.m.out[len(w.m.out)-1].(effect.Purge)
+	if !ok || f.Runs != runsTTL || f.Wisps != 0 ||
+		!slices.Equal(f.Of, []string{"lately", "often"}) {
+		t.Errorf("%+v", w.m.out)
+	}
+}
+
+// The snapshot shows the work of each rig as it was counted, anew when the count changes.
+func TestTheWorkOfEachRigIsShown(t *testing.T) {
+	w := newWorld()
+	w.m.conf = &effect.Configuration{Rigs: []agent.Rig{{Name: "shop"}, {Name: "yard"}}}
+	in := effect.WorkCounted{Rigs: map[string]city.RigWork{"yard": {Open: 1},
+		"shop": {InProgress: 1}}}
+	w.m.changed = false
+	w.m.countedWork(w.now, in)
+	for _, rig := range w.m.drawRigs() {
+		if rig.Work == nil || *rig.Work != in.Rigs[rig.Name] || !w.m.changed {
+			t.Errorf("%s shows %+v, drawn anew: %t", rig.Name, rig.Work, w.m.changed)
+		}
+	}
+}

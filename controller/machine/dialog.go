@@ -1,0 +1,45 @@
+package machine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+// answeredFor records what was pressed in an agent's terminal in its operator's name: that is never silent.
+func (m *Machine) answeredFor(in effect.DialogAnswered) {
+	keys := strings.Join(in.Dialog.Keys, ", ")
+	e := events.Event{
+		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
+		Message: fmt.Sprintf("its question about %s was answered with %s, as "+
+			"emits_permission_warning says", in.Dialog.Name, keys),
+		Payload: payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
+			"keys": in.Dialog.Keys}),
+	}
+	if a, ok := m.agents[in.Agent]; ok {
+		m.tell(a, e)
+		return
+	}
+	m.do(effect.Record{Event: e})
+}
+
+// asks shows a question of a program that is not ready before it is answered, and lets people at its terminal. The
+// start under way goes on: it ends when the question is gone, or too old.
+func (m *Machine) asks(now time.Time, in effect.Asking) {
+	a, ok := m.agents[in.Agent]
+	if !ok || a.op != opStart || a.canceled {
+		return
+	}
+	if in.About == "" {
+		a.asking = nil
+		m.set(now, a, city.Starting, orDefault(a.because, "started"), time.Time{})
+		return
+	}
+	a.asking, m.changed = &in.Status, true
+	m.set(now, a, city.Starting, "asks about "+in.About+": answer at its terminal; "+
+		"emits_permission_warning = true has such questions answered", time.Time{})
+}

@@ -1,0 +1,93 @@
+package machine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// What a program asks before it is ready is shown, and whoever answers is let at its terminal; keys pressed there
+// reach the session that asks. When the start has ended, one way or the other, nothing of it is left (L14).
+func TestAQuestionAtTheStart(t *testing.T) {
+	for _, failed := range []error{nil, errors.New("it asks about trust, and nobody answered")} {
+		w := newWorld()
+		w.stuck["agent:a"] = true
+		w.declare("a:restart=never")
+		w.advance(0)
+		look := func() city.Agent { return w.m.agents["a"].draw() }
+		w.command(1, city.SendKeys{Agent: "a", Keys: []string{"Enter"}})
+		if a := w.answers[1]; a.Err == nil || a.Err.Code != city.Conflict {
+			t.Errorf("keys were taken before there was a question: %+v", a)
+		}
+		asked := session.Status{Name: "gc-app-a", Agent: "a", ID: "s1", Alive: true, PID: 7,
+			Started: w.now}
+		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
+		v := look()
+		if v.State != city.Starting || !strings.HasPrefix(v.Reason,
+			"asks about trust: answer at its terminal") || !v.Running || v.PID != 7 ||
+			v.Session == nil || v.Session.ID != "s1" || v.Session.Name != "gc-app-a" {
+			t.Errorf("%+v", v)
+		}
+		w.feed(effect.Command{ID: 2, Cmd: city.SendKeys{Agent: "a", Keys: []string{"Enter"}}})
+		pressed := ""
+		for _, f := range w.pending {
+			if f, ok := f.(effect.Type); ok {
+				pressed = f.Session
+			}
+		}
+		if pressed != "gc-app-a" {
+			t.Errorf("pressed in %q", pressed)
+		}
+		w.Step(effect.Typed{Agent: "a"})
+		if a, ok := w.answers[2]; !ok || a.Err != nil {
+			t.Errorf("the keys were answered with %+v", a)
+		}
+		w.Step(effect.Asking{Agent: "a", Status: asked})
+		if v := look(); v.State != city.Starting || strings.Contains(v.Reason, "asks") ||
+			v.Session != nil || v.Running {
+			t.Errorf("answered: %+v", v)
+		}
+		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"})
+		w.pending = nil
+		clear(w.stuck)
+		w.Step(effect.Started{Agent: "a", Status: asked, Err: failed})
+		if r := w.m.agents["a"]; r.asking != nil {
+			t.Error("it still asks")
+		}
+		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"}) // too late
+		if v := look(); v.State == city.Starting && v.Session != nil && failed == nil ||
+			strings.Contains(v.Reason, "answer at its terminal") {
+			t.Errorf("too late: %+v", v)
+		}
+	}
+}
+
+// An answer given in somebody's name is on record, whoever is still there to have it.
+func TestAnAnswerIsOnRecord(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Second)
+	for _, name := range []string{"a", "gone"} {
+		w.Step(effect.DialogAnswered{Agent: name, Session: "s1",
+			Dialog: session.Dialog{Name: "trust", Keys: []string{"Down", "Enter"}}})
+	}
+	var got []string
+	for _, e := range w.events {
+		if e.Type == events.AgentNudged {
+			got = append(got, e.Actor+" "+e.Subject+": "+e.Message)
+		}
+	}
+	want := "controller a: its question about trust was answered with Down, Enter, as " +
+		"emits_permission_warning says" +
+		"|controller gone: its question about trust was answered with Down, Enter, as " +
+		"emits_permission_warning says"
+	if strings.Join(got, "|") != want {
+		t.Errorf("got %q", got)
+	}
+}

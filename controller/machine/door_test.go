@@ -1,0 +1,70 @@
+package machine
+
+import (
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller/effect"
+)
+
+// Where a city is to listen is asked for once, when it is news; what becomes of that is shown.
+func TestDoor(t *testing.T) {
+	m, now := newMachine(), time.Now()
+	asked := func(in effect.Input) (all []config.API) {
+		for _, f := range m.Step(now, in) {
+			if d, ok := f.(effect.Listen); ok {
+				all = append(all, d.Want)
+			}
+		}
+		return all
+	}
+	some := config.API{Port: 8080, Bind: "127.0.0.1", Hosts: []string{"a"}}
+	with := func(revision string, api config.API) effect.Input {
+		return effect.Loaded{Revision: revision,
+			Conf: &effect.Configuration{Name: "app", Revision: revision, API: api}}
+	}
+	asked(with("1", config.API{})) // before the first turn, as New does it
+	if got := asked(effect.Tick{}); len(got) != 0 {
+		t.Errorf("nothing is wanted, and asked for was %+v", got)
+	}
+	m.Step(now, effect.Listed{})
+	if got := asked(with("2", some)); len(got) != 1 || got[0].Port != 8080 {
+		t.Errorf("asked for %+v", got)
+	}
+	if got := append(asked(with("3", some)), asked(effect.Tick{})...); len(got) != 0 {
+		t.Errorf("asked again for %+v", got)
+	}
+	m.changed = false
+	m.Step(now, effect.ListenerChanged{Door: city.Door{Problem: "taken"}})
+	if s := m.Snapshot(now); !m.changed || s.API != "" || len(s.Degraded) != 1 ||
+		s.Degraded[0] != "taken" {
+		t.Errorf("%v %q %q", m.changed, s.API, s.Degraded)
+	}
+	m.Step(now, effect.ListenerChanged{Door: city.Door{Address: "127.0.0.1:8080"}})
+	if s := m.Snapshot(now); s.API != "127.0.0.1:8080" || len(s.Degraded) != 0 {
+		t.Errorf("%q %q", s.API, s.Degraded)
+	}
+	if got := asked(with("4", config.API{})); len(got) != 1 || got[0].Port != 0 {
+		t.Errorf("asked for %+v", got)
+	}
+}
+
+// The first turn asks for what the first configuration says.
+func TestDoorAtStart(t *testing.T) {
+	m, now := newMachine(), time.Now()
+	m.Step(now, effect.Loaded{Revision: "1", Conf: &effect.Configuration{Name: "app", Revision: "1",
+		API: config.API{Port: 1}}})
+	asked := 0
+	for range 3 {
+		for _, f := range m.Step(now, effect.Tick{}) {
+			if _, ok := f.(effect.Listen); ok {
+				asked++
+			}
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
+	}
+}

@@ -1,0 +1,277 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// drain is an agent's being told to finish.
+type drain struct {
+	since    time.Time
+	stamp    int64 // since, in unix seconds, as the session is marked with
+	by       string
+	why      string
+	acked    bool
+	final    bool          // nobody is started after it
+	lasts    time.Duration // 0 = without end
+	deadline time.Time     // zero = none
+}
+
+// Who drains.
+const (
+	byPool     = "pool"
+	byOperator = effect.ActorOperator
+)
+
+// drainTimeout is how long an agent without a pool may take to finish.
+const drainTimeout = 5 * time.Minute
+
+func (a *record) drainTimeout() time.Duration {
+	if a.pool != nil {
+		return a.pool.want.DrainTimeout
+	}
+	return drainTimeout
+}
+
+// drains begins a drain that a pool wants, and lifts one that it wants no longer.
+func (m *Machine) drains(now time.Time, a *record) {
+	if a.pool == nil && a.drain == nil {
+		return
+	}
+	switch {
+	case m.settling || m.ending != alive || !a.ready || a.pool.guessed():
+	case a.pool != nil && a.unwanted() && a.drain == nil:
+		m.drain(now, a, byPool, a.surplusReason())
+	case a.drain != nil && a.drain.by == byPool && !a.unwanted() && !a.drain.acked:
+		why := "wanted again: it is declared by itself now"
+		if a.pool != nil {
+			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired)
+		}
+		m.undrain(now, a, effect.ActorController, why)
+	}
+	if a.drain != nil && a.drain.lasts != a.drainTimeout() { // a new configuration
+		a.drain.limit(a.drainTimeout())
+	}
+}
+
+func (a *record) surplusReason() string {
+	if a.want == nil {
+		return "no longer a member of pool " + a.pool.name()
+	}
+	return fmt.Sprintf("pool %s wants %d", a.pool.name(), a.pool.desired)
+}
+
+func (d *drain) limit(t time.Duration) {
+	d.lasts, d.deadline = t, time.Time{}
+	if t > 0 {
+		d.deadline = d.since.Add(t)
+	}
+}
+
+// drain tells an agent to finish: in words for the operator here, by a mark at its session for the agent itself.
+func (m *Machine) drain(now time.Time, a *record, by, why string) {
+	a.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
+	a.drain.limit(a.drainTimeout())
+	m.decided(now, a, "drain", why)
+	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.drain.end(now),
+		Payload: payload(map[string]any{"by": by, "session": a.life.ID})}
+	if by == byOperator {
+		e.Actor = effect.ActorOperator
+	}
+	m.tell(a, e)
+}
+
+// end says how a drain ends by itself.
+func (d *drain) end(now time.Time) string {
+	if d.deadline.IsZero() {
+		return "it is waited for without end"
+	}
+	return fmt.Sprintf("ended in %s if it does not answer", d.deadline.Sub(now).Round(time.Second))
+}
+
+func (m *Machine) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
+	a.drain = nil
+	m.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
+	m.decided(now, a, "undrain", why)
+	m.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why}, answers...)
+}
+
+// drained gives the reason to end a session whose drain is over.
+func (a *record) drained(now time.Time) cause {
+	switch d := a.drain; {
+	case d == nil:
+	case d.acked:
+		return cause{causeDrained, "drained: it says that it has finished", d.by == byOperator,
+			d.final}
+	case !d.deadline.IsZero() && !now.Before(d.deadline):
+		return cause{kind: causeDrained, why: fmt.Sprintf("drained: no answer within %s", d.lasts),
+			final: d.final}
+	}
+	return cause{}
+}
+
+// afterDrain says what follows a drain: whoever is still wanted begins anew, unless an operator drained it, it has
+// finished, and its policy leaves those who have; or that operator wants no new session.
+func (m *Machine) afterDrain(a *record, why string, finished, final bool) {
+	a.because = "started anew after its drain"
+	switch {
+	case final:
+		a.Rest(why)
+	case finished && a.want != nil && a.want.Policy.Mode != restart.Always:
+		a.left, a.hold, a.holdWhy = true, city.Exited,
+			fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
+	}
+}
+
+// Rest leaves an agent ended until somebody wants it back.
+func (a *record) Rest(why string) {
+	if a.want != nil {
+		a.left, a.final, a.notBefore, a.hold, a.holdWhy = true, true, time.Time{}, city.Exited,
+			why+"; its operator wants no new session"
+	}
+}
+
+// draining shows an agent that is given time to finish.
+func (m *Machine) draining(now time.Time, a *record) {
+	reason := a.drain.why
+	if a.unmarked {
+		reason += "; its session cannot be told"
+	}
+	m.set(now, a, city.Draining, reason, a.drain.deadline)
+	a.since = a.drain.since
+}
+
+// mark writes at the session what it is to know of its drain, where it does not say so already.
+func (m *Machine) mark(now time.Time, a *record) {
+	if a.drain == nil && a.life.Drain.Since.IsZero() {
+		return
+	}
+	want := session.Drain{}
+	if d := a.drain; d != nil {
+		want = session.Drain{Since: time.Unix(d.stamp, 0), By: d.by, Acked: d.acked}
+	}
+	have := a.life.Drain
+	same := want.Since.IsZero() == have.Since.IsZero() &&
+		(want.Since.IsZero() || want.Since.Unix() == have.Since.Unix() && want.By == have.By)
+	if same || a.marking || now.Before(a.markFrom) || a.unmarked {
+		return
+	}
+	a.marking = true
+	m.do(effect.MarkDrain{Agent: a.name, Session: a.life.Name, ID: a.life.ID, Drain: want})
+}
+
+// marked takes the result of a mark.
+func (m *Machine) marked(now time.Time, in effect.DrainMarked) {
+	a, ok := m.agents[in.Agent]
+	if !ok || !a.marking {
+		return
+	}
+	a.marking, a.markTurn = false, m.turn
+	switch {
+	case errors.Is(in.Err, session.ErrUnsupported):
+		a.unmarked = true
+		m.told(now, a)
+	case in.Err != nil:
+		a.markFrom = now.Add(stopRetry)
+		m.decided(now, a, "mark failed", in.Err.Error())
+		m.refuseAll(m.takeWaiters(a, "drain"), city.Unavailable,
+			fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name,
+				in.Err))
+	case a.life.ID == in.Session:
+		a.life.Drain = in.Drain
+		m.told(now, a)
+	}
+	m.decide(now, a)
+}
+
+// told answers those who drain an agent: its session knows now, so the drain outlives this controller.
+func (m *Machine) told(now time.Time, a *record) {
+	if a.drain != nil && (a.unmarked || a.life.Drain.Since.Unix() == a.drain.stamp) {
+		m.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name, a.drain.end(now)),
+			"drain")
+	}
+}
+
+// resumeDrain takes up the drain that an adopted session is marked with: it has lasted already, by the only clock
+// that two controllers share, but never longer than its timeout.
+func (m *Machine) resumeDrain(now time.Time, a *record) {
+	d := a.life.Drain
+	if d.Since.IsZero() {
+		return
+	}
+	by := byOperator
+	if d.By == byPool {
+		by = byPool
+	}
+	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
+		max(a.drainTimeout(), time.Second))
+	a.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by,
+		why: "its drain began before this controller did", acked: d.Acked}
+	a.drain.limit(a.drainTimeout())
+	m.decided(now, a, "drain", a.drain.why)
+}
+
+// drainCommand is an operator's wish that an agent finishes. One that drains already may be told that it is final.
+func (m *Machine) drainCommand(now time.Time, id uint64, a *record, final bool) {
+	switch {
+	case !a.alive || a.op == opStop:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: "+
+			"it is %s (%s)", a.name, a.state, a.reason))
+	case a.drain != nil:
+		a.drain.final = a.drain.final || final
+		m.reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name, a.drain.end(now)))
+	case !a.ready || a.op != opNone:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet",
+			a.name, a.state))
+	default:
+		a.waiters = append(a.waiters, waiter{id, "drain"})
+		why := "drained by operator"
+		if final {
+			why += ", and not to be started anew"
+		}
+		m.drain(now, a, byOperator, why)
+		a.drain.final = final
+		m.decide(now, a)
+	}
+}
+
+func (m *Machine) undrainCommand(now time.Time, id uint64, a *record) {
+	switch {
+	case a.final && !a.alive && a.op == opNone && !a.unwanted():
+		a.forgive("started again: its drain was taken back by operator")
+		m.reply(id, "agent "+a.name+" has ended already, and is started again")
+		m.decide(now, a)
+	case a.drain == nil || !a.alive || a.op == opStop:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name,
+			a.state))
+	case a.unwanted() && a.want != nil:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it "+
+			"up: `gcity pool scale %s %d`",
+			a.pool.name(), a.pool.desired, a.name, a.pool.name(), m.sizeFor(a)))
+	case a.unwanted():
+		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
+	default:
+		m.undrain(now, a, effect.ActorOperator, "by operator",
+			effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
+		m.decide(now, a)
+	}
+}
+
+// ack is an agent's own word that it has finished.
+func (m *Machine) ack(now time.Time, id uint64, a *record) {
+	if a.drain == nil || !a.alive {
+		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is nothing to "+
+			"acknowledge", a.name))
+		return
+	}
+	a.drain.acked, m.changed = true, true
+	m.reply(id, "agent "+a.name+" has finished; its session ends")
+	m.decide(now, a)
+}

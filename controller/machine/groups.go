@@ -1,0 +1,238 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller/effect"
+	"gcity/internal/suggest"
+)
+
+// groupWaiter is a command that suspends or resumes a pool or a rig; it is answered when all of the group are there.
+type groupWaiter struct {
+	id        uint64
+	on        bool
+	pool, rig string
+}
+
+func (g groupWaiter) String() string {
+	if g.rig != "" {
+		return "rig " + g.rig
+	}
+	return "pool " + g.pool
+}
+
+func (m *Machine) inGroup(g groupWaiter, a *record) bool {
+	if g.rig != "" {
+		return a.want != nil && a.want.Rig == g.rig
+	}
+	return a.pool != nil && a.pool.name() == g.pool
+}
+
+// suspendPool orders the flag of a pool to be written.
+func (m *Machine) suspendPool(id uint64, p *poolRecord, on bool) {
+	m.groups = append(m.groups, groupWaiter{id: id, on: on, pool: p.name()})
+	m.edit(effect.Edit{Agent: p.name(), On: on, ID: id})
+}
+
+// suspendRig orders the flag of a rig to be written.
+func (m *Machine) suspendRig(id uint64, name string, on bool) {
+	if !slices.ContainsFunc(m.rigNames(), func(n string) bool { return n == name }) {
+		m.refuseID(id, city.NotFound, suggest.NotFound("rig", name, m.rigNames()))
+		return
+	}
+	m.groups = append(m.groups, groupWaiter{id: id, on: on, rig: name})
+	m.edit(effect.Edit{Rig: name, On: on, ID: id})
+}
+
+func (m *Machine) rigNames() []string {
+	names := make([]string, len(m.conf.Rigs))
+	for i := range m.conf.Rigs {
+		names[i] = m.conf.Rigs[i].Name
+	}
+	return names
+}
+
+// flagged reports whether a group's own flag is set in the configuration in force, and why it is suspended all the
+// same if it is not.
+func (m *Machine) flagged(g groupWaiter) (on bool, still string) {
+	if g.rig != "" {
+		for i := range m.conf.Rigs {
+			if m.conf.Rigs[i].Name == g.rig {
+				on = m.conf.Rigs[i].Suspended
+			}
+		}
+		if !on && m.conf.Suspended {
+			still = "by city"
+		}
+		return on, still
+	}
+	p := m.pools[g.pool]
+	switch {
+	case p == nil, p.want.Suspended == "":
+		return false, ""
+	case p.want.Suspended == byAgent:
+		return true, ""
+	}
+	return false, p.want.Suspended
+}
+
+// byAgent is why a want is suspended whose own flag is set.
+const byAgent = "by agent"
+
+// settleGroups answers those whose group is where they want it.
+func (m *Machine) settleGroups() {
+	m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
+		on, still := m.flagged(g)
+		if on != g.on {
+			return false
+		}
+		members := 0
+		for _, a := range m.order {
+			if m.inGroup(g, a) {
+				if members++; g.on && (a.alive || a.op != opNone) {
+					return false
+				}
+			}
+		}
+		switch {
+		case g.on:
+			m.reply(g.id, g.String()+" is suspended: none of its agents runs")
+		case still != "":
+			m.reply(g.id, fmt.Sprintf("%s is resumed, but still suspended %s", g, still))
+		default:
+			m.reply(g.id, g.String()+" is resumed")
+		}
+		return true
+	})
+}
+
+// unfulfilledGroups answers those whose flag was written but is not in force.
+func (m *Machine) unfulfilledGroups(err error) {
+	m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
+		if on, _ := m.flagged(g); on == g.on {
+			return false
+		}
+		msg := fmt.Sprintf("the configuration in force does not %s %s", verbFor(g.on), g)
+		if err != nil {
+			msg += ": " + err.Error()
+		}
+		m.refuseFlag(g.id, msg, err)
+		return true
+	})
+}
+
+// refuseGroups answers all of them.
+func (m *Machine) refuseGroups(code city.Code, msg string) {
+	for _, g := range m.groups {
+		m.refuseID(g.id, code, msg)
+	}
+	m.groups = nil
+}
+
+// refuseGroupsOf answers those who suspend a group of which one agent cannot be stopped.
+func (m *Machine) refuseGroupsOf(a *record, msg string) {
+	m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
+		if !g.on || !m.inGroup(g, a) {
+			return false
+		}
+		m.refuseID(g.id, city.Unavailable, msg)
+		return true
+	})
+}
+
+// edit orders a flag to be written, one after the other.
+func (m *Machine) edit(f effect.Edit) {
+	m.edits = append(m.edits, f)
+	if len(m.edits) == 1 {
+		m.do(f)
+	}
+}
+
+// editing reports that a flag of an agent is being written, or is to be: what is in force says nothing about it.
+func (m *Machine) editing(name string) bool {
+	return slices.ContainsFunc(m.edits, func(f effect.Edit) bool { return f.Agent == name })
+}
+
+// edited takes the result of writing a suspended flag; what it means comes with the load that follows.
+func (m *Machine) edited(in effect.Edited) {
+	m.edits = m.edits[1:]
+	if len(m.edits) > 0 {
+		m.do(m.edits[0])
+	}
+	if in.Err != nil {
+		msg := in.Err.Error()
+		if _, refused := errors.AsType[*config.Error](in.Err); refused {
+			msg = "nothing was written, since the configuration on disk is refused; mend it and " +
+				"try again: " + msg
+		}
+		m.refuseFlag(in.Edit.ID, msg, in.Err)
+		m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
+			return g.id == in.Edit.ID
+		})
+		if a, ok := m.agents[in.Edit.Agent]; ok {
+			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool {
+				return w.id == in.Edit.ID
+			})
+		}
+		return
+	}
+	// answered when the agent, or all of the group, get there
+	if in.Edit.Agent != "" || in.Edit.Rig != "" {
+		m.load()
+		return
+	}
+	m.load(waiter{in.Edit.ID, verbFor(in.Edit.On)})
+}
+
+func verbFor(suspend bool) string {
+	if suspend {
+		return "suspend"
+	}
+	return "resume"
+}
+
+// nextFor says what will happen to an agent if nothing else does.
+func (m *Machine) nextFor(a *record) *city.Next {
+	at := func(t time.Time, what string) *city.Next {
+		if t.IsZero() {
+			return &city.Next{What: what}
+		}
+		return &city.Next{At: &t, What: what}
+	}
+	switch a.state {
+	case city.Waiting:
+		return at(time.Time{}, "started when what it waits for is running")
+	case city.Draining:
+		if a.until.IsZero() {
+			return at(a.until, "ended when it says that it has finished")
+		}
+		return at(a.until, "ended, if it does not say sooner that it has finished")
+	case city.Stopping:
+		return at(a.until, "killed, if it is still there")
+	case city.Backoff, city.Failed, city.Quarantined:
+		if a.until.IsZero() {
+			return at(a.until, "tried again when its configuration has changed")
+		}
+		return at(a.until, "started again")
+	case city.Suspended:
+		return at(time.Time{}, "nothing until it is resumed")
+	case city.Unknown:
+		return at(time.Time{}, "continues when its holder answers; `gcity agent restart` kills "+
+			"and restarts both")
+	case city.Exited:
+		return at(time.Time{}, "nothing until it is restarted or released")
+	case city.Running:
+		switch {
+		case len(a.drift) > 0:
+			return at(a.until, "restarted when nobody is at its terminal")
+		case !a.idleAt.IsZero():
+			return at(a.idleAt, "restarted, if it stays silent")
+		}
+	}
+	return nil
+}

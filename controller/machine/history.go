@@ -1,0 +1,218 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/restart"
+)
+
+const (
+	// rememberEvery is the least time between two writes of the crash histories: a wave of deaths is a few of them.
+	rememberEvery = 100 * time.Millisecond
+	// RememberRetry is the wait after a write that failed.
+	RememberRetry = 30 * time.Second
+)
+
+// keeper is what the machine knows of the file that keeps crash histories beyond the controller's end.
+type keeper struct {
+	// what the file said when the controller began; nil once the first configuration is in force
+	recalled map[string]effect.Memo
+	entries  int       // agents in the newest content
+	filed    bool      // there may be a file, which is to go when it is no longer wanted
+	busy     bool      // a write is in flight
+	again    bool      // the newest one failed
+	from     time.Time // not before then
+	due      time.Time // when a write that was put off is to happen; zero = none was
+	unread   string    // why the file of before is not known
+	unkept   string    // why the newest content is not on the disk
+}
+
+// remember orders what has changed in the agents' crash histories to be written down, or the file to be removed. It
+// compares what is with what was written last, so nothing that changes a history has to think of it.
+func (m *Machine) remember(now time.Time) {
+	k := &m.keeper
+	k.due = time.Time{}
+	if k.busy || m.conf == nil || m.lost != nil || !m.unwritten() {
+		return
+	}
+	if now.Before(k.from) {
+		k.due = k.from
+		return
+	}
+	content, err := m.memory()
+	if err != nil {
+		m.unremembered(now, err)
+		return
+	}
+	k.busy, k.again = true, false
+	m.do(effect.SaveHistories{Memory: content})
+}
+
+// unwritten reports that the file is not what it should be.
+func (m *Machine) unwritten() bool {
+	k := &m.keeper
+	if !m.conf.OnDisk {
+		return k.filed || k.again
+	}
+	n := 0
+	for _, a := range m.order {
+		if a.kept != nil {
+			n++
+		}
+		if a.queued == 0 && !a.asKept() {
+			return true
+		}
+	}
+	return k.again || n != k.entries
+}
+
+// memory is what the file should hold: every agent that has a history; nil: there should be none. A crash whose event
+// is not recorded yet is not in it: the controller that finds its end again records and counts it.
+func (m *Machine) memory() ([]byte, error) {
+	k := &m.keeper
+	all := map[string]*effect.Memo{}
+	for _, a := range m.order {
+		switch {
+		case !m.conf.OnDisk:
+			a.kept = nil
+		case a.queued == 0:
+			a.kept = a.memo()
+		}
+		if a.kept != nil {
+			all[a.name] = a.kept
+		}
+	}
+	k.entries, k.filed = len(all), m.conf.OnDisk
+	if !m.conf.OnDisk {
+		return nil, nil
+	}
+	return json.Marshal(all)
+}
+
+// remembered takes the result of a write.
+func (m *Machine) remembered(now time.Time, err error) {
+	k := &m.keeper
+	k.busy, k.from = false, now.Add(rememberEvery)
+	if err != nil {
+		m.unremembered(now, err)
+		return
+	}
+	m.note(&k.unread, "")
+	m.note(&k.unkept, "")
+}
+
+func (m *Machine) unremembered(now time.Time, err error) {
+	m.keeper.again, m.keeper.from = true, now.Add(RememberRetry)
+	m.note(&m.keeper.unkept, fmt.Sprintf("crash histories are not kept: %v; tried again every "+
+		"%s, the agents go on", err, RememberRetry))
+}
+
+// pause is what an agent that is not started for now waits for; "" = nothing.
+func (a *record) pause() city.State {
+	if a.left || a.notBefore.IsZero() {
+		return ""
+	}
+	return a.hold
+}
+
+// blank reports that there is nothing to remember of an agent.
+func (a *record) blank() bool {
+	return a.want == nil || len(a.history.Crashes) == 0 && a.history.Streak == 0 && a.pause() == ""
+}
+
+// asKept reports whether what was written of an agent last is still true.
+func (a *record) asKept() bool {
+	k := a.kept
+	if k == nil || a.blank() {
+		return k == nil && a.blank()
+	}
+	is, was := a.history, k.History
+	if len(is.Crashes) != len(was.Crashes) || is.Streak != was.Streak || k.State != a.pause() {
+		return false
+	}
+	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(was.Crashes[n-1]) {
+		return false
+	}
+	return (k.State == "" || k.Until.Equal(a.notBefore)) && k.Fingerprint ==
+		a.want.Spec.Fingerprint.Sum
+}
+
+func (a *record) memo() *effect.Memo {
+	if a.blank() {
+		return nil
+	}
+	r := &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.history, End: a.lastEnd}
+	r.Crashes = slices.Clone(a.history.Crashes)
+	if r.State = a.pause(); r.State != "" {
+		r.Until, r.Why, r.Because = a.notBefore, a.holdWhy, a.because
+		if r.State == city.Quarantined {
+			r.Struck = a.struck
+		}
+		if a.state == r.State {
+			r.Since = a.since
+		}
+	}
+	return r
+}
+
+// recall gives the agents of the first configuration what was remembered of them. An agent whose declaration has
+// changed is a new one.
+func (m *Machine) recall(now time.Time) {
+	for name, r := range m.keeper.recalled {
+		a := m.agents[name]
+		// it may be one that its pool does not want now
+		if w := m.memberWant(name); a == nil && w != nil {
+			a = m.record(now, name)
+			a.join(m.pools[w.Pool], w)
+		}
+		if a != nil && a.want != nil && r.Fingerprint == a.want.Spec.Fingerprint.Sum {
+			m.restore(now, a, r)
+		}
+	}
+	m.keeper.entries, m.keeper.recalled = len(m.keeper.recalled), nil
+	m.keeper.filed = m.conf.OnDisk
+}
+
+// restore puts an agent where it was. The wall clock may have been set meanwhile: nothing that has happened lies
+// ahead, and no wait is longer than it can have been when it began (L13).
+func (m *Machine) restore(now time.Time, a *record, r effect.Memo) {
+	p := a.want.Policy
+	past := func(t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
+	var crashes []time.Time
+	for _, t := range r.Crashes {
+		if t = past(t); now.Sub(t) < p.Window {
+			crashes = append(crashes, t)
+		}
+	}
+	slices.SortFunc(crashes, time.Time.Compare)
+	crashes = crashes[max(0, len(crashes)-p.MaxRestarts):]
+	a.history = restart.History{Crashes: crashes, Streak: max(0, r.Streak)}
+	a.lastEnd, a.kept = r.End, &r
+	var what []string
+	if n := len(crashes); n > 0 {
+		what = append(what, fmt.Sprintf("%d× crashed within %s", n, p.Window))
+	}
+	if r.State != "" {
+		longest := p.MaxBackoff + p.MaxBackoff/10
+		if r.State == city.Quarantined {
+			longest = p.Window
+		}
+		a.notBefore = now.Add(min(r.Until.Sub(now), longest))
+		a.hold, a.holdWhy, a.because, a.struck = r.State, r.Why, r.Because, max(0, r.Struck)
+		m.set(now, a, a.hold, a.holdWhy, a.notBefore)
+		if !r.Since.IsZero() {
+			a.since = past(r.Since)
+		}
+		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
+	}
+	if len(what) > 0 {
+		m.decided(now, a, "recall", "remembered from the "+
+			"controller before: "+strings.Join(what, "; "))
+	}
+}

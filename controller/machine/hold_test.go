@@ -1,0 +1,62 @@
+package machine
+
+import (
+	"strings"
+	"testing"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+// A file that comes back after another one was in force is judged and told anew, held or refused (L6).
+func TestTheSameFileAgainIsNews(t *testing.T) {
+	w := newWorld()
+	w.declare("a", "b", "c")
+	w.advance(0)
+	whole := w.current
+	w.declare("a")
+	most := w.current
+	for _, c := range []*effect.Configuration{whole, most, most, whole} {
+		w.current = c
+		w.Step(effect.Poked{})
+	}
+	if n := w.told(events.ConfigHeld); n != 2 {
+		t.Errorf("held %d times, want 2", n)
+	}
+	for range 2 {
+		w.broken = "no"
+		w.Step(effect.Poked{})
+		w.Step(effect.Poked{})
+		w.declare("a", "b", "c")
+	}
+	if n := w.told(events.ConfigRejected); n != 2 {
+		t.Errorf("refused %d times, want 2", n)
+	}
+}
+
+// A confirmation means what was held when it was given, not what a load under way brings meanwhile.
+func TestConfirmMeansWhatWasShown(t *testing.T) {
+	w := newWorld()
+	w.declare("a", "b", "c")
+	w.advance(0)
+	w.declare("a")
+	shown := w.current.Revision
+	w.stuck["load"] = true
+	w.write("b")
+	w.feed(effect.Poked{})
+	w.command(1, city.Reload{Confirm: true})
+	clear(w.stuck)
+	w.Step(effect.Wake{})
+	if a := w.answers[1]; a.Err == nil || a.Err.Code != city.Conflict ||
+		!strings.Contains(a.Err.Message, "not what was confirmed") {
+		t.Errorf("answered with %v", a)
+	}
+	if h := w.m.Snapshot(w.now).Config.Held; h == nil || h.Revision == shown ||
+		len(h.Removes) != 2 || w.m.conf.Revision == shown {
+		t.Errorf("held: %+v", h)
+	}
+	if len(w.m.confirms) > 0 {
+		t.Errorf("remembered for nobody: %v", w.m.confirms)
+	}
+}

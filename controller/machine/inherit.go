@@ -1,0 +1,65 @@
+package machine
+
+import (
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// unrecorded returns the ends of an agent's lives whose events wait in the queue.
+func (m *Machine) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
+	for i := range m.queue {
+		if q := &m.queue[i]; q.agent == a && q.end != nil {
+			ends = append(ends, effect.UnrecordedEnd{Exit: *q.end, Event: q.Event})
+		}
+	}
+	return ends
+}
+
+// begin orders a start, which keeps the ends that are not recorded yet.
+func (m *Machine) begin(a *record) {
+	f := a.outfit()
+	f.Ends = m.unrecorded(a)
+	a.endFiles = len(f.Ends) > 0
+	m.do(f)
+}
+
+// inheritEnds records what the predecessor could not. Ends that a look shows too are left to it.
+func (m *Machine) inheritEnds(now time.Time, in *effect.Inherited, listed []session.Status) {
+	shown := map[string]bool{}
+	for i := range listed {
+		shown[listed[i].ID] = true
+	}
+	for _, e := range in.Ends {
+		id := e.Exit.ID
+		ack := effect.Acknowledge{Agent: e.Exit.Agent, Session: e.Exit.Name, ID: id}
+		a := m.agents[e.Exit.Agent]
+		switch {
+		case shown[id]:
+		case in.Recorded[id]:
+			m.do(ack)
+		case a == nil: // it is not declared any more
+			m.do(effect.Record{Event: e.Event})
+			m.do(ack)
+		default:
+			m.decided(now, a, "record", "the controller before could not: "+e.Event.Message)
+			m.inheritEnd(now, a, e)
+			m.past[id] = true
+			a.acks = append(a.acks, ack)
+		}
+	}
+}
+
+// inheritEnd counts and records the end of an earlier life of an agent.
+func (m *Machine) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
+	if e.Event.Type != events.AgentCrashed || a.want == nil {
+		m.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
+		return
+	}
+	if !a.called() {
+		a.history.Died(now, deathOf(&e.Exit), a.want.Policy)
+	}
+	m.tellCrash(now, a, e.Exit, e.Event)
+}

@@ -1,0 +1,70 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/automation"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+// inheritRuns records what a predecessor did not of the runs whose records are known, the newest first. closed are
+// those whose records were open.
+func (m *Machine) inheritRuns(in *effect.RunsSwept) {
+	closed := map[string]bool{}
+	for i := range in.Interrupted {
+		closed[in.Interrupted[i].ID] = true
+	}
+	runs := slices.Clone(in.Interrupted)
+	for _, run := range slices.Backward(in.Runs) {
+		if !closed[run.ID] {
+			runs = append(runs, run)
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b city.Run) int { return a.Opened.Compare(b.Opened) })
+	for _, run := range runs {
+		if run.Outcome == city.RunVoid {
+			continue
+		}
+		if t := in.Told; t != nil && !t.Fired[run.ID] && !run.Opened.Before(t.Since) {
+			begun := run
+			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "",
+				false
+			m.tellRun(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
+		}
+		if m.lacksEnd(&run, in.Told, closed[run.ID]) {
+			kind, msg := endOf(&run, run.Ended.Sub(run.Opened))
+			m.tellRun(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
+		}
+	}
+}
+
+// lacksEnd reports whether the end of a run is not in the log. closed: its record was open until now.
+func (m *Machine) lacksEnd(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
+	switch {
+	case run.Ended == nil:
+		return false
+	case t == nil: // the log cannot be read
+		return closed
+	}
+	return !t.Ended[run.ID] && !run.Ended.Before(t.Since)
+}
+
+// endOf returns the event of a run's end, by its record.
+func endOf(run *city.Run, took time.Duration) (kind, msg string) {
+	took = took.Round(time.Millisecond)
+	switch {
+	case run.Error == effect.Abandoned:
+		return events.AutomationFailed, "interrupted: " + run.Error
+	case run.Outcome != string(automation.OK):
+		return events.AutomationFailed, cmp.Or(run.Error,
+			fmt.Sprintf("%s after %s", run.Outcome, took))
+	case run.Made != "":
+		return events.AutomationCompleted, fmt.Sprintf("made %s in %s", run.Made, took)
+	}
+	return events.AutomationCompleted, "ok in " + took.String()
+}

@@ -1,0 +1,361 @@
+package machine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/internal/redact"
+	"gcity/restart"
+)
+
+// configured takes the result of a load: the new configuration comes into force at once and whole, or not at all
+// (L6).
+func (m *Machine) configured(now time.Time, in effect.Loaded) {
+	m.loading, m.sighted = false, in.Revision
+	waiting := m.asking
+	m.asking = nil
+	err := in.Err
+	if err == nil && in.Conf != nil && m.conf != nil && in.Conf.Name != m.conf.Name {
+		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it "+
+			"first, or change it back to %q", in.Conf.Name, m.conf.Name)
+	}
+	fresh := in.Conf != nil && (m.conf == nil || in.Conf.Revision != m.conf.Revision || in.Found)
+	switch {
+	case err != nil:
+		m.letGo()
+		m.reject(in.Revision, err)
+		m.refuseLoad(waiting, err.Error())
+	case fresh && m.removesMost(in.Conf) && !m.confirmed(waiting, in.Conf):
+		m.hold(now, in.Conf, waiting)
+	case fresh:
+		m.letGo()
+		msg := m.adopt(now, in.Conf)
+		m.note(&m.rejected, "")
+		m.refused = "" // should it come back, that is news
+		m.accept(waiting, msg)
+	case in.Conf == nil && m.held != nil && in.Revision == m.held.revision:
+		// it still waits for somebody's word
+	case in.Conf == nil && in.Revision == m.refused && m.rejected != "":
+		m.refuseLoad(waiting, m.rejected)
+	case in.Conf == nil && in.Revision != m.conf.Revision:
+		// sighted: the next patrol loads it if it stays
+	default:
+		if m.held != nil || m.rejected != "" { // what the log said of the file is no longer so
+			m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
+				Actor: effect.ActorController, Message: "the file says again what is in " +
+					"force: revision " + Short(m.conf.Revision)}})
+		}
+		m.letGo()
+		m.note(&m.rejected, "")
+		m.refused = ""
+		m.accept(waiting, "nothing changed: revision "+Short(m.conf.Revision)+" is in force")
+		for _, a := range m.order {
+			if len(a.waiters) > 0 { // they may be where they are wanted already
+				m.decide(now, a)
+			}
+		}
+	}
+	for _, w := range waiting {
+		delete(m.confirms, w.id)
+	}
+	if m.reload {
+		m.load()
+		return
+	}
+	m.unfulfilled(m.inTheWay(err))
+}
+
+// unfulfilled answers those whose flag was written but is not in force: the file was refused, or changed again.
+func (m *Machine) unfulfilled(err error) {
+	if len(m.edits) > 0 {
+		return
+	}
+	for _, a := range m.order {
+		if len(a.waiters) == 0 || a.want == nil {
+			continue
+		}
+		if a.want.Suspended == "" {
+			m.resolve(a, "agent "+a.name+" is not suspended", "resume")
+		}
+		verb := verbFor(a.want.Suspended == "")
+		msg := fmt.Sprintf("the configuration in force does not %s agent %s", verb, a.name)
+		if err != nil {
+			msg += ": " + err.Error()
+		}
+		for _, w := range m.takeWaiters(a, verb) {
+			m.refuseFlag(w.id, msg, err)
+		}
+	}
+	m.unfulfilledGroups(err)
+}
+
+// accept answers those who waited for the configuration.
+func (m *Machine) accept(waiting []waiter, msg string) {
+	for _, w := range waiting {
+		switch w.verb {
+		case "suspend":
+			m.reply(w.id, "the city is suspended")
+		case "resume":
+			m.reply(w.id, "the city is resumed")
+		default:
+			m.reply(w.id, msg)
+		}
+	}
+}
+
+func (m *Machine) reject(revision string, err error) {
+	if m.refused = revision; errors.As(err, new(*effect.Unvetted)) {
+		m.refused = "" // each patrol asks again
+	}
+	if m.rejected == err.Error() {
+		return
+	}
+	m.note(&m.rejected, err.Error())
+	m.do(effect.Record{Event: events.Event{
+		Type: events.ConfigRejected, Actor: effect.ActorController,
+		Message: "the old configuration stays in force: " + err.Error(),
+		Payload: payload(map[string]any{"in_force": Short(m.conf.Revision)}),
+	}})
+}
+
+// adopt swaps the wants. Memory is kept by name and fingerprint (L6).
+func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
+	first := m.conf == nil
+	var before *effect.Configuration
+	before, m.conf = m.conf, c
+	m.loaded, m.confTurn, m.changed = now, m.turn, true
+	ch := m.compare(c)
+	wanted := make(map[string]bool, len(c.Wants))
+	m.adoptPools(now, c)
+	for i := range c.Wants {
+		wanted[c.Wants[i].Name] = true
+		delete(m.work.former, c.Wants[i].Name)
+		m.want(now, &c.Wants[i])
+	}
+	for _, a := range m.order {
+		if a.want != nil && !wanted[a.name] {
+			a.want = nil
+			a.forgive("")
+			m.work.former[a.name] = true
+		}
+	}
+	m.after, m.named, m.ordered = nil, nil, false
+	deepest := m.depth
+	for i := range c.Wants {
+		m.ordered = m.ordered || len(c.Wants[i].DependsOn) > 0
+	}
+	m.depth = depth(c.Wants)
+	for _, a := range m.order {
+		if a.want == nil && len(a.needs) > 0 { // it still ends in its order
+			m.ordered, m.depth = true, max(m.depth, deepest)
+		}
+	}
+	msg := ch.summary(c.Revision)
+	if before != nil && before.Revision == c.Revision {
+		msg = "programs that were missing are there now: " + msg
+	}
+	if first {
+		m.recall(now)
+	} else {
+		m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
+			Actor: effect.ActorController, Message: msg, Payload: ch.payload()}})
+		m.suspensions(before, c)
+	}
+	m.adoptTiers(now, c)
+	m.sizePools(now)
+	m.decideAll(now)
+	if !first {
+		m.scan()
+		m.count()
+	}
+	return msg
+}
+
+// want takes one agent of a new configuration.
+func (m *Machine) want(now time.Time, w *agent.Want) {
+	a, known := m.agents[w.Name]
+	if !known {
+		if w.Pool != "" { // members come with their pool's size
+			return
+		}
+		a = m.record(now, w.Name)
+	}
+	a.pool, a.needs = m.pools[w.Pool], w.DependsOn
+	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
+		a.want.Spec.Provider != w.Spec.Provider) {
+		a.forgive("configuration changed")
+	}
+	m.rededicate(a, w)
+	m.suspension(a, w)
+	a.want, a.command = w, redact.Text(w.Spec.Command)
+}
+
+// forgive forgets crashes and waits: the agent they belong to is no longer the same.
+func (a *record) forgive(because string) {
+	a.because = because
+	a.history, a.notBefore, a.hold, a.holdWhy, a.left, a.final = restart.History{}, time.Time{}, "",
+		"", false, false
+	a.lacks = lack{}
+}
+
+// suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
+// when it has stopped.
+func (m *Machine) suspension(a *record, w *agent.Want) {
+	if a.want == nil || a.want.Suspended == w.Suspended || a.gone() {
+		return
+	}
+	switch {
+	case w.Suspended == "":
+		a.forgive("resumed by operator")
+		m.tell(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
+			Message: "was suspended " + a.want.Suspended},
+			m.take(a, "agent "+a.name+" is resumed", "resume")...)
+	case a.want.Suspended == "" && !a.alive && a.op == opNone:
+		m.tell(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
+			Message: w.Suspended},
+			m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, w.Suspended), "stop",
+				"suspend")...)
+	case a.want.Suspended != "":
+		m.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name,
+			w.Suspended), "resume")
+	}
+}
+
+func (m *Machine) suspensions(before, after *effect.Configuration) {
+	switch {
+	case after.Suspended && !before.Suspended:
+		m.do(effect.Record{Event: events.Event{Type: events.CitySuspended,
+			Actor: effect.ActorOperator, Message: "no agent runs until it is resumed"}})
+	case before.Suspended && !after.Suspended:
+		m.do(effect.Record{Event: events.Event{Type: events.CityResumed,
+			Actor: effect.ActorOperator, Message: "agents start again"}})
+	}
+	was := make(map[string]bool, len(before.Rigs))
+	for i := range before.Rigs {
+		was[before.Rigs[i].Name] = before.Rigs[i].Suspended
+	}
+	for i := range after.Rigs {
+		r := &after.Rigs[i]
+		if old, known := was[r.Name]; known && old != r.Suspended {
+			e := events.Event{Type: events.RigResumed, Actor: effect.ActorOperator, Subject: r.Name,
+				Message: "its agents start again"}
+			if r.Suspended {
+				e.Type, e.Message = events.RigSuspended, "none of its agents runs until "+
+					"it is resumed"
+			}
+			m.do(effect.Record{Event: e})
+		}
+	}
+}
+
+// changes is what a new configuration means, agent by agent.
+type changes struct{ added, changed, removed, suspended, resumed []string }
+
+// compare says what a configuration would change. It changes nothing.
+func (m *Machine) compare(c *effect.Configuration) changes {
+	var ch changes
+	wanted := make(map[string]bool, len(c.Wants))
+	for i := range c.Wants {
+		w := &c.Wants[i]
+		wanted[w.Name] = true
+		a, known := m.agents[w.Name]
+		// members that do not run are spoken for by their pool
+		if w.Pool != "" && (!known || a.gone()) {
+			continue
+		}
+		if !known || a.want == nil {
+			ch.added = append(ch.added, w.Name)
+			continue
+		}
+		if a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
+			a.want.Spec.Provider != w.Spec.Provider {
+			ch.changed = append(ch.changed, w.Name)
+		}
+		switch {
+		case a.want.Suspended != "" && w.Suspended == "":
+			ch.resumed = append(ch.resumed, w.Name)
+		case a.want.Suspended == "" && w.Suspended != "":
+			ch.suspended = append(ch.suspended, w.Name)
+		}
+	}
+	for _, a := range m.order {
+		if a.want != nil && a.pool == nil && !wanted[a.name] {
+			ch.removed = append(ch.removed, a.name)
+		}
+	}
+	m.comparePools(c, &ch)
+	return ch
+}
+
+// comparePools adds what becomes of the pools.
+func (m *Machine) comparePools(c *effect.Configuration, ch *changes) {
+	wanted := make(map[string]bool, len(c.Pools))
+	for i := range c.Pools {
+		w := &c.Pools[i]
+		wanted[w.Name] = true
+		switch p := m.pools[w.Name]; {
+		case p == nil:
+			ch.added = append(ch.added, "pool "+w.Name)
+		case p.want.Spec != w.Spec || p.want.Check != w.Check:
+			ch.changed = append(ch.changed, "pool "+w.Name)
+		}
+	}
+	for _, p := range m.poolOrder {
+		if !wanted[p.name()] {
+			ch.removed = append(ch.removed, "pool "+p.name())
+		}
+	}
+}
+
+func (ch *changes) each(do func(verb string, names []string)) {
+	do("added", ch.added)
+	do("changed", ch.changed)
+	do("removed", ch.removed)
+	do("suspended", ch.suspended)
+	do("resumed", ch.resumed)
+}
+
+func (ch *changes) payload() json.RawMessage {
+	about := map[string]any{}
+	ch.each(func(verb string, names []string) {
+		if len(names) > 0 {
+			about[verb] = names
+		}
+	})
+	return payload(about)
+}
+
+// lines names a few of each; the payload has them all.
+func (ch *changes) lines() []string {
+	var lines []string
+	ch.each(func(verb string, names []string) {
+		if len(names) > 0 {
+			lines = append(lines, verb+" "+few(names))
+		}
+	})
+	if len(lines) == 0 {
+		lines = append(lines, "no agent changed")
+	}
+	return lines
+}
+
+func (ch *changes) summary(revision string) string {
+	return "revision " + Short(revision) + " is in force: " + strings.Join(ch.lines(), "; ")
+}
+
+// few names the first five.
+func few(names []string) string {
+	text := strings.Join(names[:min(len(names), 5)], ", ")
+	if more := len(names) - 5; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+func Short(revision string) string { return revision[:min(12, len(revision))] }

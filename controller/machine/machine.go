@@ -1,0 +1,386 @@
+// Package machine decides everything in a city. It is pure: it gets inputs and the time, and returns effects. It
+// reads no clock and no file, starts no goroutine, and is owned by one goroutine.
+package machine
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// Machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no
+// I/O; one goroutine owns it. Equal inputs give equal effects in equal order (L8).
+type Machine struct {
+	conf     *effect.Configuration
+	rejected string // why the newest configuration is not in force
+	loaded   time.Time
+	confTurn uint64 // turn in which conf came into force
+	refused  string // its revision
+	sighted  string // the revision that a patrol saw last
+	held     *held  // what is on the disk and waits for somebody's word; nil = nothing
+	// which held revision a waiting reload has confirmed, by command; "" = none was held
+	confirms map[uint64]string
+
+	work   work
+	keeper keeper // of crash histories
+	gauge  gauge  // of processes
+
+	agents    map[string]*record
+	order     []*record // in name order
+	pools     map[string]*poolRecord
+	poolOrder []*poolRecord // in name order
+	// since when a pool's check is in flight; of a pool that is gone, too
+	checking map[string]time.Time
+	after    map[string][]*record // who depends on a name; nil = to be made anew
+	ordered  bool                 // somebody depends on somebody
+	// who goes by a name: an agent, or a pool's members; nil = to be made anew
+	named map[string][]*record
+	depth int       // of the longest chain of dependencies
+	awake time.Time // when a stall of the whole program ended; zero = there was none
+
+	turn uint64 // of step
+	out  []effect.Effect
+	// of this step, after all others: a new life comes before the last words of the old
+	late     []effect.Effect
+	queue    []queuedRecord
+	changed  bool // something that a snapshot shows
+	settling bool // one-shot: deaths are not answered
+
+	listed  bool // reality has been seen at least once
+	listing bool // a list effect is in flight
+	relist  bool // and another is to follow
+	vets    map[string]*vetting
+	past    map[string]bool // sessions whose end a predecessor recorded, or left to be recorded
+	// providers that have not answered in any look so far: whoever was not met may run there
+	dark map[string]bool
+	// providers that did not answer in the newest look, or were late for it and still are
+	unknown  map[string]error
+	awaited  int    // answers of late ones that are to come
+	lookedAt uint64 // turn in which the newest look was ordered
+	loading  bool
+	reload   bool              // load again once the one in flight is back
+	asking   []waiter          // commands that wait for the load in flight
+	waiting  []waiter          // and those that wait for the next
+	mail     []*record         // who has an outbox, in name order
+	sent     uint64            // number of the newest text
+	tiers    []*tier           // in name order
+	mutes    map[string]string // why nothing can be typed, by provider
+	// watchdogs, there or not, for whom a look at a heartbeat is in flight
+	glancing map[string]bool
+	posting  map[string]bool // and a call for a person
+	edits    []effect.Edit   // the first is in flight
+	scales   []effect.Scale  // so here
+	groups   []groupWaiter
+	away     string // why the city's folder is not where it was, "" = it is
+	unlisted string // why sessions cannot be listed
+	health   string // of the event log
+	door     door
+	peers    peers
+	mode     string // how the city is run
+
+	ending  ending
+	finale  finale          // of a city that stops its agents
+	leaving []effect.Answer // to the shutdown's commands
+	hurried bool            // agents get no shutdown_timeout
+	// the newest look at a city that stops came while something was in flight
+	early  bool
+	relook time.Time // of a city that stops: when a look that failed is tried again
+	gaveUp bool      // not all agents could be ended in time
+	left   bool      // the agents were left running
+	lost   error     // another controller has the city
+}
+
+type ending int
+
+const (
+	alive      ending = iota
+	stopAgents        // end the agents, then the controller
+	leaveAgents
+	ended
+)
+
+func newMachine() *Machine {
+	return &Machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{},
+		mutes: map[string]string{}, glancing: map[string]bool{}, posting: map[string]bool{},
+		confirms: map[uint64]string{}, vets: map[string]*vetting{}}
+}
+
+// Step takes one input and returns what is to be done about it. The slice is valid until the next call.
+func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
+	m.turn++
+	m.out = m.out[:0]
+	switch in := in.(type) {
+	case effect.Tick:
+		m.work.failing = false
+		m.look()
+		m.glance()
+		m.checkPools(now)
+		m.decideAll(now)
+		m.workPatrol(now)
+		m.strand(now)
+		m.measure(now, measureIdle)
+		m.openDoor()
+	case effect.Stalled:
+		m.awake = now
+		m.waken(now)
+	case effect.Wake:
+		m.decideAll(now)
+		m.turnRuns(now)
+		m.probe(now)
+	case effect.Poked:
+		m.load()
+	case effect.Loaded:
+		m.configured(now, in)
+		if m.listed { // before that nobody carries anything out
+			m.openDoor()
+		}
+	case effect.Listed:
+		m.observed(now, in)
+	case effect.ListedLate:
+		m.caughtUp(now, in)
+	case effect.Lost:
+		m.shutdown(now, true)
+		m.lost, m.ending = in.Err, leaveAgents // a stop under way is the other's affair too
+	case effect.FolderMoved:
+		m.away, m.changed = in.Why, true
+		m.scan()
+	case effect.Exited:
+		m.exited(now, in.Exit)
+	case effect.DialogAnswered:
+		m.answeredFor(in)
+	case effect.Asking:
+		m.asks(now, in)
+	case effect.Started:
+		m.started(now, in)
+	case effect.Stopped:
+		m.stopped(now, in)
+	case effect.Vetted:
+		m.vetted(now, in)
+	case effect.Captured:
+		m.captured(now, in)
+	case effect.Typed:
+		m.typed(in)
+	case effect.Sent:
+		m.delivered(now, in)
+	case effect.Edited:
+		m.edited(in)
+	case effect.FoldersChanged:
+		m.scan()
+	case effect.Scanned:
+		m.scanned(now, in)
+	case effect.RunsSwept:
+		m.runsSwept(now, in)
+	case effect.Happened:
+		m.happened(now, in)
+	case effect.FollowEnded:
+		m.deafened(in)
+	case effect.ConditionChecked:
+		m.work.runs.Checked(in.Scoped, in.Check, in.Code, in.Err)
+		m.turnRuns(now)
+	case effect.RunOpened:
+		m.opened(now, in)
+	case effect.RunEnded:
+		m.ran(now, in)
+	case effect.RunClosed:
+		m.shutRun(now, in)
+	case effect.AutomationsSaved:
+		m.memorised(now, in)
+	case effect.BeadChanged:
+		m.beadDone(in)
+	case effect.WorkCounted:
+		m.countedWork(now, in)
+	case effect.WorkReturned:
+		m.workReturned(now, in)
+	case effect.Purged:
+		m.work.purging = false
+		m.lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.Err)
+	case effect.BackedUp:
+		m.work.backingUp = false
+		m.lose(&m.work.unbacked, "work cannot be backed up", in.Err)
+	case effect.StoresReported:
+		m.storesChanged(now, in)
+	case effect.StoresProbed:
+		m.work.probing = false
+	case effect.PoolChecked:
+		m.checked(now, in)
+	case effect.DrainMarked:
+		m.marked(now, in)
+	case effect.Scaled:
+		m.scaled(now, in)
+	case effect.Command:
+		m.commandFrom(now, in)
+	case effect.UnclosedRunsClosed:
+		m.strayed(now, in)
+	case effect.CommandAbandoned:
+		m.unfire(now, in.ID)
+	case effect.Shutdown:
+		m.shutdown(now, in.Leave)
+	case effect.Hurry:
+		m.hurry(now)
+	case effect.Watched:
+		m.measure(now, measureWatched)
+	case effect.Measured:
+		m.measured(in)
+	case effect.HistoriesSaved:
+		m.remembered(now, in.Err)
+	case effect.ModeChanged:
+		m.note(&m.mode, in.Mode)
+	case effect.LogHealth:
+		m.note(&m.health, in.Degraded)
+	case effect.HeartbeatRead:
+		m.glimpsed(now, in)
+	case effect.Escalated:
+		m.posted(in)
+	case effect.ListenerChanged:
+		m.note(&m.door.Address, in.Door.Address)
+		m.note(&m.door.TokenFile, in.Door.TokenFile)
+		m.note(&m.door.Problem, in.Door.Problem)
+	}
+	m.watch(now)
+	m.deliver(now)
+	m.giveBack()
+	m.releaseRecords(now)
+	m.finish(now)
+	m.remember(now)
+	return m.out
+}
+
+func (m *Machine) do(f effect.Effect) { m.out = append(m.out, m.peers.stamp(f)) }
+
+// note sets a fact that a snapshot shows.
+func (m *Machine) note(fact *string, value string) {
+	if *fact != value {
+		*fact = value
+		m.changed = true
+	}
+}
+
+// Next is when the machine wants to be woken at the latest; zero: only when something happens. What has fallen due
+// already waits for something else.
+func (m *Machine) Next(now time.Time) time.Time {
+	t := m.relook
+	if len(m.queue) > 0 && (t.IsZero() || m.queue[0].by.Before(t)) {
+		t = m.queue[0].by
+	}
+	if at := m.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
+		t = at
+	}
+	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
+		t = due
+	}
+	if at := m.work.runs.Next(now); m.work.swept && !at.IsZero() && (t.IsZero() || at.Before(t)) {
+		t = at
+	}
+	for _, s := range m.work.stores {
+		if s.Until.After(now) && (t.IsZero() || s.Until.Before(t)) {
+			t = s.Until
+		}
+	}
+	t = m.nextBeat(now, m.nextSend(now, t))
+	for _, a := range m.order {
+		if a.op == opStart {
+			continue
+		}
+		for _, at := range [...]time.Time{a.until, a.idleAt, a.stuckAt} {
+			if at.After(now) && (t.IsZero() || at.Before(t)) {
+				t = at
+			}
+		}
+	}
+	return t
+}
+
+// look orders a look at reality.
+func (m *Machine) look() {
+	if m.listing {
+		m.relist = true
+		return
+	}
+	m.listing, m.lookedAt, m.early = true, m.turn, false
+	m.do(effect.List{Turn: m.turn, First: !m.listed, Inherit: !m.listed || len(m.dark) > 0})
+}
+
+// load orders a look at the configuration; ws are the commands that wait for it.
+func (m *Machine) load(ws ...waiter) {
+	m.waiting = append(m.waiting, ws...)
+	if m.loading {
+		m.reload = true
+		return
+	}
+	if m.conf == nil || m.ending != alive {
+		return
+	}
+	if !m.listed && !m.settling { // who would be removed is not known before it is known who runs
+		m.reload = true
+		return
+	}
+	m.loading, m.reload = true, false
+	m.asking, m.waiting = m.waiting, nil
+	m.do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Now: true,
+		Force: len(m.asking) > 0})
+}
+
+// glance is the patrol's look at the configuration, for when the watch has missed something. Nobody has waited until
+// the file was left alone, so what it sees is loaded only if the patrol before saw the same.
+func (m *Machine) glance() {
+	if m.loading || m.conf == nil || m.ending != alive || !m.listed {
+		return
+	}
+	m.loading = true
+	m.do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Sighted: m.sighted})
+}
+
+// record returns the record of an agent, making it where it is new.
+func (m *Machine) record(now time.Time, name string) *record {
+	if a, ok := m.agents[name]; ok {
+		return a
+	}
+	a := &record{name: name}
+	m.agents[name] = a
+	at, _ := slices.BinarySearchFunc(m.order, name, func(a *record, name string) int {
+		return strings.Compare(a.name, name)
+	})
+	m.order = slices.Insert(m.order, at, a)
+	m.after, m.named = nil, nil
+	m.set(now, a, city.Waiting, "not looked at yet", time.Time{})
+	return a
+}
+
+// gone reports that nothing is left of an agent that is not wanted: it is no longer shown, but remembered until a
+// look has shown that its last session is forgotten by the provider too.
+func (a *record) gone() bool { return a.unwanted() && !a.alive && a.op == opNone }
+
+// set moves an agent to a state (L14: with a reason, a since, and an until where there is one).
+func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {
+	if a.state == s && a.reason == reason && a.until.Equal(until) {
+		return
+	}
+	if a.state != s {
+		a.since = now
+	}
+	a.state, a.reason, a.until = s, reason, until
+	m.changed = true
+}
+
+// decided keeps a decision for `why`.
+func (m *Machine) decided(now time.Time, a *record, what, why string) {
+	m.decidedOn(now, &a.decisions, what, why)
+}
+
+func (m *Machine) decidedOn(now time.Time, kept *[]city.Decision, what, why string) {
+	if len(*kept) == city.MaxDecisions {
+		*kept = slices.Delete(*kept, 0, 1)
+	}
+	*kept = append(*kept, city.Decision{At: now, What: what, Why: why})
+	m.changed = true
+}
+
+func orDefault(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}

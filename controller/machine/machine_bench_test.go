@@ -1,0 +1,71 @@
+package machine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/session"
+)
+
+// BenchmarkPatrol is W10: one patrol of a city at rest, the look at reality included. Aim: 200 µs and no allocation at
+// 1,000 agents.
+func BenchmarkPatrol(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld()
+			names := make([]string, n)
+			for i := range names {
+				names[i] = fmt.Sprintf("agent-%04d", i)
+			}
+			w.declare(names...)
+			w.advance(time.Minute)
+			look := w.list(effect.List{}).(effect.Listed)
+			m := w.m
+			b.ReportAllocs()
+			for b.Loop() {
+				w.now = w.now.Add(time.Second)
+				for _, f := range m.Step(w.now, effect.Tick{}) {
+					if l, ok := f.(effect.List); ok {
+						look.Turn = l.Turn
+					}
+				}
+				m.loading = false
+				m.Step(w.now, look)
+			}
+		})
+	}
+}
+
+// BenchmarkDeath is the machine's share of a replacement: a death in a city of 1,000, to the order to start.
+func BenchmarkDeath(b *testing.B) {
+	w := newWorld()
+	names := make([]string, 1000)
+	for i := range names {
+		names[i] = fmt.Sprintf("agent-%04d:max=0", i)
+	}
+	w.declare(names...)
+	w.advance(time.Minute)
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		s := w.alive[fmt.Sprintf("agent-%04d", i%1000)]
+		i++
+		w.now = w.now.Add(time.Hour)
+		started := false
+		for _, f := range w.m.Step(w.now, effect.Exited{Exit: session.Exit{Agent: s.Agent, ID: s.ID,
+			Code: 1, At: w.now, Uptime: time.Hour}}) {
+			if f, ok := f.(effect.Start); ok {
+				started = true
+				b.StopTimer()
+				w.m.Step(w.now, effect.Captured{Agent: s.Agent, ID: s.ID})
+				w.m.Step(w.now, w.start(f.Want))
+				b.StartTimer()
+			}
+		}
+		if !started {
+			b.Fatal("not started again")
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package machine
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+func (w *world) told(kind string) int {
+	n := 0
+	for _, e := range w.events {
+		if e.Type == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// A restart of an agent that is suspended while it stops is refused, not forgotten.
+func TestRestartOvertakenByStopIsAnswered(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	w.stuck["agent:a"] = true
+	w.command(1, city.Restart{Agent: "a"})
+	w.command(2, city.Stop{Agent: "a"})
+	clear(w.stuck)
+	w.Step(effect.Stopped{Agent: "a"})
+	if a, ok := w.answers[1]; !ok || a.Err == nil || a.Err.Code != city.Conflict {
+		t.Errorf("the restart was answered with %v", a)
+	}
+	if a, ok := w.answers[2]; !ok || a.Err != nil {
+		t.Errorf("the stop was answered with %v", a)
+	}
+}
+
+// A crash whose output is still being kept is on record before the controller goes.
+func TestLeavingTellsOfACrash(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.Step(effect.Shutdown{Leave: true})
+	if n := w.told(events.AgentCrashed); n != 1 {
+		t.Errorf("%d crashes on record", n)
+	}
+}
+
+// A stop that finds a crash being captured ends as soon as that is done, not at the next patrol.
+func TestStopDoesNotStallOnACapture(t *testing.T) {
+	w := newWorld()
+	w.declare("a:restart=never")
+	w.advance(time.Second)
+	w.stuck["capture:a:s1"] = true
+	w.die("a", 3, "")
+	w.Step(effect.Shutdown{})
+	clear(w.stuck)
+	w.Step(effect.Wake{})
+	if w.m.ending != ended {
+		t.Error("not ended though nothing is in flight")
+	}
+}
+
+// A look that fails does not end a city whose stops are in flight; it is tried again (S14).
+func TestOneFailedLookDoesNotEndTheCity(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Second)
+	w.stuck["agent:a"] = true
+	w.blind = "too many open files"
+	w.Step(effect.Shutdown{})
+	if w.m.ending == ended {
+		t.Fatal("ended while the stop of a was in flight")
+	}
+	clear(w.stuck)
+	w.Step(effect.Wake{})
+	if w.m.ending == ended {
+		t.Fatal("ended though nobody knows whether a runs")
+	}
+	w.blind = ""
+	w.advance(2 * stopRetry)
+	if w.m.ending != ended {
+		t.Error("not ended though an empty city can be seen")
+	}
+}
+
+// Who asked for the end of a city that does not end hears so.
+func TestGivingUpIsAnError(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(0)
+	w.stuck["agent:a"] = true
+	w.command(1, city.Shutdown{})
+	for _, f := range w.m.GiveUpAgents(w.now) {
+		if r, ok := f.(effect.Record); ok && len(r.Answers) == 1 && r.Answers[0].Err != nil {
+			return
+		}
+	}
+	t.Error("the shutdown was not answered with an error")
+}
+
+// An end that was asked for is no crash: neither of a start that was cut short, nor of a stop that was given up.
+func TestAskedEndsAreNoCrashes(t *testing.T) {
+	w := newWorld()
+	w.declare("a:restart=never")
+	w.stuck["agent:a"] = true
+	w.advance(0)
+	w.feed(effect.Command{ID: 1, Cmd: city.Restart{Agent: "a"}})
+	w.pending = nil
+	w.Step(effect.Exited{Exit: session.Exit{Agent: "a", ID: "s9", Code: -1, Signal: "SIGKILL",
+		Asked: true, At: w.now}})
+	clear(w.stuck)
+	w.Step(effect.Started{Agent: "a", Err: context.Canceled})
+	w.advance(time.Minute)
+	if a, ok := w.answers[1]; !ok || a.Err != nil || w.alive["a"] == nil {
+		t.Errorf("the restart was answered with %v", a)
+	}
+
+	w.stuck["agent:a"] = true
+	w.feed(effect.Command{ID: 2, Cmd: city.Restart{Agent: "a"}})
+	w.pending = nil
+	clear(w.stuck)
+	w.Step(effect.Stopped{Agent: "a", Err: context.DeadlineExceeded})
+	id := w.alive["a"].ID
+	delete(w.alive, "a")
+	w.Step(effect.Exited{Exit: session.Exit{Agent: "a", ID: id, Code: -1, Signal: "SIGINT",
+		Asked: true, At: w.now}})
+	if n := w.told(events.AgentCrashed); n != 0 {
+		t.Errorf("%d crashes on record", n)
+	}
+}
+
+// What a failing start says is what the operator reads, in the quarantine too (L14).
+func TestQuarantineOfAFailingStartSaysWhy(t *testing.T) {
+	w := newWorld()
+	w.declare("a:max=1")
+	w.fails["a"] = `session_setup "false" failed with exit 1`
+	w.advance(time.Minute)
+	if got := w.show(); !slices.Contains(got,
+		`a is quarantined: crashed 2× in 0s, the last: start failed: session_setup "false" failed with exit 1 (until 1h0m0s)`) {
+		t.Errorf("shown: %q", got)
+	}
+}
+
+// An agent's wish to be restarted is granted whatever its policy says of deaths.
+func TestRequestedRestartHappensOnce(t *testing.T) {
+	for _, policy := range []string{"always", "on-failure", "never"} {
+		w := newWorld()
+		w.declare("a:restart=" + policy)
+		w.advance(time.Second)
+		w.command(1, city.RequestRestart{Agent: "a"})
+		w.advance(time.Minute)
+		if w.alive["a"] == nil || w.seq != 2 {
+			t.Errorf("%s: started %d times, %v", policy, w.seq, w.show())
+		}
+	}
+}
+
+// An unacknowledged end under a name of before is let go; it neither ends the life of now nor counts again (L11).
+func TestAnOldEndUnderAnotherName(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Second)
+	old := *w.alive["a"]
+	old.Name, old.ID, old.Alive = "earlier-a", "s0", false
+	old.Exit = &session.Exit{Name: old.Name, Agent: "a", ID: "s0", Code: 3, At: w.now}
+	w.dead["s0"] = old
+	w.advance(time.Minute)
+	if w.seq != 1 || w.told(events.AgentCrashed) != 0 || len(w.dead) != 0 {
+		t.Errorf("started %d times, %d crashes, unacknowledged: %v", w.seq,
+			w.told(events.AgentCrashed), w.dead)
+	}
+}
+
+// Somebody who attached after the newest look is not thrown out by an edit (L6).
+func TestAnEditLooksForViewersFirst(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(10 * time.Second) // the next patrol is far
+	w.alive["a"].Attached = 1
+	w.declare("a:command=new")
+	if w.seq != 1 {
+		t.Fatalf("restarted under a viewer's hands: %v", w.show())
+	}
+	w.alive["a"].Attached = 0
+	w.advance(time.Minute)
+	if w.seq != 2 {
+		t.Errorf("not restarted when the viewer was gone: %v", w.show())
+	}
+}
+
+// A look that failed late, when a newer one has been answered, is no word of anybody: who runs goes on (L11).
+func TestALateFailureEndsNobody(t *testing.T) {
+	w := newWorld()
+	w.declare("a")
+	w.advance(time.Second)
+	w.Step(effect.ListedLate{Turn: w.m.turn, Provider: w.alive["a"].Provider,
+		Err: context.DeadlineExceeded})
+	w.advance(time.Minute)
+	if n := w.told(events.AgentStarted); n != 1 {
+		t.Errorf("it was started %d times", n)
+	}
+	if n := w.told(events.AgentCrashed) + w.told(events.AgentStopped); n != 0 {
+		t.Errorf("%d ends are on record", n)
+	}
+}

@@ -1,0 +1,75 @@
+package machine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/session"
+)
+
+// What is shown changes by steps that can be seen, and no sooner.
+func TestFiguresChangeInSteps(t *testing.T) {
+	w := newWorld()
+	w.m.gauge.able = true
+	w.declare("a")
+	w.advance(0)
+	u := session.Usage{CPU: 0, RSS: 10_000_000, Procs: 1}
+	for i, c := range []struct {
+		cpu     time.Duration // more than before
+		rss     int64
+		changes bool
+	}{
+		{0, 0, true},
+		{0, 0, false},
+		{4 * time.Millisecond, 0, false}, // of 10 s: 0.04 %
+		{6 * time.Millisecond, 0, true},
+		{9 * time.Millisecond, 99_999, false},
+		{9 * time.Millisecond, 1, true},
+		{time.Second, 0, true},
+	} {
+		u.CPU, u.RSS = u.CPU+c.cpu, u.RSS+c.rss
+		w.uses = map[string]session.Usage{"a": u}
+		w.now = w.now.Add(10 * time.Second)
+		w.m.changed = false
+		w.Step(effect.Watched{})
+		if w.m.changed != c.changes {
+			t.Errorf("sample %d, %+v: shown anew: %t, want %t: %+v", i, u, w.m.changed, c.changes,
+				w.m.agents["a"].usage())
+		}
+	}
+	if got := w.m.agents["a"].usage().CPU; got != 10 {
+		t.Errorf("a second of ten is %v %%", got)
+	}
+}
+
+// BenchmarkMeasured is a sample of a city at rest. Aim: no allocation.
+func BenchmarkMeasured(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld()
+			w.uses = map[string]session.Usage{}
+			names := make([]string, n)
+			for i := range names {
+				names[i] = fmt.Sprintf("agent-%04d", i)
+				w.uses[names[i]] = session.Usage{CPU: time.Second, RSS: 5 << 20, Procs: 2}
+			}
+			w.m.gauge.able = true
+			w.declare(names...)
+			w.advance(time.Minute)
+			w.m.measured(w.measure().(effect.Measured))
+			in := w.measure().(effect.Measured)
+			w.m.changed = false
+			b.ReportAllocs()
+			for b.Loop() {
+				w.now = w.now.Add(30 * time.Second)
+				in.At = w.now
+				w.m.Step(w.now, in)
+			}
+			if w.m.changed {
+				b.Fatal("something was shown anew")
+			}
+		})
+	}
+}

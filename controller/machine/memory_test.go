@@ -1,0 +1,74 @@
+package machine
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/memory"
+	"gcity/restart"
+)
+
+// Whatever the clock was when the file was written, no agent waits longer than it can have to, and nothing lies ahead
+// that has happened (L13). What was written is what is read.
+func FuzzMemory(f *testing.F) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, ahead := range []time.Duration{-time.Hour, 0, time.Minute, 3 * 24 * time.Hour, 1 << 62} {
+		content, err := json.Marshal(memory.HistoriesFile[map[string]effect.Memo]{
+			Version: memory.MemoryVersion, City: "/app", Agents: map[string]effect.Memo{
+				"a": {Fingerprint: want("a").Spec.Fingerprint.Sum, State: city.Quarantined,
+					Until: at.Add(ahead), Since: at.Add(ahead), Why: "x",
+					History: restart.History{Crashes: []time.Time{at.Add(ahead), at,
+						at.Add(-time.Minute)}, Streak: 3}, End: "s1"},
+				"b": {Fingerprint: want("b").Spec.Fingerprint.Sum, State: city.Backoff,
+					Until: at.Add(ahead), History: restart.History{Streak: -1}},
+			}})
+		if err != nil {
+			continue // a year that JSON does not know
+		}
+		f.Add(content)
+	}
+	f.Add([]byte(`{"version":1,"city":"/app","agents":null}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		all, err := memory.DecodeHistories(content, "/app")
+		if err != nil {
+			return
+		}
+		w := newWorld()
+		w.onDisk = true
+		w.m.keeper.recalled = all
+		w.declare("a", "b")
+		for _, a := range w.m.order {
+			if a.notBefore.Sub(w.now) > time.Hour || a.hold == city.Backoff &&
+				a.notBefore.Sub(w.now) > 33*time.Second {
+				t.Errorf("%s waits until %s, now is %s", a.name, a.notBefore, w.now)
+			}
+			if a.since.After(w.now) || len(a.history.Crashes) > a.want.Policy.MaxRestarts ||
+				a.history.Streak < 0 {
+				t.Errorf("%s since %s: %+v", a.name, a.since, a.history)
+			}
+			for _, c := range a.history.Crashes {
+				if c.After(w.now) || w.now.Sub(c) >= time.Hour {
+					t.Errorf("%s has crashed at %s, now is %s", a.name, c, w.now)
+				}
+			}
+		}
+		agents, err := w.m.memory()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := map[string]effect.Memo{}
+		if err := json.Unmarshal(agents, &again); err != nil {
+			t.Fatal(err)
+		}
+		w.m.keeper.recalled = again
+		w.m.recall(w.now)
+		for _, a := range w.m.order {
+			if !a.blank() && a.notBefore.After(w.now) && !a.asKept() {
+				t.Errorf("%s is %+v, written as %+v", a.name, a.history, a.kept)
+			}
+		}
+	})
+}

@@ -1,0 +1,303 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// observed compares what runs with what was believed to run. What the machine did to an agent after the look was
+// ordered is newer than the look, and wins.
+func (m *Machine) observed(now time.Time, in effect.Listed) {
+	m.listing = false
+	unknown, partly := effect.Partly(in.Err)
+	first := !m.listed
+	m.listed = m.listed || in.Err == nil || partly
+	if m.relist { // only now: one look alone is the first that shows sessions
+		m.relist = false
+		m.look()
+	}
+	if in.Err != nil && !partly {
+		m.note(&m.unlisted, "sessions cannot be listed: "+in.Err.Error())
+		if !m.listed {
+			m.refuseAll(m.waiting, city.Unavailable, m.unlisted)
+			for _, w := range m.waiting {
+				delete(m.confirms, w.id)
+			}
+			m.waiting = nil
+		}
+		if m.ending == stopAgents {
+			m.relook = now.Add(stopRetry)
+		}
+		return
+	}
+	lit := m.enlighten(first, unknown)
+	if in.Past != nil {
+		m.past = in.Past.Recorded // a session may be shown later than in the first look
+		m.inheritEnds(now, in.Past, in.Sessions)
+	}
+	for i := range in.Sessions {
+		m.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn})
+	}
+	m.lit(now, first, lit)
+	m.miss(now, in.Turn, func(*record) bool { return true })
+	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
+		if a.seen == m.turn || !a.gone() || a.queued > 0 || len(a.typing) > 0 ||
+			a.opTurn > in.Turn || a.remembered(now) {
+			return false
+		}
+		delete(m.agents, a.name)
+		m.after, m.named = nil, nil
+		return true
+	})
+	m.decideAll(now)
+	if !partly {
+		m.seenEmpty(now, in.Turn)
+	} else if m.ending == stopAgents {
+		m.relook = now.Add(stopRetry)
+	}
+}
+
+// enlighten takes down who did not answer. A provider that answered once has no session that this controller does
+// not know of: nobody else starts any. lit: now all have, and not all had.
+func (m *Machine) enlighten(first bool, unknown map[string]error) (lit bool) {
+	before := m.unknown
+	m.unknown = maps.Clone(unknown)
+	for name, err := range m.unknown {
+		if !effect.IsLate(err) {
+			continue
+		}
+		m.awaited++
+		if was := before[name]; was != nil { // it has failed before, and has not done better yet
+			m.unknown[name] = was
+		}
+	}
+	m.noteUnknown()
+	if first {
+		m.dark = map[string]bool{}
+		for name := range unknown {
+			m.dark[name] = true
+		}
+	}
+	was := len(m.dark)
+	maps.DeleteFunc(m.dark, func(name string, _ bool) bool { return unknown[name] == nil })
+	return was > 0 && len(m.dark) == 0
+}
+
+// noteUnknown shows who did not answer. Those that are late may still.
+func (m *Machine) noteUnknown() {
+	failed := &session.Partial{Unknown: maps.Clone(m.unknown)}
+	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
+	problem := ""
+	if len(failed.Unknown) > 0 {
+		problem = "some sessions cannot be listed: " + failed.Error()
+	}
+	m.note(&m.unlisted, problem)
+}
+
+// lit does what had to wait until it was known who runs.
+func (m *Machine) lit(now time.Time, first, lit bool) {
+	if lit { // what was guessed from who was found running was guessed too soon
+		for _, p := range m.poolOrder {
+			p.settled, p.placed = p.settled && p.good, false
+		}
+	}
+	if first || lit {
+		m.sizePools(now)
+		if m.reload {
+			m.load()
+		}
+	}
+}
+
+// caughtUp takes the answer of a provider that was late, as a look of its own at the turn in which it was ordered.
+func (m *Machine) caughtUp(now time.Time, in effect.ListedLate) {
+	m.awaited--
+	lit := false
+	_, waits := m.unknown[in.Provider]
+	switch {
+	case in.Err != nil && !waits: // a newer look has had its answer: this one tells of nobody
+		return
+	case in.Err != nil:
+		m.unknown[in.Provider] = in.Err
+	default:
+		delete(m.unknown, in.Provider)
+		lit = m.dark[in.Provider] && len(m.dark) == 1
+		delete(m.dark, in.Provider)
+	}
+	m.noteUnknown()
+	if in.Past != nil {
+		m.past = in.Past.Recorded
+	}
+	for i := range in.Sessions {
+		m.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn, rest: true})
+	}
+	m.lit(now, false, lit)
+	m.miss(now, in.Turn, func(a *record) bool {
+		return a.life.Provider == in.Provider || a.unsure && a.want != nil &&
+			a.want.Spec.Provider == in.Provider
+	})
+	m.decideAll(now)
+	switch {
+	case m.ending != stopAgents:
+	case len(m.unknown) == 0:
+		m.seenEmpty(now, in.Turn)
+	default:
+		m.relook = now.Add(stopRetry)
+	}
+}
+
+// miss deals with those of some agents of whom a look has shown nothing.
+func (m *Machine) miss(now time.Time, turn uint64, of func(*record) bool) {
+	for _, a := range m.order {
+		if a.seen == m.turn || a.op != opNone || a.opTurn > turn || !of(a) {
+			continue
+		}
+		var untold error
+		if a.alive {
+			untold = m.unknown[a.life.Provider]
+		}
+		if a.hazy = untold != nil && !effect.IsLate(untold); untold != nil ||
+			a.unsure && a.unknownIn(m.unknown) {
+			continue
+		}
+		a.unsure = false
+		if a.alive {
+			m.died(now, a, session.Exit{
+				Name: a.life.Name, Agent: a.name, ID: a.life.ID, Code: -1, Lost: true, At: now,
+				Uptime: now.Sub(a.life.Started),
+			})
+		}
+	}
+}
+
+// inTheDark says why an agent must not be started: it may run where nobody has been able to look so far (L11). ""
+// = it does not.
+func (m *Machine) inTheDark(a *record) string {
+	if a.met || len(m.dark) == 0 {
+		return ""
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(m.dark)), ", ")
+	return "waits until the sessions of " + names + " can be listed, since it may run there"
+}
+
+// unknownIn reports that whoever was to run an agent last did not answer.
+func (a *record) unknownIn(unknown map[string]error) bool {
+	return unknown[a.life.Provider] != nil || a.want != nil && unknown[a.want.Spec.Provider] != nil
+}
+
+// remembered reports that a surplus member's crashes still count: a pool that grows again must not forget them.
+func (a *record) remembered(now time.Time) bool {
+	return a.want != nil && (now.Before(a.notBefore) ||
+		a.history.Within(now, a.want.Policy.Window) > 0)
+}
+
+// sight is a look of which a session is shown.
+type sight struct {
+	turn uint64 // in which it was ordered
+	rest bool   // the other providers' sessions were shown before
+}
+
+// see takes one session of a look.
+func (m *Machine) see(now time.Time, s *session.Status, past *effect.Inherited, of sight) {
+	turn := of.turn
+	a, known := m.agents[s.Agent]
+	if !known {
+		if !s.Alive && s.Exit == nil {
+			return
+		}
+		a = m.record(now, s.Agent)
+		m.member(a)
+	}
+	twice := a.seen == m.turn || of.rest && a.life.Provider != s.Provider && a.op == opNone &&
+		a.opTurn <= turn
+	if known && twice && s.Alive && a.alive && a.life.ID != s.ID {
+		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
+		m.do(effect.Kill{Agent: a.name, Session: s.Name})
+		return
+	}
+	a.seen = m.turn
+	if a.op != opNone || a.opTurn > turn {
+		return
+	}
+	a.unsure, a.hazy, a.looked, a.fresh = false, false, turn, now
+	switch {
+	case s.Alive:
+		m.seeAlive(now, a, s)
+	case s.ID == a.lastEnd:
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); turn > a.ackTurn &&
+			!slices.Contains(a.acks, f) {
+			a.acks = append(a.acks, f)
+		}
+	case s.Exit != nil && a.alive && a.life.ID != s.ID: // of an earlier life, under another name
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
+			a.acks, f) {
+			a.acks = append(a.acks, f)
+			if past.Lacks(s.ID) {
+				m.tellLateEnd(a, s.Exit)
+			}
+		}
+	case s.Exit != nil && s.Exit.Asked:
+		// the result of the stop did not say so, or a start was cut short
+		untold := past.Lacks(s.ID) || past == nil && (a.canceled || a.alive)
+		a.life, a.alive = *s, false
+		m.ended(now, a, s.ID)
+		if untold {
+			m.tellLateEnd(a, s.Exit)
+		}
+	case s.Exit != nil:
+		a.life = *s
+		m.died(now, a, *s.Exit)
+	}
+}
+
+// tellLateEnd records the end of a life that only a look shows: it was stopped, or ended before the present one
+// began.
+func (m *Machine) tellLateEnd(a *record, x *session.Exit) {
+	if a.called() {
+		return
+	}
+	e := events.Event{Type: events.AgentStopped, Message: "stopped", Payload: exitPayload(*x)}
+	if !x.Asked {
+		e.Message = deathOf(x).String() + ", before the present session began"
+	}
+	if !x.Asked && !x.Lost && x.Code != 0 {
+		e.Type = events.AgentCrashed
+	}
+	m.tellEnd(a, *x, e)
+}
+
+func (m *Machine) seeAlive(now time.Time, a *record, s *session.Status) {
+	a.met = true
+	if !a.alive || a.life.ID != s.ID {
+		a.alive, a.ready, a.drain = true, s.Ready, nil
+		a.notBefore, a.hold, a.holdWhy = time.Time{}, "", "" // what it waited for has come
+		a.because = "adopted: it ran already when this controller began"
+		if s.Ready {
+			m.set(now, a, city.Running, a.because, time.Time{})
+			a.since = s.Started
+		}
+		m.decided(now, a, "adopt", orDefault(numbered(s.PID, "pid %d"), "it")+
+			" was running already")
+		a.life = *s
+		m.resumeDrain(now, a)
+	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen ||
+		!a.life.Silent.Equal(s.Silent) || !a.life.Activity.Equal(s.Activity) {
+		m.changed = true
+	}
+	a.heard(now, s, a.life.ID != s.ID)
+	marks := a.life.Drain
+	a.life = *s
+	if a.marking || a.markTurn > a.looked { // the look is older than the marks
+		a.life.Drain = marks
+	} else if a.drain != nil && s.Drain.Acked && !a.drain.acked {
+		a.drain.acked, m.changed = true, true
+	}
+}

@@ -1,0 +1,55 @@
+package machine
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// A pool that has no check shows the work that was counted for it.
+func TestCountedPoolsShowTheirCount(t *testing.T) {
+	w := newWorld()
+	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("crew:pool=0-8,nocheck")
+	w.advance(time.Second)
+	shown := func() city.Check { return w.m.Snapshot(w.now).Pools[0].Check }
+	if c := shown(); c.Good != nil {
+		t.Errorf("before it is counted: %+v", c)
+	}
+	for _, n := range []int{4, 0} {
+		w.m.changed = false
+		w.Step(effect.WorkCounted{Work: city.Work{Open: 9, Pools: map[string]int{"crew": n}}})
+		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) || !w.m.changed {
+			t.Errorf("of %d: %+v, drawn anew: %t", n, c, w.m.changed)
+		}
+	}
+}
+
+// A pool that follows work says why it does not, while nobody can count that: its store is asked, and no check.
+func TestUncountedPoolsSayWhy(t *testing.T) {
+	w := newWorld()
+	if err := w.automate([]string{"a", "gate=manual"}); err != nil {
+		t.Fatal(err)
+	}
+	w.declare("crew:pool=2-8,nocheck")
+	w.advance(time.Second)
+	reason := func() string { return w.m.Snapshot(w.now).Pools[0].Reason }
+	if got := reason(); got != "the minimum: its work has not been counted yet" {
+		t.Errorf("at first: %s", got)
+	}
+	w.m.changed = false
+	w.Step(effect.WorkCounted{Unknown: true, Err: errors.New("beads.db: permission denied")})
+	if got := reason(); got != "the minimum: work cannot be counted: beads.db: permission denied" ||
+		!w.m.changed {
+		t.Errorf("while its store cannot be read: %s, drawn anew: %t", got, w.m.changed)
+	}
+	w.Step(effect.WorkCounted{Work: city.Work{Open: 3, Pools: map[string]int{"crew": 3}}})
+	if got := reason(); got != "3 open for it" {
+		t.Errorf("when it can: %s", got)
+	}
+}

@@ -1,0 +1,36 @@
+package machine
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"gcity/controller/effect"
+)
+
+// A look for backups that are due is ordered every ten minutes, one at a time, and a failure is shown until one
+// succeeds.
+func TestBackUp(t *testing.T) {
+	m := newMachine()
+	m.conf = &effect.Configuration{Backups: true}
+	now := time.Now()
+	orders := func() (n int) {
+		m.out = nil
+		m.backUp(now)
+		return len(m.out)
+	}
+	if orders() != 1 || orders() != 0 {
+		t.Error("a look is not ordered once")
+	}
+	m.Step(now, effect.BackedUp{Err: errors.New("the disk is full")})
+	if m.work.unbacked != "work cannot be backed up: the disk is full" || orders() != 0 {
+		t.Error(m.work.unbacked)
+	}
+	if now = now.Add(backupLook); orders() != 1 {
+		t.Error("it is not tried again")
+	}
+	m.Step(now, effect.BackedUp{})
+	if m.work.unbacked != "" {
+		t.Error(m.work.unbacked)
+	}
+}

@@ -1,0 +1,145 @@
+package machine
+
+import (
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// op is what is in flight for an agent.
+type op int
+
+const (
+	opNone op = iota
+	opStart
+	opStop
+)
+
+// record is one agent: wanted, or found.
+type record struct {
+	command string // of want, as it is shown
+	name    string
+	want    *agent.Want // nil: an orphan
+	pool    *poolRecord // nil: it is in none
+	life    session.Status
+	alive   bool // life is believed to live
+	ready   bool
+
+	state  city.State
+	reason string
+	since  time.Time
+	until  time.Time
+
+	op       op
+	opTurn   uint64 // turn in which op last changed: older observations are stale
+	unsure   bool   // a start was cut short: look before acting
+	canceled bool
+	asking   *session.Status // of a start under way: its program asks somebody at its terminal
+	early    *session.Exit   // an end that came before its start's result
+	stopFrom time.Time       // a stop that failed is tried again from then on
+	// the newest look could not tell of it: who holds its session did not answer
+	hazy     bool
+	met      bool      // this controller has seen it live
+	seen     uint64    // turn of the newest look that showed a session of it
+	looked   uint64    // turn in which that look was ordered
+	fresh    time.Time // when it came back
+	idleAt   time.Time // when it will have been silent for too long; zero = never
+	stopping cause     // why the stop in flight was ordered
+	intent   cause     // what has been asked for and is not done yet
+	because  string    // why the next start happens, for its reason
+
+	// when it has printed something last, as far as it was looked at; zero = nobody can tell
+	spoke   time.Time
+	task    string // that is in progress, as of taskAt
+	gate    string // that task awaits, as of taskAt
+	taskAt  time.Time
+	stuck   *city.Stuck // it has work and is silent; nil: not
+	stuckAt time.Time   // when it will be; zero = never
+	summon  *summons    // the beat that it is to judge; nil: it is no triage, or has nothing to do
+	served  string      // the beat that it was started for last
+	unfit   string      // why it could not be
+
+	drain    *drain // told to finish; nil: not
+	marking  bool   // a mark is in flight
+	markTurn uint64 // turn in which the marks last changed
+	markFrom time.Time
+	unmarked bool // its provider keeps no marks
+
+	needs           []string // names of those it depends on; kept when it is no longer declared
+	wasUp, wasThere bool     // as of the last ripple
+
+	history   restart.History
+	kept      *effect.Memo // what was written of it last; nil = nothing
+	notBefore time.Time    // of the next start
+	hold      city.State
+	holdWhy   string
+	struck    int // crashes that led to the quarantine it is in
+	lacks     lack
+	left      bool // it ended and its policy leaves it
+	final     bool // and so does the operator who drained it
+	restarts  int
+	fell      bool // it ended by itself, or for its silence, since it was last started
+	exit      *city.Exit
+	lastEnd   string // id of the newest life whose end was handled
+	drift     []string
+	// why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
+	barred string
+	sample sample // of what its processes take
+
+	endFiles bool                 // the start in flight keeps files of ends
+	queued   int                  // events in the machine's queue
+	acks     []effect.Acknowledge // ends to acknowledge
+	ackTurn  uint64               // turn in which the last ones went out
+
+	typing  []typing // oldest first; the first is in flight
+	out     *outbox  // texts on their way into it; nil: none
+	waiters []waiter
+
+	decisions []city.Decision
+}
+
+// cause says why a session is stopped, and what follows.
+type cause struct {
+	kind     causeKind
+	why      string
+	finished bool // of an operator's drain: the agent has done what it was told to
+	final    bool // of such a drain: no new session is to begin
+}
+
+type causeKind int
+
+const (
+	causeNone causeKind = iota
+	causeRestart
+	causeKill
+	causeRequest // the agent's own
+	causeBeat    // of a triage: its beat is over
+	causeWatch   // a watchdog wants it
+	causeFellow  // one that shares its fate crashed
+	causeDrained
+	causeIdle
+	causeDrift
+	causeSuspend
+	causeOrphan
+	causeEnd // the city ends
+)
+
+// typing is what a terminal takes, one thing at a time.
+type typing struct {
+	id   uint64 // of the command; 0 = it has been answered
+	cmd  city.Command
+	text *delivery // instead of these
+}
+
+// waiter is a command that is answered when its agent, or the configuration, gets where it wants it.
+type waiter struct {
+	id   uint64
+	verb string
+}
+
+// obscure reports that what is known of a living agent is not fresh: its provider or its holder does not answer.
+func (a *record) obscure() bool { return a.hazy || !a.life.Silent.IsZero() }

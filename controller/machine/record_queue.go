@@ -1,0 +1,124 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// outputWait is how long the event of a crash waits for the output of the crashed life, whatever becomes of the
+// capture.
+const outputWait = effect.CaptureLimit + time.Second
+
+// queuedRecord is an event of a decision that waits for its turn in the log.
+type queuedRecord struct {
+	effect.Record
+	agent *record       // nil: the event is not about an agent
+	end   *session.Exit // the end of a life that the event records; nil: it records none
+	// id of the life whose output the event waits for; "" = it waits only for those before it
+	output string
+	by     time.Time // when it stops waiting for output
+}
+
+// tell records an event about an agent.
+func (m *Machine) tell(a *record, e events.Event, answers ...effect.Answer) {
+	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
+}
+
+// tellEnd records the end of a life, unless a predecessor has.
+func (m *Machine) tellEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
+	if m.past[x.ID] {
+		return
+	}
+	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a, end: &x})
+}
+
+// tellCrash records the end of a life as a crash, with its last output.
+func (m *Machine) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
+	m.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
+		by: now.Add(outputWait)})
+	m.late = append(m.late, effect.Capture{
+		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
+		Rows: a.want.Spec.Rows,
+	})
+}
+
+// inOrder records an event that decisions about agents may have caused. The log keeps the order of the decisions:
+// while a crash waits for its output, all that follows it waits too, also what happens to other agents.
+func (m *Machine) inOrder(q queuedRecord) {
+	if len(m.queue) == 0 && q.output == "" {
+		m.do(q.Record)
+		return
+	}
+	m.queue = append(m.queue, q)
+	if q.agent != nil {
+		q.agent.queued++
+	}
+}
+
+// releaseRecords records what waits for nothing any more. Waiting for output ends at its deadline, or at once if
+// now is zero.
+func (m *Machine) releaseRecords(now time.Time) {
+	n := 0
+	for ; n < len(m.queue); n++ {
+		q := &m.queue[n]
+		if q.output != "" && !now.IsZero() && now.Before(q.by) {
+			break
+		}
+		if q.output != "" {
+			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not kept within %s",
+				outputWait)})
+		}
+		m.do(q.Record)
+		if q.agent != nil {
+			q.agent.queued--
+		}
+	}
+	m.queue = append(m.queue[:0], m.queue[n:]...)
+	clear(m.queue[len(m.queue):cap(m.queue)])
+}
+
+// captured takes the output of a crashed life.
+func (m *Machine) captured(now time.Time, in effect.Captured) {
+	for i := range m.queue {
+		if q := &m.queue[i]; q.output == in.ID && q.agent.name == in.Agent {
+			about := map[string]any{"output": in.Tail}
+			if in.File != "" {
+				about["file"] = in.File
+			}
+			if in.Err != nil {
+				about["output_error"] = in.Err.Error()
+			}
+			q.amend(about)
+			q.output = ""
+		}
+	}
+	a, ok := m.agents[in.Agent]
+	if !ok {
+		return
+	}
+	if a.exit != nil && a.lastEnd == in.ID {
+		kept := *a.exit
+		kept.File = in.File
+		a.exit, m.changed = &kept, true
+	}
+	m.decide(now, a)
+}
+
+// amend adds to the payload of an event that is not recorded yet.
+func (q *queuedRecord) amend(more map[string]any) {
+	about := map[string]any{}
+	if json.Unmarshal(q.Event.Payload, &about) != nil {
+		return
+	}
+	for key, value := range more {
+		about[key] = value
+	}
+	q.Event.Payload = payload(about)
+}

@@ -1,0 +1,382 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// How long things may take on a text's way into an agent.
+const (
+	SendAnswer  = 2 * time.Second  // until whoever sent it hears where it has come to
+	draftLimit  = 10 * time.Minute // a draft holds a text back so long at most
+	sendLimit   = time.Hour        // whatever else does
+	SendShown   = time.Minute      // what is over is shown
+	maxSendOver = 5                // of what is over is shown
+)
+
+// heedAfter is when after its submission it is looked whether the agent has printed something since. What it
+// prints later than the last look says little about the text.
+var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
+
+// nudge takes a text. What becomes of it is decided by deliver.
+func (m *Machine) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
+	if len(c.Text) > city.MaxSend {
+		m.refuseID(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to be typed, %d "+
+			"are the most: put it in a file and send the file's name", len(c.Text), city.MaxSend))
+		return
+	}
+	if _, never := m.outlook(a); never || !a.alive && a.op == opNone && a.state == city.Failed {
+		m.refuseID(id, city.Conflict, noSession(a))
+		return
+	}
+	if a.out == nil {
+		a.out = &outbox{}
+		at, _ := slices.BinarySearchFunc(m.mail, a.name, func(a *record, name string) int {
+			return strings.Compare(a.name, name)
+		})
+		m.mail = slices.Insert(m.mail, at, a)
+	}
+	if why := a.out.room(a, len(c.Text)); why != "" {
+		m.refuseID(id, city.Unavailable, why)
+		return
+	}
+	m.sent++
+	d := &delivery{
+		id: m.sent, text: c.Text, lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
+		bytes: len(c.Text), now: c.Now,
+		stage: city.Queued, why: "it waits for its turn", since: now, came: now, asker: id,
+		answerBy: now.Add(SendAnswer),
+	}
+	d.first, _, _ = strings.Cut(c.Text, "\n")
+	d.first = strings.ToValidUTF8(d.first[:min(len(d.first), city.MaxSendShown)], "")
+	if n := len(a.out.waiting); n > 0 && !d.now {
+		d.why = a.out.waiting[n-1].why
+	}
+	a.out.queue(d, false)
+	m.changed = true
+}
+
+func noSession(a *record) string {
+	return fmt.Sprintf("agent %s has no session: it is %s (%s)", a.name, a.state, a.reason)
+}
+
+// outlook says why nothing can be typed into an agent now, "" if it can; and whether that will not change by itself.
+func (m *Machine) outlook(a *record) (why string, never bool) {
+	switch {
+	case m.ending != alive:
+		return "the city is being stopped", true
+	case a.alive && a.ready && a.op == opNone && !a.unsure:
+		return "", false
+	case a.unwanted() || a.want.Suspended != "" || a.want.Problem != "":
+		return standing(a), true
+	case a.op != opNone, a.alive, a.unsure:
+	case a.left || a.hold == city.Quarantined:
+		return standing(a), true
+	}
+	if a.op == opStart || a.state == city.Starting {
+		return "it is starting and not ready yet", false
+	}
+	return standing(a), false
+}
+
+// standing is how an agent is, as a reason.
+func standing(a *record) string {
+	if a.state == city.Backoff {
+		return "it waits to be started again: " + a.reason
+	}
+	return fmt.Sprintf("it is %s: %s", a.state, a.reason)
+}
+
+// deliver brings the texts of all agents as far as they get: whoever may be typed into is, what nothing will come
+// of is given up, and who has waited long enough for word of his text gets it. Level-triggered, as decide is.
+func (m *Machine) deliver(now time.Time) {
+	for _, a := range m.mail {
+		m.deliverTo(now, a)
+	}
+	m.mail = slices.DeleteFunc(m.mail, func(a *record) bool {
+		if done := a.out.going == nil && len(a.out.waiting)+len(a.out.over) == 0; done {
+			a.out = nil
+			return true
+		}
+		return false
+	})
+}
+
+func (m *Machine) deliverTo(now time.Time, a *record) {
+	b := a.out
+	b.over = slices.DeleteFunc(b.over, func(d *delivery) bool {
+		old := !now.Before(d.since.Add(SendShown))
+		m.changed = m.changed || old
+		return old
+	})
+	m.heed(now, a)
+	if len(b.waiting) > 0 {
+		why, never := m.outlook(a)
+		switch {
+		case never:
+			m.giveUpAll(now, a, m.codeOf(), why)
+		case why != "":
+			b.again, b.disturbed = time.Time{}, time.Time{}
+			m.holdBack(b, why)
+		case b.going != nil || len(a.typing) > 0: // the next step sees to it
+		case b.waiting[0].meantFor(a) != "":
+			m.takeBack(now, a, b.waiting[0], b.waiting[0].meantFor(a))
+		case !now.Before(b.again) || b.waiting[0].now:
+			m.typeText(now, a)
+		}
+	}
+	m.expire(now, a)
+	m.report(now, a)
+}
+
+// report gives those word of their texts who have waited long enough.
+func (m *Machine) report(now time.Time, a *record) {
+	for _, d := range a.out.all() {
+		if d.asker != 0 && !now.Before(d.answerBy) {
+			m.do(effect.Reply{Answer: effect.Answer{ID: d.asker, Receipt: receipt(a, d)}})
+			d.asker = 0
+		}
+	}
+}
+
+// codeOf is the class of a refusal for the sake of the agent, or of the whole city.
+func (m *Machine) codeOf() city.Code {
+	if m.ending != alive {
+		return city.Unavailable
+	}
+	return city.Conflict
+}
+
+func receipt(a *record, d *delivery) city.Receipt {
+	send := d.draw()
+	r := city.Receipt{Send: &send}
+	switch d.stage {
+	case city.Queued:
+		r.Message = fmt.Sprintf("queued for %s: %s; it is typed when that is over (`gcity agent "+
+			"unsend %s %d` takes it back)", a.name, d.why, a.name, d.id)
+	case city.Typing:
+		r.Message = "the terminal of agent " + a.name + " is still taking the text"
+	default:
+		r.Message = "agent " + a.name + " took the text"
+	}
+	return r
+}
+
+// holdBack says of all texts that wait why they do.
+func (m *Machine) holdBack(b *outbox, why string) {
+	for _, d := range b.waiting {
+		if d.why != why {
+			d.why, m.changed = why, true
+		}
+	}
+}
+
+// expire gives up what has waited for too long.
+func (m *Machine) expire(now time.Time, a *record) {
+	b := a.out
+	for _, d := range slices.Clone(b.waiting) {
+		switch {
+		case !d.now && !b.disturbed.IsZero() && !now.Before(d.draftEnd(b)):
+			m.giveUp(now, a, d, dropped{city.Conflict, fmt.Sprintf("%s, for %s", d.why, draftLimit),
+				effect.ActorController})
+		case !now.Before(d.came.Add(sendLimit)):
+			m.giveUp(now, a, d, dropped{city.Conflict,
+				fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.why),
+				effect.ActorController})
+		}
+	}
+}
+
+// draftEnd is when a text has been held back by drafts for too long.
+func (d *delivery) draftEnd(b *outbox) time.Time {
+	if d.came.After(b.disturbed) {
+		return d.came.Add(draftLimit)
+	}
+	return b.disturbed.Add(draftLimit)
+}
+
+// typeText lets the terminal take the first text that waits, in its turn with keys.
+func (m *Machine) typeText(now time.Time, a *record) {
+	b := a.out
+	d := b.waiting[0]
+	b.waiting = slices.Delete(b.waiting, 0, 1)
+	b.going = d
+	d.life = a.life.ID
+	if !d.held { // what was held back shows as that until it is in
+		d.stage, d.why, d.since, m.changed = city.Typing, "", now, true
+	}
+	m.enqueue(a, typing{text: d})
+}
+
+// delivered takes the result of typing a text.
+func (m *Machine) delivered(now time.Time, in effect.Sent) {
+	a, ok := m.agents[in.Agent]
+	if !ok || a.out == nil || a.out.going == nil || a.out.going.id != in.ID {
+		m.typedNext(a)
+		return
+	}
+	b := a.out
+	d := b.going
+	b.going, m.changed = nil, true
+	m.typedNext(a)
+	switch {
+	case in.Err != nil:
+		if errors.Is(in.Err, session.ErrUnsupported) {
+			m.mutes[a.life.Provider] = in.Err.Error()
+		}
+		m.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " +
+			in.Err.Error(), effect.ActorController})
+	case in.Held != "":
+		if !d.held {
+			d.held, d.stage, d.since = true, city.Queued, d.came
+		}
+		if len(d.takers) > 0 {
+			m.giveUp(now, a, d, byHand())
+			return
+		}
+		if d.moot != "" {
+			m.takeBack(now, a, d, d.moot)
+			return
+		}
+		b.queue(d, true)
+		b.again = now.Add(in.Wait)
+		if in.Disturbed && b.disturbed.IsZero() {
+			b.disturbed = now
+		}
+		m.holdBack(b, in.Held)
+	default:
+		b.again, b.disturbed = time.Time{}, time.Time{}
+		delete(m.mutes, a.life.Provider)
+		d.stage, d.why, d.since, d.output, d.text = city.Submitted, "", now, in.Output, ""
+		m.keepOver(b, d)
+		m.tooLate(a, d)
+		var answers []effect.Answer
+		if d.asker != 0 {
+			answers = []effect.Answer{{ID: d.asker, Receipt: receipt(a, d)}}
+			d.asker = 0
+		}
+		m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
+			Message: d.String() + " was typed and submitted", Payload: payload(d.payload())},
+			answers...)
+		m.typedFor(d)
+	}
+}
+
+func (m *Machine) keepOver(b *outbox, d *delivery) {
+	if len(b.over) == maxSendOver {
+		b.over = slices.Delete(b.over, 0, 1)
+	}
+	b.over = append(b.over, d)
+}
+
+// heed looks whether the agent has printed something since a text was submitted, a few times.
+func (m *Machine) heed(now time.Time, a *record) {
+	for _, d := range a.out.over {
+		if d.stage != city.Submitted || d.looks > len(heedAfter) {
+			continue
+		}
+		switch {
+		case !a.alive || a.life.ID != d.life || d.output == math.MaxUint64:
+			// it never will, or nobody can tell
+			d.looks = len(heedAfter) + 1
+		case a.life.Output > d.output:
+			d.stage, d.since, m.changed = city.Acknowledged, now, true
+		case d.looks == len(heedAfter):
+		case !now.Before(d.since.Add(heedAfter[d.looks])):
+			d.looks++
+			m.look()
+		}
+	}
+}
+
+// dropped is why a text is given up, and by whom.
+type dropped struct {
+	code  city.Code
+	why   string
+	actor string
+}
+
+// giveUp ends a text that was not typed. Whoever waits for word of it hears that, and the log in any case.
+func (m *Machine) giveUp(now time.Time, a *record, d *delivery, g dropped,
+	answers ...effect.Answer) {
+	b := a.out
+	b.waiting = slices.DeleteFunc(b.waiting, func(w *delivery) bool { return w == d })
+	if b.going == d {
+		b.going = nil
+	}
+	d.stage, d.why, d.since, d.text = city.GivenUp, g.why, now, ""
+	m.keepOver(b, d)
+	m.changed = true
+	for _, t := range d.takers {
+		answers = append(answers, t.receipt(a, 1))
+	}
+	d.takers = nil
+	if d.asker != 0 {
+		answers = append(answers, effect.Answer{ID: d.asker,
+			Err: &city.Error{Code: g.code, Message: fmt.Sprintf(
+				"the text for agent %s was given up: %s", a.name, g.why)}})
+		d.asker = 0
+	}
+	m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
+		Message: d.String() + " was given up: " + g.why, Payload: payload(d.payload())}, answers...)
+	m.typedFor(d)
+}
+
+// giveUpAll ends all texts that wait for an agent.
+func (m *Machine) giveUpAll(now time.Time, a *record, code city.Code, why string) {
+	for _, d := range slices.Clone(a.out.waiting) {
+		m.giveUp(now, a, d, dropped{code, why, effect.ActorController})
+	}
+}
+
+// giveUpMail ends all texts of a city that ends: nobody will type them.
+func (m *Machine) giveUpMail(now time.Time) {
+	for _, a := range m.mail {
+		m.giveUpAll(now, a, city.Unavailable, "the controller has ended")
+		if d := a.out.going; d != nil {
+			m.giveUp(now, a, d, dropped{city.Unavailable, "the controller has ended while it was " +
+				"being typed; it may have been", effect.ActorController})
+		}
+	}
+}
+
+// nextSend is when the texts of agents want to be looked at again; zero: only when something happens.
+func (m *Machine) nextSend(now, t time.Time) time.Time {
+	sooner := func(at time.Time) {
+		if at.After(now) && (t.IsZero() || at.Before(t)) {
+			t = at
+		}
+	}
+	for _, a := range m.mail {
+		b := a.out
+		for _, d := range b.over {
+			sooner(d.since.Add(SendShown))
+			if d.stage == city.Submitted && d.looks < len(heedAfter) {
+				sooner(d.since.Add(heedAfter[d.looks]))
+			}
+		}
+		if b.going != nil && b.going.asker != 0 {
+			sooner(b.going.answerBy)
+		}
+		for _, d := range b.waiting {
+			sooner(b.again)
+			sooner(d.came.Add(sendLimit))
+			if !b.disturbed.IsZero() && !d.now {
+				sooner(d.draftEnd(b))
+			}
+			if d.asker != 0 {
+				sooner(d.answerBy)
+			}
+		}
+	}
+	return t
+}

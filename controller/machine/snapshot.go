@@ -1,0 +1,174 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/session"
+)
+
+// Snapshot draws what an operator may see. Everything in it is a copy.
+func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
+	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
+		ShutDown: m.ending != alive && !m.left, Ending: m.drawEnding()}
+	if m.conf != nil {
+		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
+		s.Config = city.ConfigInfo{Revision: Short(m.conf.Revision), Loaded: m.loaded,
+			Rejected: m.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
+		s.Patrol.Interval = m.conf.Patrol
+		if m.held != nil {
+			s.Config.Held = &m.held.Held
+		}
+	}
+	for _, problem := range slices.Concat([]string{m.away, m.unlisted, m.work.forgot, m.work.unread,
+		m.work.unswept, m.work.odd, m.work.deaf}, m.storeProblems(), []string{
+		m.work.lost, m.work.unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
+		m.work.unreturned, m.work.unsaved, m.health, m.door.Problem, m.keeper.unread,
+		m.keeper.unkept, m.gauge.problem,
+	}) {
+		if problem != "" {
+			s.Degraded = append(s.Degraded, problem)
+		}
+	}
+	for _, a := range m.order {
+		if a.gone() {
+			continue
+		}
+		v := a.draw()
+		v.Next = m.nextFor(a)
+		v.Task, v.AwaitsGate = m.work.tasks[a.name], m.work.gated[a.name]
+		if a.out != nil {
+			for _, d := range a.out.all() {
+				v.Sends = append(v.Sends, d.draw())
+			}
+		}
+		v.Crashes = a.crashes(now, m.window())
+		s.Agents = append(s.Agents, v)
+	}
+	s.Degraded = append(s.Degraded, m.tierProblems()...)
+	s.Watchdogs = m.drawTiers(now)
+	if m.conf != nil {
+		s.Console, s.Store = m.conf.Console, m.conf.Store
+	}
+	s.Away, s.Mode = m.away, m.mode
+	s.API, s.APIToken = m.door.Address, m.door.TokenFile
+	s.Pools = m.drawPools()
+	s.CountMail(m.work.mail)
+	s.Rigs = m.drawRigs()
+	s.Automations, s.Work, s.Stranded = m.drawAutomations(), m.work.counts, m.work.stranded
+	return s
+}
+
+// warnings are those about the configuration, and about what is odd where automations are kept.
+func (m *Machine) warnings() []string {
+	found := m.work.catalog.Warnings
+	if len(found) == 0 {
+		return m.conf.Warnings
+	}
+	all := slices.Clone(m.conf.Warnings)
+	for _, p := range found {
+		all = append(all, strings.ReplaceAll(p.String(), m.conf.Dir+"/", ""))
+	}
+	return all
+}
+
+func (m *Machine) drawRigs() []city.Rig {
+	if m.conf == nil {
+		return []city.Rig{}
+	}
+	rigs := make([]city.Rig, len(m.conf.Rigs))
+	for i := range m.conf.Rigs {
+		r := &m.conf.Rigs[i]
+		rigs[i] = city.Rig{Name: r.Name, Path: r.Path, Prefix: r.Prefix, Suspended: r.Suspended,
+			Problem: r.Problem, Source: r.Source}
+		if work, known := m.work.rigs[r.Name]; known {
+			rigs[i].Work = &work
+		}
+		for _, a := range m.order {
+			if a.want == nil || a.want.Rig != r.Name || a.gone() {
+				continue
+			}
+			rigs[i].Agents++
+			if a.alive {
+				rigs[i].Running++
+			}
+		}
+	}
+	return rigs
+}
+
+func (m *Machine) window() time.Duration {
+	if m.conf == nil {
+		return 0
+	}
+	return m.conf.Window
+}
+
+// crashes are those that count: within the window, or those that led to the quarantine, which has forgotten them.
+func (a *record) crashes(now time.Time, window time.Duration) int {
+	if a.pause() == city.Quarantined {
+		return a.struck
+	}
+	return a.history.Within(now, window)
+}
+
+func (a *record) draw() city.Agent {
+	v := city.Agent{
+		Name: a.name, State: a.state, Reason: a.reason, Since: a.since,
+		Running: a.alive, Restarts: a.restarts, Exit: a.exit, Drift: a.drift,
+		Decisions: slices.Clone(a.decisions),
+	}
+	if !a.until.IsZero() {
+		until := a.until
+		v.Until = &until
+	}
+	if w := a.want; w != nil {
+		v.Description, v.Rig, v.Provider, v.Program, v.Source = w.Description, w.Rig, w.Provider,
+			w.Program, w.Source
+		v.Patched = w.Patched
+		v.Command, v.Dir, v.Declared = a.command, w.Spec.Dir, Short(w.Spec.Fingerprint.Sum)
+		v.Suspended = w.Suspended != ""
+		v.UnavailableReason = w.Problem
+		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
+	}
+	if d := a.drain; d != nil && a.alive {
+		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked, Final: d.final}
+		if !d.deadline.IsZero() {
+			deadline := d.deadline
+			v.Drain.Deadline = &deadline
+		}
+	}
+	if a.stuck != nil {
+		stuck := *a.stuck
+		v.Stuck = &stuck
+	}
+	v.Available = a.want != nil && a.want.Problem == "" && !v.Suspended
+	if !v.Available && v.UnavailableReason == "" {
+		v.UnavailableReason = a.reason
+	}
+	if a.asking != nil && !a.alive {
+		v.Running, v.PID, v.Session = true, a.asking.PID, sessionOf(a.asking)
+	}
+	if a.alive {
+		v.Provider = cmp.Or(a.life.Provider, v.Provider)
+		v.PID, v.Frozen, v.Session, v.Usage = a.life.PID, a.life.Frozen, sessionOf(&a.life),
+			a.usage()
+	}
+	return v
+}
+
+func sessionOf(life *session.Status) *city.Session {
+	s := &city.Session{
+		Name: life.Name, ID: life.ID, Started: life.Started,
+		Output:   life.Output,
+		Attached: life.Attached > 0, Viewers: life.Attached,
+	}
+	if !life.Activity.IsZero() {
+		t := life.Activity
+		s.LastActivity = &t
+	}
+	return s
+}

@@ -1,0 +1,396 @@
+package machine
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/automation"
+	"gcity/city"
+	"gcity/city/verb"
+	"gcity/controller/effect"
+	"gcity/session"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the stories' outcomes anew")
+
+// TestStories plays testdata/*.txt: a line that starts with ">" is what happened after the line above it.
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stories", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, breach := play(t, string(data))
+			for _, b := range breach {
+				t.Error(b)
+			}
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != string(data) {
+				t.Errorf("the story goes otherwise now; run with -rewrite and read the "+
+					"difference:\n%s", got)
+			}
+		})
+	}
+}
+
+func play(t *testing.T, text string) (string, []string) {
+	w := newWorld()
+	var out strings.Builder
+	for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		if strings.HasPrefix(line, ">") {
+			continue
+		}
+		out.WriteString(line + "\n")
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "#" {
+			continue
+		}
+		from := len(w.log)
+		if err := w.tell(words); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		w.hand()
+		for _, l := range w.log[from:] {
+			out.WriteString("> " + l + "\n")
+		}
+	}
+	return out.String(), w.breach
+}
+
+// tell plays one line of a story.
+func (w *world) tell(words []string) error {
+	verb, args := words[0], words[1:]
+	arg := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
+	}
+	switch verb {
+	case "declare":
+		w.declare(args...)
+	case "advance":
+		d, err := time.ParseDuration(arg(0))
+		if err != nil {
+			return err
+		}
+		w.advance(d)
+	case "exit":
+		code, err := strconv.Atoi(arg(1))
+		if err != nil {
+			return err
+		}
+		w.die(arg(0), code, "")
+	case "signal":
+		w.die(arg(0), -1, arg(1))
+	case "vanish":
+		delete(w.alive, arg(0))
+	case "silent":
+		w.lost = arg(0) == "on"
+	case "fail":
+		w.fails[arg(0)] = strings.Join(args[1:], " ")
+	case "miss": // what an agent needs to be started is not there
+		w.fails["missing "+arg(0)] = strings.Join(args[1:], " ")
+	case "unable": // a provider could not run anything, and why
+		w.fails["by "+arg(0)] = strings.Join(args[1:], " ")
+	case "stick":
+		w.stuck[arg(0)] = true
+	case "unstick":
+		delete(w.stuck, arg(0))
+		w.Step(effect.Wake{})
+	case "attach":
+		w.alive[arg(0)].Attached = 1
+	case "detach":
+		w.alive[arg(0)].Attached, w.alive[arg(0)].TypedAt = 0, w.now
+	case "write":
+		w.write(args...)
+	case "restore": // the file of the revision in force
+		w.current = w.m.conf
+		w.Step(effect.Poked{})
+	case "break":
+		w.broken = strings.Join(args, " ")
+		w.Step(effect.Poked{})
+	case "blind":
+		w.blind = strings.Join(args, " ")
+	case "dark": // a provider does not list its sessions, and why
+		w.dark = map[string]error{}
+		if len(args) > 0 {
+			w.dark[args[0]] = errors.New(strings.Join(args[1:], " "))
+		}
+	case "degraded":
+		w.log = append(w.log, w.m.Snapshot(w.now).Degraded...)
+	case "takes": // NAME, processor time so far, bytes, processes
+		w.m.gauge.able = true
+		if w.uses == nil {
+			w.uses = map[string]session.Usage{}
+		}
+		var u session.Usage
+		var err error
+		if u.CPU, err = time.ParseDuration(arg(1)); err == nil {
+			_, err = fmt.Sscan(arg(2)+" "+arg(3), &u.RSS, &u.Procs)
+		}
+		w.uses[arg(0)] = u
+		return err
+	case "forget":
+		delete(w.uses, arg(0))
+	case "watch":
+		w.Step(effect.Watched{})
+	case "usage":
+		for _, a := range w.m.Snapshot(w.now).Agents {
+			if a.Usage != nil {
+				w.log = append(w.log, fmt.Sprintf("%s takes %v %% of a processor, %d bytes, "+
+					"%d processes", a.Name, a.Usage.CPU, a.Usage.RSS, a.Usage.Procs))
+			}
+		}
+	case "history":
+		w.onDisk = arg(0) == "disk"
+	case "successor":
+		w.succeed(args...)
+	case "shutdown":
+		w.Step(effect.Shutdown{Leave: arg(0) == "leave"})
+	case "hurry":
+		w.Step(effect.Hurry{})
+	case "draft": // what a viewer has typed; or none any more
+		w.draft(arg(0), arg(1) != "off")
+	case "sends":
+		w.log = append(w.log, w.showSends()...)
+	case "prints":
+		w.alive[arg(0)].Output += 10
+	case "check":
+		w.says[arg(0)] = strings.Join(args[1:], " ")
+	case "automation":
+		return w.automate(args)
+	case "remove":
+		w.found(arg(0), nil, nil)
+	case "spoil":
+		w.found(arg(0), nil, unusable(arg(0)))
+	case "sleep": // the whole machine, or the clock is set ahead
+		d, err := time.ParseDuration(arg(0))
+		if err != nil {
+			return err
+		}
+		w.sleep(d)
+	case "late": // the results of effects of a kind
+		w.floor.trials.late[arg(0)] = true
+	case "lag": // events are handed over, but not taken
+		w.floor.trials.lag = arg(0) == "on"
+	case "arrive": // what was late
+		clear(w.floor.trials.late)
+		for len(w.floor.trials.slow) > 0 {
+			w.release(0)
+		}
+	case "deaf":
+		w.deafen(strings.Join(args, " "))
+	case "unshut":
+		w.floor.trials.unshut = strings.Join(args, " ")
+	case "forgetful":
+		w.floor.trials.unkept = strings.Join(args, " ")
+	case "condition":
+		w.floor.answer[arg(0)], _ = strconv.Atoi(arg(1))
+	case "ends":
+		code, _ := strconv.Atoi(arg(1))
+		w.finish(arg(0), code)
+	case "emit":
+		w.emit(arg(0))
+	case "norecord":
+		w.floor.refuse = strings.Join(args, " ")
+	case "store": // the city's fails from now on, and is called so often; or not any more
+		for w.floor.dead = strings.Join(args, " "); w.floor.dead != "" && !w.floor.store.Open(); {
+			w.called(false)
+		}
+	case "automations":
+		w.log = append(w.log, w.showAutomations()...)
+	case "works": // at a piece of work; or no longer
+		if w.floor.hands == nil {
+			w.floor.hands = map[string]string{}
+		}
+		if delete(w.floor.hands, arg(0)); arg(1) != "" {
+			w.floor.hands[arg(0)] = arg(1)
+		}
+	case "gate": // that an agent's work awaits; or no longer
+		w.floor.gates = map[string]string{}
+		if arg(1) != "" {
+			w.floor.gates[arg(0)] = strings.Join(args[1:], " ")
+		}
+	case "scaled-aside": // set by hand while nobody runs the city
+		n, err := strconv.Atoi(arg(1))
+		w.overrides[arg(0)] = n
+		return err
+	case "stranded":
+		w.log = append(w.log, w.m.Snapshot(w.now).StrandedLines()...)
+	case "asked":
+		w.note("%d checks were run", w.asked)
+		w.asked = 0
+	case "settle": // one-shot, beside what runs
+		w.m = newMachine()
+		w.m.settling = true
+		w.begin()
+	case "active":
+		w.alive[arg(0)].Activity = w.now
+	case "watchdog":
+		return w.keep(args)
+	case "heartbeat":
+		return w.beats(arg(0), args[1:])
+	case "unread": // so many messages
+		_, err := fmt.Sscan(arg(1), new(int))
+		w.kennel.letter[arg(0)], _ = strconv.Atoi(arg(1))
+		return err
+	case "unposted": // why no mail can be sent
+		w.kennel.refuse = strings.Join(args, " ")
+	case "tiers":
+		w.log = append(w.log, w.showTiers()...)
+	case "looks":
+		w.note("%d looks at heartbeats", w.kennel.looks)
+		w.kennel.looks = 0
+	case "stuck":
+		for _, a := range w.m.Snapshot(w.now).Agents {
+			if a.Stuck != nil {
+				w.note("%s is stuck with %s since %s", a.Name, a.Stuck.Task,
+					a.Stuck.Since.Sub(w.begun))
+			}
+		}
+	case "stall":
+		w.Step(effect.Stalled{})
+	case "decide":
+		w.command(uint64(len(w.log)+1), tierDecide(args))
+	case "thaw":
+		w.alive[arg(0)].Frozen = false
+	case "mute": // a provider whose sessions take no text
+		w.desk.mute = strings.Join(args, " ")
+	case "silence": // the holder of an agent does not answer
+		w.alive[arg(0)].Silent = w.now
+	case "unsilence":
+		w.alive[arg(0)].Silent = time.Time{}
+	case "freeze":
+		w.alive[arg(0)].Frozen = true
+	case "pools":
+		w.log = append(w.log, w.showPools()...)
+	case "marks":
+		w.note("%s is marked: %s", arg(0), drainText(w.alive[arg(0)].Drain))
+	case "show":
+		w.log = append(w.log, w.show()...)
+	default:
+		return w.order(verb, args)
+	}
+	return nil
+}
+
+// succeed replaces the controller by a fresh one, as after a SIGKILL; effects of some kinds are stuck from its
+// beginning.
+func (w *world) succeed(stuck ...string) {
+	before := w.m
+	w.m = newMachine()
+	if w.current.OnDisk && w.memory != nil {
+		if err := json.Unmarshal(w.memory, &w.m.keeper.recalled); err != nil {
+			w.breach = append(w.breach, "the file of crash histories: "+err.Error())
+		}
+	}
+	if w.floor.memory != nil {
+		var deeds map[string]automation.Memory
+		if err := json.Unmarshal(w.floor.memory, &deeds); err != nil {
+			w.breach = append(w.breach, "the file of deeds: "+err.Error())
+		}
+		w.m.work.deeds = deeds
+	}
+	w.forgiven(w.m.work.deeds)
+	drafts := w.desk.drafts
+	w.desk = newDesk() // what waited is lost with the controller
+	w.desk.drafts = drafts
+	clear(w.floor.going)
+	kept := w.quarantines(before)
+	w.begin(stuck...)
+	for name, until := range kept {
+		if a := w.m.agents[name]; a.state != city.Quarantined || !a.until.Equal(until) {
+			w.breach = append(w.breach, fmt.Sprintf("L6: the successor forgot that %s is "+
+				"quarantined until %s: it is %s", name, until, a.state))
+		}
+	}
+}
+
+// begin gives a new machine its first configuration and its first turn.
+func (w *world) begin(stuck ...string) {
+	w.pending, w.stuck = nil, map[string]bool{}
+	for _, key := range stuck {
+		w.stuck[key] = true
+	}
+	w.m.Step(w.now, effect.Loaded{Revision: w.current.Revision, Conf: w.current})
+	w.Step(effect.Tick{})
+}
+
+// quarantines are those that a successor has to know: it is to read the file, and the one before has had it written.
+func (w *world) quarantines(before *Machine) map[string]time.Time {
+	out := map[string]time.Time{}
+	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.keeper.busy ||
+		before.unwritten() || w.blind != "" {
+		return out
+	}
+	for _, want := range w.current.Wants {
+		a := before.agents[want.Name]
+		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum ==
+			want.Spec.Fingerprint.Sum
+		if same && a.queued == 0 && a.hold == city.Quarantined && !a.alive &&
+			w.now.Before(a.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
+			out[want.Name] = a.notBefore
+		}
+	}
+	return out
+}
+
+func (w *world) order(name string, args []string) error {
+	target, body := "", ""
+	if len(args) > 0 {
+		target = args[0]
+	}
+	if target == "city" {
+		target = ""
+	}
+	switch name {
+	case "drain-final":
+		name, body = "drain", `{"final":true}`
+	case "fire":
+		name = "run"
+	case "halt":
+		name = "end-run"
+	case "nudge", "nudge-now":
+		text, _ := json.Marshal(orDefault(strings.ReplaceAll(strings.Join(args[1:], " "), "\\n",
+			"\n"), "hello"))
+		body = fmt.Sprintf(`{"text":%s,"now":%t}`, text, name == "nudge-now")
+		name = "nudge"
+	case "unsend":
+		body = fmt.Sprintf(`{"id":%s}`, strings.Join(args[1:], "")+
+			map[bool]string{true: "0"}[len(args) == 1])
+	case "scale":
+		body = fmt.Sprintf(`{"size":%s}`, args[1])
+		if args[1] == "auto" {
+			body = `{"auto":true}`
+		}
+	case "confirm":
+		name, body = "reload", `{"confirm":true}`
+	case "shutdown":
+		body = "{}"
+	}
+	c, err := verb.Decode(name, target, []byte(body))
+	if err != nil {
+		return fmt.Errorf("no such line in a story: %w", err)
+	}
+	w.command(uint64(len(w.log)+1), c)
+	return nil
+}

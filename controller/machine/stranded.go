@@ -1,0 +1,104 @@
+package machine
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/pool"
+)
+
+// strand finds out whose work waits for somebody who does not run and will not by itself, and since when.
+func (m *Machine) strand(now time.Time) {
+	w := &m.work
+	if m.conf == nil || !m.listed || m.ending != alive || len(w.held) == 0 && len(w.astray) == 0 {
+		return
+	}
+	astray := map[string]time.Time{}
+	var shown []city.Stranded
+	for who, h := range w.held {
+		why, gone := m.absent(who)
+		if why == "" {
+			continue
+		}
+		since, known := w.astray[who]
+		if !known {
+			since = now
+		}
+		if astray[who] = since; now.Sub(since) >= city.StrandedAfter {
+			shown = append(shown, city.Stranded{Agent: who, Why: why, Gone: gone, Since: since,
+				Beads: h.IDs, Count: h.N})
+		}
+	}
+	slices.SortFunc(shown, func(a, b city.Stranded) int {
+		return city.CompareNames(a.Agent, b.Agent)
+	})
+	w.astray = astray
+	if !slices.EqualFunc(w.stranded, shown, func(a, b city.Stranded) bool {
+		return a.Agent == b.Agent && a.Why == b.Why && a.Count == b.Count &&
+			slices.Equal(a.Beads, b.Beads)
+	}) {
+		w.stranded, m.changed = shown, true
+	}
+}
+
+// absent says why somebody does not run and will not by itself, going on from the name: "is quarantined". It is ""
+// of whoever runs or will, and of a name that is no agent's as far as is known: people have work, too. While the
+// whole city is suspended nobody is missed.
+func (m *Machine) absent(who string) (why string, gone bool) {
+	a := m.agents[who]
+	switch {
+	case m.conf.Suspended:
+		return "", false
+	case a == nil:
+		return m.stranger(who)
+	case a.alive || a.op != opNone || a.unsure:
+		return "", false
+	case a.unwanted():
+		return m.stranger(who)
+	}
+	switch a.state {
+	case city.Suspended:
+		return "is suspended " + a.want.Suspended, false
+	case city.Quarantined:
+		return "is quarantined", false
+	case city.Exited:
+		return "has ended and is not started again", false
+	case city.Failed:
+		return "cannot be started", false
+	}
+	return "", false
+}
+
+// stranger is absent of a name that nobody who is wanted has.
+func (m *Machine) stranger(who string) (why string, gone bool) {
+	if len(m.dark) > 0 {
+		return "", false
+	}
+	if p := m.pools[who]; p != nil && p.want.Max != 1 {
+		return "is a pool and none of its members", true
+	}
+	if w := m.memberWant(who); w != nil {
+		if p := m.pools[w.Pool]; p.want.Suspended != "" {
+			return "is suspended " + p.want.Suspended, false
+		}
+		return fmt.Sprintf("does not run, since pool %s wants %d", w.Pool, m.pools[w.Pool].desired),
+			false
+	}
+	for _, p := range m.poolOrder {
+		if (pool.Spec{Name: p.name(), Max: math.MaxInt}).Index(who) > 0 {
+			return "is no member of pool " + p.name() + " any more", true
+		}
+	}
+	rig, _, qualified := strings.Cut(who, "/")
+	if qualified && slices.ContainsFunc(m.conf.Rigs, func(r agent.Rig) bool {
+		return r.Name == rig
+	}) || m.work.former[who] {
+		return "is no agent here any more", true
+	}
+	return "", false
+}

@@ -1,0 +1,70 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+	"gcity/session"
+)
+
+// heard notes when an agent has printed something last, by our own clock. Where nobody counts what is printed, any
+// activity is taken for it.
+func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
+	switch {
+	case s.Activity.IsZero() && s.Output == 0:
+		a.spoke = time.Time{}
+	case adopted && !s.Activity.IsZero():
+		a.spoke = now.Add(-max(0, now.Sub(s.Activity)))
+	case adopted, a.spoke.IsZero(), s.Output != a.life.Output,
+		s.Output == 0 && !s.Activity.Equal(a.life.Activity):
+		a.spoke = now
+	}
+}
+
+// stuckness says that an agent has work and its output has not changed for too long. Its silence counts from when
+// it got the work, and not while the whole program stood still. An agent whose work awaits a gate is not stuck.
+func (m *Machine) stuckness(now time.Time, a *record) {
+	a.stuckAt = time.Time{}
+	limit := a.want.StuckAfter
+	if limit == 0 {
+		m.unstick(a)
+		return
+	}
+	if task, gate := m.work.tasks[a.name], m.work.gated[a.name]; task != a.task || gate != a.gate {
+		a.task, a.gate, a.taskAt = task, gate, now
+	}
+	if a.task == "" || a.gate != "" || a.spoke.IsZero() || a.obscure() {
+		m.unstick(a)
+		return
+	}
+	since := a.spoke
+	for _, t := range []time.Time{a.taskAt, m.awake} {
+		if t.After(since) {
+			since = t
+		}
+	}
+	switch at := since.Add(limit); {
+	case now.Before(at):
+		a.stuckAt = at
+		m.unstick(a)
+	case a.stuck != nil:
+	case now.Sub(a.fresh) > viewersFresh:
+		m.look()
+	default:
+		a.stuck, m.changed = &city.Stuck{Since: since, Task: a.task}, true
+		why := fmt.Sprintf("nothing printed for %s (stuck_after %s), and it is at %s",
+			now.Sub(since).Round(time.Second), limit, a.task)
+		m.decided(now, a, "stuck", why)
+		m.tell(a, events.Event{Type: events.AgentStuck, Message: why,
+			Payload: payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
+				"task": a.task})})
+	}
+}
+
+func (m *Machine) unstick(a *record) {
+	if a.stuck != nil {
+		a.stuck, m.changed = nil, true
+	}
+}

@@ -1,0 +1,394 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller/effect"
+	"gcity/watchdog"
+)
+
+// tier is one watchdog: memory that is kept by name over configurations (L6). What it thinks of an agent is made
+// of what lives and of what lies there, at each beat anew; nothing of it is written down.
+type tier struct {
+	want  config.Watchdog
+	since time.Time // when it was first seen, or began to beat again
+	next  time.Time // beat; zero = it does not beat, for rests
+	rests string
+
+	instead  string    // of a triage, and why: the look is for the thresholds to judge by
+	asked    []uint64  // commands that wait for what it comes to
+	beat     *beat     // with the triage; nil = none is
+	looked   time.Time // when the newest look came back
+	read     time.Time // and the newest that could see what lies there; zero = none of this file
+	word     time.Time // when its triage has decided last; zero = never
+	problem  string    // with the file
+	hb, life watchdog.Sight
+	agents   watchdog.Agents // as the newest heartbeat reports them
+	lifeID   string
+
+	chain    watchdog.Chain
+	degraded string
+	typing   *delivery // the newest text of its; kept until it is over
+	typed    time.Time // of the judgement that it is of
+	last     *city.Judgement
+	recent   []city.Judgement
+	esc      *city.Escalation
+	unposted string // why the mail of it has not been sent; "" = it has
+	owed     bool   // mail is to be sent
+	line     string // of a command that is to be run for it; "" = none
+}
+
+// beat is one that a triage judges.
+type beat struct {
+	id      string
+	at      time.Time
+	until   time.Time // then the thresholds do
+	session string    // of the watched agent, as the facts have it; "" = none
+}
+
+// adoptTiers takes the watchdogs of a new configuration.
+func (m *Machine) adoptTiers(now time.Time, c *effect.Configuration) {
+	var order []*tier
+	for i := range c.Tiers {
+		w := &c.Tiers[i]
+		t := m.tier(w.Name)
+		switch {
+		case t == nil:
+			t = &tier{want: *w, since: now}
+		case t.want.Watches != w.Watches:
+			m.abandon(now, t)
+			m.retract(now, t, "its watchdog watches another one by now")
+			t = &tier{want: *w, since: now, asked: t.asked}
+		default:
+			if t.want.Triage != w.Triage {
+				m.abandon(now, t)
+				t.degraded, t.word = "", time.Time{}
+			}
+			if t.want.Heartbeat != w.Heartbeat {
+				t.read, t.agents = time.Time{}, watchdog.Agents{}
+			}
+			if t.want.Every != w.Every {
+				t.next = time.Time{}
+			}
+			t.want = *w
+		}
+		order = append(order, t)
+	}
+	for _, t := range m.tiers {
+		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
+			m.abandon(now, t)
+			m.retract(now, t, "its watchdog is declared no more")
+			m.answerBeat(t, fmt.Sprintf("watchdog %s is declared no more", t.want.Name))
+		}
+	}
+	slices.SortFunc(order, func(a, b *tier) int {
+		return strings.Compare(a.want.Name, b.want.Name)
+	})
+	m.tiers = order
+}
+
+func (m *Machine) tier(name string) *tier {
+	for _, t := range m.tiers {
+		if t.want.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// watch brings all watchdogs as far as they get. Level-triggered, as decide is.
+func (m *Machine) watch(now time.Time) {
+	if m.settling || !m.listed {
+		return
+	}
+	for _, t := range m.tiers {
+		m.watchOne(now, t)
+	}
+}
+
+func (m *Machine) watchOne(now time.Time, t *tier) {
+	a := m.agents[t.want.Watches]
+	if a != nil && a.alive && a.life.ID != t.lifeID {
+		t.lifeID, t.life = a.life.ID, watchdog.Sight{}.See(a.life.Started, time.Time{}, now)
+	}
+	if why := m.whyRest(a); why != t.rests {
+		if why == "" {
+			t.since = now
+		}
+		t.rests, m.changed = why, true
+	}
+	if t.rests != "" {
+		if !t.next.IsZero() {
+			t.next, m.changed = time.Time{}, true
+		}
+		m.abandon(now, t)
+		m.answerBeat(t, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name, t.rests))
+		return
+	}
+	if t.next.IsZero() {
+		t.next, m.changed = now.Add(t.want.Every), true
+	}
+	if t.beat != nil {
+		if why := m.noTriage(t); why != "" {
+			m.instead(now, t, why)
+		}
+	}
+	if t.beat != nil && !now.Before(t.beat.until) {
+		m.instead(now, t, m.overdueTriage(t))
+	}
+	if !now.Before(t.next) {
+		t.next, m.changed = now.Add(t.want.Every), true
+		if t.beat == nil {
+			m.beginBeat(t)
+		}
+	}
+}
+
+// whyRest says why nobody looks after an agent just now.
+func (m *Machine) whyRest(a *record) string {
+	switch {
+	case m.ending != alive:
+		return "the city is being stopped"
+	case a == nil || a.want == nil:
+		return "the agent that it watches is not declared"
+	case a.want.Suspended != "":
+		return fmt.Sprintf("agent %s is suspended %s", a.name, a.want.Suspended)
+	case a.left && a.final:
+		return fmt.Sprintf("agent %s was drained by operator, and stays ended", a.name)
+	}
+	if o := m.tier(a.triageOf()); o != nil { // triages do not watch each other in a circle
+		if why := m.whyRest(m.agents[o.want.Watches]); why != "" {
+			return fmt.Sprintf("watchdog %s, whose triage it watches, does not beat: %s",
+				o.want.Name, why)
+		}
+	}
+	return ""
+}
+
+// beginBeat looks first: once, and nobody looks in between.
+func (m *Machine) beginBeat(t *tier) {
+	if m.glancing[t.want.Name] { // it beats by that
+		return
+	}
+	m.glancing[t.want.Name] = true
+	m.do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
+}
+
+// glimpsed takes what the heartbeat's file says, and goes on with the beat.
+func (m *Machine) glimpsed(now time.Time, in effect.HeartbeatRead) {
+	delete(m.glancing, in.Tier)
+	t := m.tier(in.Tier)
+	if t == nil {
+		return
+	}
+	instead := t.instead
+	t.instead = ""
+	if t.rests != "" {
+		return
+	}
+	if in.Path != t.want.Heartbeat { // of the configuration before
+		t.instead = instead
+		m.beginBeat(t)
+		return
+	}
+	if t.beat != nil { // with a triage already
+		return
+	}
+	if in.Problem == "" {
+		t.agents = in.Agents
+		t.hb = t.hb.See(in.Stamp, t.read, now)
+	}
+	if t.looked = now; !in.Unread {
+		t.read = now
+	}
+	m.note(&t.problem, in.Problem)
+	a := m.agents[t.want.Watches]
+	if a == nil {
+		return
+	}
+	f := m.facts(now, t, a)
+	v := watchdog.Judge(t.spec(), f)
+	if instead != "" {
+		m.judged(now, t, v, judge{by: thresholds, why: instead})
+		return
+	}
+	var recovered bool
+	if t.chain, recovered = t.chain.Before(m.heard(now, t, a), f, v); recovered ||
+		t.esc != nil && t.chain.Failed == 0 {
+		m.recovered(t)
+	}
+	f = m.facts(now, t, a) // with the failure of the beat before
+	v = watchdog.Judge(t.spec(), f)
+	m.escalate(now, t, v.Reason)
+	if m.triage(now, t, a, f, v) {
+		return
+	}
+	m.judged(now, t, v, judge{by: thresholds})
+}
+
+func (t *tier) spec() watchdog.Spec {
+	return watchdog.Spec{Fresh: t.want.Fresh, VeryStale: t.want.VeryStale}
+}
+
+// facts are what is known of whom a tier watches. A heartbeat from before its session began says nothing of it,
+// and nobody could write one while the whole program stood still.
+func (m *Machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
+	f := watchdog.Facts{
+		Alive: a.alive, Starts: a.op == opStart && !a.called(), Stops: a.ending(),
+		Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
+		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, Gate: m.work.gated[a.name],
+		CannotBe: m.mutes[a.life.Provider],
+		Wakes:    t.chain.Wakes,
+	}
+	if !a.alive {
+		f.Gone = string(a.state)
+		if a.reason != "" {
+			f.Gone += ", " + a.reason
+		}
+	}
+	age, known := t.life.Age(now)
+	if f.Called || !known {
+		age = now.Sub(t.since)
+	}
+	if !m.awake.IsZero() {
+		age = min(age, now.Sub(m.awake))
+	}
+	f.Age = max(0, age)
+	if age, ok := m.heard(now, t, a).Age(now); ok && age <= f.Age {
+		f.Age, f.Never = age, false
+	}
+	if ahead := watchdog.Ahead(t.hb.Stamp, now); f.Problem == "" && ahead != "" {
+		f.Problem = ahead
+	}
+	if a.alive && !a.spoke.IsZero() {
+		f.Speaks, f.Silent = true, max(0, now.Sub(a.spoke))
+	}
+	return f
+}
+
+// ending reports whether a session is being stopped, or waits for its turn to be. A stop that failed before is not
+// under way.
+func (a *record) ending() bool {
+	return a.alive && a.stopFrom.IsZero() && (a.op == opStop || a.intent.kind != causeNone)
+}
+
+// heard is the newest sign of whom a tier watches: its heartbeat, or, of another tier's triage, what that has
+// decided.
+func (m *Machine) heard(now time.Time, t *tier, a *record) watchdog.Sight {
+	o := m.tier(a.triageOf())
+	if o == nil || o.word.IsZero() {
+		return t.hb
+	}
+	if age, ok := t.hb.Age(now); ok && age < now.Sub(o.word) {
+		return t.hb
+	}
+	return watchdog.Sight{}.See(o.word, time.Time{}, o.word)
+}
+
+// waken puts off all beats, and gives triages their time anew, when the whole program has stood still: the agents
+// may have, too.
+func (m *Machine) waken(now time.Time) {
+	for _, t := range m.tiers {
+		t.next = time.Time{}
+		if b := t.beat; b != nil {
+			b.until = now.Add(t.want.TriageTTL)
+		}
+	}
+}
+
+// nextBeat is when watchdogs want to be looked at again.
+func (m *Machine) nextBeat(now, by time.Time) time.Time {
+	sooner := func(at time.Time) {
+		if at.After(now) && (by.IsZero() || at.Before(by)) {
+			by = at
+		}
+	}
+	for _, t := range m.tiers {
+		sooner(t.next)
+		if t.beat != nil {
+			sooner(t.beat.until)
+		}
+		if a := m.agents[t.want.Triage]; a != nil && a.summon != nil {
+			sooner(a.summon.until)
+		}
+	}
+	return by
+}
+
+// tierProblems are what keeps watchdogs from telling somebody.
+func (m *Machine) tierProblems() (out []string) {
+	for _, t := range m.tiers {
+		if t.unposted != "" {
+			out = append(out, fmt.Sprintf("watchdog %s cannot write to %s, and tries again with "+
+				"each beat: %s", t.want.Name, t.want.EscalateTo, t.unposted))
+		}
+	}
+	return out
+}
+
+func (m *Machine) drawTiers(now time.Time) []city.Watchdog {
+	var out []city.Watchdog
+	for _, t := range m.tiers {
+		out = append(out, m.drawTier(now, t))
+	}
+	return out
+}
+
+func (m *Machine) drawTier(now time.Time, t *tier) city.Watchdog {
+	w := &t.want
+	v := city.Watchdog{
+		Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh,
+		VeryStale: w.VeryStale,
+		Mode:      city.ByThresholds, Degraded: t.degraded, Last: t.last,
+		Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.esc,
+		Suspended: t.rests != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy,
+		UnhealthyAgents: t.agents.Unhealthy,
+	}
+	if w.Triage != "" {
+		v.TTL = w.TriageTTL
+		if why := m.noTriage(t); why == "" {
+			v.Mode = city.ByTriage
+		} else {
+			v.Degraded = why
+		}
+	}
+	if !t.next.IsZero() {
+		next := t.next
+		v.Next = &next
+	}
+	if b := t.beat; b != nil {
+		v.Triaged = &city.TriageRun{Since: b.at, Until: b.until, Beat: b.id}
+	}
+	a := m.agents[w.Watches]
+	if a == nil {
+		v.Freshness = city.Dead
+		return v
+	}
+	at := now
+	// whether it has said something since, nobody knows
+	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) {
+		at = t.looked
+	}
+	f, sign := m.facts(at, t, a), m.heard(at, t, a)
+	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem
+	if f.CannotBe != "" && v.Mode == city.ByThresholds {
+		v.Mode = city.ByRestart
+	}
+	switch {
+	case !sign.Stamp.IsZero() && (!f.Never || !a.alive):
+		at := sign.Time()
+		v.Heartbeat = &at
+	case a.alive:
+		began := a.life.Started
+		if m.awake.After(began) {
+			began = m.awake
+		}
+		v.Heartbeat = &began
+	}
+	return v
+}

@@ -1,0 +1,94 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// taker is a command that takes a text back which is just being tried, after so many that waited.
+type taker struct {
+	id uint64
+	n  int
+}
+
+func (t taker) receipt(a *record, n int) effect.Answer {
+	return effect.Answer{ID: t.id, Receipt: city.Receipt{
+		Message: fmt.Sprintf("taken back: %d of the texts for agent %s", t.n+n, a.name)}}
+}
+
+// unsend takes back what waits. Whether a text that is being tried can be is known when it has been.
+func (m *Machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
+	var back []*delivery
+	var going *delivery
+	if a.out != nil {
+		for _, d := range a.out.all() {
+			switch {
+			case c.ID != 0 && d.id != c.ID:
+			case slices.Contains(a.out.waiting, d):
+				back = append(back, d)
+			case d == a.out.going:
+				going = d
+			case c.ID != 0:
+				m.refuseID(id, city.Conflict,
+					fmt.Sprintf("text %d for agent %s cannot be taken back: it is %s", c.ID, a.name,
+						d.stage))
+				return
+			}
+		}
+	}
+	t := taker{id: id, n: len(back)}
+	for i, d := range back {
+		var answers []effect.Answer
+		if i == len(back)-1 && going == nil {
+			answers = []effect.Answer{t.receipt(a, 0)}
+		}
+		m.giveUp(now, a, d, byHand(), answers...)
+	}
+	switch {
+	case going != nil:
+		going.takers = append(going.takers, t)
+	case len(back) > 0:
+	case c.ID != 0:
+		m.refuseID(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s", c.ID,
+			a.name))
+	default:
+		m.refuseID(id, city.Conflict, "nothing waits to be sent to agent "+a.name)
+	}
+}
+
+// meantFor says why a watchdog's text is nothing for whoever lives there by now, "" if it is.
+func (d *delivery) meantFor(a *record) string {
+	if d.meant != "" && d.meant != a.life.ID {
+		return "the session that it was for has ended"
+	}
+	return ""
+}
+
+// takeBack gives up a watchdog's text that nothing calls for any more. What becomes of one that is being tried is
+// known when it has been.
+func (m *Machine) takeBack(now time.Time, a *record, d *delivery, why string) {
+	if d.moot = why; a.out.going != d {
+		m.giveUp(now, a, d, dropped{city.Conflict, why, effect.ActorController})
+	}
+}
+
+func byHand() dropped {
+	return dropped{city.Conflict, "taken back by operator", effect.ActorOperator}
+}
+
+// tooLate answers those who wanted a text back that is in.
+func (m *Machine) tooLate(a *record, d *delivery) {
+	for _, t := range d.takers {
+		if t.n > 0 {
+			m.do(effect.Reply{Answer: t.receipt(a, 0)})
+			continue
+		}
+		m.refuseID(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: "+
+			"it has just been typed", d.id, a.name))
+	}
+	d.takers = nil
+}

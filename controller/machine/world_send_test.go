@@ -1,0 +1,194 @@
+package machine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/session"
+)
+
+// desk is where texts are sent from in a world, and what is noted of them to hold them against their promises.
+type desk struct {
+	drafts map[string]time.Time  // agents on whose line a draft is: when it came
+	sent   map[uint64]city.Nudge // texts that were taken, or were offered last
+	typed  map[uint64]bool       // those that went in
+	owed   map[uint64]bool       // those that the log is to tell of
+	mute   string                // why nothing can be typed
+	asked  map[uint64]bool       // commands that are to be answered
+	order  map[string][2]uint64  // the newest that went in, by agent: in its turn, and at once
+}
+
+func newDesk() desk {
+	return desk{
+		drafts: map[string]time.Time{}, sent: map[uint64]city.Nudge{}, typed: map[uint64]bool{},
+		owed:  map[uint64]bool{},
+		asked: map[uint64]bool{}, order: map[string][2]uint64{},
+	}
+}
+
+// sending notes a text that is offered.
+func (w *world) sending(in effect.Input) {
+	c, ok := in.(effect.Command)
+	if n, is := c.Cmd.(city.Nudge); ok && is {
+		w.desk.sent[w.m.sent+1] = n
+		w.desk.asked[c.ID] = true
+	}
+	if _, is := c.Cmd.(city.Unsend); ok && is {
+		w.desk.asked[c.ID] = true
+	}
+}
+
+// draft lets a viewer begin or end a draft.
+func (w *world) draft(name string, on bool) {
+	if s := w.alive[name]; s != nil {
+		s.TypedAt = w.now
+	}
+	if on {
+		w.desk.drafts[name] = w.now
+		return
+	}
+	delete(w.desk.drafts, name)
+}
+
+// send is reality's answer to a text.
+func (w *world) send(f effect.Send) effect.Input {
+	in := effect.Sent{Agent: f.Agent, ID: f.ID}
+	s := w.alive[f.Agent]
+	_, draft := w.desk.drafts[f.Agent]
+	switch {
+	case s == nil || s.ID != f.Life:
+		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
+		return in
+	case f.Polite && draft:
+		in.Held, in.Wait, in.Disturbed = effect.WhyDraft, effect.SendAgain, true
+		return in
+	case f.Polite && !s.TypedAt.IsZero() && w.now.Sub(s.TypedAt) < effect.TypingPause:
+		in.Held, in.Wait, in.Disturbed = effect.WhyTyping, effect.TypingPause-w.now.Sub(s.TypedAt),
+			true
+		return in
+	case w.desk.mute != "":
+		in.Err = &session.LackError{Ability: "type a text", Why: w.desk.mute}
+		return in
+	case w.fails["type:"+f.Agent] != "":
+		in.Err = fmt.Errorf("%s", w.fails["type:"+f.Agent])
+		return in
+	}
+	dogs := f.Text == dogNudge || f.Text == dogWake // which have no command behind them
+	if c := w.desk.sent[f.ID]; !dogs && (c.Text != f.Text || c.Agent != f.Agent ||
+		!f.Polite && !c.Now) {
+		w.breaks("text %d is %+v, and was typed as %+v", f.ID, c, f)
+	}
+	if w.desk.typed[f.ID] {
+		w.breaks("text %d was typed twice", f.ID)
+	}
+	w.desk.typed[f.ID] = true
+	kind := 0
+	if !f.Polite {
+		kind = 1
+	}
+	last := w.desk.order[f.Agent]
+	if last[kind] > f.ID {
+		w.breaks("text %d was typed into %s behind text %d", f.ID, f.Agent, last[kind])
+	}
+	last[kind] = f.ID
+	w.desk.order[f.Agent] = last
+	delete(w.desk.drafts, f.Agent) // it is submitted with the text
+	s.Output += uint64(len(f.Text))
+	in.Output = s.Output
+	w.note("typed into %s: %q", f.Agent, f.Text)
+	if w.lost { // nobody can tell
+		in.Output = math.MaxUint64
+	}
+	return in
+}
+
+// closed reports whether the log has told of the end of a text.
+func (w *world) closed(id uint64) bool {
+	return slices.ContainsFunc(w.events, func(e events.Event) bool {
+		return strings.HasPrefix(e.Type, events.AgentNudged[:len("agent.nudge")]) && textOf(e) == id
+	})
+}
+
+// textOf is the number of the text that an event is about.
+func textOf(e events.Event) uint64 {
+	var about struct{ ID uint64 }
+	if json.Unmarshal(e.Payload, &about) != nil {
+		return 0
+	}
+	return about.ID
+}
+
+// posted notes what the log says of texts.
+func (w *world) posted(e events.Event) {
+	if e.Type != events.AgentNudged && e.Type != events.AgentNudgeDropped {
+		return
+	}
+	id := textOf(e)
+	if id == 0 || w.desk.typed[id] != (e.Type == events.AgentNudged) {
+		w.breaks("%s: text %d was typed: %t", e.Type, id, w.desk.typed[id])
+	}
+	delete(w.desk.owed, id)
+}
+
+func (w *world) showSends() (out []string) {
+	for _, a := range w.m.Snapshot(w.now).Agents {
+		for _, d := range a.Sends {
+			line := fmt.Sprintf("%s: text %d %q (%d lines, %d bytes) is %s since %s", a.Name, d.ID,
+				d.Text, d.Lines, d.Bytes, d.Stage, d.Since.Sub(w.begun).Round(time.Millisecond))
+			if d.Why != "" {
+				line += ": " + d.Why
+			}
+			out = append(out, line)
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, "nothing is sent")
+	}
+	return out
+}
+
+// sendSomething is the desk's part of a random story.
+func (w *world) sendSomething(who byte, name string) {
+	switch id := uint64(len(w.log))<<8 | 250; who >> 4 % 8 {
+	case 0, 1, 2:
+		before := w.m.sent
+		w.Step(effect.Command{ID: id, Cmd: city.Nudge{Agent: name,
+			Text: strings.Repeat("x\n", int(who%3)) + "end", Now: who>>4%8 == 2}})
+		if w.m.sent > before && !w.closed(w.m.sent) {
+			w.desk.owed[w.m.sent] = true
+		}
+	case 3:
+		w.draft(name, true)
+	case 4:
+		w.draft(name, false)
+	case 5:
+		w.command(id, city.Unsend{Agent: name, ID: uint64(who % 3)})
+	case 6:
+		w.stuck["type:"+name] = true
+	case 7:
+		w.fails["type:"+name] = map[bool]string{true: "it takes nothing"}[who > 200]
+	}
+}
+
+// sentAll holds what was sent against its promise: typed, or given up with a word.
+func (w *world) sentAll() {
+	for _, id := range slices.Sorted(maps.Keys(w.desk.owed)) {
+		w.breaks("text %d for %s was lost without a word", id, w.desk.sent[id].Agent)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.desk.asked)) {
+		if _, ok := w.answers[id]; !ok {
+			w.breaks("nobody heard of the text of command %d", id)
+		}
+	}
+	for _, a := range w.m.mail {
+		w.breaks("texts for %s are on their way for ever: %v", a.name, w.showSends())
+	}
+}

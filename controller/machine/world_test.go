@@ -1,0 +1,551 @@
+package machine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"gcity/agent"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
+)
+
+// world is a machine with a dumb reality around it: sessions that live and die, effects that take the time they are
+// told to, and a notebook. Stories and fuzz tests play in it.
+type world struct {
+	m       *Machine
+	now     time.Time
+	begun   time.Time
+	patrol  time.Time       // next tick
+	pending []effect.Effect // in flight, oldest first
+	alive   map[string]*session.Status
+	dead    map[string]session.Status // exits not yet acknowledged, by id
+	fails   map[string]string         // agents whose starts fail, and how
+	stuck   map[string]bool           // effects that stay in flight, by key
+	edits   map[string]bool           // suspended flags as written
+	confs   int
+	current *effect.Configuration
+	uses    map[string]session.Usage        // what agents' processes take
+	onDisk  bool                            // the next configuration says crash_history = "disk"
+	memory  []byte                          // the file of crash histories
+	broken  string                          // why the configuration cannot be loaded
+	blind   string                          // why sessions cannot be listed
+	dark    map[string]error                // which providers do not list theirs, and why
+	ends    map[string]effect.UnrecordedEnd // files of ends, by session
+	seq     int
+	log     []string       // what happened, for stories
+	events  []events.Event // as recorded
+	answers map[uint64]effect.Answer
+	breach  []string // of the laws
+	lost    bool     // exits are not told of, only seen
+
+	says      map[string]string // what pools' checks print; "!why" fails
+	overrides map[string]int
+	asked     int // checks run
+	floor     shopfloor
+	desk      desk
+	kennel    kennel
+}
+
+func newWorld() *world {
+	w := &world{
+		m: newMachine(), now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		alive: map[string]*session.Status{}, dead: map[string]session.Status{},
+		fails: map[string]string{},
+		stuck: map[string]bool{}, edits: map[string]bool{}, answers: map[uint64]effect.Answer{},
+		floor: shopfloor{beads: map[string]beads.Bead{}, going: map[string]effect.Run{},
+			answer: map[string]int{}, trials: newTrials()},
+		desk: newDesk(), kennel: newKennel(),
+		says: map[string]string{}, overrides: map[string]int{},
+	}
+	w.begun, w.patrol = w.now, w.now
+	return w
+}
+
+// want is an agent as the stories write it: a name, then options.
+func want(spec string) agent.Want {
+	name, opts, _ := strings.Cut(spec, ":")
+	w := agent.Want{
+		Name: name, Declared: name, Source: "city.toml:1:1",
+		Policy: restart.Policy{Mode: restart.Always, MinUptime: 10 * time.Second, MaxRestarts: 3,
+			Window: time.Hour, Backoff: time.Second, MaxBackoff: 30 * time.Second},
+		Spec: session.Spec{
+			Name: "gc-app-" + name, Agent: name, City: "/app", Command: "run",
+			Fingerprint: session.NewFingerprint(map[string]string{"command": "run"}),
+		},
+	}
+	for _, o := range strings.Split(opts, ",") {
+		key, value, _ := strings.Cut(o, "=")
+		switch key {
+		case "suspended":
+			w.Suspended = "by agent"
+		case "command":
+			w.Spec.Command = value
+			w.Spec.Fingerprint = session.NewFingerprint(map[string]string{"command": value})
+		case "restart":
+			w.Policy.Mode = restart.Mode(value)
+		case "max":
+			fmt.Sscan(value, &w.Policy.MaxRestarts)
+		case "problem":
+			w.Problem = "command not found"
+		case "idle":
+			w.IdleTimeout, _ = time.ParseDuration(value)
+		case "needs":
+			w.DependsOn = strings.Split(value, "+")
+		case "strategy":
+			w.Strategy = restart.Strategy(value)
+		case "stuck":
+			w.StuckAfter, _ = time.ParseDuration(value)
+		case "rig":
+			w.Rig = value
+		case "by":
+			w.Provider, w.Spec.Provider = value, value
+		}
+	}
+	return w
+}
+
+// declare makes a configuration of these agents and has it loaded.
+func (w *world) declare(specs ...string) {
+	w.write(specs...)
+	if w.m.conf == nil {
+		w.Step(effect.Loaded{Revision: w.current.Revision, Conf: w.current})
+		return
+	}
+	w.Step(effect.Poked{})
+}
+
+// write makes a configuration of these agents that nobody tells of.
+func (w *world) write(specs ...string) {
+	w.confs++
+	c := &effect.Configuration{Name: "app", Dir: "/app", NoWork: w.floor.defs == nil &&
+		w.floor.hands == nil, Revision: fmt.Sprintf("r%011d", w.confs), Patrol: 30 * time.Second,
+		Grace: 5 * time.Second, Window: time.Hour, OnDisk: w.onDisk}
+	for _, s := range specs {
+		a := want(s)
+		w.edits[a.Name] = a.Suspended != ""
+		declareIn(c, a, s)
+	}
+	c.Overrides = w.overrides
+	w.kennels(c)
+	sort.Slice(c.Wants, func(i, j int) bool { return c.Wants[i].Name < c.Wants[j].Name })
+	w.current, w.broken = c, ""
+}
+
+// Step feeds one input and takes what it leads to, until only what is stuck is in flight.
+func (w *world) Step(in effect.Input) {
+	w.feed(in)
+	for {
+		f, ok := w.nextDue()
+		if !ok {
+			w.mind()
+			return
+		}
+		if result := w.carryOut(f); result != nil && !w.withheld(f, result) {
+			w.feed(result)
+		}
+	}
+}
+
+func (w *world) nextDue() (effect.Effect, bool) {
+	for i, f := range w.pending {
+		if w.stuck[f.Key()] {
+			continue
+		}
+		w.pending = append(w.pending[:i:i], w.pending[i+1:]...)
+		return f, true
+	}
+	return nil, false
+}
+
+func (w *world) feed(in effect.Input) {
+	removes, asked := w.removed(in)
+	w.sending(in)
+	out := w.m.Step(w.now, in)
+	if removes && !asked && w.m.conf.Revision == in.(effect.Loaded).Revision {
+		w.breach = append(w.breach, "L6: most of the running agents were removed, and nobody had "+
+			"confirmed it")
+	}
+	for _, f := range out {
+		switch f := f.(type) {
+		case effect.Record:
+			w.record(f.Event)
+			for _, a := range f.Answers {
+				w.answers[a.ID] = a
+			}
+		case effect.Emit:
+			w.record(f.Event)
+			w.answers[f.ID] = effect.Answer{ID: f.ID}
+		case effect.Reply:
+			w.answers[f.ID] = f.Answer
+			w.note("answer %d: %s", f.ID, answerText(f.Answer))
+		case effect.Cancel:
+			w.note("cancel %s", f.Agent)
+			delete(w.stuck, "agent:"+f.Agent)
+		default:
+			w.check(f)
+			w.pending = append(w.pending, f)
+			w.tellEffect(f)
+		}
+	}
+}
+
+// removed reports whether an input would remove more than half of the running agents from what is in force, and
+// whether somebody has asked for that: counted here in the simplest way there is.
+func (w *world) removed(in effect.Input) (removes, asked bool) {
+	c, ok := in.(effect.Loaded)
+	if !ok || c.Conf == nil || w.m.conf == nil || c.Revision == w.m.conf.Revision {
+		return false, false
+	}
+	gone, all := 0, 0
+	for _, a := range w.m.order {
+		if a.alive && !a.unwanted() {
+			all++
+			gone++
+		}
+		for _, want := range c.Conf.Wants {
+			if a.alive && !a.unwanted() && want.Name == a.name {
+				gone--
+			}
+		}
+	}
+	for _, wt := range w.m.asking {
+		_, confirms := w.m.confirms[wt.id]
+		asked = asked || confirms
+	}
+	return 2*gone > all, asked
+}
+
+func answerText(a effect.Answer) string {
+	if a.Err != nil {
+		return string(a.Err.Code) + ": " + a.Err.Message
+	}
+	return a.Receipt.Message
+}
+
+func (w *world) record(e events.Event) {
+	if id := effect.EndedSession(&e); id != "" && w.lives()[id] > 0 {
+		w.breach = append(w.breach, "the end of "+id+" is recorded twice")
+	}
+	e.TS = w.now
+	w.events = append(w.events, e)
+	w.owe(e)
+	w.posted(e)
+	w.endTold(e)
+	w.note("event %s %s: %s", e.Type, e.Subject, e.Message)
+}
+
+func (w *world) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf("%8s  ", w.now.Sub(w.begun).Round(time.Millisecond))+
+		fmt.Sprintf(format, args...))
+}
+
+func (w *world) tellEffect(f effect.Effect) {
+	switch f := f.(type) {
+	case effect.Start:
+		w.note("start %s", f.Want.Name)
+	case effect.Stop:
+		w.note("stop %s, grace %s", f.Agent, f.Grace)
+	case effect.Kill:
+		w.note("kill %s", f.Agent)
+	case effect.Measure:
+		w.note("measure")
+	case effect.SaveHistories:
+		w.note("remember %s", w.histories(f.Memory))
+	case effect.Resume:
+		w.note("resume %s", f.Want.Name)
+	case effect.Edit:
+		w.note("write suspended = %t for %q", f.On, f.Agent+f.Rig)
+	case effect.CheckPool:
+		w.asked++
+	case effect.MarkDrain:
+		w.note("mark %s: %s", f.Agent, drainText(f.Drain))
+	case effect.Scale:
+		w.note("write the override of %s", f.Pool)
+	}
+}
+
+// histories says what a file of crash histories holds.
+func (w *world) histories(file []byte) string {
+	if file == nil {
+		return "nothing, there is no file"
+	}
+	var all map[string]effect.Memo
+	if err := json.Unmarshal(file, &all); err != nil {
+		w.breach = append(w.breach, "the file of crash histories: "+err.Error())
+	}
+	out := []string{fmt.Sprint(len(all), " agents")}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		line := fmt.Sprintf("%s %d crashes", name, len(all[name].Crashes))
+		if r := all[name]; r.State != "" {
+			line += fmt.Sprintf(" %s until %s", r.State,
+				r.Until.Sub(w.begun).Round(100*time.Millisecond))
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, ", ")
+}
+
+// check holds every effect against the laws.
+func (w *world) check(f effect.Effect) {
+	for _, g := range w.pending {
+		if f.Key() == g.Key() {
+			w.breach = append(w.breach, "L1: two effects in flight for "+f.Key())
+		}
+	}
+	for _, late := range w.floor.trials.slow {
+		if f.Key() == late.key {
+			w.breach = append(w.breach, "L1: two effects in flight for "+f.Key())
+		}
+	}
+	w.hold(f)
+	s, ok := f.(effect.Start)
+	if !ok {
+		return
+	}
+	a := w.m.agents[s.Want.Name]
+	if a.want.Suspended != "" || a.surplus() || a.drain != nil || w.now.Before(a.notBefore) ||
+		w.m.ending != alive {
+		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
+	}
+	for _, need := range a.want.DependsOn {
+		if _, up := w.m.standing(need); !up {
+			w.breach = append(w.breach, fmt.Sprintf("L2: %s was started before %s", a.name, need))
+		}
+	}
+	if live := w.alive[a.name]; live != nil {
+		w.breach = append(w.breach, fmt.Sprintf("L11: %s was started beside %s", a.name, live.ID))
+	}
+}
+
+// carryOut is reality's answer to an effect.
+func (w *world) carryOut(f effect.Effect) effect.Input {
+	if in, ok := w.workEffect(f); ok {
+		return in
+	}
+	if in, ok := w.tend(f); ok {
+		return in
+	}
+	switch f := f.(type) {
+	case effect.Start:
+		w.keepEnds(f.Ends)
+		return w.start(f.Want)
+	case effect.Resume:
+		w.alive[f.Want.Name].Ready = true
+		return effect.Started{Agent: f.Want.Name, Status: *w.alive[f.Want.Name]}
+	case effect.Stop:
+		delete(w.alive, f.Agent)
+		return effect.Stopped{Agent: f.Agent}
+	case effect.Vet:
+		in := effect.Vetted{Provider: f.Provider}
+		if why := w.fails["by "+f.Provider]; why != "" {
+			in.Err = errors.New(why)
+		}
+		return in
+	case effect.Kill:
+		delete(w.stuck, "agent:"+f.Agent)
+	case effect.Capture:
+		return effect.Captured{Agent: f.Agent, ID: f.ID, Tail: "last words",
+			File: ".gc/crashes/x.ansi"}
+	case effect.Acknowledge:
+		delete(w.dead, f.ID)
+		delete(w.ends, f.ID)
+	case effect.Type:
+		return effect.Typed{Agent: f.Agent}
+	case effect.Send:
+		return w.send(f)
+	case effect.CheckPool:
+		return w.poolCheck(f.Pool)
+	case effect.MarkDrain:
+		return w.mark(f)
+	case effect.Scale:
+		return w.scale(f)
+	case effect.List:
+		return w.list(f)
+	case effect.Load:
+		return w.load(f)
+	case effect.Edit:
+		return w.edit(f)
+	case effect.Measure:
+		return w.measure()
+	case effect.SaveHistories:
+		if why := w.fails["remember"]; why != "" {
+			return effect.HistoriesSaved{Err: errors.New(why)}
+		}
+		w.memory = f.Memory
+		return effect.HistoriesSaved{}
+	}
+	return nil
+}
+
+func (w *world) measure() effect.Input {
+	if why := w.fails["measure"]; why != "" {
+		return effect.Measured{Err: errors.New(why)}
+	}
+	in := effect.Measured{Usage: map[string]session.Usage{}, At: w.now}
+	for name, s := range w.alive {
+		if u, ok := w.uses[name]; ok {
+			in.Usage[s.Name] = u
+		}
+	}
+	return in
+}
+
+func (w *world) start(want *agent.Want) effect.Input {
+	if why := w.fails["by "+want.Spec.Provider]; why != "" {
+		return effect.Started{Agent: want.Name, Err: session.Missing(errors.New(why))}
+	}
+	if why := w.fails["missing "+want.Name]; why != "" {
+		return effect.Started{Agent: want.Name, Err: session.Missing(errors.New(why))}
+	}
+	if why := w.fails[want.Name]; why != "" {
+		return effect.Started{Agent: want.Name, Err: errors.New(why)}
+	}
+	w.seq++
+	delete(w.desk.drafts, want.Name) // what was typed went with the last life
+	s := &session.Status{
+		Name: want.Spec.Name, Agent: want.Name, City: "/app", ID: fmt.Sprintf("s%d", w.seq),
+		Alive: true, Ready: true,
+		PID: 1000 + w.seq, Started: w.now, Activity: w.now, Fingerprint: want.Spec.Fingerprint,
+		Provider: want.Spec.Provider,
+	}
+	w.alive[want.Name] = s
+	return effect.Started{Agent: want.Name, Status: *s}
+}
+
+func (w *world) list(f effect.List) effect.Input {
+	in := w.look(f.Turn)
+	if f.Inherit {
+		in.Past = w.inherit(f.First)
+	}
+	return in
+}
+
+func (w *world) look(turn uint64) effect.Listed {
+	if w.blind != "" {
+		return effect.Listed{Turn: turn, Err: errors.New(w.blind)}
+	}
+	var all []session.Status
+	for _, s := range w.alive {
+		all = append(all, *s)
+	}
+	for _, s := range w.dead {
+		all = append(all, s)
+	}
+	if all = slices.DeleteFunc(all, func(s session.Status) bool {
+		return w.dark[s.Provider] != nil
+	}); len(w.dark) > 0 {
+		return effect.Listed{Turn: turn, Sessions: all, Err: &session.Partial{Unknown: w.dark}}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Name+all[i].ID < all[j].Name+all[j].ID })
+	return effect.Listed{Turn: turn, Sessions: all}
+}
+
+func (w *world) load(f effect.Load) effect.Input {
+	revision := w.current.Revision
+	if w.broken != "" {
+		revision = "broken"
+	}
+	if !f.Force && (revision == f.Known || revision == f.Refused ||
+		!f.Now && revision != f.Sighted) {
+		return effect.Loaded{Revision: revision}
+	}
+	if w.broken != "" {
+		return effect.Loaded{Revision: revision, Err: errors.New(w.broken)}
+	}
+	return effect.Loaded{Revision: w.current.Revision, Conf: w.current}
+}
+
+func (w *world) edit(f effect.Edit) effect.Input {
+	if w.edits[f.Agent] == f.On && f.Agent != "" { // the file says so already
+		return effect.Edited{Edit: f}
+	}
+	w.confs++
+	c := *w.current
+	c.Revision = fmt.Sprintf("r%011d", w.confs)
+	c.Wants = append([]agent.Want(nil), c.Wants...)
+	switch {
+	case f.Rig != "":
+		w.edits["rig "+f.Rig] = f.On
+	case f.Agent == "":
+		c.Suspended = f.On
+	default:
+		w.edits[f.Agent] = f.On
+	}
+	suspendIn(&c, w.edits)
+	w.current = &c
+	return effect.Edited{Edit: f}
+}
+
+// die ends an agent's life; the machine hears of it at once, unless exits are lost.
+func (w *world) die(name string, code int, sig string) {
+	s := w.alive[name]
+	if s == nil {
+		return
+	}
+	delete(w.alive, name)
+	e := session.Exit{Name: s.Name, Agent: name, ID: s.ID, Code: code, Signal: sig, At: w.now,
+		Uptime: w.now.Sub(s.Started)}
+	d := *s
+	d.Alive, d.PID, d.Exit = false, 0, &e
+	w.dead[s.ID] = d
+	if !w.lost {
+		w.Step(effect.Exited{Exit: e})
+	}
+}
+
+// advance lets time pass: patrols tick and timers wake as they fall due.
+func (w *world) advance(d time.Duration) {
+	end := w.now.Add(d)
+	for {
+		at, in := w.patrol, effect.Input(effect.Tick{})
+		if t := w.m.Next(w.now); !t.IsZero() && t.Before(at) {
+			at, in = t, effect.Wake{}
+		}
+		if at.After(end) {
+			w.now = end
+			return
+		}
+		if at.After(w.now) {
+			w.now = at
+		}
+		if _, tick := in.(effect.Tick); tick {
+			w.patrol = w.patrol.Add(30 * time.Second)
+		}
+		w.Step(in)
+	}
+}
+
+// show lists the agents as an operator sees them.
+func (w *world) show() []string {
+	var out []string
+	s := w.m.Snapshot(w.now)
+	for _, a := range s.Agents {
+		line := fmt.Sprintf("%s is %s: %s", a.Name, a.State, a.Reason)
+		if a.Until != nil {
+			line += fmt.Sprintf(" (until %s)", a.Until.Sub(w.begun).Round(100*time.Millisecond))
+		}
+		if a.State == "" || a.Reason == "" || a.Since.IsZero() {
+			w.breach = append(w.breach, "L14: "+line)
+		}
+		out = append(out, line)
+	}
+	if h := s.Config.Held; h != nil {
+		out = append(out, fmt.Sprintf("held: %s removes %s of %d running, since %s: %s",
+			h.Revision, strings.Join(h.Removes, ", "), h.Running, h.Since.Sub(w.begun),
+			strings.Join(h.Plan, "; ")))
+	}
+	return out
+}
+
+// command hands a command in and returns its id.
+func (w *world) command(id uint64, c city.Command) { w.Step(effect.Command{ID: id, Cmd: c}) }

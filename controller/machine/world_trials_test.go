@@ -1,0 +1,374 @@
+package machine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+// trials are what a world's automations go through when they are played at random, and what is noted of them to
+// hold them against the laws.
+type trials struct {
+	on      bool // runs end at their timeout, events are handed in as they happen
+	minding bool
+	auto    bool                      // runs end well at once
+	late    map[string]bool           // kinds of effects whose results are withheld
+	slow    []slowResult              // that are withheld, oldest first
+	inbox   []effect.Happened         // handed over, but not taken yet
+	lag     bool                      // that is so
+	ghosts  map[string]automation.Run // such records: who asked has heard that there is none
+	phantom bool                      // records that cannot be made are made all the same
+	patient map[string]bool           // records of runs whose events are tried again if they fail
+	failed  map[string]bool           // records that once could not be
+	unshut  string                    // why records cannot be closed
+	forgone error                     // why they never will be
+	unkept  string                    // why memory cannot be written
+	unswept string                    // why records cannot be read
+	ended   bool                      // the city has ended all runs
+	began   map[string]time.Time
+	asked   map[uint64]bool // runs asked for by hand that nobody has answered yet
+
+	last    map[string]time.Time          // when the newest run of each was opened
+	moments map[string]map[time.Time]bool // of schedules that a run was opened for
+	dealt   map[string]map[uint64]string  // who deals with which event: the bead of the run
+	owed    map[string]map[uint64]bool    // events that are to be dealt with
+	absent  map[string]time.Time          // since when one is not in force
+	listens map[string]string             // what it listens to
+	back    bool                          // the clock has been set back: intervals say nothing
+	writes  int                           // effects that are not looks
+}
+
+type slowResult struct {
+	key string
+	in  effect.Input
+}
+
+func newTrials() trials {
+	return trials{
+		late: map[string]bool{}, began: map[string]time.Time{}, asked: map[uint64]bool{},
+		last:    map[string]time.Time{},
+		moments: map[string]map[time.Time]bool{}, dealt: map[string]map[uint64]string{},
+		owed:   map[string]map[uint64]bool{},
+		absent: map[string]time.Time{}, ghosts: map[string]automation.Run{},
+		failed: map[string]bool{}, patient: map[string]bool{}, listens: map[string]string{},
+	}
+}
+
+func (w *world) breaks(format string, args ...any) {
+	w.breach = append(w.breach, fmt.Sprintf(format, args...))
+}
+
+// withheld keeps the result of an effect, if those of its kind are late.
+func (w *world) withheld(f effect.Effect, in effect.Input) bool {
+	t := &w.floor.trials
+	kind, _, _ := strings.Cut(f.Key(), ":")
+	if !t.late[kind] {
+		return false
+	}
+	t.slow = append(t.slow, slowResult{f.Key(), in})
+	return true
+}
+
+// release lets one withheld result in.
+func (w *world) release(which int) {
+	t := &w.floor.trials
+	if len(t.slow) == 0 {
+		return
+	}
+	i := which % len(t.slow)
+	in := t.slow[i].in
+	t.slow = slices.Delete(t.slow, i, i+1)
+	w.Step(in)
+}
+
+// mind lets happen what happens by itself: events are handed in, runs end.
+func (w *world) mind() {
+	t := &w.floor.trials
+	if !t.on || t.minding || w.m.conf == nil || len(w.breach) > 0 {
+		return
+	}
+	t.minding = true
+	defer func() { t.minding = false }()
+	for rounds := 0; w.hand() || w.expire() || w.crowded(); rounds++ {
+		if rounds > 2000 {
+			w.breaks("L7: automations lead to one another for ever")
+			return
+		}
+	}
+	w.account()
+}
+
+// crowded lets the oldest result in where too many are withheld: every effect has its deadline.
+func (w *world) crowded() bool {
+	if len(w.floor.trials.slow) < 20 {
+		return false
+	}
+	w.release(0)
+	return true
+}
+
+// expire ends runs that the city, their timeout or nothing at all ends.
+func (w *world) expire() bool {
+	t := &w.floor.trials
+	for _, name := range slices.Sorted(maps.Keys(w.floor.going)) {
+		f := w.floor.going[name]
+		in := effect.RunEnded{Scoped: name, Bead: f.Bead, Outcome: automation.OK,
+			Formula: f.Run.Definition.Formula != ""}
+		switch {
+		case t.ended:
+			in.Outcome, in.Problem = automation.Interrupted, "the city was stopped"
+		case t.auto:
+		case !w.now.Before(t.began[name].Add(f.Run.Definition.Timeout)):
+			in.Outcome, in.Problem = automation.Failed, "it did not finish within its timeout"
+		default:
+			continue
+		}
+		w.endRun(name, in)
+		return true
+	}
+	return false
+}
+
+func (w *world) endRun(name string, in effect.RunEnded) {
+	delete(w.floor.going, name)
+	if w.floor.trials.late["ran"] {
+		w.floor.trials.slow = append(w.floor.trials.slow, slowResult{"run:" + name, in})
+		return
+	}
+	w.Step(in)
+}
+
+// trouble is what goes wrong with an effect about work; nil = nothing does.
+func (w *world) trouble(f effect.Effect) effect.Input {
+	t := &w.floor.trials
+	switch f := f.(type) {
+	case effect.CloseRun:
+		if t.forgone != nil {
+			return effect.RunClosed{Bead: f.Run.ID, Err: t.forgone}
+		}
+		if t.unshut != "" {
+			t.failed[f.Run.ID] = true
+			return effect.RunClosed{Bead: f.Run.ID, Err: errors.New(t.unshut)}
+		}
+	case effect.SaveAutomations:
+		if t.unkept != "" {
+			return effect.AutomationsSaved{Rev: f.Rev, Err: errors.New(t.unkept)}
+		}
+	case effect.SweepRuns:
+		if t.unswept != "" {
+			return effect.RunsSwept{Err: errors.New(t.unswept)}
+		}
+	}
+	return nil
+}
+
+// hold holds an effect about work against the laws when it is ordered.
+func (w *world) hold(f effect.Effect) {
+	t := &w.floor.trials
+	if !t.on {
+		return
+	}
+	switch f := f.(type) {
+	case effect.OpenRun:
+		d := f.Run.Definition
+		t.writes++
+		if why := d.Rests(w.m.rests(d.Rig)); f.Run.By == "" &&
+			(why != "" && d.Gate != automation.Manual || d.Off != "") {
+			w.breaks("L2: %s is opened by itself while it is %s%s", d.Scoped(), d.Off, why)
+		}
+		if w.m.ending != alive {
+			w.breaks("L2: %s is opened while the city ends", d.Scoped())
+		}
+		if n := len(w.m.work.goes); n > automation.Most {
+			w.breaks("%d runs at once", n)
+		}
+	case effect.Run, effect.CloseRun, effect.SaveAutomations, effect.Follow, effect.SweepRuns:
+		t.writes++
+	}
+	if _, run := f.(effect.Run); run && w.m.ending != alive {
+		w.breaks("a run begins while the city ends: %s", f.Key())
+	}
+}
+
+// begins holds a run that begins against the laws.
+func (w *world) begins(f effect.Run) {
+	t, name := &w.floor.trials, f.Run.Definition.Scoped()
+	if !t.on {
+		return
+	}
+	t.began[name] = w.now
+	if len(w.floor.going) >= automation.Most {
+		w.breaks("%d runs go at once", len(w.floor.going)+1)
+	}
+	var kept map[string]automation.Memory
+	if err := json.Unmarshal(w.floor.memory, &kept); err != nil && w.m.work.unsaved == "" {
+		w.breaks("L4: %s begins, and nothing is remembered: %v", name, err)
+	}
+	if m := kept[name]; w.m.work.unsaved == "" && (!m.Open || m.Cursor < f.Run.Until) {
+		w.breaks("L4: %s begins, and that is not on the disk: %+v", name, m)
+	}
+}
+
+// recorded notes a run that is on record, and holds it against those before it.
+func (w *world) recorded(run automation.Run, bead string) {
+	t, d := &w.floor.trials, run.Definition
+	if !t.on {
+		return
+	}
+	name := d.Scoped()
+	gate := run.By == "" && run.Follows == "" && run.Retry == 0
+	last, some := t.last[name]
+	if gate && some && !t.back {
+		if passed := w.now.Sub(last); d.Gate == automation.Cooldown && passed < d.Interval &&
+			!strings.HasPrefix(run.Reason, "queued") {
+			w.breaks("%s is opened %s after its last run, and its cooldown is %s (%s)", name,
+				passed, d.Interval, run.Reason)
+		}
+	}
+	if gate && d.Gate == automation.Cron && !t.back && !strings.HasPrefix(run.Reason, "queued") {
+		if t.moments[name] == nil {
+			t.moments[name] = map[time.Time]bool{}
+		}
+		if t.moments[name][run.Opening] {
+			w.breaks("%s is opened twice for %s", name, run.Opening)
+		}
+		t.moments[name][run.Opening] = true
+	}
+	t.last[name], t.patient[bead] = w.now, d.Retry > 0
+	for _, seq := range w.concern(d.On, run.After, run.Until) {
+		if before := t.dealt[name][seq]; before != "" {
+			b := w.floor.beads[before]
+			if !t.patient[before] && d.Retry == 0 || b.Metadata[city.RunOutcome] ==
+				string(automation.OK) {
+				w.breaks("%s deals with event %d in %s, and %s (%s) did", name, seq, bead, before,
+					b.Metadata[city.RunOutcome])
+			}
+		}
+		if t.dealt[name] == nil {
+			t.dealt[name] = map[uint64]string{}
+		}
+		t.dealt[name][seq] = bead
+	}
+}
+
+// concern gives the events of a kind between two.
+func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
+	for seq := after + 1; on != "" && seq <= min(until, uint64(len(w.events))); seq++ {
+		e := w.events[seq-1]
+		if e.Seq = seq; (&events.Query{Types: []string{on}}).Match(&e) &&
+			automation.Depth(e) < automation.MaxDepth {
+			seqs = append(seqs, seq)
+		}
+	}
+	return seqs
+}
+
+// owe notes for whom an event is that has been recorded.
+func (w *world) owe(e events.Event) {
+	t := &w.floor.trials
+	if !t.on || !w.m.work.swept {
+		return
+	}
+	e.Seq = uint64(len(w.events))
+	for _, s := range w.m.work.runs.Status() {
+		d := s.Definition
+		if d.Gate == automation.Event && (&events.Query{Types: []string{d.On}}).Match(&e) &&
+			automation.Depth(e) < automation.MaxDepth {
+			if t.owed[d.Scoped()] == nil {
+				t.owed[d.Scoped()] = map[uint64]bool{}
+			}
+			if t.listens[d.Scoped()] != d.On {
+				clear(t.owed[d.Scoped()])
+			}
+			t.listens[d.Scoped()] = d.On
+			t.owed[d.Scoped()][e.Seq] = true
+		}
+	}
+}
+
+// account forgives events to those that are no more, or listen to others now.
+func (w *world) account() {
+	t := &w.floor.trials
+	if !w.m.work.swept {
+		return
+	}
+	there := map[string]string{}
+	for _, s := range w.m.work.runs.Status() {
+		there[s.Definition.Scoped()] = s.Definition.On
+	}
+	for name := range t.owed {
+		on, is := there[name]
+		since, was := t.absent[name]
+		switch {
+		case !is && !was:
+			t.absent[name] = w.now
+		case is && (on != t.listens[name] || was && w.now.Sub(since) > time.Hour):
+			delete(t.owed, name)
+		}
+		if is {
+			delete(t.absent, name)
+		}
+	}
+}
+
+// forgiven forgives what a successor cannot know, because it could not be written down.
+func (w *world) forgiven(deeds map[string]automation.Memory) {
+	t := &w.floor.trials
+	for name := range t.owed {
+		if m, ok := deeds[name]; !ok || m.On != t.listens[name] || !m.Gone.IsZero() {
+			delete(t.owed, name)
+		}
+	}
+	// to the successor they are runs like any other, that were cut off
+	for _, run := range t.ghosts {
+		for _, seq := range w.concern(run.Definition.On, run.After, run.Until) {
+			delete(t.owed[run.Definition.Scoped()], seq)
+		}
+	}
+	t.slow, t.inbox, t.ended = nil, nil, false
+	w.floor.types, w.floor.follow = nil, 0
+	clear(t.late)
+	clear(t.asked)
+}
+
+// told holds the event of a run's end against its record.
+func (w *world) endTold(e events.Event) {
+	t := &w.floor.trials
+	if !t.on || e.Type != events.AutomationCompleted && e.Type != events.AutomationFailed ||
+		e.Actor != effect.ActorController {
+		return
+	}
+	var about struct{ Run string }
+	if json.Unmarshal(e.Payload, &about) != nil || about.Run == "" {
+		return
+	}
+	if b := w.floor.beads[about.Run]; b.Status != beads.StatusClosed && !t.failed[b.ID] {
+		w.breaks("L4: the end of %s is told before it is on record", about.Run)
+	}
+}
+
+// sleep lets time pass in which nothing was awake.
+func (w *world) sleep(d time.Duration) {
+	w.now = w.now.Add(d)
+	if w.patrol.Before(w.now) {
+		w.patrol = w.now
+	}
+	w.Step(effect.Stalled{})
+	w.Step(effect.Wake{})
+}
+
+// deafen lets the handing in of events fail.
+func (w *world) deafen(why string) {
+	w.floor.types = nil
+	w.Step(effect.FollowEnded{Follow: w.floor.follow, Err: errors.New(why)})
+}

@@ -1,0 +1,22 @@
+package perform
+
+import (
+	"context"
+	"time"
+
+	"gcity/agent"
+	"gcity/config"
+)
+
+// allowTime bounds how long it is asked whether a configuration may come into force.
+const allowTime = 10 * time.Second
+
+// allow refuses a configuration that declares too many agents.
+func (w *World) allow(cfg *config.City) error {
+	if w.Allow == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), allowTime)
+	defer cancel()
+	return w.Allow(ctx, len(agent.Plan(cfg, w.Host)))
+}

@@ -1,0 +1,97 @@
+package perform
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gcity/agent"
+	"gcity/config/edit"
+	"gcity/controller/effect"
+	"gcity/internal/disk"
+	"gcity/internal/screen"
+	"gcity/internal/shell"
+	"gcity/pool"
+	"gcity/session"
+)
+
+const (
+	checksAtOnce = 16
+)
+
+// check runs a pool's check. Its time begins when one of the few places is free: a check that hangs delays others,
+// and costs them nothing.
+func (r *Runner) check(f effect.CheckPool) {
+	r.wg.Go(func() {
+		select {
+		case r.checks <- struct{}{}:
+		case <-r.ctx.Done():
+			return
+		}
+		in := r.checkNow(f.Pool)
+		<-r.checks
+		r.deliver(in)
+	})
+}
+
+func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
+	ctx, cancel := context.WithTimeoutCause(r.ctx, p.CheckTimeout,
+		fmt.Errorf("it had not ended after check_timeout = %s", p.CheckTimeout))
+	defer cancel()
+	in := effect.PoolChecked{Pool: p.Name, Check: p.Check}
+	if err := r.w.home(); err != nil {
+		in.Err, in.Kind = err, "folder"
+		return in
+	}
+	if p.MakeDir {
+		if err := disk.MkdirIn(r.w.Dir, p.Dir, 0o755); err != nil {
+			in.Err, in.Kind = fmt.Errorf("its folder cannot be made: %w", err), "folder"
+			return in
+		}
+	}
+	began := time.Now()
+	res, err := shell.Run(ctx, shell.Line{
+		Text: p.Check, Dir: p.Dir, Env: append(slices.Clip(p.Env),
+			"GC_RUN="+r.w.Dir+":"+rand.Text()), Split: true,
+	})
+	in.Took, in.Output = time.Since(began), screen.Excerpt(res.Output)
+	switch {
+	case ctx.Err() != nil:
+		in.Err, in.Kind = context.Cause(ctx), "time"
+	case err != nil:
+		in.Err, in.Kind = err, "start"
+	case res.Code < 0:
+		in.Err, in.Kind = errors.New("it was ended by a signal"), "signal"
+	case res.Code > 0:
+		in.Err, in.Kind = fmt.Errorf("it exited %d", res.Code), fmt.Sprint("exit ", res.Code)
+	case res.StdoutDropped > 0: // what is left could read as another number
+		in.Kind = "flood"
+		in.Err = fmt.Errorf("it printed more than %d KiB; a check prints one whole number",
+			shell.MaxOutput>>10)
+	default:
+		if in.Value, in.Err = pool.Parse(res.Stdout); in.Err != nil {
+			in.Kind = "output"
+		}
+	}
+	return in
+}
+
+// mark writes a session's drain marks.
+func (r *Runner) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
+	in := effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
+	m, ok := r.w.Provider.(session.Marker)
+	if !ok {
+		in.Err = session.ErrUnsupported
+		return in
+	}
+	in.Err = session.SetDrain(ctx, m, f.Session, f.Drain)
+	return in
+}
+
+// scale writes an override.
+func (r *Runner) scale(f effect.Scale) effect.Input {
+	return effect.Scaled{Scale: f, Err: edit.SetOverride(r.w.At, f.Pool, f.Size)}
+}

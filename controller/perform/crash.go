@@ -1,0 +1,108 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"gcity/controller/effect"
+	"gcity/internal/disk"
+	"gcity/internal/screen"
+	"gcity/session"
+)
+
+const (
+	CrashFiles    = 10       // kept per agent, the newest
+	crashLines    = 50       // of output that go into the event
+	crashText     = 16 << 10 // bytes of them
+	crashRendered = 64 << 10 // bytes of raw output that are drawn to find them
+)
+
+// capture keeps what a dead session said: the raw output in a file, its last lines for the event.
+func (r *Runner) capture(ctx context.Context, f effect.Capture) effect.Input {
+	in := effect.Captured{Agent: f.Agent, ID: f.ID}
+	p, ok := r.w.Provider.(session.Capturer)
+	if !ok {
+		in.Err = session.ErrUnsupported
+		return in
+	}
+	r.yield(ctx, f.Agent)
+	raw, err := p.Capture(ctx, f.Session, f.ID)
+	if err != nil {
+		in.Err = err
+		return in
+	}
+	in.File, in.Err = keepCrash(r.w.At, f, raw)
+	select {
+	case r.draws <- struct{}{}:
+		in.Tail = lastLines(raw, f.Cols, f.Rows)
+		<-r.draws
+	case <-ctx.Done():
+		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at once to draw each "+
+			"one's output: %w", context.Cause(ctx)))
+	}
+	return in
+}
+
+func lastLines(raw []byte, cols, rows int) string {
+	raw = raw[max(0, len(raw)-crashRendered):]
+	text := strings.TrimRight(screen.Text(raw, cols, rows, crashLines), "\n ")
+	if over := len(text) - crashText; over > 0 {
+		text = strings.ToValidUTF8(text[over:], "")
+	}
+	return text
+}
+
+// keepCrash writes a crash file and removes the oldest beyond crashFiles. It returns the path relative to the city.
+func keepCrash(city string, f effect.Capture, raw []byte) (string, error) {
+	dir := CrashDir(city, f.Agent)
+	if err := disk.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, f.At.UTC().Format("20060102T150405.000000000Z")+".ansi")
+	if err := disk.Replace(path, raw, 0o600); err != nil {
+		return "", err
+	}
+	files, err := CrashList(dir)
+	for _, old := range files[:max(0, len(files)-CrashFiles)] {
+		err = errors.Join(err, disk.Remove(old))
+	}
+	rel, relErr := filepath.Rel(city, path)
+	return rel, errors.Join(err, relErr)
+}
+
+func CrashDir(city, agent string) string {
+	return filepath.Join(city, ".gc", "crashes", session.Encode(agent))
+}
+
+// CrashList returns the crash files in dir, oldest first.
+func CrashList(dir string) ([]string, error) {
+	entries, err := disk.ReadDir(dir) // sorted by name
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var files []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".ansi") {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, err
+}
+
+// LastWords is what an agent without a session said before it died: its last lines as plain text, lines <= 0: its
+// last screen. "" = nothing is kept.
+func LastWords(city, agent string, lines int) (string, error) {
+	files, err := CrashList(CrashDir(city, agent))
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	raw, err := disk.ReadFile(files[len(files)-1])
+	if err != nil {
+		return "", fmt.Errorf("its kept output cannot be read: %w", err)
+	}
+	return screen.Text(raw, 120, 40, lines), nil
+}

@@ -1,0 +1,26 @@
+package perform
+
+import (
+	"context"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// emitLimit bounds how long an event of a client waits for the log's lock while another process has it.
+const emitLimit = 5 * time.Second
+
+// emit writes the event of a client and answers it. What cannot be written is refused: an event that waits in memory
+// would be lost with the controller.
+func (r *Runner) emit(ctx context.Context, f effect.Emit) {
+	f.Event.TS = time.Now()
+	a := effect.Answer{ID: f.ID}
+	seq, err := r.w.Log.AppendNow(ctx, f.Event, city.RoomOf(&f.Event))
+	if err != nil {
+		a.Err = &city.Error{Code: city.Unavailable, Message: err.Error()}
+	} else {
+		a.Receipt = city.Receipt{Seq: seq, Message: "emitted " + f.Event.Type}
+	}
+	r.w.Answer(a)
+}

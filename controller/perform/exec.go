@@ -1,0 +1,199 @@
+package perform
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"gcity/agent"
+	"gcity/automation"
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller/effect"
+	"gcity/formula"
+	"gcity/internal/disk"
+	"gcity/internal/screen"
+	"gcity/internal/shell"
+	"gcity/sling"
+)
+
+// carryOut carries a run out to its end, its timeout, or the city's.
+func (r *Runner) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
+	d := f.Run.Definition
+	in := effect.RunEnded{Scoped: d.Scoped(), Bead: f.Bead, Outcome: automation.OK,
+		Formula: d.Formula != ""}
+	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, errors.New(d.TimedOut()))
+	defer cancel()
+	defer r.Live.Finish(f.Bead)
+	began := time.Now()
+	err := r.exec(ctx, f, &in)
+	in.Took = time.Since(began)
+	switch {
+	case err == nil && in.Made != "": // whatever has come since
+	case errors.Is(context.Cause(ctx), errStopped):
+		in.Outcome, in.Problem, in.Code = automation.Interrupted, errStopped.Error(), nil
+	case effect.IsHalted(context.Cause(ctx)):
+		in.Outcome, in.Problem, in.Code, in.Halted = automation.Failed, context.Cause(ctx).Error(),
+			nil, true
+	case ctx.Err() != nil:
+		in.Outcome, in.Problem, in.Code = automation.Failed, context.Cause(ctx).Error(), nil
+		in.TimedOut = errors.Is(ctx.Err(), context.DeadlineExceeded)
+		if errors.Is(err, errMute) {
+			in.Problem += ": " + err.Error()
+		}
+	case err != nil:
+		in.Outcome, in.Problem = automation.Failed, err.Error()
+	case in.Code != nil && *in.Code != 0:
+		in.Outcome, in.Problem = automation.Failed, fmt.Sprintf("exit %d", *in.Code)
+	}
+	return in
+}
+
+var errMute = errors.New("does not answer")
+
+func (r *Runner) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
+	if err := r.w.home(); err != nil {
+		return err
+	}
+	if f.Run.Definition.Formula != "" {
+		return r.cook(ctx, f, in)
+	}
+	dir, env, err := r.place(f.In, f.Run.Definition)
+	if err != nil {
+		return err
+	}
+	env = append(env, "AUTOMATION_DIR="+f.Run.Definition.Dir(),
+		"GC_AUTOMATION="+f.Run.Definition.Scoped(), "GC_RUN="+r.w.Dir+":"+f.Bead,
+		"GC_EVENT_DEPTH="+strconv.Itoa(f.Run.Depth+1))
+	if f.Run.Count > 0 {
+		file, err := r.eventsFile(ctx, f)
+		if err != nil {
+			return err
+		}
+		defer disk.Remove(file)
+		env = append(env, "GC_EVENT_COUNT="+strconv.Itoa(f.Run.Count),
+			"GC_EVENT_SEQ="+strconv.FormatUint(f.Run.Until, 10), "GC_EVENTS_FILE="+file)
+	}
+	if by := f.Failed; by != nil {
+		env = append(env, "GC_FAILED_AUTOMATION="+by.Automation, "GC_FAILED_RUN="+by.ID,
+			"GC_FAILED_ERROR="+by.Error)
+		if by.Code != nil {
+			env = append(env, "GC_FAILED_CODE="+strconv.Itoa(*by.Code))
+		}
+	}
+	line := ""
+	if !r.aside(ctx, "script of "+f.Run.Definition.Scoped(), 0, func() func() {
+		found := f.Run.Definition.Command(dir, func(path string) bool {
+			_, err := os.Stat(path)
+			return err == nil
+		})
+		return func() { line = found }
+	}) {
+		return fmt.Errorf("the folder of its script %w", errMute)
+	}
+	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env, Tee: r.Live.open(f.Bead)})
+	in.Output = screen.Excerpt(res.Output)
+	if err != nil {
+		return err
+	}
+	if res.Code < 0 {
+		return errors.New("it was ended by a signal")
+	}
+	in.Code = &res.Code
+	return nil
+}
+
+// place is where an automation runs, and with what environment, by the configuration in force.
+func (r *Runner) place(in *config.City, d automation.Definition) (string, []string, error) {
+	return agent.Place(in, d.Rig, r.w.Host)
+}
+
+// cook makes a formula's molecule in the store of the automation's scope, all of it or nothing.
+func (r *Runner) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
+	d := f.Run.Definition
+	var recipe *formula.Formula
+	var err error
+	if !r.aside(ctx, "formula of "+d.Scoped(), 0, func() func() {
+		found, failed := r.recipe(f.In, d)
+		return func() { recipe, err = found, failed }
+	}) {
+		return fmt.Errorf("the folder of its formula %w", errMute)
+	}
+	if err != nil {
+		return err
+	}
+	m, err := formula.Cook(recipe, d.Vars)
+	if err != nil {
+		return err
+	}
+	store, err := r.Stores.Store(d.Rig)
+	if err != nil {
+		return err
+	}
+	labels := []string{city.RunLabel + d.Scoped()}
+	if d.Target() != "" {
+		labels = append(labels, city.PoolLabel+d.Target())
+	}
+	if f.Run.Count > 0 {
+		labels = append(labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))
+	}
+	made, err := store.CreateAll(ctx, sling.Molecule(m, append(labels, wispLabel)))
+	if err != nil {
+		return err
+	}
+	in.Made, in.Title = made[0].ID, made[0].Title
+	return nil
+}
+
+// recipe finds the formula that an automation cooks, among the layers of its scope.
+func (r *Runner) recipe(in *config.City, d automation.Definition) (*formula.Formula, error) {
+	layers := []formula.Layer{}
+	if system, err := formula.System(filepath.Join(r.w.Dir, ".gc")); err == nil {
+		layers = append(layers, system)
+	}
+	found, err := formula.Resolve(append(layers, layersFor(d.Rig, in.Layers())...))
+	if err != nil {
+		return nil, err
+	}
+	return formula.Find(d.Formula, found)
+}
+
+// condition runs an automation's check, within its time.
+func (r *Runner) condition(f effect.CheckCondition) {
+	d := f.Of
+	select {
+	case r.shop.conditions <- struct{}{}:
+	case <-r.ctx.Done():
+		return
+	}
+	defer func() { <-r.shop.conditions }()
+	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
+	ctx, cancel := context.WithTimeoutCause(r.ctx, limit,
+		fmt.Errorf("it had not ended after check_timeout = %s", limit))
+	defer cancel()
+	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
+	dir, env, err := r.place(f.In, d)
+	if err == nil {
+		err = r.w.home()
+	}
+	if err == nil {
+		var res shell.Result
+		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(),
+			"GC_RUN="+r.w.Dir+":"+rand.Text())
+		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
+		in.Code = res.Code
+	}
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		in.Err = err.Error()
+	}
+	r.deliver(in)
+}

@@ -1,0 +1,153 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+	"gcity/controller/effect"
+	"gcity/mail"
+)
+
+// quick is a store in which somebody closes each bead just before it is changed, once.
+type quick struct {
+	*fake.Store
+	closes map[string]bool
+}
+
+func (q *quick) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
+	if q.closes[id] {
+		delete(q.closes, id)
+		if _, err := q.Store.Update(ctx, id, beads.Closing()); err != nil {
+			return beads.Bead{}, err
+		}
+	}
+	return q.Store.Update(ctx, id, p)
+}
+
+// What those who have left had goes back, whatever its store, and nothing else does: neither what others have, nor
+// what is done, nor messages. What is a pool's stays that pool's.
+func TestWorkGoesBackToItsPool(t *testing.T) {
+	own, yard := &quick{Store: fake.New("tw"), closes: map[string]bool{}}, fake.New("ya")
+	r := counting(func(rig string) (beads.Store, error) {
+		switch rig {
+		case "yard":
+			return yard, nil
+		case "lost":
+			return nil, errors.New("no such folder")
+		}
+		return own, nil
+	}, "lost", "yard")
+	put := func(s beads.Store, b beads.Bead) string {
+		t.Helper()
+		b, err := s.Create(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b.ID
+	}
+	begun := beads.StatusInProgress
+	labelled := put(own, beads.Bead{Title: "labelled", Status: begun, Assignee: "w-3",
+		Labels: []string{"pool:v", "red"}})
+	bare := put(own, beads.Bead{Title: "bare", Status: begun, Assignee: "w-3"})
+	next := put(yard, beads.Bead{Title: "next", Assignee: "w-4", Labels: []string{"pool:w"}})
+	faster := put(own, beads.Bead{Title: "faster", Status: begun, Assignee: "w-3"})
+	own.closes[faster] = true
+	letter := mail.New(mail.Message{To: "w-3", Text: "x"})
+	letter.Assignee = "w-3"
+	stay := map[string]beads.Store{
+		put(own, beads.Bead{Title: "another's", Status: begun, Assignee: "w-2"}):         own,
+		put(own, beads.Bead{Title: "done", Status: beads.StatusClosed, Assignee: "w-3"}): own,
+		put(own, letter): own,
+		put(yard, beads.Bead{Title: "a person's", Status: begun, Assignee: "ann"}): yard,
+		put(yard, beads.Bead{Title: "nobody's", Status: begun}):                    yard,
+	}
+	was := map[string]beads.Bead{}
+	for id, s := range stay {
+		was[id], _ = s.Get(t.Context(), id)
+	}
+	order := effect.ReturnWork{Of: []effect.Leaver{{Agent: "w-3", Pool: "w"},
+		{Agent: "w-4", Pool: "w"}}}
+	in := r.giveBack(t.Context(), order).(effect.WorkReturned)
+	if in.Err == nil || in.Err.Error() != "no such folder" {
+		t.Errorf("the store that cannot be opened: %v", in.Err)
+	}
+	var got []string
+	for _, d := range in.Done {
+		got = append(got, d.Agent+" "+d.Bead)
+		if d.Event.Type != "bead.updated" || d.Event.Subject != d.Bead ||
+			d.Event.Actor != effect.ActorController {
+			t.Errorf("%+v", d.Event)
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"w-3 " + labelled, "w-3 " + bare, "w-4 " + next}; !slices.Equal(got, want) {
+		t.Errorf("given back: %q, want %q", got, want)
+	}
+	for id, want := range map[string][]string{labelled: {"pool:v", "red"}, bare: {"pool:w"},
+		next: {"pool:w"}} {
+		s := beads.Store(own)
+		if id == next {
+			s = yard
+		}
+		if b, err := s.Get(t.Context(), id); err != nil || b.Status != beads.StatusOpen ||
+			b.Assignee != "" || !slices.Equal(b.Labels, want) {
+			t.Errorf("%+v, %v", b, err)
+		}
+	}
+	if b, err := own.Get(t.Context(), faster); err != nil || b.Status != beads.StatusClosed ||
+		b.Assignee != "w-3" {
+		t.Errorf("what was done meanwhile: %+v, %v", b, err)
+	}
+	for id, s := range stay {
+		if b, err := s.Get(t.Context(), id); err != nil || !b.Same(was[id]) {
+			t.Errorf("%+v has become %+v, %v", was[id], b, err)
+		}
+	}
+	if in := r.giveBack(t.Context(), order).(effect.WorkReturned); len(in.Done) != 0 {
+		t.Errorf("once more: %+v", in.Done)
+	}
+}
+
+// dying is a store in which nothing is changed any more after so many changes, as if the controller had been killed
+// there.
+type dying struct {
+	*fake.Store
+	left *int
+}
+
+func (d dying) Update(ctx context.Context, id string, p beads.Patch) (beads.Bead, error) {
+	if *d.left == 0 {
+		return beads.Bead{}, errors.New("killed")
+	}
+	*d.left--
+	return d.Store.Update(ctx, id, p)
+}
+
+// Wherever a controller is killed while it gives back, its successor sees by what is in progress that there is more.
+func TestWorkInProgressGoesBackLast(t *testing.T) {
+	for n := range 5 {
+		left := n
+		stores := map[string]dying{"": {fake.New("tw"), &left}, "yard": {fake.New("ya"), &left}}
+		r := counting(func(rig string) (beads.Store, error) { return stores[rig], nil }, "yard")
+		for _, s := range stores {
+			for _, status := range []beads.Status{beads.StatusInProgress, beads.StatusOpen} {
+				if _, err := s.Create(t.Context(),
+					beads.Bead{Title: "x", Status: status, Assignee: "w-3"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		in := r.giveBack(t.Context(), effect.ReturnWork{
+			Of: []effect.Leaver{{Agent: "w-3", Pool: "w"}}}).(effect.WorkReturned)
+		count := r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+		if len(in.Done) != n || count.Held["w-3"].N != 4-n ||
+			(n < 4) != (count.Tasks["w-3"] != "") {
+			t.Errorf("killed after %d: done %d, still held %d, at work on %q", n, len(in.Done),
+				count.Held["w-3"].N, count.Tasks["w-3"])
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package perform
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gcity/automation"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/internal/disk"
+)
+
+// eventsFolder, in the city's .gc folder, has what runs that go have been handed.
+const (
+	EventsFolder = "runs"
+	eventsSuffix = ".events.jsonl"
+)
+
+// eventsFile writes the events that a run deals with, one JSON object a line.
+func (r *Runner) eventsFile(ctx context.Context, f effect.Run) (string, error) {
+	folder := filepath.Join(r.w.Dir, ".gc", EventsFolder)
+	if err := disk.MkdirAll(folder, 0o700); err != nil {
+		return "", fmt.Errorf("its events cannot be handed over: %w", err)
+	}
+	path := filepath.Join(folder, f.Bead+eventsSuffix)
+	file, err := disk.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("its events cannot be handed over: %w", err)
+	}
+	lines := bufio.NewWriter(file)
+	err = r.handOver(ctx, f.Run, lines)
+	if err := errors.Join(err, lines.Flush(), file.Close()); err != nil {
+		disk.Remove(path)
+		return "", fmt.Errorf("its events cannot be handed over: %w", err)
+	}
+	return path, nil
+}
+
+// handOver writes a run's events, page by page: a page has an end, what waited while a run went has none.
+func (r *Runner) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
+	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1,
+		Forward: true, Limit: events.MaxLimit}
+	for q.After < run.Until {
+		found, err := r.w.Log.Find(ctx, q)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for _, e := range found {
+			line, err := json.Marshal(e)
+			if err == nil {
+				_, err = to.Write(append(line, '\n'))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		q.After = found[len(found)-1].Seq
+	}
+	return nil
+}
+
+// forgetEvents removes what runs were handed by a controller that did not live to do it.
+func (r *Runner) forgetEvents() {
+	folder := filepath.Join(r.w.Dir, ".gc", EventsFolder)
+	left, err := disk.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, e := range left {
+		if strings.HasSuffix(e.Name(), eventsSuffix) {
+			err = errors.Join(err, disk.Remove(filepath.Join(folder, e.Name())))
+		}
+	}
+	if err != nil {
+		r.w.Logger.Warn("what runs of before were handed cannot be removed", "err", err)
+	}
+}

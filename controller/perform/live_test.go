@@ -1,0 +1,162 @@
+package perform
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gcity/city"
+)
+
+// Of what is printed the end is kept, and no more memory is taken than for that.
+func TestOutputKeepsTheEnd(t *testing.T) {
+	for _, size := range []int{1, 7, 4096, liveKept - 1, liveKept, 3*liveKept + 5} {
+		o := &output{over: make(chan struct{})}
+		chunk := bytes.Repeat([]byte("0123456789\n"), size/11+1)[:size]
+		var all []byte
+		for len(all) < 5*liveKept {
+			n, err := o.Write(chunk)
+			if n != len(chunk) || err != nil {
+				t.Fatalf("%d, %v", n, err)
+			}
+			all = append(all, chunk...)
+		}
+		data, lost, news := o.after(0)
+		if !bytes.Equal(data, all[len(all)-liveKept:]) || lost != int64(len(all)-liveKept) ||
+			news != nil {
+			t.Errorf("by %d: %d bytes, %d lost", size, len(data), lost)
+		}
+		if data, lost, _ = o.after(int64(len(all) - 3)); string(data) != string(all[len(all)-3:]) ||
+			lost != 0 {
+			t.Errorf("by %d: %q, %d lost", size, data, lost)
+		}
+		if cap(o.kept) > 8*liveKept {
+			t.Errorf("by %d: %d bytes of memory", size, cap(o.kept))
+		}
+	}
+}
+
+// told is what a hearer has told so far.
+func told(h *hearer) (texts []string, lost int64) {
+	pieces, _ := h.take()
+	for _, p := range pieces {
+		texts, lost = append(texts, p.Text), lost+p.Dropped
+	}
+	return texts, lost
+}
+
+// The first word comes at once even if there is none, what follows comes in pieces.
+func TestHearer(t *testing.T) {
+	o := &output{over: make(chan struct{})}
+	h := &hearer{of: o, first: true}
+	if texts, lost := told(h); len(texts) != 1 || texts[0] != "" || lost != 0 {
+		t.Errorf("of nothing: %q, %d", texts, lost)
+	}
+	o.Write([]byte("gr\xc3"))
+	if texts, _ := told(h); len(texts) != 1 || texts[0] != "gr" {
+		t.Errorf("of a part: %q", texts)
+	}
+	o.Write([]byte("\xb6\xc3\x9fe\x1b[3"))
+	if texts, _ := told(h); len(texts) != 1 || texts[0] != "öße" {
+		t.Errorf("of another part: %q", texts)
+	}
+	o.Write([]byte("1m"))
+	if texts, _ := told(h); len(texts) != 0 {
+		t.Errorf("of the end of a sequence: %q", texts)
+	}
+	o.Write(bytes.Repeat([]byte("x"), 2*livePiece+1))
+	if texts, _ := told(h); len(texts) != 3 || strings.Join(texts, "") !=
+		strings.Repeat("x", 2*livePiece+1) {
+		t.Errorf("of much: %d pieces", len(texts))
+	}
+	if texts, _ := told(&hearer{of: o, first: true}); len(texts) != 1 ||
+		!strings.HasPrefix(texts[0], "größexx") {
+		t.Errorf("who comes late: %d pieces", len(texts))
+	}
+}
+
+// Who was too slow goes on with a whole line, on a line of its own, and hears how much is missing.
+func TestHearerThatIsSlow(t *testing.T) {
+	for _, c := range []struct{ name, line string }{{"lines", "世界\n"}, {"one line", "世"}} {
+		o := &output{over: make(chan struct{})}
+		h := &hearer{of: o, first: true}
+		o.Write([]byte("begun"))
+		told(h)
+		for range 3 * liveKept / len(c.line) {
+			o.Write([]byte(c.line))
+		}
+		pieces, _ := h.take()
+		var text string
+		lost := int64(0)
+		for _, p := range pieces {
+			text, lost = text+p.Text, lost+p.Dropped
+		}
+		clean := strings.ReplaceAll(text, c.line, "")
+		if pieces[0].Dropped == 0 || lost+int64(len(text)-1) !=
+			int64(3*liveKept/len(c.line)*len(c.line)) || clean != "\n" {
+			t.Errorf("%s: %d lost, %d bytes, left over %.40q", c.name, lost, len(text), clean)
+		}
+	}
+}
+
+// A run that ends wakes whoever waits for more of it, and so does the end of its record.
+func TestOutputsEnd(t *testing.T) {
+	for name, end := range map[string]func(*outputs, string){"finished": (*outputs).Finish,
+		"closed": (*outputs).close} {
+		var live outputs
+		_, _, news := live.open("gc-1").after(0)
+		end(&live, "gc-1")
+		end(&live, "gc-1")
+		select {
+		case <-news:
+		default:
+			t.Errorf("%s: nobody is woken", name)
+		}
+		if data, lost, news := live.Find("gc-1").after(0); data != nil || lost != 0 || news != nil {
+			t.Errorf("%s: %q, %d, %v", name, data, lost, news)
+		}
+	}
+	var live outputs
+	o := live.open("gc-2")
+	o.Write([]byte("last words\x1b["))
+	live.close("gc-2")
+	var text string
+	o.Hear(t.Context(), nil, func(p city.Piece, err error) bool {
+		if err != nil {
+			t.Error(err)
+		}
+		text += p.Text
+		return true
+	})
+	if text != "last words\ufffd" {
+		t.Errorf("%q", text)
+	}
+}
+
+// Of the runs that have ended only the newest are at hand, and those that go however long.
+func TestOutputsAreForgotten(t *testing.T) {
+	var live outputs
+	name := func(i int) string { return fmt.Sprint("gc-", i) }
+	live.open("goes")
+	for i := range 3 * liveEnded {
+		o := live.open(name(i))
+		o.Write(make([]byte, 2*liveKept))
+		live.close(name(i))
+		if cap(o.kept) > 2*liveKept {
+			t.Errorf("an ended one takes %d bytes", cap(o.kept))
+		}
+	}
+	for i := range 3 * liveEnded {
+		if at := live.Find(name(i)) != nil; at != (i >= 2*liveEnded) {
+			t.Errorf("run %d is at hand: %v", i, at)
+		}
+	}
+	if live.Find("goes") == nil || len(live.of) != liveEnded+1 {
+		t.Errorf("%d are at hand", len(live.of))
+	}
+	live.close("unknown")
+	if len(live.ended) != liveEnded {
+		t.Error("one that never was has ended")
+	}
+}

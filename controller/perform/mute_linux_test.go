@@ -1,0 +1,101 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/automation"
+	"gcity/controller/effect"
+	"gcity/formula"
+	"gcity/internal/hungfs"
+)
+
+// soon is the result of something that is to come to an end whatever a folder does.
+func soon[T any](t *testing.T, what string, work func() T) T {
+	t.Helper()
+	done := make(chan T, 1)
+	go func() { done <- work() }()
+	select {
+	case v := <-done:
+		return v
+	case <-time.After(time.Minute):
+		t.Fatalf("%s hangs", what)
+		panic("not reached")
+	}
+}
+
+// A run ends at its timeout, and with the city, when the folder of its script or its formula does not answer.
+func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
+	if !hungfs.InNamespace(t) {
+		return
+	}
+	hung, _, _ := hungfs.Mount(t, false)
+	w, _ := workBench(t)
+	source := w.cfg
+	of := func(d automation.Definition) effect.Run {
+		d.Source, d.Layer = filepath.Join(hung, "automations", d.Name, automation.FileName),
+			formula.Layer{Dir: hung, Title: "hung"}
+		return effect.Run{In: source, Run: automation.Run{Definition: d}, Bead: "tw-1"}
+	}
+	in := soon(t, "a run", func() effect.RunEnded {
+		return w.r.carryOut(w.r.shop.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh",
+			Timeout: 100 * time.Millisecond, Limit: "timeout in its file"}))
+	})
+	if want := "it did not finish within 100ms (timeout in its file): the folder of its script " +
+		"does not answer"; in.Outcome != automation.Failed || in.Problem != want {
+		t.Errorf("%+v", in)
+	}
+	w.r.shop.endRuns(errStopped)
+	in = soon(t, "a run of a city that ends", func() effect.RunEnded {
+		return w.r.carryOut(w.r.shop.runs, of(automation.Definition{Name: "b", Exec: "sub/x.sh",
+			Timeout: time.Hour}))
+	})
+	if in.Outcome != automation.Interrupted {
+		t.Errorf("%+v", in)
+	}
+	source.Formulas.Dir = hung
+	f := of(automation.Definition{Name: "c", Formula: "x", Timeout: time.Hour})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	err := soon(t, "cooking", func() error { return w.r.cook(ctx, f, &effect.RunEnded{}) })
+	if !errors.Is(err, errMute) {
+		t.Errorf("cooking: %v", err)
+	}
+}
+
+// A layer that does not answer keeps the automations of the others from nothing, and its city hears of it.
+func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
+	if !hungfs.InNamespace(t) {
+		return
+	}
+	hung, _, _ := hungfs.Mount(t, false)
+	w, _ := workBench(t)
+	own := filepath.Join(w.dir, "own")
+	file := filepath.Join(own, automation.Folder, "a", automation.FileName)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
+		os.WriteFile(file, []byte("[automation]\ngate = \"manual\"\nexec = \"true\"\n"),
+			0o644)); err != nil {
+		t.Fatal(err)
+	}
+	layers := []formula.Layer{{Dir: hung, Title: "city"}, {Dir: own, Title: "rig own", Rig: "own"}}
+	f := effect.Scan{Layers: layers, Options: automation.Options{Patience: 100 * time.Millisecond}}
+	for range 2 {
+		in := soon(t, "a scan", func() effect.Scanned {
+			return w.r.scan(t.Context(), f).(effect.Scanned)
+		})
+		if len(in.Catalog.Automations) != 1 || in.Catalog.Automations[0].Scoped() != "a:rig:own" {
+			t.Errorf("found: %+v", in.Catalog.Automations)
+		}
+		for _, want := range []string{"cannot look for automations (city): it does not answer",
+			"the formulas of the city are not linked: a folder does not answer"} {
+			if !strings.Contains(in.Trouble, want) {
+				t.Errorf("told: %q, not %q", in.Trouble, want)
+			}
+		}
+	}
+}

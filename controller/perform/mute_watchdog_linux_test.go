@@ -1,0 +1,32 @@
+package perform
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/internal/hungfs"
+)
+
+// A heartbeat on a folder that does not answer keeps nobody waiting, is told, and is looked for by one look at a time.
+func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
+	if !hungfs.InNamespace(t) {
+		return
+	}
+	hung, _, _ := hungfs.Mount(t, false)
+	w, _ := workBench(t)
+	f := effect.ReadHeartbeat{Tier: "care", Path: filepath.Join(hung, "beats", "worker.json")}
+	for range 2 {
+		in := soon(t, "a look", func() effect.HeartbeatRead {
+			return w.r.heartbeat(t.Context(), f).(effect.HeartbeatRead)
+		})
+		if !strings.HasSuffix(in.Problem, "does not answer") || in.Stamp != (time.Time{}) {
+			t.Errorf("%+v", in)
+		}
+	}
+	if n := w.r.shop.looks.Pending(); n != 1 {
+		t.Errorf("%d looks hang", n)
+	}
+}

@@ -1,0 +1,214 @@
+package perform
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/agent"
+	"gcity/hooks"
+	"gcity/internal/disk"
+	"gcity/internal/redact"
+	"gcity/internal/shell"
+	"gcity/overlay"
+	"gcity/session"
+)
+
+// How long the preparations of a start may take, each.
+const (
+	outfitLimit = 20 * time.Second
+	gitLimit    = 5 * time.Second
+	renderLimit = 5 * time.Second
+)
+
+// What a prompt may be to be given as it is. The kernel takes no argument of 128 KiB, and the whole command line
+// is one.
+const (
+	maxGiven = 100 << 10
+	maxTyped = 4000 // bytes of a line: a program that reads whole lines is cut off at 4,095
+)
+
+// turns lets one at a time into a folder.
+type turns struct {
+	mu sync.Mutex
+	of map[string]*sync.Mutex
+}
+
+func (t *turns) in(folder string) *sync.Mutex {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of == nil {
+		t.of = map[string]*sync.Mutex{}
+	}
+	if t.of[folder] == nil {
+		t.of[folder] = &sync.Mutex{}
+	}
+	return t.of[folder]
+}
+
+// equip brings into an agent's folder what belongs there. What can be done without is a trouble, not an error.
+func (r *Runner) equip(ctx context.Context, w *agent.Want) (said string, troubles []string,
+	err error) {
+	if w.Overlay == "" && len(w.Hooks) == 0 {
+		return "", nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, outfitLimit)
+	defer cancel()
+	turn := r.folders.in(w.Spec.Dir)
+	if !r.aside(ctx, "outfit of "+w.Name, 0, func() func() {
+		turn.Lock()
+		defer turn.Unlock()
+		did, problems, failed := r.fill(ctx, w)
+		return func() { said, troubles, err = did, problems, failed }
+	}) {
+		return "", nil, fmt.Errorf("its working folder %s, or its overlay, does not answer",
+			w.Spec.Dir)
+	}
+	if err != nil {
+		err = fmt.Errorf("its overlay cannot be copied: %w", err)
+	}
+	return said, troubles, err
+}
+
+// fill puts overlay and hooks into an agent's folder. Hooks that are added to a file of the overlay are no change
+// of it.
+func (r *Runner) fill(ctx context.Context, w *agent.Want) (said string, troubles []string,
+	err error) {
+	var put overlay.Report
+	memory := filepath.Join(r.w.Dir, ".gc", "overlays")
+	if w.Overlay != "" {
+		put, err = overlay.Apply(ctx, w.Overlay, w.Spec.Dir, memory)
+	}
+	var parts []string
+	if text := put.String(); text != "" {
+		parts = append(parts, text)
+	}
+	added := hooks.Install(w.Spec.Dir, w.Hooks)
+	if len(added.Written) > 0 {
+		parts = append(parts, "hooks written: "+strings.Join(added.Written, ", "))
+	}
+	both := slices.DeleteFunc(slices.Clone(added.Written), func(file string) bool {
+		return !slices.Contains(put.Ours, file)
+	})
+	if len(both) > 0 && err == nil {
+		err = overlay.Own(w.Spec.Dir, memory, both)
+	}
+	return strings.Join(parts, "; "), added.Problems, err
+}
+
+// PromptOf is what an agent is told at its start, as it would be now; "" if it is told nothing. Discreet: without
+// secrets, for who only looks.
+func PromptOf(ctx context.Context, w *agent.Want, discreet bool) (string, error) {
+	d := w.Prompt.Draft
+	if d == nil {
+		return "", nil
+	}
+	v := d.Values
+	if d.Template.Mentions("Branch") {
+		v.Branch, v.DefaultBranch = branches(ctx, w)
+	}
+	if discreet {
+		v.Env = maps.Clone(v.Env)
+		for name, value := range v.Env {
+			if v.Env[name] = redact.Value(value); redact.Name(name) {
+				v.Env[name] = "***"
+			}
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, renderLimit)
+	defer cancel()
+	text, err := d.Template.Render(ctx, v)
+	if err != nil {
+		return "", fmt.Errorf("its prompt %w", err)
+	}
+	return strings.ReplaceAll(text, "\r\n", "\n"), nil
+}
+
+// branches are those of the repository that an agent works in: the one that is checked out, "" if there is none,
+// and the one that work goes to in the end.
+func branches(ctx context.Context, w *agent.Want) (now, main string) {
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	git := func(args ...string) string {
+		env := append(w.Spec.Env[:len(w.Spec.Env):len(w.Spec.Env)], "GIT_TERMINAL_PROMPT=0",
+			"GIT_OPTIONAL_LOCKS=0")
+		got, err := shell.Call(ctx, shell.Program{Path: "git", Args: args, Dir: w.Spec.Dir,
+			Env: env, Most: 4 << 10})
+		if err != nil || got.Code != 0 {
+			return ""
+		}
+		return strings.TrimSpace(string(got.Stdout))
+	}
+	now = git("symbolic-ref", "--quiet", "--short", "HEAD")
+	main = strings.TrimPrefix(git("symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"),
+		"origin/")
+	if main == "" {
+		main = "main"
+	}
+	return now, main
+}
+
+// tell puts what an agent is told into what is started. What is too long for that goes into a file, and the agent
+// is told to read it.
+func (r *Runner) tell(ctx context.Context, w *agent.Want, s *session.Spec) error {
+	text, err := PromptOf(ctx, w, false)
+	if err != nil || strings.TrimSpace(text) == "" {
+		return err
+	}
+	given := s.Command
+	switch w.Prompt.Mode {
+	case "arg", "flag":
+		given = withArgument(s.Command, w.Prompt.Flag, w.Prompt.Mode, text)
+		if len(given) > maxGiven {
+			if text, err = r.onFile(w.Name, text); err == nil {
+				given = withArgument(s.Command, w.Prompt.Flag, w.Prompt.Mode, text)
+			}
+		}
+	case "typed":
+		if len(text) > maxGiven || longest(text) > maxTyped {
+			text, err = r.onFile(w.Name, text)
+		}
+		s.Nudge = strings.TrimRight(strings.TrimRight(text, "\n")+"\n\n"+s.Nudge, "\n")
+	}
+	s.Command = given
+	return err
+}
+
+// withArgument is a command line with a text as its last word. What begins with a dash would be taken for a flag.
+func withArgument(command, flag, mode, text string) string {
+	if mode == "flag" {
+		return command + " " + flag + " " + shell.Quote(text)
+	}
+	if strings.HasPrefix(text, "-") {
+		text = "\n" + text
+	}
+	return command + " " + shell.Quote(text)
+}
+
+func longest(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		n = max(n, len(line))
+	}
+	return n
+}
+
+// onFile keeps a prompt in a file that only its user may read, and is what the agent is told instead.
+func (r *Runner) onFile(name, text string) (string, error) {
+	file := filepath.Join(r.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
+	err := disk.MkdirAll(filepath.Dir(file), 0o700)
+	if err == nil {
+		err = disk.Replace(file, []byte(text), 0o600)
+	}
+	if err != nil {
+		return "", fmt.Errorf("its prompt is too long to be given as it is, and cannot be "+
+			"written into a file: %w", err)
+	}
+	return "Read the file " + file + " first, all of it: it says who you are and what " +
+		"you are to do.", nil
+}

@@ -1,0 +1,183 @@
+package perform
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/agent"
+	"gcity/prompt"
+	"gcity/session"
+)
+
+// prompted is an agent that is told a text in a way, in a folder of its own.
+func prompted(t *testing.T, text, mode, flag string) (*Runner, *agent.Want) {
+	t.Helper()
+	p, err := prompt.Parse(prompt.File{Name: "p.md.tmpl", Text: text}, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &agent.Want{Name: "demo/a", Spec: session.Spec{Dir: t.TempDir(), Env: os.Environ(),
+		Nudge: "go"}}
+	w.Spec.Command = `printf '<%s>'`
+	w.Prompt = agent.Prompt{Mode: mode, Flag: flag,
+		Draft: &prompt.Draft{Template: p, Values: prompt.Values{AgentName: w.Name,
+			Env: map[string]string{"A_TOKEN": "hush", "URL": "http://me:hush@x/"}}}}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &Runner{w: World{Dir: dir, At: dir}}, w
+}
+
+// What a real shell makes of a command line with a prompt is the command with the prompt as one argument.
+func TestAPromptIsOneArgument(t *testing.T) {
+	for text, want := range map[string]string{
+		"it's $HOME `id` \"x\" \\ * ; # !\nnext\t{{.AgentName}}": "<it's $HOME `id` \"x\" \\ * ; " +
+			"# !\nnext\tdemo/a>",
+		"'":                       "<'>",
+		"---\nhead: 1\n":          "<\n---\nhead: 1\n>",
+		"a\r\nb":                  "<a\nb>",
+		"":                        "<>",
+		" \n":                     "<>",
+		strings.Repeat("'", 5000): "<" + strings.Repeat("'", 5000) + ">",
+	} {
+		r, w := prompted(t, text, "arg", "")
+		s := w.Spec
+		if err := r.tell(t.Context(), w, &s); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", s.Command).Output()
+		if err != nil || string(out) != want {
+			t.Errorf("%.40q: %.60q, %v", text, out, err)
+		}
+	}
+}
+
+func TestWaysOfTelling(t *testing.T) {
+	long := strings.Repeat("long ", 900)
+	for _, tt := range []struct{ mode, flag, text, command, nudge string }{
+		{"flag", "--prompt", "- be", `printf '<%s>' --prompt '- be'`, "go"},
+		{"typed", "", "be\nkind\n", `printf '<%s>'`, "be\nkind\n\ngo"},
+		{"none", "", "be", `printf '<%s>'`, "go"},
+		{"", "", "be", `printf '<%s>'`, "go"},
+		{"typed", "", long, `printf '<%s>'`, "Read the file FILE first, all of it: it says who " +
+			"you are and what you are to do.\n\ngo"},
+		{"arg", "", strings.Repeat("'", 30_000),
+			`printf '<%s>' 'Read the file FILE first, all of it: it says who you are and what you are to do.'`, "go"},
+	} {
+		r, w := prompted(t, tt.text, tt.mode, tt.flag)
+		s := w.Spec
+		if err := r.tell(t.Context(), w, &s); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(r.w.Dir, ".gc", "prompts", session.Encode("demo/a")+".md")
+		fill := func(s string) string { return strings.ReplaceAll(s, "FILE", file) }
+		if s.Command != fill(tt.command) || s.Nudge != fill(tt.nudge) {
+			t.Errorf("%s: %q, typed %q", tt.mode, s.Command, s.Nudge)
+		}
+		data, err := os.ReadFile(file)
+		switch {
+		case !strings.Contains(tt.command+tt.nudge, "FILE"):
+			if !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: a file for nothing: %v", tt.mode, err)
+			}
+		case err != nil || string(data) != tt.text:
+			t.Errorf("%s: %d bytes, %v", tt.mode, len(data), err)
+		default:
+			if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("%v, %v", info, err)
+			}
+		}
+		if w.Spec.Command != `printf '<%s>'` || w.Spec.Nudge != "go" {
+			t.Error("the want was changed: it is everybody's")
+		}
+	}
+}
+
+func TestAPromptThatCannotBeFilledInKeepsTheAgentFromStarting(t *testing.T) {
+	r, w := prompted(t, "a\n{{slice .AgentName 9 10}}", "arg", "")
+	s := w.Spec
+	err := r.tell(t.Context(), w, &s)
+	if err == nil || !strings.HasPrefix(err.Error(), "its prompt p.md.tmpl:2: cannot be "+
+		"rendered: ") {
+		t.Error(err)
+	}
+}
+
+func TestPromptOfIsDiscreet(t *testing.T) {
+	_, w := prompted(t, "{{.A_TOKEN}} {{.URL}}", "arg", "")
+	for discreet, want := range map[bool]string{true: "*** http://…@x/",
+		false: "hush http://me:hush@x/"} {
+		got, err := PromptOf(t.Context(), w, discreet)
+		if err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+}
+
+func TestBranches(t *testing.T) {
+	_, w := prompted(t, "{{.Branch}}/{{.DefaultBranch}}", "arg", "")
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "git",
+			append([]string{"-C", w.Spec.Dir, "-c", "user.name=x", "-c", "user.email=x@x"},
+				args...)...)
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v: %s", args, err, out)
+		}
+	}
+	look := func(want string) {
+		t.Helper()
+		if got, err := PromptOf(t.Context(), w, false); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	look("/main") // no repository
+	git("init", "-q", "-b", "topic")
+	look("topic/main")
+	git("commit", "-q", "--allow-empty", "-m", "x")
+	git("update-ref", "refs/remotes/origin/trunk", "HEAD")
+	git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+	look("topic/trunk")
+	git("checkout", "-q", "--detach")
+	look("/trunk")
+}
+
+// Hooks that are added to a file of the overlay are no change that somebody has made to it.
+func TestOverlayAndHooksShareAFile(t *testing.T) {
+	r, w := prompted(t, "", "arg", "")
+	w.Overlay, w.Hooks = t.TempDir(), []string{"claude"}
+	settings := filepath.Join(w.Overlay, ".claude", "settings.json")
+	put := func(file, text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fill := func(want string) {
+		t.Helper()
+		said, troubles, err := r.fill(t.Context(), w)
+		if err != nil || len(troubles) > 0 || said != want {
+			t.Errorf("%q, %q, %v; want %q", said, troubles, err, want)
+		}
+	}
+	put(settings, `{"model": "one"}`)
+	fill("copied: .claude/settings.json; hooks written: .claude/settings.json")
+	fill("")
+	put(settings, `{"model": "two"}`)
+	fill("updated: .claude/settings.json; hooks written: .claude/settings.json")
+	data, err := os.ReadFile(filepath.Join(w.Spec.Dir, ".claude", "settings.json"))
+	if err != nil || !strings.Contains(string(data), `"model": "two"`) ||
+		!strings.Contains(string(data), "gc prime --hook") {
+		t.Errorf("%s, %v", data, err)
+	}
+	put(filepath.Join(w.Spec.Dir, ".claude", "settings.json"), `{"model": "mine"}`)
+	put(settings, `{"model": "three"}`)
+	fill("left as they are: .claude/settings.json; hooks written: .claude/settings.json")
+	fill("left as they are: .claude/settings.json")
+}

@@ -1,0 +1,79 @@
+package perform
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gcity/internal/screen"
+	"gcity/session"
+)
+
+// drafted reports whether a terminal's cursor stands in a line that begins with prefix and has text behind it.
+// Faint text does not count: that is how programs write what one might type.
+func drafted(f session.Frame, prefix string) bool {
+	s := screen.New(f.Cols, f.Rows, 0)
+	defer s.Close()
+	_, _ = s.Write(f.Data) // never fails
+	shot := s.Shot(0)
+	if shot.Y < 0 || shot.Y >= len(shot.Lines) {
+		return false
+	}
+	line, solid := cells(shot.Lines[shot.Y])
+	before := []rune(strings.TrimRight(blanks(prefix), " "))
+	if len(line) < len(before) || blanks(string(line[:len(before)])) != string(before) {
+		return false
+	}
+	return strings.TrimFunc(string(solid[len(before):]), framing) != ""
+}
+
+// blanks makes those that do not break lines plain ones: prompts have them, and configurations do not.
+func blanks(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
+
+// framing reports what surrounds an input line and is no part of it: blanks and the lines of boxes.
+func framing(r rune) bool {
+	return r == ' ' || r == '\u00a0' || r >= 0x2500 && r <= 0x259f
+}
+
+// cells is a line of a screen without its styles, and the same with its faint characters made blanks.
+func cells(styled string) (line, solid []rune) {
+	faint := false
+	for styled != "" {
+		if rest, ok := strings.CutPrefix(styled, "\x1b["); ok {
+			if end := strings.IndexByte(rest, 'm'); end >= 0 {
+				faint = fainter(rest[:end], faint)
+				styled = rest[end+1:]
+				continue
+			}
+		}
+		r, size := utf8.DecodeRuneInString(styled)
+		styled = styled[size:]
+		line = append(line, r)
+		if faint {
+			r = ' '
+		}
+		solid = append(solid, r)
+	}
+	return line, solid
+}
+
+// fainter is whether text is faint after an SGR sequence with these parameters. A colour has parameters of its own.
+func fainter(params string, faint bool) bool {
+	fields := strings.Split(params, ";")
+	for i := 0; i < len(fields); i++ {
+		n, _ := strconv.Atoi(fields[i])
+		switch n {
+		case 0, 22:
+			faint = false
+		case 2:
+			faint = fields[i] == "2"
+		case 38, 48, 58:
+			if i+1 < len(fields) && fields[i+1] == "5" {
+				i += 2
+			} else if i+1 < len(fields) && fields[i+1] == "2" {
+				i += 4
+			}
+		}
+	}
+	return faint
+}

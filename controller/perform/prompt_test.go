@@ -1,0 +1,85 @@
+package perform
+
+import (
+	"context"
+	"iter"
+	"testing"
+
+	"gcity/controller/effect"
+	"gcity/session"
+)
+
+func TestDrafted(t *testing.T) {
+	for _, c := range []struct {
+		prefix, raw string
+		want        bool
+	}{
+		{"> ", "hello\r\n> ", false},
+		{"> ", "hello\r\n> half a li", true},
+		{"> ", "> half\r\nworking…", false}, // the cursor is elsewhere
+		{"> ", "hello\r\n>", false},
+		{"> ", "> \x1b[2mtry \"fix it\"\x1b[22m\x1b[1;3H", false}, // faint: what one might type
+		{"> ", "> \x1b[2mtry\x1b[0m x", true},
+		{"> ", "\x1b[2m> \x1b[0mhalf", true}, // a faint prompt
+		{"> ", "> \x1b[38;2;2;2;2mhalf\x1b[0m", true},
+		{"> ", "> \x1b[38;5;2mhalf\x1b[0m", true},
+		{"> ", "> \x1b[1;2mfaint and bold\x1b[0m", false},
+		{"> ", ">\u00a0", false},
+		{"> ", ">\u00a0half", true},
+		{"│ >", "╭──╮\r\n│ >      │\r\n╰──╯\x1b[2;5H", false},
+		{"│ >", "╭──╮\r\n│ > half │\r\n╰──╯\x1b[2;9H", true},
+		{"$ ", "$ größer", true},
+		{"$ ", "$x", true},
+		{"❯ ", "", false},
+	} {
+		f := session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(c.raw)}
+		if got := drafted(f, c.prefix); got != c.want {
+			t.Errorf("%q on %q: %t", c.prefix, c.raw, got)
+		}
+	}
+}
+
+// Any output, any prefix: a decision.
+func FuzzDrafted(f *testing.F) {
+	f.Add("> \x1b[2;38;5mx\xff", "> ", 10, 3)
+	f.Fuzz(func(t *testing.T, raw, prefix string, cols, rows int) {
+		blank := session.Frame{Cols: cols % 200, Rows: rows % 60, Data: []byte(raw)}
+		if drafted(blank, prefix) && raw == "" {
+			t.Error("nothing is a draft")
+		}
+	})
+}
+
+// twofold is a provider that mixes two, and shows the same of every session.
+type twofold struct {
+	session.Provider
+	data string
+}
+
+func (s twofold) Watch(context.Context, string) iter.Seq2[session.Frame, error] {
+	return func(yield func(session.Frame, error) bool) {
+		yield(session.Frame{Reset: true, Cols: 40, Rows: 10, Data: []byte(s.data)}, nil)
+	}
+}
+
+func (twofold) LimitsOf(provider string) session.Limits {
+	if provider == "pipes" {
+		return session.Limits{Lacks: []session.Ability{session.Attaching}}
+	}
+	return session.Limits{}
+}
+
+func (twofold) CheckOf(context.Context, string) error { return nil }
+
+// Only a screen shows drafts: what is printed without one is none.
+func TestDraftsAreOnScreens(t *testing.T) {
+	r := &Runner{w: World{Provider: twofold{data: "> working"}}}
+	for provider, want := range map[string]string{"terminals": whyScreen, "": whyScreen,
+		"pipes": "", "exec:./mux": ""} {
+		f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true, Provider: provider,
+			Prefix: "> "}
+		if why, _ := r.disturbed(t.Context(), f, session.Status{}); why != want {
+			t.Errorf("%q: %q, want %q", provider, why, want)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+const (
+	// runsKept is how many of each automation stay however old they are.
+	runsKept = 100
+	// backupLimit is how long the backups of all stores may take.
+	backupLimit = 10 * time.Minute
+	// purgeLimit is how long a look may take; what it had no time for is left to the next.
+	purgeLimit = time.Minute
+)
+
+// purgeRuns removes records of runs, which are the city's.
+func (r *Runner) purgeRuns(ctx context.Context, f effect.Purge) (n int, err error) {
+	store, err := r.Stores.Store("")
+	if err != nil {
+		return 0, err
+	}
+	old := time.Now().Add(-f.Runs)
+	for _, name := range f.Of {
+		q := beads.Query{Type: city.RunType, Status: []beads.Status{beads.StatusClosed},
+			Labels: []string{city.RunLabel + name}, Limit: runsKept}
+		newest, err := store.List(ctx, q)
+		if err != nil {
+			return n, err
+		}
+		if len(newest) < runsKept {
+			continue
+		}
+		until := old
+		for _, b := range newest {
+			if b.ClosedAt.Before(until) {
+				until = *b.ClosedAt
+			}
+		}
+		gone, err := store.Purge(ctx, q, until)
+		n += gone
+		if errors.Is(err, errors.ErrUnsupported) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// closeStrays closes the records of runs that never were.
+func (r *Runner) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) effect.Input {
+	store, err := r.Stores.Store("")
+	if err != nil {
+		return effect.UnclosedRunsClosed{Err: err}
+	}
+	open, err := store.List(ctx, beads.Query{Type: city.RunType,
+		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+	if err != nil {
+		return effect.UnclosedRunsClosed{Err: err}
+	}
+	for _, b := range open {
+		if slices.Contains(f.Known, b.ID) || !b.CreatedAt.Before(f.Before) {
+			continue
+		}
+		run := city.RunOf(b)
+		run.Outcome, run.Error = city.RunVoid, "it never began: its record was written after it "+
+			"had been given up"
+		if _, err := store.Update(ctx, b.ID, closing(run, false)); err != nil &&
+			!effect.Unclosable(err) {
+			return effect.UnclosedRunsClosed{Err: err}
+		}
+		r.w.Logger.Info("the record of a run that never began is closed", "automation",
+			run.Automation, "record", run.ID)
+	}
+	return effect.UnclosedRunsClosed{}
+}
+
+// purge removes what automations have made, once it has been closed for long enough, and records of runs that are
+// old.
+func (r *Runner) purge(ctx context.Context, f effect.Purge) effect.Input {
+	var in effect.Purged
+	in.N, in.Err = r.purgeRuns(ctx, f)
+	for _, rig := range r.Stores.scopes() {
+		store, err := r.Stores.Store(rig)
+		if err != nil {
+			in.Err = errors.Join(in.Err, err)
+			continue
+		}
+		if f.Wisps == 0 {
+			continue
+		}
+		n, err := store.Purge(ctx, beads.Query{Type: beads.TypeMolecule,
+			Labels: []string{wispLabel}}, time.Now().Add(-f.Wisps))
+		in.N += n
+		if !errors.Is(err, errors.ErrUnsupported) {
+			in.Err = errors.Join(in.Err, err)
+		}
+	}
+	if in.N > 0 {
+		r.w.Logger.Info("old wisps are removed", "beads", in.N)
+	}
+	return in
+}
+
+// wispLabel marks the root of what an automation made.
+const wispLabel = city.WispLabel

@@ -1,0 +1,91 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/beads/guard"
+	"gcity/city"
+	"gcity/config"
+)
+
+// Stores are the places where a city keeps work: its own store, and one for each rig. All methods may be called from
+// any goroutine.
+type Stores struct {
+	open     func(rig string) (beads.Store, error) // nil: there is no work
+	home     func() error                          // fails while the city's folder is away
+	snapshot func() *city.Snapshot
+	guards   *guard.Guards
+}
+
+// Route is the order in which scopes are asked for a bead: the rig whose prefix its id has, and then all others,
+// since a prefix may have been another one once.
+func (s *Stores) Route(id string) []string {
+	scopes, prefix := s.scopes(), city.BeadPrefix(id)
+	for _, rig := range s.snapshot().Rigs {
+		if i := slices.Index(scopes, rig.Name); rig.Prefix == prefix && i > 0 {
+			return append([]string{rig.Name}, slices.Delete(scopes, i, i+1)...)
+		}
+	}
+	return scopes
+}
+
+// noBead says that no scope has a bead, and which prefixes there are if none has its.
+func (s *Stores) noBead(id string) error {
+	now := s.snapshot()
+	own := config.City{Workspace: config.Workspace{Name: now.Name}}
+	all := []city.Prefix{{Prefix: own.Prefix()}}
+	for _, rig := range now.Rigs {
+		all = append(all, city.Prefix{Rig: rig.Name, Prefix: rig.Prefix})
+	}
+	err := fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
+	if slices.ContainsFunc(all, func(p city.Prefix) bool {
+		return p.Prefix == city.BeadPrefix(id)
+	}) {
+		return err
+	}
+	return fmt.Errorf("%w; %s", err, city.PrefixText(all))
+}
+
+// elsewhere adds to a store's refusal of a link that the bead is in another store of the city.
+func (s *Stores) elsewhere(ctx context.Context, scope string, err error, links ...string) error {
+	invalid, ok := errors.AsType[*beads.Invalid](err)
+	if !ok {
+		return err
+	}
+	for _, id := range links {
+		if id == "" || !strings.Contains(invalid.Field, fmt.Sprintf("%q", id)) {
+			continue
+		}
+		for _, other := range s.Route(id) {
+			if other == scope {
+				continue
+			}
+			store, openErr := s.Store(other)
+			if openErr != nil {
+				continue
+			}
+			if _, getErr := store.Get(ctx, id); getErr == nil {
+				return fmt.Errorf("%w in the store of %s: %s is work of %s, and links stay "+
+					"within one store", err, beads.ScopeTitle(scope), id, beads.ScopeTitle(other))
+			}
+		}
+	}
+	return err
+}
+
+// linksOf are the ids that a change names.
+func linksOf(p beads.Patch) []string {
+	var out []string
+	if p.Needs != nil {
+		out = append(out, *p.Needs...)
+	}
+	if p.ParentID != nil {
+		out = append(out, *p.ParentID)
+	}
+	return out
+}

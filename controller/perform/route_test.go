@@ -1,0 +1,76 @@
+package perform
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"gcity/beads"
+	"gcity/beads/fake"
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// A bead is made in the store that is meant, and found and changed where its prefix belongs, or once belonged.
+func TestWorkIsRoutedByItsPrefix(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newBench(t, bare+"[[rigs]]\nname = \"yard\"\npath = \""+t.TempDir()+"\"\n[[rigs]]\n"+
+			"name = \"shop\"\npath = \""+t.TempDir()+"\"\n")
+		stores := map[string]*fake.Store{"": fake.New("tw"), "yard": fake.New("ya"),
+			"shop": fake.New("old")}
+		w.r.Stores.open = func(rig string) (beads.Store, error) { return stores[rig], nil }
+		do := func(c city.Command) (beads.Bead, *city.Error) {
+			in := w.r.bead(t.Context(), effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
+			return in.Bead, in.Err
+		}
+		for rig, id := range map[string]string{"": "tw-1", "yard": "ya-1", "shop": "old-1"} {
+			if b, err := do(city.CreateBead{Rig: rig,
+				Bead: beads.Bead{Title: cmp.Or(rig, "the") + " work"}}); err != nil || b.ID != id {
+				t.Fatalf("%q: %+v, %v", rig, b, err)
+			}
+		}
+		// What was the city's prefix once is the yard's: the id is there twice.
+		if _, err := stores[""].Restore(t.Context(),
+			[]beads.Bead{{ID: "ya-1", Title: "twin", Type: "task",
+				Status: beads.StatusOpen}}); err != nil {
+			t.Fatal(err)
+		}
+		for id, title := range map[string]string{"tw-1": "the work", "ya-1": "yard work",
+			"old-1": "shop work"} {
+			if b, err := w.r.Stores.Bead(t.Context(), id); err != nil || b.Title != title {
+				t.Errorf("%s: %+v, %v", id, b, err)
+			}
+			if b, err := do(city.UpdateBead{ID: id, Patch: beads.Closing()}); err != nil ||
+				b.Title != title {
+				t.Errorf("closing %s: %+v, %v", id, b, err)
+			}
+		}
+		if twin, err := stores[""].Get(t.Context(), "ya-1"); err != nil ||
+			twin.Status != beads.StatusOpen {
+			t.Errorf("the other one of the two: %+v, %v", twin, err)
+		}
+		for want, c := range map[string]city.Command{
+			"old-1 is work of rig shop, and links stay " +
+				"within one store": city.CreateBead{Bead: beads.Bead{Title: "x",
+				Needs: []string{"old-1"}}},
+			"tw-1 is work of the city, and links stay within one store": city.UpdateBead{ID: "ya-1",
+				Patch: beads.Patch{ParentID: new("tw-1")}},
+			`bead "zz-1": no such bead; work begins with `: city.UpdateBead{ID: "zz-1",
+				Patch: beads.Closing()},
+			`no rig is called "nowhere"`: city.CreateBead{Rig: "nowhere",
+				Bead: beads.Bead{Title: "x"}},
+			`"tw-9"`: city.CreateBead{Bead: beads.Bead{Title: "x", Needs: []string{"tw-9"}}},
+		} {
+			if _, err := do(c); err == nil || !strings.Contains(err.Message, want) {
+				t.Errorf("%+v: %v", c, err)
+			}
+		}
+		_, err := w.r.Stores.Bead(t.Context(), "zz-1")
+		if wrong, ok := errors.AsType[*city.Error](err); !ok || wrong.Code != city.NotFound ||
+			!strings.Contains(wrong.Message, "ya- (rig yard)") {
+			t.Errorf("%v", err)
+		}
+	})
+}

@@ -1,0 +1,270 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/beads/guard"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/mail"
+)
+
+// tally is how much work there was when it was last counted.
+type tally struct {
+	pools []string
+	by    map[string]scopeTally
+	told  *city.Work
+	rigs  map[string]city.RigWork   // as they were told
+	tasks map[string]string         // likewise
+	gated map[string]string         // likewise
+	held  map[string]effect.Holding // likewise
+	mail  city.MailTally            // likewise
+}
+
+// scopeTally is what one store had at a version of its.
+type scopeTally struct {
+	version uint64 // 0 = it says none
+	work    city.Work
+	tasks   map[string]beads.Bead     // the newest work in progress, by assignee
+	gates   map[string]string         // the gates that tasks await, by the task's id
+	held    map[string]effect.Holding // the newest that is not done, by assignee
+	mail    city.MailTally
+}
+
+// count counts open work. A store that cannot be asked counts as it did before: an error is never no work.
+func (r *Runner) count(ctx context.Context, f effect.CountWork) effect.Input {
+	t, scopes := &r.shop.tally, r.Stores.scopes()
+	if !slices.Equal(t.pools, f.Pools) || t.by == nil {
+		*t = tally{pools: f.Pools, by: map[string]scopeTally{}}
+	}
+	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool {
+		return !slices.Contains(scopes, scope)
+	})
+	r.Stores.guards.Keep(scopes)
+	in := effect.WorkCounted{Work: city.Work{Pools: map[string]int{}},
+		Rigs: map[string]city.RigWork{}, Held: map[string]effect.Holding{}, Mail: city.MailTally{}}
+	newest, gates := map[string]beads.Bead{}, map[string]string{}
+	for _, scope := range scopes {
+		if err := r.countScope(ctx, scope, t); err != nil && in.Err == nil {
+			in.Err = err
+		}
+		part, known := t.by[scope]
+		in.Unknown = in.Unknown || !known
+		for who, b := range part.tasks {
+			later(newest, who, b)
+		}
+		maps.Copy(gates, part.gates)
+		for who, h := range part.held {
+			in.Held[who] = in.Held[who].With(h)
+		}
+		in.Mail.Merge(part.mail)
+		if known && scope != "" {
+			in.Rigs[scope] = city.RigWork{Open: part.work.Open, InProgress: part.work.InProgress}
+		}
+		in.Work.Open += part.work.Open
+		in.Work.InProgress += part.work.InProgress
+		for pool, n := range part.work.Pools {
+			in.Work.Pools[pool] += n
+		}
+	}
+	in.Tasks, in.Gated = make(map[string]string, len(newest)), map[string]string{}
+	for who, b := range newest {
+		in.Tasks[who] = taskText(b)
+		if gate := gates[b.ID]; gate != "" {
+			in.Gated[who] = gate
+		}
+	}
+	if in.Unknown {
+		return in // and the next one is news
+	}
+	in.Unchanged = t.told != nil && maps.Equal(t.tasks, in.Tasks) &&
+		maps.Equal(t.gated, in.Gated) && maps.Equal(t.rigs, in.Rigs) &&
+		maps.Equal(t.mail, in.Mail) && maps.EqualFunc(t.held, in.Held, effect.Holding.Same) &&
+		t.told.Open == in.Work.Open && t.told.InProgress == in.Work.InProgress &&
+		maps.Equal(t.told.Pools, in.Work.Pools)
+	t.gated = in.Gated
+	t.told, t.tasks, t.held, t.rigs, t.mail = &in.Work, in.Tasks, in.Held, in.Rigs, in.Mail
+	return in
+}
+
+// countScope counts the work of one store, unless that is as it was.
+func (r *Runner) countScope(ctx context.Context, scope string, t *tally) error {
+	store, err := r.Stores.Store(scope)
+	if err != nil {
+		return err
+	}
+	version, err := store.Version(ctx)
+	before, known := t.by[scope]
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+	case err != nil:
+		return err
+	case known && before.version == version:
+		return nil
+	}
+	now, err := tallied(ctx, store, t.pools)
+	if errors.Is(err, errors.ErrUnsupported) {
+		now, err = leafed(ctx, store, t.pools)
+	}
+	if err != nil {
+		return err
+	}
+	now.version = version
+	t.by[scope] = now
+	return nil
+}
+
+// leafed counts what a store has that cannot count: all at once, since such a store is slow.
+func leafed(ctx context.Context, store beads.Store, pools []string) (scopeTally, error) {
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}, tasks: map[string]beads.Bead{},
+		held: map[string]effect.Holding{}, mail: city.MailTally{}}
+	none := city.NotWork()
+	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusOpen,
+		beads.StatusInProgress}, Limit: -1})
+	if err != nil {
+		return now, err
+	}
+	for _, pool := range pools {
+		now.work.Pools[pool] = 0
+	}
+	var begun, waiting []beads.Bead
+	for _, b := range all {
+		for _, l := range b.Labels {
+			pool, ok := strings.CutPrefix(l, city.PoolLabel)
+			if _, known := now.work.Pools[pool]; ok && known {
+				now.work.Pools[pool]++
+			}
+		}
+		switch {
+		case b.Type == mail.Type:
+			now.mail.Add(b)
+		case slices.Contains(none, b.Type):
+		case b.Status == beads.StatusOpen:
+			now.work.Open++
+			waiting = append(waiting, b)
+		default:
+			begun = append(begun, b)
+			now.work.InProgress++
+			if b.Assignee != "" {
+				later(now.tasks, b.Assignee, b)
+			}
+		}
+	}
+	now.gates = blocked(now.tasks, city.GatesIn(all))
+	hold(now.held, begun)
+	hold(now.held, waiting)
+	return now, nil
+}
+
+// tallied counts what a store has, as it says itself.
+func tallied(ctx context.Context, store *guard.Store, pools []string) (scopeTally, error) {
+	now := scopeTally{work: city.Work{Pools: map[string]int{}}, held: map[string]effect.Holding{}}
+	var err error
+	none := city.NotWork()
+	open, moving := beads.StatusOpen, beads.StatusInProgress
+	// before it is looked at who is at work: who has begun just now is seen there
+	for _, pool := range pools {
+		q := beads.Query{Status: []beads.Status{open, moving},
+			Labels: []string{city.PoolLabel + pool}}
+		if now.work.Pools[pool], err = store.Count(ctx, q); err != nil {
+			return now, err
+		}
+	}
+	if now.work.Open, err = store.Count(ctx, beads.Query{Status: []beads.Status{open},
+		NotType: none}); err != nil {
+		return now, err
+	}
+	if now.work.InProgress, err = store.Count(ctx,
+		beads.Query{Status: []beads.Status{moving}, NotType: none}); err != nil {
+		return now, err
+	}
+	if now.work.InProgress > 0 {
+		if now.tasks, err = tasks(ctx, store, now.held); err != nil {
+			return now, err
+		}
+		gates, err := city.GatesFor(ctx, store.List, slices.Collect(maps.Values(now.tasks)))
+		if err != nil {
+			return now, err
+		}
+		now.gates = blocked(now.tasks, gates)
+	}
+	if now.work.Open > 0 {
+		given, err := store.List(ctx, beads.Query{Status: []beads.Status{open}, Assigned: true,
+			NotType: none, Limit: tasksMost})
+		if err != nil {
+			return now, err
+		}
+		hold(now.held, given)
+	}
+	if now.mail, err = city.TallyMail(ctx, store); err != nil {
+		return now, err
+	}
+	return now, nil
+}
+
+// tasksMost bounds the work that is looked at for who does it or is to do it, the newest; taskMost a task's text,
+// in bytes.
+const (
+	tasksMost = 1000
+	taskMost  = 200
+)
+
+// tasks are the newest work in progress of a store, by assignee; all of it is added to what they hold.
+func tasks(ctx context.Context, store beads.Store, held map[string]effect.Holding) (
+	map[string]beads.Bead, error) {
+	all, err := store.List(ctx, beads.Query{Status: []beads.Status{beads.StatusInProgress},
+		NotType: city.NotWork(), Limit: tasksMost})
+	if err != nil {
+		return nil, err
+	}
+	hold(held, all)
+	out := map[string]beads.Bead{}
+	for _, b := range all {
+		if b.Assignee != "" {
+			later(out, b.Assignee, b)
+		}
+	}
+	return out, nil
+}
+
+// later keeps of two beads the one that was changed last; of two at once the one with the smaller id.
+func later(of map[string]beads.Bead, who string, b beads.Bead) {
+	have, known := of[who]
+	if !known || b.UpdatedAt.After(have.UpdatedAt) || b.UpdatedAt.Equal(have.UpdatedAt) &&
+		b.ID < have.ID {
+		of[who] = b
+	}
+}
+
+// blocked returns the gates that tasks await, by the task's id.
+func blocked(tasks map[string]beads.Bead, gates city.Gates) map[string]string {
+	out := map[string]string{}
+	for _, b := range tasks {
+		if gate, ok := gates.Block(b); ok {
+			out[b.ID] = taskText(gate)
+		}
+	}
+	return out
+}
+
+func taskText(b beads.Bead) string {
+	text := b.ID + " " + b.Title
+	if len(text) > taskMost {
+		text = strings.ToValidUTF8(text[:taskMost], "")
+	}
+	return text
+}
+
+// hold adds what of a list is somebody's.
+func hold(of map[string]effect.Holding, all []beads.Bead) {
+	for _, b := range all {
+		if h := of[b.Assignee]; b.Assignee != "" {
+			of[b.Assignee] = h.With(effect.Holding{IDs: []string{b.ID}, N: 1})
+		}
+	}
+}

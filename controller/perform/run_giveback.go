@@ -1,0 +1,94 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller/effect"
+)
+
+// giveBack gives back to pools what is assigned to those who have left them, in whatever store it is. A store that
+// fails keeps no other waiting. What is in progress goes last: by that a successor finds those whose work was not
+// all given back.
+func (r *Runner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
+	var in effect.WorkReturned
+	of := map[string]effect.Leaver{}
+	for _, l := range f.Of {
+		of[l.Agent] = l
+	}
+	type found struct {
+		in beads.Store
+		beads.Bead
+	}
+	var all []found
+	for _, scope := range r.Stores.scopes() {
+		store, err := r.Stores.Store(scope)
+		if err != nil {
+			in.Err = errors.Join(in.Err, err)
+			continue
+		}
+		held, err := store.List(ctx, beads.Query{
+			Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Assigned: true,
+			NotType: city.NotWork(), Limit: -1,
+		})
+		in.Err = errors.Join(in.Err, err)
+		for _, b := range slices.Backward(held) {
+			if _, gone := of[b.Assignee]; gone {
+				all = append(all, found{store, b})
+			}
+		}
+	}
+	for _, last := range [...]bool{false, true} {
+		for _, b := range all {
+			if (b.Status == beads.StatusInProgress) == last {
+				in.Err = errors.Join(in.Err, give(ctx, &in, b.in, b.Bead, of[b.Assignee]))
+			}
+		}
+	}
+	return in
+}
+
+// give gives one piece of work back.
+func give(ctx context.Context, in *effect.WorkReturned, store beads.Store, b beads.Bead,
+	l effect.Leaver) error {
+	was, now, err := free(ctx, store, b, l.Pool)
+	if err != nil {
+		return err
+	}
+	for _, e := range eventOf(&was, now, effect.ActorController, 0) {
+		in.Done = append(in.Done, effect.Returned{Leaver: l, Bead: b.ID, Event: e})
+	}
+	return nil
+}
+
+// free makes a piece of work open for a pool and nobody's, unless somebody was faster and it is no longer whose it
+// was. What is labelled for a pool stays with that.
+func free(ctx context.Context, store beads.Store, b beads.Bead, pool string) (was, now beads.Bead,
+	err error) {
+	who := b.Assignee
+	for range swaps {
+		p := beads.Patch{Status: new(beads.StatusOpen), Assignee: new(""), IfRev: &b.Rev}
+		if !slices.ContainsFunc(b.Labels, func(l string) bool {
+			return strings.HasPrefix(l, city.PoolLabel)
+		}) {
+			p.AddLabels = []string{city.PoolLabel + pool}
+		}
+		if now, err = store.Update(ctx, b.ID, p); !errors.Is(err, beads.ErrConflict) {
+			break
+		}
+		was := b
+		if b, err = store.Get(ctx, b.ID); err != nil || b.Assignee != who ||
+			b.Status == beads.StatusClosed {
+			b, now = was, was
+			break
+		}
+	}
+	if errors.Is(err, beads.ErrNotFound) {
+		return b, b, nil
+	}
+	return b, now, err
+}

@@ -1,0 +1,130 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/session"
+)
+
+// screenAgain is how long a text waits whose agent's screen shows a draft: reading a screen costs more than a record.
+const screenAgain = 5 * time.Second
+
+// whyScreen is why a text is held back whose agent's screen shows a draft.
+const whyScreen = "its screen shows a draft behind its prompt"
+
+// send types a text, unless it is polite and somebody else types.
+func (r *Runner) send(ctx context.Context, f effect.Send) effect.Input {
+	in := effect.Sent{Agent: f.Agent, ID: f.ID}
+	st, err := r.lookAt(ctx, f)
+	if errors.Is(err, session.ErrNotFound) {
+		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
+		return in
+	}
+	if f.Polite {
+		if in.Held, in.Wait = r.disturbed(ctx, f, st); in.Held != "" {
+			in.Disturbed = true
+			return in
+		}
+	}
+	p := r.w.Provider
+	polite, ok := p.(session.Polite)
+	if ok && f.Polite {
+		err = polite.SendPolitely(ctx, f.Session, f.Text, effect.TypingPause)
+	} else {
+		err = p.Send(ctx, f.Session, f.Text)
+	}
+	switch {
+	case errors.Is(err, session.ErrBusy): // since we looked
+		in.Held, in.Wait, in.Disturbed = effect.WhyTyping, effect.SendAgain, true
+	case errors.Is(err, session.ErrNotFound):
+		// nothing was typed; what becomes of the agent, the machine knows
+		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
+	case err != nil:
+		in.Err = err
+	default:
+		in.Output = math.MaxUint64
+		if !r.counts(f.Provider) { // a look would cost, and tell nothing
+			break
+		}
+		if st, err = r.lookAt(ctx, f); err == nil {
+			in.Output = st.Output
+		}
+	}
+	return in
+}
+
+// disturbed says who is at the terminal, "" if nobody is, and when to ask again.
+func (r *Runner) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
+	wait time.Duration) {
+	switch since := time.Since(st.TypedAt); {
+	case st.Draft:
+		return effect.WhyDraft, effect.SendAgain
+	case !st.TypedAt.IsZero() && since < effect.TypingPause:
+		return effect.WhyTyping, max(effect.TypingPause-since, 100*time.Millisecond)
+	}
+	if f.Prefix != "" && r.promptHolds(ctx, f) {
+		return whyScreen, screenAgain
+	}
+	return "", 0
+}
+
+// lookAt is what the provider knows of the life that a text is for.
+func (r *Runner) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
+	p, ok := r.w.Provider.(session.Looker)
+	if !ok {
+		return session.Status{}, session.ErrUnsupported
+	}
+	st, err := p.Look(ctx, f.Session)
+	if err == nil && st.ID != f.Life {
+		err = session.ErrNotFound
+	}
+	return st, err
+}
+
+// counts reports whether a provider counts what is printed.
+func (r *Runner) counts(provider string) bool {
+	return !slices.Contains(LimitsOf(r.w.Provider, provider).Lacks, session.Counting)
+}
+
+// hasScreen reports whether what a provider shows of a session is a terminal's screen. Without a terminal, and of
+// what a script tells, it is only the end of the output: a line there that looks like a prompt is nobody's draft.
+func (r *Runner) hasScreen(provider string) bool {
+	if strings.HasPrefix(provider, "exec:") {
+		return false
+	}
+	m, ok := r.w.Provider.(session.Mixer)
+	if !ok {
+		return session.Can(r.w.Provider, session.Attaching)
+	}
+	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
+}
+
+// promptHolds reports whether the agent's screen shows a draft behind its prompt. What cannot be seen holds
+// nothing back.
+func (r *Runner) promptHolds(ctx context.Context, f effect.Send) bool {
+	w, ok := r.w.Provider.(session.Watcher)
+	if !ok || !r.hasScreen(f.Provider) {
+		return false
+	}
+	for frame, err := range w.Watch(ctx, f.Session) {
+		if err != nil {
+			return false
+		}
+		return drafted(frame, f.Prefix) // the first is all that is kept
+	}
+	return false
+}
+
+// LimitsOf are what a provider cannot do: of those that p is a mixture of, the one of a name.
+func LimitsOf(p session.Provider, name string) session.Limits {
+	if m, ok := p.(session.Mixer); ok {
+		return m.LimitsOf(name)
+	}
+	return session.LimitsOf(p)
+}

@@ -1,0 +1,40 @@
+package perform
+
+import (
+	"context"
+	"fmt"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/formula"
+	"gcity/sling"
+)
+
+// sling hands out work by the configuration in force.
+func (r *Runner) sling(ctx context.Context, req city.SlingRequest, in *effect.BeadChanged) error {
+	conf := r.w.InForce()
+	if conf == nil || conf.Source == nil {
+		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the " +
+			"configuration is being read"}
+	}
+	source := conf.Source
+	s := sling.Slinger{
+		Config: source, City: r.w.Snapshot(), Host: r.w.Host, Scopes: r.Stores.scopes(),
+		Store: func(rig string) (beads.Store, error) { return r.Stores.Store(rig) },
+		Recipe: func(name, rig string) (f *formula.Formula, err error) {
+			d := automation.Definition{Formula: name, Rig: rig}
+			if !r.aside(ctx, "formula "+name, 0, func() func() {
+				found, failed := r.recipe(source, d)
+				return func() { f, err = found, failed }
+			}) {
+				return nil, fmt.Errorf("the folder of its formula %w", errMute)
+			}
+			return f, err
+		},
+	}
+	out, err := s.Sling(ctx, req)
+	in.Bead, in.Events, in.Message = out.Bead, out.Events, out.Message
+	return err
+}

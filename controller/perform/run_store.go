@@ -1,0 +1,141 @@
+package perform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gcity/beads"
+	"gcity/beads/guard"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+)
+
+// bead makes or changes a piece of work, wherever it is kept.
+func (r *Runner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {
+	in := effect.BeadChanged{ID: f.ID}
+	var err error
+	switch c := f.Cmd.(type) {
+	case city.CreateBead:
+		if in.Bead, err = r.Stores.create(ctx, c); err == nil {
+			in.Events = eventOf(nil, in.Bead, "", 0)
+		}
+	case city.UpdateBead:
+		err = r.Stores.update(ctx, c, &in)
+	case city.SlingWork:
+		err = r.sling(ctx, c.SlingRequest, &in)
+	}
+	in.Err = asWorkError(err)
+	return in
+}
+
+// eventOf is the event of a change, none if there is nothing to tell.
+func eventOf(was *beads.Bead, b beads.Bead, by string, depth int) []events.Event {
+	if e := city.BeadEvent(was, b, by, depth); e.Type != "" {
+		return []events.Event{e}
+	}
+	return nil
+}
+
+// create makes a bead in the store that is meant.
+func (s *Stores) create(ctx context.Context, c city.CreateBead) (beads.Bead, error) {
+	if !slices.Contains(s.scopes(), c.Rig) {
+		return beads.Bead{}, &city.Error{Code: city.NotFound,
+			Message: fmt.Sprintf("no rig is called %q", c.Rig)}
+	}
+	store, err := s.Store(c.Rig)
+	if err != nil {
+		return beads.Bead{}, err
+	}
+	b, err := store.Create(ctx, c.Bead)
+	return b, s.elsewhere(ctx, c.Rig, err, append(c.Bead.Needs, c.Bead.ParentID)...)
+}
+
+// update changes a bead in the store that has it, and says by what event; none = it was so already. A store that
+// fails does not hide a bead of another one.
+func (s *Stores) update(ctx context.Context, c city.UpdateBead, in *effect.BeadChanged) error {
+	var lost error
+	for _, rig := range s.Route(c.ID) {
+		var was, b beads.Bead
+		store, err := s.Store(rig)
+		if err == nil {
+			err = c.Allowed(ctx, store)
+		}
+		if err == nil {
+			was, b, err = swap(ctx, store, c)
+			err = s.elsewhere(ctx, rig, err, linksOf(c.Patch)...)
+		}
+		switch {
+		case errors.Is(err, beads.ErrNotFound):
+		case err == nil || guard.Answered(err):
+			if err != nil {
+				return err
+			}
+			in.Bead, in.Message = b, city.Deed(&was, b)
+			in.Events = append(eventOf(&was, b, "", 0), convoyEvent(ctx, store, was, b)...)
+			return nil
+		case lost == nil:
+			lost = err
+		}
+	}
+	if lost == nil {
+		lost = s.noBead(c.ID)
+	}
+	return lost
+}
+
+// convoyEvent closes the convoy in which nothing is open any more by a change. One that cannot be closed now shows
+// that all of it is done, and somebody closes it by hand.
+func convoyEvent(ctx context.Context, store beads.Store, was, b beads.Bead) []events.Event {
+	before, now, ok, err := city.CloseConvoy(ctx, store, was, b)
+	if err != nil || !ok {
+		return nil
+	}
+	return eventOf(&before, now, effect.ActorController, 0)
+}
+
+// swaps is how often a change is tried anew because others were faster. The last try is made whatever they do:
+// then their change may be taken for this one.
+const swaps = 8
+
+// swap changes a bead as it stands, so that it is known what has changed by this.
+func swap(ctx context.Context, store beads.Store, c city.UpdateBead) (was, b beads.Bead,
+	err error) {
+	for try := range swaps {
+		if was, err = store.Get(ctx, c.ID); err != nil {
+			return was, b, err
+		}
+		p, forced := c.Patch, c.Patch.IfRev != nil || try == swaps-1
+		if !forced {
+			p.IfRev = &was.Rev
+		}
+		b, err = store.Update(ctx, c.ID, p)
+		if forced || !errors.Is(err, beads.ErrConflict) {
+			return was, b, err
+		}
+	}
+	return was, b, err
+}
+
+// asWorkError gives a store's error the class that callers decide on.
+func asWorkError(err error) *city.Error {
+	if err == nil {
+		return nil
+	}
+	var e *city.Error
+	if errors.As(city.WorkError(err), &e) {
+		return e
+	}
+	return &city.Error{Code: city.Unavailable, Message: err.Error()}
+}
+
+// scopes are the places where work is kept: the city, and each of its rigs.
+func (s *Stores) scopes() []string {
+	scopes := []string{""}
+	for _, rig := range s.snapshot().Rigs {
+		scopes = append(scopes, rig.Name)
+	}
+	return scopes
+}

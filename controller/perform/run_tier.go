@@ -1,0 +1,182 @@
+package perform
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"gcity/agent"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/internal/disk"
+	"gcity/internal/screen"
+	"gcity/internal/shell"
+	"gcity/mail"
+	"gcity/watchdog"
+)
+
+// commandLimit is how long an escalate_command may take.
+const commandLimit = time.Minute
+
+// runTier begins an effect about watchdogs; not ok for any other.
+func (r *Runner) runTier(f effect.Effect) (ok bool) {
+	switch f := f.(type) {
+	case effect.ReadHeartbeat:
+		r.within(muteLimit+time.Second, func(ctx context.Context) effect.Input {
+			return r.heartbeat(ctx, f)
+		})
+	case effect.Escalate:
+		r.within(storeLimit+commandLimit, func(ctx context.Context) effect.Input {
+			return r.escalate(ctx, f)
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// heartbeat reads a heartbeat's file, which may be anything, anywhere, and need not answer.
+func (r *Runner) heartbeat(ctx context.Context, f effect.ReadHeartbeat) effect.Input {
+	in := effect.HeartbeatRead{Tier: f.Tier, Path: f.Path}
+	var (
+		beat watchdog.Heartbeat
+		read bool
+		err  error
+	)
+	if !r.aside(ctx, "heartbeat of "+f.Tier+" "+f.Path, muteLimit, func() func() {
+		at, ok, failed := readHeartbeat(f.Path)
+		return func() { beat, read, err = at, ok, failed }
+	}) {
+		err = errMute
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		in.Problem, in.Unread = fmt.Sprintf("its heartbeat, %s, %v", below(r.w.Dir, f.Path), err),
+			!read
+	default:
+		in.Stamp, in.Agents = beat.Stamp, beat.Agents
+	}
+	return in
+}
+
+// below is a path as a person of this city would write it.
+func below(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
+
+// tornAgain is how long after a heartbeat that makes no sense it is read again: whoever writes it may be about to.
+const tornAgain = 100 * time.Millisecond
+
+// readHeartbeat reads a heartbeat. One that is not written in one step may be met half done. read: what lies there
+// was seen, whether or not it makes sense.
+func readHeartbeat(path string) (beat watchdog.Heartbeat, read bool, err error) {
+	for try := range 3 {
+		if try > 0 {
+			time.Sleep(tornAgain)
+		}
+		var data []byte
+		if data, err = readBeat(path); err != nil {
+			return beat, false, err
+		}
+		if beat, err = watchdog.Parse(data); err == nil || len(data) > watchdog.MaxHeartbeat {
+			break
+		}
+	}
+	return beat, true, err
+}
+
+func readBeat(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("is not a regular file")
+	}
+	data, err := io.ReadAll(io.LimitReader(file, watchdog.MaxHeartbeat+1))
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	return data, nil
+}
+
+func unreadable(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return fmt.Errorf("cannot be read: %w", err)
+}
+
+// writeBrief puts a brief where its triage looks for it.
+func writeBrief(b *effect.Brief) error {
+	if err := disk.MkdirAll(filepath.Dir(b.Path), 0o700); err != nil {
+		return fmt.Errorf("the facts of its beat cannot be written: %w", err)
+	}
+	if err := disk.Replace(b.Path, b.Data, 0o600); err != nil {
+		return fmt.Errorf("the facts of its beat cannot be written: %w", err)
+	}
+	return nil
+}
+
+// escalate sends mail, and runs a command. The one does not wait for the other to succeed.
+func (r *Runner) escalate(ctx context.Context, f effect.Escalate) effect.Input {
+	in := effect.Escalated{Tier: f.Tier, Call: f.Call, Ran: f.Command != ""}
+	in.Events, in.Err = r.write(ctx, f)
+	if f.Command == "" {
+		return in
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, commandLimit,
+		fmt.Errorf("it had not ended after %s", commandLimit))
+	defer cancel()
+	dir, env, err := agent.Place(f.In, "", r.w.Host)
+	var res shell.Result
+	if err == nil {
+		env = append(append(env, f.Env...), "GC_RUN="+r.w.Dir+":"+rand.Text())
+		res, err = shell.Run(ctx, shell.Line{Text: f.Command, Dir: dir, Env: env})
+	}
+	in.Output = screen.Excerpt(res.Output)
+	switch {
+	case ctx.Err() != nil:
+		in.Failed = context.Cause(ctx).Error()
+	case err != nil:
+		in.Failed = err.Error()
+	case res.Code < 0:
+		in.Failed = "it was ended by a signal"
+	case res.Code > 0:
+		in.Failed = fmt.Sprintf("exit %d", res.Code)
+	}
+	return in
+}
+
+func (r *Runner) write(ctx context.Context, f effect.Escalate) (told []events.Event,
+	problem string) {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	to, err := r.w.Snapshot().Address(f.To)
+	if err != nil {
+		return nil, err.Error()
+	}
+	letter := mail.Message{From: f.From, To: to, Subject: f.Subject, Text: f.Text}
+	if err := mail.Check(letter); err != nil {
+		return nil, err.Error()
+	}
+	in, ok := r.bead(ctx, effect.ChangeBead{Cmd: city.CreateBead{Bead: mail.New(letter)}}).(effect.BeadChanged)
+	if ok && in.Err != nil {
+		return nil, in.Err.Message
+	}
+	return in.Events, ""
+}

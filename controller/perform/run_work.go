@@ -1,0 +1,404 @@
+package perform
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/beads/guard"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/memory"
+	"gcity/events"
+	"gcity/formula"
+	"gcity/internal/deadline"
+	"gcity/internal/recovery"
+	"gcity/internal/screen"
+)
+
+const (
+	scanLimit  = 30 * time.Second
+	muteLimit  = 5 * time.Second // a folder that has not answered by then
+	mutesMost  = 64              // things that may hang on such folders at once
+	storeLimit = time.Minute     // of several calls, each with its own
+	allLimit   = time.Minute     // for what asks one store after the other
+	runsShown  = 500             // newest records of runs that are read at the start
+)
+
+// workshop is what the runner needs for automations and work.
+type workshop struct {
+	scanner    automation.Scanner // the scan effect's alone
+	looks      *deadline.Calls[func()]
+	follow     context.CancelFunc // of the events that are handed in; the loop's alone
+	runs       context.Context
+	endRuns    context.CancelCauseFunc
+	going      *going
+	conditions chan struct{}
+	tally      tally               // the count effect's alone
+	watched    []string            // folders that are watched; the loop's alone
+	vetted     *automation.Catalog // the newest that may run; the scan effect's alone
+}
+
+var errStopped = errors.New("the city was stopped before it had ended")
+
+func newWorkshop(ctx context.Context) workshop {
+	w := workshop{looks: deadline.New[func()](mutesMost),
+		conditions: make(chan struct{}, checksAtOnce),
+		going:      &going{ends: map[string]context.CancelCauseFunc{}}}
+	w.runs, w.endRuns = context.WithCancelCause(ctx)
+	return w
+}
+
+// runWork begins an effect about automations or work; not ok for any other.
+func (r *Runner) runWork(f effect.Effect) (ok bool) {
+	switch f := f.(type) {
+	case effect.Scan:
+		r.watchFolders(f.Layers)
+		r.within(scanLimit, func(ctx context.Context) effect.Input { return r.scan(ctx, f) })
+	case effect.SweepRuns:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.sweepRuns(ctx, f) })
+	case effect.CloseUnclosedRuns:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.closeStrays(ctx, f) })
+	case effect.Follow:
+		r.followEvents(f)
+	case effect.CheckCondition:
+		r.wg.Go(func() { r.condition(f) })
+	case effect.OpenRun:
+		r.within(storeLimit, func(ctx context.Context) effect.Input { return r.openRun(ctx, f) })
+	case effect.Run:
+		ctx, done := r.shop.going.add(r.shop.runs, f.Bead)
+		r.wg.Go(func() {
+			defer done()
+			r.deliver(r.carryOut(ctx, f))
+		})
+	case effect.CancelRun:
+		r.shop.going.end(f.Bead, &effect.Halt{Who: f.By})
+	case effect.CancelRuns:
+		r.shop.endRuns(errStopped)
+	case effect.CloseRun:
+		r.within(storeLimit, func(ctx context.Context) effect.Input {
+			return effect.RunClosed{Bead: f.Run.ID, Err: r.shutRun(ctx, f)}
+		})
+	case effect.SaveAutomations:
+		r.within(loadLimit, func(context.Context) effect.Input {
+			return effect.AutomationsSaved{Rev: f.Rev, Err: memory.WriteDeeds(r.w.At, f.Memory)}
+		})
+	case effect.ChangeBead:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.bead(ctx, f) })
+	case effect.CountWork:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.count(ctx, f) })
+	case effect.ReturnWork:
+		r.within(allLimit, func(ctx context.Context) effect.Input { return r.giveBack(ctx, f) })
+	case effect.ProbeStores:
+		r.within(allLimit, r.Stores.probe)
+	case effect.Purge:
+		r.within(purgeLimit, func(ctx context.Context) effect.Input { return r.purge(ctx, f) })
+	case effect.BackUp:
+		r.within(backupLimit, func(ctx context.Context) effect.Input {
+			return effect.BackedUp{Err: r.w.BackUp(ctx)}
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// watchFolders tells who watches them where automations and formulas are by the configuration in force.
+func (r *Runner) watchFolders(layers []formula.Layer) {
+	var dirs []string
+	for _, l := range layers {
+		dirs = append(dirs, l.Dir)
+	}
+	if r.w.Folders == nil || slices.Equal(dirs, r.shop.watched) {
+		return
+	}
+	r.shop.watched = dirs
+	r.w.Folders(dirs)
+}
+
+// scan finds the automations that there are, and links the formulas of each scope.
+func (r *Runner) scan(ctx context.Context, f effect.Scan) effect.Input {
+	if r.w.home() != nil {
+		return effect.Scanned{Away: true}
+	}
+	var trouble []string
+	layers := f.Layers
+	if system, err := formula.System(filepath.Join(r.w.Dir, ".gc")); err != nil {
+		trouble = append(trouble, err.Error())
+	} else {
+		layers = append([]formula.Layer{system}, layers...)
+	}
+	found := r.shop.scanner.Scan(layers, f.Options, time.Now())
+	if r.shop.vetted == nil || r.shop.vetted.Revision != found.Revision {
+		err := r.w.allowed(nil)
+		if err == nil {
+			r.shop.vetted = &found
+		} else {
+			trouble = append(trouble, "changed automations are not in force: "+err.Error())
+			found = *cmp.Or(r.shop.vetted, &automation.Catalog{})
+		}
+	}
+	in := effect.Scanned{Catalog: found, Newest: r.w.Log.Last()}
+	trouble = append(trouble, r.linkFormulas(ctx, layers, f.Rigs)...)
+	for _, p := range in.Catalog.Problems {
+		trouble = append(trouble, p.String())
+	}
+	in.Trouble = strings.Join(trouble, "; ")
+	return in
+}
+
+// aside does what may never come to an end because a folder does not answer, one of a name at a time. What it
+// found is there when done is called, which happens unless ctx ends, or the limit has passed (0 = none): then it
+// is not ok.
+func (r *Runner) aside(ctx context.Context, name string, limit time.Duration,
+	work func() (done func())) (ok bool) {
+	done, ok := r.shop.looks.Do(ctx, name, time.Now(), limit, work)
+	if ok {
+		done()
+	}
+	return ok
+}
+
+// sweepRuns closes the records of runs that are open: whoever let them go is gone.
+func (r *Runner) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input {
+	r.forgetEvents()
+	store, err := r.Stores.Store("")
+	if err != nil {
+		return effect.RunsSwept{Err: err}
+	}
+	var in effect.RunsSwept
+	if in.Told, err = r.toldRuns(ctx); err != nil { // then only what is closed now is told
+		r.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
+	}
+	open, err := store.List(ctx, beads.Query{Type: city.RunType,
+		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
+	if err != nil {
+		return effect.RunsSwept{Err: err}
+	}
+	var odd []string
+	for _, b := range slices.Backward(open) {
+		run := city.RunOf(b)
+		run.Outcome, run.Error = string(automation.Interrupted), effect.Abandoned
+		b, err := store.Update(ctx, b.ID, closing(run, false))
+		if effect.Unclosable(err) { // as it is, if not with what is to be said of it
+			b, err = store.Update(ctx, run.ID, beads.Closing())
+		}
+		switch {
+		case errors.Is(err, beads.ErrNotFound): // somebody has removed it
+		case effect.Unclosable(err):
+			odd = append(odd, fmt.Sprintf("%s (%v)", run.ID, err))
+		case err != nil:
+			in.Err = err
+			return in
+		default:
+			run.Ended = b.ClosedAt
+			in.Interrupted = append(in.Interrupted, run)
+		}
+	}
+	in.Odd = strings.Join(odd, "; ")
+	in.Runs, in.Err = newestRuns(ctx, store, f.Of)
+	return in
+}
+
+// newestRuns are the newest runs of all, and, behind them, the newest of each of some automations that has none
+// there. The newest goes first.
+func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []city.Run, err error) {
+	newest, err := store.List(ctx, beads.Query{Type: city.RunType, Limit: runsShown})
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]bool{}
+	for _, b := range newest {
+		runs = append(runs, city.RunOf(b))
+		has[runs[len(runs)-1].Automation] = true
+	}
+	if len(newest) < runsShown {
+		return runs, nil
+	}
+	for _, name := range of {
+		if has[name] {
+			continue
+		}
+		one, err := store.List(ctx, beads.Query{Labels: []string{city.RunLabel + name},
+			Type: city.RunType, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range one {
+			runs = append(runs, city.RunOf(b))
+		}
+	}
+	slices.SortStableFunc(runs, func(a, b city.Run) int { return b.Opened.Compare(a.Opened) })
+	return runs, nil
+}
+
+// followEvents hands in what somebody waits for, in place of what was handed in before.
+func (r *Runner) followEvents(f effect.Follow) {
+	if r.shop.follow != nil {
+		r.shop.follow()
+	}
+	ctx, cancel := context.WithCancel(r.ctx)
+	r.shop.follow = cancel
+	want := events.Query{Types: f.Types}
+	r.wg.Go(func() {
+		defer cancel()
+		for e, err := range r.w.Log.Follow(ctx, f.After) {
+			if err != nil {
+				if ctx.Err() == nil {
+					r.deliver(effect.FollowEnded{Follow: f.ID, Err: err})
+				}
+				return
+			}
+			if !want.Match(&e) {
+				continue
+			}
+			select {
+			case r.w.Inbox <- effect.Happened{Follow: f.ID, Events: []events.Event{e}}:
+			case <-ctx.Done():
+				return
+			case <-r.closed:
+				return
+			}
+		}
+	})
+}
+
+// Store opens the store of a scope: "" = the city's, else a rig's.
+func (s *Stores) Store(rig string) (*guard.Store, error) {
+	if s.open == nil {
+		return nil, errors.New("this city has no store")
+	}
+	if err := s.home(); err != nil {
+		return nil, err
+	}
+	kept, err := s.open(rig)
+	if err != nil {
+		return nil, err
+	}
+	return s.guards.Of(rig, kept), nil
+}
+
+// probe finds out whether the stores that failed are well again.
+func (s *Stores) probe(ctx context.Context) effect.Input {
+	s.guards.Keep(s.scopes())
+	reads, writes := s.guards.Due(time.Now())
+	var all recovery.Group // one that takes its time keeps no other waiting
+	for _, g := range reads {
+		all.Go(func() { g.TryRead(ctx) })
+	}
+	for _, g := range writes {
+		all.Go(func() { g.TryWrite(ctx) })
+	}
+	all.Wait()
+	return effect.StoresProbed{}
+}
+
+// openRun makes the record of a run, before anything of it happens.
+func (r *Runner) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
+	d := f.Run.Definition
+	in := effect.RunOpened{Run: f.Run}
+	store, err := r.Stores.Store("")
+	if err != nil {
+		in.Err = err
+		return in
+	}
+	b := beads.Bead{
+		Title: "run of " + d.Scoped(), Type: city.RunType, Status: beads.StatusInProgress,
+		Labels:   []string{city.RunLabel + d.Scoped()},
+		Metadata: map[string]string{city.RunReason: fit(f.Run.Reason)},
+	}
+	for key, value := range map[string]string{city.RunBy: f.Run.By,
+		city.RunRetry: digits(f.Run.Retry), city.RunEvents: digits(f.Run.Count)} {
+		if value != "" {
+			b.Metadata[key] = value
+		}
+	}
+	if f.Run.Count > 0 {
+		b.Labels = append(b.Labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))
+	}
+	if in.Bead, in.Err = store.Create(ctx, b); in.Err == nil {
+		r.Live.open(in.Bead.ID)
+	}
+	return in
+}
+
+// fit is a text as a record can keep it, each line for itself.
+func fit(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = screen.Plain(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func digits(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// closing is the patch that closes a run's record.
+func closing(run city.Run, made bool) beads.Patch {
+	p := beads.Closing()
+	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome, city.RunError: fit(run.Error),
+		city.RunOutput: fit(run.Output), city.RunMade: run.Made}
+	if run.TimedOut {
+		p.SetMetadata[city.RunTimedOut] = "true"
+	}
+	if run.Code != nil {
+		p.SetMetadata[city.RunCode] = strconv.Itoa(*run.Code)
+	}
+	switch {
+	case made:
+	case run.Outcome == string(automation.OK):
+		p.AddLabels = []string{"exec"}
+	default:
+		p.AddLabels = []string{"exec-failed"}
+	}
+	return p
+}
+
+// shutRun closes a run's record, with as much of what is to be said of it as the store takes. It fails with
+// ErrNotFound if there is none: a store that was begun anew gives its ids to other work, too.
+func (r *Runner) shutRun(ctx context.Context, f effect.CloseRun) error {
+	r.Live.Finish(f.Run.ID) // one that never began has nobody else to say so
+	store, err := r.Stores.Store("")
+	if err != nil {
+		return err
+	}
+	b, err := store.Get(ctx, f.Run.ID)
+	if err != nil {
+		if errors.Is(err, beads.ErrNotFound) {
+			r.Live.close(f.Run.ID)
+		}
+		return err
+	}
+	if b.Type != city.RunType || city.RunOf(b).Automation != f.Run.Automation {
+		r.Live.close(f.Run.ID)
+		return fmt.Errorf("%s is other work: %w", b.ID, beads.ErrNotFound)
+	}
+	_, err = store.Update(ctx, b.ID, closing(f.Run, f.Formula))
+	if effect.Unclosable(err) {
+		_, err = store.Update(ctx, b.ID, barely(f.Run))
+	}
+	if err == nil || effect.Unclosable(err) {
+		r.Live.close(f.Run.ID)
+	}
+	return err
+}
+
+// barely is the patch that closes a record that cannot keep what is to be said of its run.
+func barely(run city.Run) beads.Patch {
+	p := beads.Closing()
+	p.SetMetadata = map[string]string{city.RunOutcome: run.Outcome}
+	return p
+}

@@ -1,0 +1,55 @@
+package perform
+
+import (
+	"context"
+	"time"
+
+	"gcity/controller/effect"
+	"gcity/session"
+)
+
+// answered hands in that a question was answered for an agent, before anything that follows from it.
+func (r *Runner) answered(s *session.Spec, d session.Dialog) {
+	r.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
+}
+
+// asks hands in that a question waits for somebody, with the session in whose terminal it does.
+func (r *Runner) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
+	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
+		ID: s.ID}}
+	if d != nil {
+		in.About = d.Name
+	}
+	if l, ok := r.w.Provider.(session.Looker); ok {
+		if st, err := l.Look(ctx, s.Name); err == nil && st.ID == s.ID {
+			in.Status = st
+		}
+	}
+	r.deliver(in)
+}
+
+// vet asks a provider whether it could run sessions.
+func (r *Runner) vet(ctx context.Context, f effect.Vet) effect.Input {
+	in := effect.Vetted{Provider: f.Provider}
+	if m, ok := r.w.Provider.(session.Mixer); ok {
+		in.Err = m.CheckOf(ctx, f.Provider)
+	}
+	return in
+}
+
+// measure asks the provider. The time is that of the beginning: a walk over many processes takes its own.
+func (r *Runner) measure(ctx context.Context) effect.Input {
+	p, ok := r.w.Provider.(session.Meter)
+	if !ok {
+		return effect.Measured{Err: session.ErrUnsupported}
+	}
+	at := time.Now()
+	usage, err := p.Usage(ctx)
+	if err != nil {
+		return effect.Measured{Err: err}
+	}
+	return effect.Measured{Usage: usage, At: at}
+}
+
+// measureLimit bounds one sample.
+const measureLimit = 10 * time.Second

@@ -1,0 +1,50 @@
+package perform
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"gcity/agent"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/internal/shutdown"
+	"gcity/session"
+)
+
+// World is what a Runner works with: the parts of a city, and the ways back to the controller. Fields that
+// Options of the controller has too are described there.
+type World struct {
+	Dir      string
+	At       string
+	Source   config.Source
+	Provider session.Provider
+	Log      *events.Log
+	Logger   *slog.Logger
+	Host     agent.Host
+	Last     *shutdown.Deadline
+
+	Stores  func(rig string) (beads.Store, error)
+	BackUp  func(ctx context.Context) error
+	Folders func(dirs []string)
+	Read    func(revision string, good *config.City)
+	Vet     func(*config.City) error
+	Door    func(config.API)
+	Allow   func(ctx context.Context, agents int) error
+	Home    func() error
+	// Held reports in lost that another controller has the city, and in err any other trouble. It may be nil.
+	Held func() (lost, err error)
+
+	Inbox     chan<- effect.Input
+	Answer    func(effect.Answer)
+	Broke     func(error) // takes a panic of an effect
+	Snapshot  func() *city.Snapshot
+	InForce   func() *effect.Configuration
+	Translate func(*config.City) *effect.Configuration
+	Patrolled func(took time.Duration)
+	// counts a call of a store; may be nil
+	Called func(scope string, writes bool, took time.Duration)
+}
