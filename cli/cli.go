@@ -27,6 +27,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/fleet"
 	"gcity/cli/folder"
+	"gcity/cli/guide"
 	"gcity/cli/host"
 	"gcity/cli/offline"
 	"gcity/cli/output"
@@ -174,6 +175,7 @@ func tree(e *env.Env, args []string) *cobra.Command {
 		c.GroupID = b.group
 		root.AddCommand(c)
 	}
+	root.SetHelpCommand(guide.Command(e))
 	root.SetHelpCommandGroupID("misc")
 	return root
 }

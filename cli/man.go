@@ -12,6 +12,7 @@ import (
 
 	"gcity/cli/env"
 	"gcity/cli/exit"
+	"gcity/cli/guide"
 	"gcity/cli/output"
 	"gcity/internal/disk"
 )
@@ -72,6 +73,13 @@ func manPages(e *env.Env, root *cobra.Command, dir string) error {
 	}
 	if err := walk(root); err != nil {
 		return err
+	}
+	for _, t := range guide.Topics() {
+		page := []byte(t.Man(e.Version, roff))
+		if err := disk.Replace(filepath.Join(dir, "gcity-"+t.Name+".7"), page, 0o644); err != nil {
+			return fmt.Errorf("cannot write the page of a topic: %w", err)
+		}
+		written++
 	}
 	e.Sayf("wrote %s into %s", output.Counted(written, "page"), dir)
 	return nil

@@ -33,7 +33,7 @@ func TestPrefsMeanWhatTheRoomMeans(t *testing.T) {
 
 // The example of the guide has no mistakes.
 func TestPrefsOfTheGuide(t *testing.T) {
-	guide, err := os.ReadFile("../docs/operating.md")
+	guide, err := os.ReadFile("../docs/room.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func keysDoc(r *registry) string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.TrimSpace(v.name+" "+strings.ReplaceAll(v.usage, "|", "\\|")), v.does)
 	}
 	b.WriteString("\nIn a question the letter beside an answer takes it. A new question ignores keys for its first 0.3 seconds.\n")
-	b.WriteString("\nOther keys go into `[keys]` of the file that `gcity prefs path` names, by these ids; see [operating.md](operating.md).\n")
+	b.WriteString("\nOther keys go into `[keys]` of the file that `gcity prefs path` names, by these ids; see [room.md](room.md#preferences).\n")
 	return b.String()
 }
 

@@ -92,6 +92,7 @@ var doors = map[string][]string{
 	"cli/offline":   {outside, "cli/depot", "cli/env", "cli/exit", "cli/folder", "cli/output", "cli/sessions", "cli/workstore"},
 	"cli/sessions":  {outside, "cli/env", "cli/folder", "cli/output", "cli/workstore"},
 	"cli/depot":     {outside, "cli/env", "cli/exit", "cli/folder", "cli/output", "cli/workstore"},
+	"cli/guide":     {outside, "cli/env", "cli/exit", "cli/output"},
 	"cli/consent":   {outside, "cli/env", "cli/folder", "cli/output"},
 	"cli/env":       {outside, "cli/exit", "cli/folder", "cli/output", "cli/workstore"},
 	"cli/workstore": {outside, "cli/exit", "cli/folder"},

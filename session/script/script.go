@@ -1,5 +1,5 @@
 // Package script is a session provider that is a program of the operator's: it is executed for each operation, with the
-// operation's name and the session's, and whatever it does makes the sessions. docs/providers.md is the protocol.
+// operation's name and the session's, and whatever it does makes the sessions. docs/script-protocol.md is the protocol.
 //
 // What is to be known without asking is kept in a record for each session, in a folder of the city: whose it is,
 // how it was started, its marks, its end. So a patrol executes the script once, and once more for each session that

@@ -1,0 +1,113 @@
+package guide
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gcity/cli/env"
+	"gcity/cli/exit"
+	"gcity/cli/output"
+)
+
+// Command returns `gcity help`. It lists the topics, or shows a topic or the help of a command.
+func Command(e *env.Env) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [TOPIC | COMMAND…]", Short: "Show a guide, or the help of a command",
+		Long: `help without an argument lists the guides. help TOPIC shows one, in the pager of $PAGER
+if stdout is a terminal. For other words help is the same as --help of that command.`,
+		Example: "  gcity help start\n  gcity help pools\n  gcity help agent nudge",
+		ValidArgsFunction: func(
+			cmd *cobra.Command, args []string, _ string,
+		) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			at, _, err := cmd.Root().Find(args)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, c := range at.Commands() {
+				if c.IsAvailableCommand() {
+					names = append(names, c.Name()+"\t"+c.Short)
+				}
+			}
+			if len(args) > 0 {
+				return names, cobra.ShellCompDirectiveNoFileComp
+			}
+			for _, t := range Topics() {
+				names = append(names, t.Name+"\t"+t.Title())
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				list(e)
+				return nil
+			}
+			if t, ok := Find(args[0]); ok && len(args) == 1 {
+				return show(e, t, cmd.Root())
+			}
+			of, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return exit.Usage("no command and no topic is called %q; "+
+					"`gcity help` lists the topics", strings.Join(args, " "))
+			}
+			of.InitDefaultHelpFlag()
+			return of.Help()
+		},
+	}
+}
+
+// list writes the topics with their titles.
+func list(e *env.Env) {
+	group := ""
+	for _, t := range Topics() {
+		if t.Group != group {
+			if group != "" {
+				fmt.Fprintln(e.Out)
+			}
+			group = t.Group
+			fmt.Fprintln(e.Out, e.Paint(output.Bold, group+":"))
+		}
+		fmt.Fprintf(e.Out, "  %-17s %s\n", t.Name, t.Title())
+	}
+	fmt.Fprintln(e.Out, "\n`gcity help TOPIC` shows a topic, `gcity --help` lists the commands.")
+}
+
+// show writes a topic, through a pager if stdout is a terminal.
+func show(e *env.Env, t Topic, root *cobra.Command) error {
+	text := t.Terminal(Style{
+		Title: func(s string) string { return e.Paint(output.Bold, s) },
+		Code: func(s string) string {
+			if painted := e.Paint(output.Cyan, s); painted != s {
+				return painted
+			}
+			return "`" + s + "`"
+		},
+		Block: func(s string) string { return e.Paint(output.Cyan, s) },
+		Width: e.Columns(),
+	})
+	if of, rest, err := root.Find([]string{t.Name}); err == nil && len(rest) == 0 && of != root {
+		text += fmt.Sprintf("\n`gcity %s --help` shows the help of the command.\n", t.Name)
+	}
+	if !e.OutTTY || !page(e, text) {
+		_, err := io.WriteString(e.Out, text)
+		return err
+	}
+	return nil
+}
+
+// page shows text in the user's pager, and reports whether there is one.
+func page(e *env.Env, text string) bool {
+	pager := cmp.Or(e.Getenv("PAGER"), "less -FRX")
+	program, _, _ := strings.Cut(pager, " ")
+	if _, err := exec.LookPath(program); err != nil {
+		return false
+	}
+	c := exec.Command("sh", "-c", pager)
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(text), e.Out, e.Err
+	return c.Run() == nil
+}

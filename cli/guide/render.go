@@ -1,0 +1,191 @@
+package guide
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// maxWidth is the width of text in columns, where the terminal is not narrower.
+const maxWidth = 100
+
+// Style writes parts of a page in the styles of a terminal.
+type Style struct {
+	Title func(string) string // of a heading
+	Code  func(string) string // of code in a text
+	Block func(string) string // of a line of code
+	Width int                 // of the terminal; 0 = not a terminal
+}
+
+// The expressions are compiled when they are used, because package variables cost every start of the program.
+func link() *regexp.Regexp { return regexp.MustCompile(`\[([^\]]*)\]\(([^)]*)\)`) }
+func bold() *regexp.Regexp { return regexp.MustCompile(`\*\*([^*]+)\*\*`) }
+func emphasis() *regexp.Regexp {
+	return regexp.MustCompile(`(^| )\*([^*\x60 ]+)\*`)
+}
+func span() *regexp.Regexp { return regexp.MustCompile("`([^`]*)`") }
+
+// Terminal returns a page as text for a terminal.
+func (t Topic) Terminal(s Style) string {
+	width := maxWidth
+	if s.Width > 0 {
+		width = min(width, s.Width)
+	}
+	var b strings.Builder
+	last := heading
+	for i, bl := range parse(t.Text()) {
+		if i > 0 && !(bl.kind == item && last == item) {
+			b.WriteString("\n")
+		}
+		last = bl.kind
+		switch bl.kind {
+		case heading:
+			b.WriteString(s.Title(inline(bl.text)) + "\n")
+		case paragraph:
+			wrapped(&b, s, "", "", inline(bl.text), width)
+		case item:
+			mark, rest, _ := strings.Cut(bl.text, " ")
+			wrapped(&b, s, mark+" ", strings.Repeat(" ", len(mark)+1), inline(rest), width)
+		case code:
+			for _, line := range bl.lines {
+				b.WriteString(strings.TrimRight("    "+s.Block(line), " ") + "\n")
+			}
+		case table:
+			writeTable(&b, s, bl.rows, width)
+		}
+	}
+	return b.String()
+}
+
+// writeTable writes each row as its first cell and, below it, what the other cells say.
+func writeTable(b *strings.Builder, s Style, rows [][]string, width int) {
+	head := rows[0]
+	for _, row := range rows[1:] {
+		wrapped(b, s, "  ", "  ", inline(row[0]), width)
+		for i, cell := range row[1:] {
+			if cell == "" {
+				continue
+			}
+			text := inline(cell)
+			if len(row) > 2 && i+1 < len(head) && head[i+1] != "" {
+				text = inline(head[i+1]) + ": " + text
+			}
+			wrapped(b, s, "      ", "      ", text, width)
+		}
+	}
+}
+
+// inline replaces links by their text and the name of their topic, and removes marks of emphasis. Marks of code stay.
+func inline(text string) string {
+	links := link()
+	text = links.ReplaceAllStringFunc(text, func(m string) string {
+		parts := links.FindStringSubmatch(m)
+		page, _, _ := strings.Cut(parts[2], "#")
+		name, isPage := strings.CutSuffix(page, ".md")
+		_, known := Find(name)
+		switch {
+		case isPage && known && parts[1] == name+".md":
+			return fmt.Sprintf("`gcity help %s`", name)
+		case isPage && known:
+			return fmt.Sprintf("%s (`gcity help %s`)", parts[1], name)
+		case strings.HasPrefix(parts[2], "http"):
+			return parts[1] + " (" + parts[2] + ")"
+		}
+		return parts[1]
+	})
+	return emphasis().ReplaceAllString(bold().ReplaceAllString(text, "$1"), "$1$2")
+}
+
+// wrapped writes a text in lines of at most width columns.
+func wrapped(b *strings.Builder, s Style, first, rest, text string, width int) {
+	line, columns := first, len(first)
+	empty, code := true, span()
+	flush := func() {
+		styled := code.ReplaceAllStringFunc(line, func(m string) string {
+			return s.Code(strings.Trim(m, "`"))
+		})
+		b.WriteString(strings.TrimRight(styled, " ") + "\n")
+	}
+	for _, word := range words(text) {
+		n := len([]rune(word))
+		if !empty && columns+1+n > width {
+			flush()
+			line, columns, empty = rest, len(rest), true
+		}
+		if !empty {
+			line += " "
+			columns++
+		}
+		line += word
+		columns += n
+		empty = false
+	}
+	flush()
+}
+
+// words splits a text at spaces that are outside of marks of code.
+func words(text string) []string {
+	var out []string
+	var b strings.Builder
+	quoted := false
+	for _, r := range text {
+		if r == '`' {
+			quoted = !quoted
+		}
+		if r == ' ' && !quoted {
+			if b.Len() > 0 {
+				out = append(out, b.String())
+			}
+			b.Reset()
+			continue
+		}
+		b.WriteRune(r)
+	}
+	if b.Len() > 0 {
+		out = append(out, b.String())
+	}
+	return out
+}
+
+// Man returns a page as a manual page of section 7. escape makes text literal in the language of man.
+func (t Topic) Man(version string, escape func(string) string) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	plain := func(text string) string { return escape(strings.ReplaceAll(inline(text), "`", "")) }
+	line(`.TH "GCITY\-%s" "7" "" "gcity %s" "gcity"`,
+		escape(strings.ToUpper(t.Name)), escape(version))
+	line(".SH NAME\ngcity\\-%s \\- %s", escape(t.Name), plain(t.Title()))
+	title := ".SH DESCRIPTION"
+	for _, bl := range parse(t.Text()) {
+		if bl.kind == heading {
+			if title = ""; bl.level == 1 {
+				title = ".SH DESCRIPTION"
+				continue
+			}
+			line("%s %s", map[bool]string{true: ".SH", false: ".SS"}[bl.level == 2], plain(bl.text))
+			continue
+		}
+		if title != "" {
+			line("%s", title)
+			title = ""
+		}
+		switch bl.kind {
+		case paragraph:
+			line(".PP\n%s", plain(bl.text))
+		case item:
+			_, rest, _ := strings.Cut(bl.text, " ")
+			line(".IP \\(bu 2\n%s", plain(rest))
+		case code:
+			line(".PP\n.EX")
+			for _, text := range bl.lines {
+				line("%s", escape(text))
+			}
+			line(".EE")
+		case table:
+			for _, row := range bl.rows[1:] {
+				line(".TP\n%s\n%s", plain(row[0]), plain(strings.Join(row[1:], "; ")))
+			}
+		}
+	}
+	return b.String()
+}

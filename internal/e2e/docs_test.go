@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gcity/internal/eventually"
+)
+
+// Every sh block of the documentation works as it stands: the blocks of a page run in order, in one shell and an empty folder.
+func TestDocsRun(t *testing.T) {
+	bin := binary(t)
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fenced := regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+	ran := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := fenced.FindAllStringSubmatch(string(text), -1)
+		if len(blocks) == 0 {
+			continue
+		}
+		ran++
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+			script := "set -eux\ntrap 'gcity stop >/dev/null 2>&1 || :' EXIT\n"
+			for _, b := range blocks {
+				script += b[1]
+			}
+			runPage(t, bin, script)
+		})
+	}
+	if ran < 5 {
+		t.Errorf("only %d pages have sh blocks", ran)
+	}
+}
+
+// runPage runs a script in an empty folder with an empty home, and fails the test if it fails.
+func runPage(t *testing.T, bin, script string) {
+	t.Helper()
+	dir, home := t.TempDir(), t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+home, "GC_HOME="+filepath.Join(home, ".gc"), "XDG_CONFIG_HOME=", "XDG_STATE_HOME=",
+		"XDG_RUNTIME_DIR=", "GC_CITY_PATH=", "SHELL=/bin/sh", "PATH="+filepath.Dir(bin)+":"+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
