@@ -40,7 +40,8 @@ func TestTopics(t *testing.T) {
 			t.Errorf("docs/%s.md is not a topic or not in docs/README.md", name)
 			continue
 		}
-		if blocks := parse(topic.Text()); len(blocks) < 3 || topic.Title() == "" || blocks[1].kind != paragraph {
+		if blocks := parse(topic.Text()); len(blocks) < 3 || topic.Title() == "" ||
+			blocks[1].kind != paragraph {
 			t.Errorf("docs/%s.md does not begin with a title and a paragraph", name)
 		}
 	}
@@ -57,9 +58,11 @@ func TestLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range append(files, "../../README.md", "../../HACKING.md", "../../ARCHITECTURE.md") {
+	for _, file := range append(files, "../../README.md", "../../HACKING.md",
+		"../../ARCHITECTURE.md") {
 		text := read(t, file)
-		for _, m := range regexp.MustCompile(`\]\(([^):]*\.md)?(#[^)]*)?\)`).FindAllStringSubmatch(text, -1) {
+		for _, m := range regexp.MustCompile(`\]\(([^):]*\.md)?(#[^)]*)?\)`).
+			FindAllStringSubmatch(text, -1) {
 			target := text
 			if m[1] != "" {
 				path := filepath.Join(filepath.Dir(file), m[1])
@@ -90,7 +93,8 @@ func anchors(text string) map[string]bool {
 func TestReferencesAreComplete(t *testing.T) {
 	states, events := read(t, "../../docs/states.md"), read(t, "../../docs/events.md")
 	for _, s := range []city.State{
-		city.Waiting, city.Starting, city.Running, city.Draining, city.Stopping, city.Backoff, city.Quarantined,
+		city.Waiting, city.Starting, city.Running, city.Draining, city.Stopping, city.Backoff,
+		city.Quarantined,
 		city.Suspended, city.Exited, city.Failed, city.Unknown,
 	} {
 		if !strings.Contains(states, "| `"+string(s)+"` |") {
@@ -121,19 +125,23 @@ func TestReferencesAreComplete(t *testing.T) {
 func TestTerminal(t *testing.T) {
 	same := func(s string) string { return s }
 	for _, topic := range Topics() {
-		text := topic.Terminal(Style{Title: same, Code: func(s string) string { return "`" + s + "`" }, Block: func(s string) string { return "`" + s + "`" }, Width: 60})
+		text := topic.Terminal(Style{Title: same, Code: func(s string) string {
+			return "`" + s + "`"
+		}, Block: func(s string) string { return "`" + s + "`" }, Width: 60})
 		for line := range strings.Lines(text) {
 			if strings.Contains(line, "](") && strings.Contains(line, ".md") {
 				t.Errorf("%s: a link is left in %q", topic.Name, line)
 			}
-			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 && !strings.Contains(line, "`") {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 &&
+				!strings.Contains(line, "`") {
 				t.Errorf("%s: %d columns: %q", topic.Name, n, line)
 			}
 		}
 	}
 	pools, _ := Find("pools")
 	text := pools.Terminal(Style{Title: same, Code: same, Block: same})
-	for _, want := range []string{"Pools\n\nA pool is a group", "    gcity pool list\n", "\n  0\n      the agent has been asked to finish\n"} {
+	for _, want := range []string{"Pools\n\nA pool is a group", "    gcity pool list\n",
+		"\n  0\n      the agent has been asked to finish\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -143,7 +151,8 @@ func TestTerminal(t *testing.T) {
 func TestMan(t *testing.T) {
 	pools, _ := Find("pools")
 	page := pools.Man("1.2", func(s string) string { return s })
-	for _, want := range []string{`.TH "GCITY\-POOLS" "7"`, "\n.SH DESCRIPTION\n.PP\nA pool is", "\n.SH Declare a pool\n.PP\n.EX\ngcity init\n"} {
+	for _, want := range []string{`.TH "GCITY\-POOLS" "7"`, "\n.SH DESCRIPTION\n.PP\nA pool is",
+		"\n.SH Declare a pool\n.PP\n.EX\ngcity init\n"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

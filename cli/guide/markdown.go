@@ -19,7 +19,7 @@ type block struct {
 	level int // of a heading
 	text  string
 	lines []string   // of code
-	rows  [][]string // of a table; the first is its head
+	rows  [][]string // table rows; row 0 is the head
 }
 
 // parse reads the part of Markdown that the pages of docs use.

@@ -27,11 +27,11 @@ func span() *regexp.Regexp { return regexp.MustCompile("`([^`]*)`") }
 
 // Terminal returns a page as text for a terminal.
 func (t Topic) Terminal(s Style) string {
-	width := maxWidth
+	w := &writer{Style: s, width: maxWidth}
 	if s.Width > 0 {
-		width = min(width, s.Width)
+		w.width = min(w.width, s.Width)
 	}
-	var b strings.Builder
+	b := &w.Builder
 	last := heading
 	for i, bl := range parse(t.Text()) {
 		if i > 0 && !(bl.kind == item && last == item) {
@@ -42,26 +42,33 @@ func (t Topic) Terminal(s Style) string {
 		case heading:
 			b.WriteString(s.Title(inline(bl.text)) + "\n")
 		case paragraph:
-			wrapped(&b, s, "", "", inline(bl.text), width)
+			w.wrap("", "", inline(bl.text))
 		case item:
 			mark, rest, _ := strings.Cut(bl.text, " ")
-			wrapped(&b, s, mark+" ", strings.Repeat(" ", len(mark)+1), inline(rest), width)
+			w.wrap(mark+" ", strings.Repeat(" ", len(mark)+1), inline(rest))
 		case code:
 			for _, line := range bl.lines {
 				b.WriteString(strings.TrimRight("    "+s.Block(line), " ") + "\n")
 			}
 		case table:
-			writeTable(&b, s, bl.rows, width)
+			w.table(bl.rows)
 		}
 	}
 	return b.String()
 }
 
-// writeTable writes each row as its first cell and, below it, what the other cells say.
-func writeTable(b *strings.Builder, s Style, rows [][]string, width int) {
+// writer collects a page for a terminal.
+type writer struct {
+	strings.Builder
+	Style
+	width int
+}
+
+// table writes each row as its first cell, followed by the other cells on lines of their own.
+func (w *writer) table(rows [][]string) {
 	head := rows[0]
 	for _, row := range rows[1:] {
-		wrapped(b, s, "  ", "  ", inline(row[0]), width)
+		w.wrap("  ", "  ", inline(row[0]))
 		for i, cell := range row[1:] {
 			if cell == "" {
 				continue
@@ -70,7 +77,7 @@ func writeTable(b *strings.Builder, s Style, rows [][]string, width int) {
 			if len(row) > 2 && i+1 < len(head) && head[i+1] != "" {
 				text = inline(head[i+1]) + ": " + text
 			}
-			wrapped(b, s, "      ", "      ", text, width)
+			w.wrap("      ", "      ", text)
 		}
 	}
 }
@@ -96,19 +103,19 @@ func inline(text string) string {
 	return emphasis().ReplaceAllString(bold().ReplaceAllString(text, "$1"), "$1$2")
 }
 
-// wrapped writes a text in lines of at most width columns.
-func wrapped(b *strings.Builder, s Style, first, rest, text string, width int) {
+// wrap writes a text in lines of at most width columns.
+func (w *writer) wrap(first, rest, text string) {
 	line, columns := first, len(first)
 	empty, code := true, span()
 	flush := func() {
 		styled := code.ReplaceAllStringFunc(line, func(m string) string {
-			return s.Code(strings.Trim(m, "`"))
+			return w.Code(strings.Trim(m, "`"))
 		})
-		b.WriteString(strings.TrimRight(styled, " ") + "\n")
+		w.WriteString(strings.TrimRight(styled, " ") + "\n")
 	}
 	for _, word := range words(text) {
 		n := len([]rune(word))
-		if !empty && columns+1+n > width {
+		if !empty && columns+1+n > w.width {
 			flush()
 			line, columns, empty = rest, len(rest), true
 		}

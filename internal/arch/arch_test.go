@@ -19,7 +19,7 @@ const module = "gcity"
 
 // doors says which rooms may be entered from which. A room is a folder at the top; session/* are the providers below
 // session, beads/* the stores below beads, events/* what is told of events, city/* what tests use for a city, and "main" is the top itself. It is the
-// table "Doors" of ARCHITECTURE.md, and changes with it. Each package below cli is a room of its own.
+// table "Imports" of ARCHITECTURE.md, and changes with it. Each package below cli is a room of its own.
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
