@@ -25,46 +25,46 @@ func agentActions() []action {
 	return []action{
 		{ID: "agent.zoom", Key: keymap.Bind("zoom into the terminal; in Quarantine: the crashes",
 			"enter"), Short: "zoom", In: []keymap.Zone{keymap.InLists},
-			Why: needAgent, Run: (*model).enterAgent},
+			Why: needAgent, Run: enterAgent},
 		{ID: "agent.attach.zoomed", Key: keymap.Bind("zoom into the terminal, once more: attach",
 			"enter"), Short: "attach",
-			In: []keymap.Zone{keymap.InPeek}, Why: needAgent, Run: (*model).zoomOrAttach},
+			In: []keymap.Zone{keymap.InPeek}, Why: needAgent, Run: zoomOrAttach},
 		{ID: "agent.attach",
 			Key:   keymap.Bind("attach: work in the agent's terminal, ctrl+q leaves it", "a"),
 			Short: "attach",
-			In:    global, Why: needTerminal, Run: (*model).attach},
+			In:    global, Why: needTerminal, Run: attachSelected},
 		{ID: "agent.send", Key: keymap.Bind("send a text to the agent", "i"), Short: "send",
 			In:  global,
-			Why: needRunning, Run: (*model).askSend},
+			Why: needRunning, Run: askSend},
 		{ID: releaseID,
 			Key: keymap.Bind(
 				"undo or release: the last verb for 10 s; else quarantine, backoff, drain; a "+
 					"watchdog's call", "u"),
-			Short: "release", In: global, Why: needUndoOrHeld, Run: (*model).undoOrRelease},
+			Short: "release", In: global, Why: needUndoOrHeld, Run: undoOrRelease},
 		{ID: "agent.restart", Key: keymap.Bind("restart the agent", "r"), Short: "restart",
 			In: global, Risk: keymap.Confirmed,
-			Why: needVerb, Run: (*model).askRestart},
+			Why: needVerb, Run: askRestart},
 		{ID: drainID,
 			Key: keymap.Bind(
 				"drain the agent: tell it, or all of the pool, to finish; or take that back", "D"),
 			Short: "drain", In: global,
-			Risk: keymap.Confirmed, Why: needDrain, Run: (*model).askDrain},
+			Risk: keymap.Confirmed, Why: needDrain, Run: askDrain},
 		{ID: "agent.suspend", Key: keymap.Bind("suspend the agent or the pool, or resume it", "s"),
 			Short: "suspend", In: global,
-			Risk: keymap.Confirmed, Why: needSuspend, Run: (*model).askSuspend},
+			Risk: keymap.Confirmed, Why: needSuspend, Run: askSuspend},
 		{ID: "agent.end", Key: keymap.Bind("kill or stop the agent", "ctrl+k"), Short: "",
 			In: global, Risk: keymap.Typed,
-			Why: needVerb, Run: (*model).askEnd},
+			Why: needVerb, Run: askEnd},
 		{ID: "agent.details",
 			Key: keymap.Bind(
 				"show the agent, pool, automation or watchdog in detail: why, what next, last "+
 					"decisions or runs", "d"), Short: "details",
-			In: global, Why: needSubject, Run: (*model).showDetails},
+			In: global, Why: needSubject, Run: showDetails},
 	}
 }
 
 func needAgent(m *model) string {
-	if m.selected() == nil {
+	if selected(m) == nil {
 		return "no agent is selected"
 	}
 	return ""
@@ -75,21 +75,21 @@ func needSubject(m *model) string {
 	p := m.worked()
 	switch {
 	case p.About().Details != "" && p.Subject().Name == "":
-		return m.noneIn(p)
-	case p.About().Details == "" && m.single() == nil:
-		return m.nobody()
+		return noneIn(m, p)
+	case p.About().Details == "" && singleAgent(m) == nil:
+		return nobody(m)
 	}
 	return ""
 }
 
 // noneIn says that a panel has nothing selected, and which key leads there.
-func (m *model) noneIn(p panel.Panel) string {
+func noneIn(m *model, p panel.Panel) string {
 	a := p.About()
 	return "no " + a.Noun + " is selected; " + m.keys.KeyOf("focus."+string(a.ID)) + " goes to them"
 }
 
 // amongPools is why an agent's verb is not done while Pools has the focus.
-func (m *model) amongPools() string {
+func amongPools(m *model) string {
 	k := m.keys
 	return fmt.Sprintf("press %s for the agents; %s, %s, %s, %s and %s act on pools",
 		k.KeyOf("focus.agents"), k.KeyOf(suspendID), k.KeyOf(drainID), k.KeyOf("pool.scale"),
@@ -101,32 +101,32 @@ func needVerb(m *model) string {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
 	case actsOn(m, panel.KindPool) && len(m.aim) == 0:
-		return m.amongPools()
-	case m.showsRun() && len(m.aim) == 0:
-		return m.amongRuns()
+		return amongPools(m)
+	case showsRun(m) && len(m.aim) == 0:
+		return amongRuns(m)
 	}
-	if len(m.targets()) == 0 {
-		return m.nobody()
+	if len(targets(m)) == 0 {
+		return nobody(m)
 	}
 	return ""
 }
 
 // nobody is why there is no agent to do something with.
-func (m *model) nobody() string {
+func nobody(m *model) string {
 	return cmp.Or(m.focused().About().Proxy, "no agent is selected")
 }
 
 func needTerminal(m *model) string {
-	r := m.single()
+	r := singleAgent(m)
 	switch {
 	case m.mode == ReadOnly:
 		return "this control room is read-only"
 	case actsOn(m, panel.KindPool):
-		return m.needMember()
-	case m.showsRun():
-		return m.amongRuns()
+		return needMember(m)
+	case showsRun(m):
+		return amongRuns(m)
 	case r == nil:
-		return m.nobody()
+		return nobody(m)
 	case !r.Running:
 		return fmt.Sprintf("%s is %s: there is no terminal to attach to", r.Shown,
 			panel.InState(r.State))
@@ -138,10 +138,10 @@ func needHeld(m *model) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if rows := m.targets(); len(rows) == 1 && rows[0].Surplus() {
-		return m.isSurplus(rows[0])
+	if rows := targets(m); len(rows) == 1 && rows[0].Surplus() {
+		return isSurplus(m, rows[0])
 	}
-	if len(m.heldBack()) == 0 {
+	if len(heldBack(m)) == 0 {
 		return "nothing is held back: only an agent in quarantine or backoff, or one that " +
 			"drains, is released"
 	}
@@ -149,9 +149,9 @@ func needHeld(m *model) string {
 }
 
 // heldBack are the targets that u releases.
-func (m *model) heldBack() []*panel.AgentRow {
+func heldBack(m *model) []*panel.AgentRow {
 	var held []*panel.AgentRow
-	for _, r := range m.targets() {
+	for _, r := range targets(m) {
 		if r.Held() {
 			held = append(held, r)
 		}
@@ -160,11 +160,11 @@ func (m *model) heldBack() []*panel.AgentRow {
 }
 
 // selected is the agent that verbs and the pane are about, nil if there is none.
-func (m *model) selected() *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
+func selected(m *model) *panel.AgentRow { return m.Agents.Find(m.Agents.Chosen) }
 
 // targets are the agents a verb acts on: those that were named; in a panel whose rows stand for agents
 // the one under the cursor; else the marked ones, else the selected one.
-func (m *model) targets() []*panel.AgentRow {
+func targets(m *model) []*panel.AgentRow {
 	if len(m.aim) > 0 {
 		rows := make([]*panel.AgentRow, len(m.aim))
 		for i, name := range m.aim {
@@ -173,7 +173,7 @@ func (m *model) targets() []*panel.AgentRow {
 		return rows
 	}
 	if m.focused().About().Proxy != "" {
-		if r := m.stoodFor(); r != nil {
+		if r := stoodFor(m); r != nil {
 			return []*panel.AgentRow{r}
 		}
 		return nil
@@ -187,7 +187,7 @@ func (m *model) targets() []*panel.AgentRow {
 		}
 		return rows
 	}
-	if r := m.selected(); r != nil {
+	if r := selected(m); r != nil {
 		return []*panel.AgentRow{r}
 	}
 	return nil
@@ -202,54 +202,54 @@ func whom(rows []*panel.AgentRow) string {
 }
 
 // do carries one command per target out.
-func (m *model) do(doing string, rows []*panel.AgentRow,
+func do(m *model, doing string, rows []*panel.AgentRow,
 	command func(name string) city.Command) []effect {
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
 		commands[i] = command(r.Name)
 	}
-	m.unmark(commands)
-	return m.carry(doing, whom(rows), commands)
+	unmark(m, commands)
+	return carry(m, doing, whom(rows), commands)
 }
 
 // carry carries commands out; doing and what say in the status line that they are under way.
-func (m *model) carry(doing, what string, commands []city.Command) []effect {
-	id := m.begin(doing + " " + what + " " + m.look.Glyphs.More)
-	m.offer(doing+" "+what, commands)
+func carry(m *model, doing, what string, commands []city.Command) []effect {
+	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
+	offer(m, doing+" "+what, commands)
 	return []effect{perform{id: id, title: doing, commands: commands}}
 }
 
-func (m *model) zoomIn() []effect {
+func zoomIn(m *model) []effect {
 	m.before = m.focus
 	m.focus, m.zoomed = panel.IDPeek, true
 	return nil
 }
 
-func (m *model) zoomOrAttach() []effect {
+func zoomOrAttach(m *model) []effect {
 	if !m.zoomed {
 		m.before = m.focus
 		m.zoomed = true
 		return nil
 	}
 	if why := needTerminal(m); why != "" {
-		m.complain(why)
+		complain(m, why)
 		return nil
 	}
-	return m.attach()
+	return attachSelected(m)
 }
 
-func (m *model) attach() []effect {
+func attachSelected(m *model) []effect {
 	if actsOn(m, panel.KindPool) {
-		return m.attachMember()
+		return attachMember(m)
 	}
-	m.choose(m.single().Name)
+	choose(m, singleAgent(m).Name)
 	return []effect{attach{agent: m.Agents.Chosen}}
 }
 
-func (m *model) askRestart() []effect {
-	rows := m.targets()
+func askRestart(m *model) []effect {
+	rows := targets(m)
 	do := func(m *model) []effect {
-		return m.do("restarting", rows, func(name string) city.Command {
+		return do(m, "restarting", rows, func(name string) city.Command {
 			return city.Restart{Agent: name}
 		})
 	}
@@ -257,16 +257,16 @@ func (m *model) askRestart() []effect {
 	if !slices.ContainsFunc(rows, func(r *panel.AgentRow) bool { return r.Running }) {
 		body = "There is no session to end; a new one begins."
 	}
-	m.ask(question{title: "Restart " + whom(rows) + "?", whom: m.names(rows), verb: "restart",
+	ask(m, question{title: "Restart " + whom(rows) + "?", whom: names(m, rows), verb: "restart",
 		count: len(rows), do: do, body: []string{body}})
 	return nil
 }
 
-func (m *model) release() []effect {
-	rows := m.heldBack()
-	return m.perhaps(question{title: "Release " + whom(rows) + "?", whom: m.names(rows),
+func release(m *model) []effect {
+	rows := heldBack(m)
+	return perhaps(m, question{title: "Release " + whom(rows) + "?", whom: names(m, rows),
 		verb: "release", do: func(m *model) []effect {
-			return m.do("releasing", rows, func(name string) city.Command {
+			return do(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
 					return city.Undrain{Agent: name}
 				}
@@ -275,21 +275,21 @@ func (m *model) release() []effect {
 		}})
 }
 
-func (m *model) askEnd() []effect {
-	rows := m.targets()
+func askEnd(m *model) []effect {
+	rows := targets(m)
 	kill := func(m *model) []effect {
-		return m.do("killing", rows, func(name string) city.Command {
+		return do(m, "killing", rows, func(name string) city.Command {
 			return city.Kill{Agent: name}
 		})
 	}
 	stop := func(m *model) []effect {
-		return m.do("stopping", rows, func(name string) city.Command {
+		return do(m, "stopping", rows, func(name string) city.Command {
 			return city.Stop{Agent: name}
 		})
 	}
 	m.dialogs.Open(&choice{
 		Title: "End " + whom(rows),
-		Body:  m.names(rows),
+		Body:  names(m, rows),
 		Must:  confirmation(rows),
 		Edit:  widget.NewEntry(""),
 		Answers: []answer{
@@ -311,7 +311,7 @@ func confirmation(rows []*panel.AgentRow) string {
 }
 
 // names lists who is meant, where the title does not say it, and how many of them are marked where nobody sees it.
-func (m *model) names(rows []*panel.AgentRow) []string {
+func names(m *model, rows []*panel.AgentRow) []string {
 	if len(rows) <= 1 {
 		return nil
 	}

@@ -18,20 +18,20 @@ func automationActions() []action {
 			Key: keymap.Bind(
 				"show the automation in detail: gate, action, last run and its output, the "+
 					"runs before", "enter"),
-			Short: "details", In: here, Why: needAutomation, Run: (*model).showAutomation},
+			Short: "details", In: here, Why: needAutomation, Run: showAutomation},
 		{ID: "automation.fire",
 			Key:   keymap.Bind("fire the automation now: shows what its gate says", "t"),
 			Short: "fire", In: here,
-			Risk: keymap.Confirmed, Why: needFire, Run: (*model).askFire},
+			Risk: keymap.Confirmed, Why: needFire, Run: askFire},
 		{ID: "automation.stop",
 			Key:  keymap.Bind("end the automation's run under way, with all its processes"),
 			In:   here,
-			Risk: keymap.Confirmed, Why: needRuns, Run: (*model).askEndRun},
+			Risk: keymap.Confirmed, Why: needRuns, Run: askEndRun},
 	}
 }
 
 // automation is what the verbs of automations are about, nil if there is none.
-func (m *model) automation() *panel.AutomationRow {
+func automation(m *model) *panel.AutomationRow {
 	if m.worked() != panel.Panel(m.Automations) {
 		return nil
 	}
@@ -39,15 +39,15 @@ func (m *model) automation() *panel.AutomationRow {
 }
 
 func needAutomation(m *model) string {
-	if m.automation() == nil {
+	if automation(m) == nil {
 		return "no automation is selected; " + m.keys.KeyOf("focus.automations") + " goes to them"
 	}
 	return ""
 }
 
 // automationTargets are the automations a verb acts on: the marked ones, else the one under the cursor.
-func (m *model) automationTargets() []*panel.AutomationRow {
-	if m.automation() == nil {
+func automationTargets(m *model) []*panel.AutomationRow {
+	if automation(m) == nil {
 		return nil
 	}
 	return m.Automations.Targets()
@@ -57,7 +57,7 @@ func needFire(m *model) string {
 	if why := needWritable(m); why != "" {
 		return why
 	}
-	rows := m.automationTargets()
+	rows := automationTargets(m)
 	if len(rows) == 0 {
 		return needAutomation(m)
 	}
@@ -78,7 +78,7 @@ func needRuns(m *model) string {
 	if why := needWritable(m); why != "" {
 		return why
 	}
-	rows := m.automationTargets()
+	rows := automationTargets(m)
 	if len(rows) == 0 {
 		return needAutomation(m)
 	}
@@ -95,10 +95,10 @@ func idleOf(rows []*panel.AutomationRow) string {
 	return ""
 }
 
-func (m *model) askEndRun() []effect { return m.endRuns(m.automationTargets()) }
+func askEndRun(m *model) []effect { return endRuns(m, automationTargets(m)) }
 
 // endRuns asks whether runs are to be ended, and ends them.
-func (m *model) endRuns(rows []*panel.AutomationRow) []effect {
+func endRuns(m *model, rows []*panel.AutomationRow) []effect {
 	var names []string
 	var commands []city.Command
 	for _, r := range rows {
@@ -106,12 +106,12 @@ func (m *model) endRuns(rows []*panel.AutomationRow) []effect {
 		commands = append(commands, city.EndRun{Automation: r.Name, By: "operator"})
 	}
 	what := strings.Join(names, ", ")
-	m.ask(question{title: "End the run of " + what + "?", verb: "end", count: len(rows),
+	ask(m, question{title: "End the run of " + what + "?", verb: "end", count: len(rows),
 		body: []string{"It ends at once with all its processes, has failed then, and is not " +
 			"tried again."},
 		do: func(m *model) []effect {
 			m.Automations.Marks = map[string]bool{}
-			return m.carry("ending the run of", what, commands)
+			return carry(m, "ending the run of", what, commands)
 		}})
 	return nil
 }
@@ -123,12 +123,12 @@ type firing struct {
 	before string // the run that was its newest then
 }
 
-func (m *model) askFire() []effect { return m.fire(m.automationTargets()) }
+func askFire(m *model) []effect { return fire(m, automationTargets(m)) }
 
 // fire fires automations that only wait for it; where something stands against one of them, it asks.
-func (m *model) fire(rows []*panel.AutomationRow) []effect {
+func fire(m *model, rows []*panel.AutomationRow) []effect {
 	if len(rows) > 1 {
-		return m.fireMany(rows)
+		return fireMany(m, rows)
 	}
 	r := *rows[0]
 	do := func(m *model) []effect {
@@ -137,31 +137,31 @@ func (m *model) fire(rows []*panel.AutomationRow) []effect {
 		if r.Last != nil {
 			m.fired.before = r.Last.ID
 		}
-		todo := m.carry("firing", r.Shown+" ("+r.Reason+")",
+		todo := carry(m, "firing", r.Shown+" ("+r.Reason+")",
 			[]city.Command{city.Fire{Automation: r.Name, By: "operator"}})
 		m.fired.id = m.status.id
 		return todo
 	}
-	against := m.against(&r)
+	against := against(m, &r)
 	switch {
 	case len(against) == 0:
-		return m.perhaps(question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
+		return perhaps(m, question{title: "Fire " + r.Shown + " now?", verb: "fire", do: do})
 	case r.State != panel.AutomationRunning:
 		against = append(against, "It runs once, now.")
 	}
-	m.ask(question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire", do: do})
+	ask(m, question{title: "Fire " + r.Shown + " now?", body: against, verb: "fire", do: do})
 	return nil
 }
 
 // fireMany asks: whether all gates are open is not seen at a glance.
-func (m *model) fireMany(rows []*panel.AutomationRow) []effect {
+func fireMany(m *model, rows []*panel.AutomationRow) []effect {
 	var names []string
 	var commands []city.Command
 	closed := 0
 	for _, r := range rows {
 		names = append(names, r.Shown)
 		commands = append(commands, city.Fire{Automation: r.Name, By: "operator"})
-		if len(m.against(r)) > 0 {
+		if len(against(m, r)) > 0 {
 			closed++
 		}
 	}
@@ -171,24 +171,24 @@ func (m *model) fireMany(rows []*panel.AutomationRow) []effect {
 		body: []string{"Each runs once, now."},
 		do: func(m *model) []effect {
 			m.Automations.Marks = map[string]bool{}
-			return m.carry("firing", what, commands)
+			return carry(m, "firing", what, commands)
 		}}
 	if closed > 0 {
 		q.body = []string{fmt.Sprintf("Of %d the gate is closed, or something else speaks "+
 			"against it. Each runs once, now.", closed)}
 	}
-	m.ask(q)
+	ask(m, q)
 	return nil
 }
 
 // against is what speaks against a run now, nothing if nothing does.
-func (m *model) against(r *panel.AutomationRow) []string {
+func against(m *model, r *panel.AutomationRow) []string {
 	var lines []string
-	rig := m.rigCalled(r.Rig)
+	rig := rigCalled(m, r.Rig)
 	switch {
 	case r.Always:
 	case m.snap.Suspended:
-		lines = append(lines, m.cityName()+" is suspended: nothing fires there by itself.")
+		lines = append(lines, cityName(m)+" is suspended: nothing fires there by itself.")
 	case rig != nil && rig.Suspended:
 		lines = append(lines, "rig "+widget.Plain(rig.Name)+
 			" is suspended: nothing fires there by itself.")
@@ -217,7 +217,7 @@ func (m *model) against(r *panel.AutomationRow) []string {
 }
 
 // firedEnded tells how the run ended that was fired from here.
-func (m *model) firedEnded() {
+func firedEnded(m *model) {
 	r := m.Automations.Find(m.fired.name)
 	asked := m.status.pending && m.status.id == m.fired.id // the city has not answered yet
 	if asked || r == nil || r.Last == nil || r.Last.ID == m.fired.before || r.Last.Ended == nil {
@@ -231,8 +231,8 @@ func (m *model) firedEnded() {
 	}
 	switch {
 	case r.Last.Outcome != panel.Ran:
-		m.complain(r.Shown + " failed after " + took + ": " + panel.RunFailure(r.Last))
+		complain(m, r.Shown+" failed after "+took+": "+panel.RunFailure(r.Last))
 	case !m.status.failed && !m.status.pending:
-		m.say(r.Shown + ": " + how + " in " + took)
+		say(m, r.Shown+": "+how+" in "+took)
 	}
 }

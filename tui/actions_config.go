@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -18,14 +19,14 @@ func configActions() []action {
 			Key: keymap.Bind("confirm a configuration that is held: shows its plan and asks",
 				"C"),
 			Short: "confirm",
-			In:    global, Risk: keymap.Confirmed, Why: needHeldConfig, Run: (*model).askConfirm},
+			In:    global, Risk: keymap.Confirmed, Why: needHeldConfig, Run: askConfirm},
 		{ID: "city.reload", Key: keymap.Bind("read the configuration now"), In: global,
-			Why: needWritable, Run: (*model).reload},
+			Why: needWritable, Run: reload},
 	}
 }
 
 // held is the configuration that waits to be confirmed, nil if there is none.
-func (m *model) held() *city.Held {
+func heldConfig(m *model) *city.Held {
 	if m.snap == nil {
 		return nil
 	}
@@ -36,48 +37,44 @@ func needHeldConfig(m *model) string {
 	if why := needWritable(m); why != "" {
 		return why
 	}
-	if m.held() == nil {
+	if heldConfig(m) == nil {
 		return "no configuration is held"
 	}
 	return ""
 }
 
-func (m *model) reload() []effect {
-	return m.carry("reading", "the configuration", []city.Command{city.Reload{}})
-}
-
-// removes says what makes a configuration wait.
-func removes(h *city.Held) string {
-	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
+func reload(m *model) []effect {
+	return carry(m, "reading", "the configuration", []city.Command{city.Reload{}})
 }
 
 // askConfirm shows what a held configuration does; what is confirmed is that one, and no later one.
-func (m *model) askConfirm() []effect {
-	h := m.held()
+func askConfirm(m *model) []effect {
+	h := heldConfig(m)
 	revision := h.Revision
 	do := func(m *model) []effect {
-		if now := m.held(); now == nil || now.Revision != revision {
-			m.complain("not confirmed: the configuration has changed meanwhile; look at the plan " +
+		if now := heldConfig(m); now == nil || now.Revision != revision {
+			complain(m, "not confirmed: the configuration has changed meanwhile; look at the plan "+
 				"of the new one")
 			return nil
 		}
-		return m.carry("confirming", "the configuration",
+		return carry(m, "confirming", "the configuration",
 			[]city.Command{city.Reload{Confirm: true, Revision: revision}})
 	}
-	m.ask(question{title: "Put configuration " + widget.Plain(revision) + " into force?",
-		body: m.heldLines(h, 24), verb: "put it into force",
+	ask(m, question{title: "Put configuration " + widget.Plain(revision) + " into force?",
+		body: heldLines(m, h, 24), verb: "put it into force",
 		count: len(h.Removes), plan: true, do: do})
 	return nil
 }
 
 // heldLines are what a held configuration would do, the worst first; at most so many who end are named.
-func (m *model) heldLines(h *city.Held, most int) []string {
-	who := m.together(h.Removes)
+func heldLines(m *model, h *city.Held, most int) []string {
+	who := byPool(m, h.Removes)
 	if n := len(who) - most; n > 0 {
 		who = append(who[:most:most], fmt.Sprintf("and %d more (%s lists them all)", n,
 			m.keys.KeyOf("city.details")))
 	}
-	lines := []string{"It " + removes(h) + ", which end: " + strings.Join(who, ", ") + ".", "",
+	lines := []string{"It " + fleet.Removes(h) + ", which end: " + strings.Join(who, ", ") + ".",
+		"",
 		"Its plan:"}
 	for _, p := range h.Plan {
 		lines = append(lines, "  "+widget.Plain(p))
@@ -86,7 +83,7 @@ func (m *model) heldLines(h *city.Held, most int) []string {
 }
 
 // together names agents as a person counts them, those of one pool together: "scout", "worker (8 members)".
-func (m *model) together(agents []string) []string {
+func byPool(m *model, agents []string) []string {
 	leaving := map[string]int{}
 	pool := func(name string) string {
 		if r := m.Agents.Find(name); r != nil && r.Pool != name {
@@ -103,7 +100,7 @@ func (m *model) together(agents []string) []string {
 	slices.SortFunc(agents, city.CompareNames)
 	for _, name := range agents {
 		p := pool(name)
-		switch n, all := leaving[p], len(m.members(p)); {
+		switch n, all := leaving[p], len(members(m, p)); {
 		case p == "" || n == 1:
 			names = append(names, widget.Plain(name))
 		case said[p]:

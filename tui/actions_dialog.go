@@ -57,7 +57,7 @@ func dialogActions() []action {
 		{ID: "finder.page.up", Key: keymap.Bind("a page up", "pgup"), In: f, Run: leaf(-1)},
 		{ID: "finder.first", Key: keymap.Bind("to the first", "home"), In: f, Run: find(-far)},
 		{ID: "finder.last", Key: keymap.Bind("to the last", "end"), In: f, Run: find(far)},
-		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: (*model).runFound},
+		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: runFound},
 		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
 			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InFinder); return nil }},
 

@@ -13,8 +13,8 @@ import (
 const usualDrain = 5 * time.Minute
 
 // drainTargets are the targets that D would tell to finish; if there are none, those that it would take it back from.
-func (m *model) drainTargets() (drain, undrain []*panel.AgentRow) {
-	for _, r := range m.drainRows() {
+func drainTargets(m *model) (drain, undrain []*panel.AgentRow) {
+	for _, r := range drainRows(m) {
 		switch {
 		case r.Drainable():
 			drain = append(drain, r)
@@ -26,97 +26,97 @@ func (m *model) drainTargets() (drain, undrain []*panel.AgentRow) {
 }
 
 // ofWholePools reports whether D is about all members of pools.
-func (m *model) ofWholePools() bool { return actsOn(m, panel.KindPool) && len(m.aim) == 0 }
+func ofWholePools(m *model) bool { return actsOn(m, panel.KindPool) && len(m.aim) == 0 }
 
 // drainRows are the targets of D: in Pools the members of the pools that are marked, or of the one under the cursor.
-func (m *model) drainRows() []*panel.AgentRow {
-	if !m.ofWholePools() {
-		return m.targets()
+func drainRows(m *model) []*panel.AgentRow {
+	if !ofWholePools(m) {
+		return targets(m)
 	}
 	var rows []*panel.AgentRow
 	for _, p := range m.Pools.Targets() {
-		rows = append(rows, m.members(p.Name)...)
+		rows = append(rows, members(m, p.Name)...)
 	}
 	return rows
 }
 
 // drained names whom D is about: of pools also which.
-func (m *model) drained(rows []*panel.AgentRow) string {
-	if !m.ofWholePools() {
+func drained(m *model, rows []*panel.AgentRow) string {
+	if !ofWholePools(m) {
 		return whom(rows)
 	}
-	return widget.Count(len(rows), "member") + " of " + m.subjectTitle()
+	return widget.Count(len(rows), "member") + " of " + subjectTitle(m)
 }
 
 func needDrain(m *model) string {
-	if m.ofWholePools() {
+	if ofWholePools(m) {
 		if why := needPoolVerb(m); why != "" {
 			return why
 		}
-		if drain, undrain := m.drainTargets(); len(drain)+len(undrain) == 0 {
-			return "no member of " + m.subjectTitle() + " runs that could be told to finish"
+		if drain, undrain := drainTargets(m); len(drain)+len(undrain) == 0 {
+			return "no member of " + subjectTitle(m) + " runs that could be told to finish"
 		}
 		return ""
 	}
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if drain, undrain := m.drainTargets(); len(drain)+len(undrain) > 0 {
+	if drain, undrain := drainTargets(m); len(drain)+len(undrain) > 0 {
 		return ""
 	}
-	rows := m.targets()
+	rows := targets(m)
 	if len(rows) > 1 {
 		return "none of them runs: there is nothing to finish"
 	}
 	if rows[0].Surplus() {
-		return m.isSurplus(rows[0])
+		return isSurplus(m, rows[0])
 	}
 	return fmt.Sprintf("%s is %s: there is nothing to finish", rows[0].Shown,
 		panel.InState(rows[0].State))
 }
 
 // isSurplus says how a member that its pool wants no longer is kept.
-func (m *model) isSurplus(r *panel.AgentRow) string {
+func isSurplus(m *model, r *panel.AgentRow) string {
 	return fmt.Sprintf("%s finishes because pool %s wants fewer: to keep it press %s, then %s",
 		r.Shown, widget.Plain(r.Pool),
 		m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
 }
 
-func (m *model) askDrain() []effect {
-	drain, undrain := m.drainTargets()
+func askDrain(m *model) []effect {
+	drain, undrain := drainTargets(m)
 	if len(drain) == 0 {
-		return m.perhaps(question{title: "Take the drain of " + m.drained(undrain) + " back?",
-			whom: m.names(undrain), verb: "take it back",
+		return perhaps(m, question{title: "Take the drain of " + drained(m, undrain) + " back?",
+			whom: names(m, undrain), verb: "take it back",
 			do: func(m *model) []effect {
-				return m.do("taking back the drain of", undrain, func(name string) city.Command {
+				return do(m, "taking back the drain of", undrain, func(name string) city.Command {
 					return city.Undrain{Agent: name}
 				})
 			}})
 	}
-	whole := m.ofWholePools()
+	whole := ofWholePools(m)
 	do := func(m *model) []effect {
 		if whole {
 			m.Pools.Marks = map[string]bool{}
 		}
-		return m.do("draining", drain, func(name string) city.Command {
+		return do(m, "draining", drain, func(name string) city.Command {
 			return city.Drain{Agent: name}
 		})
 	}
-	q := question{title: "Drain " + m.drained(drain) + "?", whom: m.names(drain),
-		body: m.drainMeans(drain), verb: "drain", count: len(drain), do: do}
+	q := question{title: "Drain " + drained(m, drain) + "?", whom: names(m, drain),
+		body: drainMeans(m, drain), verb: "drain", count: len(drain), do: do}
 	if whole {
 		q.whom = []string{listedRows(drain)}
 	}
-	m.ask(q)
+	ask(m, q)
 	return nil
 }
 
 // drainMeans says what happens to agents that are told to finish.
-func (m *model) drainMeans(rows []*panel.AgentRow) []string {
-	least := m.drainTimeout(rows[0])
+func drainMeans(m *model, rows []*panel.AgentRow) []string {
+	least := drainTimeout(m, rows[0])
 	most, pooled := least, false
 	for _, r := range rows {
-		d := m.drainTimeout(r)
+		d := drainTimeout(m, r)
 		least, most, pooled = min(least, d), max(most, d), pooled || r.Pool != ""
 	}
 	told, deadline, then := "It is told to finish, and ends when it has",
@@ -139,7 +139,7 @@ func (m *model) drainMeans(rows []*panel.AgentRow) []string {
 }
 
 // drainTimeout is how long an agent has to finish, 0 = for ever.
-func (m *model) drainTimeout(r *panel.AgentRow) time.Duration {
+func drainTimeout(m *model, r *panel.AgentRow) time.Duration {
 	if p := m.Pools.Find(r.Pool); p != nil {
 		return p.Timeout
 	}

@@ -13,24 +13,24 @@ func leaveActions() []action {
 	return []action{
 		{ID: "quit", Key: keymap.Bind("leave: asks what becomes of the agents", "q", "ctrl+c"),
 			Short: "quit", In: global,
-			Risk: keymap.Confirmed, Run: (*model).askQuit},
+			Risk: keymap.Confirmed, Run: askQuit},
 		{ID: "quit.suspend", Key: keymap.Bind("why this program is not suspended", "ctrl+z"),
-			In: global, Run: (*model).explainSuspend},
+			In: global, Run: explainSuspend},
 	}
 }
 
-func (m *model) askQuit() []effect {
+func askQuit(m *model) []effect {
 	leave := func(e Exit) func(*model) []effect {
 		return func(*model) []effect { return []effect{finish{e}} }
 	}
 	if m.hosts && m.home != "" {
-		return m.askHosted()
+		return askHosted(m)
 	}
-	if m.lost() { // nothing to choose
+	if lost(m) { // nothing to choose
 		return leave(Leave)(m)
 	}
-	running := m.living()
-	c := &choice{Title: "Leave " + m.cityName() + "?", Since: m.now, Leaving: true}
+	running := living(m)
+	c := &choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true}
 	switch {
 	case m.lobby:
 		c.Title, c.Body = "Leave?", []string{"All cities go on as they are."}
@@ -50,8 +50,8 @@ func (m *model) askQuit() []effect {
 			{Key: "a", Title: "keep the agents, stop the controller: nobody looks after them",
 				Do: leave(KeepAgents)},
 			{Key: "d", Title: "drain all, then leave: everybody finishes first",
-				Do: (*model).askDrainAll},
-			{Key: "s", Title: "stop all agents, then leave", Do: (*model).askStopCity},
+				Do: askDrainAll},
+			{Key: "s", Title: "stop all agents, then leave", Do: askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
 		}
 		c.At = 4
@@ -61,7 +61,7 @@ func (m *model) askQuit() []effect {
 		c.Answers = []answer{
 			{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)},
 			{Key: "s", Title: "stop the city: all agents and the controller",
-				Do: (*model).askStopCity},
+				Do: askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
 		}
 	default:
@@ -74,13 +74,13 @@ func (m *model) askQuit() []effect {
 }
 
 // askStopCity asks once more where agents end for it, as ending one of them would.
-func (m *model) askStopCity() []effect {
+func askStopCity(m *model) []effect {
 	stop := func(*model) []effect { return []effect{finish{StopCity}} }
-	n := m.living()
+	n := living(m)
 	if n == 0 {
 		return stop(m)
 	}
-	m.ask(question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
+	ask(m, question{title: "Stop " + widget.Count(n, "agent") + " and the controller?",
 		verb: "stop the city", no: "stay", count: n, plan: true, do: stop,
 		body: []string{"The sessions end, whatever is done in them, and none begins until gcity " +
 			"is started again."}})
@@ -91,10 +91,10 @@ func (m *model) askStopCity() []effect {
 }
 
 // askLost puts what can still be chosen in the place of an open question how to leave: the city ended meanwhile.
-func (m *model) askLost() {
+func askLost(m *model) {
 	c := m.dialogs.choice()
-	c.Title, c.Must = "Leave "+m.cityName()+"?", ""
-	c.Body = []string{widget.Lead(m.problems()[0])}
+	c.Title, c.Must = "Leave "+cityName(m)+"?", ""
+	c.Body = []string{widget.Lead(problems(m)[0])}
 	c.Answers = []answer{
 		{Key: "l", Title: "leave", Do: func(*model) []effect { return []effect{finish{Leave}} }},
 		{Key: "n", Title: "stay", Safe: true},
@@ -103,7 +103,7 @@ func (m *model) askLost() {
 }
 
 // living is how many agents run.
-func (m *model) living() int {
+func living(m *model) int {
 	n := 0
 	for i := range m.Agents.Rows {
 		if m.Agents.Rows[i].Running {
@@ -120,7 +120,7 @@ func areRunning(n int) string {
 	return fmt.Sprintf("%d agents are", n)
 }
 
-func (m *model) explainSuspend() []effect {
+func explainSuspend(m *model) []effect {
 	body := []string{"Suspending this program would freeze the controller in it: nobody would",
 		"look after the agents until it goes on.", "",
 		m.keys.KeyOf("quit") + " leaves it and keeps the agents running; gcity comes back to them."}

@@ -24,14 +24,14 @@ func mailActions() []action {
 	}
 	return []action{
 		{ID: "mail.show", Key: keymap.Bind("show the mail for people; from there everybody's", "L"),
-			Short: "mail", In: global, Why: needCity, Run: (*model).showInbox},
+			Short: "mail", In: global, Why: needCity, Run: showInbox},
 		{ID: mailID,
 			Key: keymap.Bind("write mail to the agent or the pool: it waits until it is read", "W"),
-			In:  global, Why: needAddressees, Run: (*model).askMailTo},
+			In:  global, Why: needAddressees, Run: askMailTo},
 		{ID: slingID, Key: keymap.Bind("hand work to the agent or the pool, and tell it", "B"),
-			In: global, Why: needTaker, Run: (*model).askSling},
+			In: global, Why: needTaker, Run: askSling},
 		{ID: "work.sling", Key: keymap.Bind("hand it to an agent or a pool, and tell it", "s"),
-			In: []keymap.Zone{keymap.InWork}, Why: needBeadVerb, Run: (*model).askTaker},
+			In: []keymap.Zone{keymap.InWork}, Why: needBeadVerb, Run: askTaker},
 
 		{ID: "mail.down", Key: keymap.Bind("down", "j", "down"), In: k, Run: by(1)},
 		{ID: "mail.up", Key: keymap.Bind("up", "k", "up"), In: k, Run: by(-1)},
@@ -42,30 +42,30 @@ func mailActions() []action {
 			Run: by(-widget.Far)},
 		{ID: "mail.last", Key: keymap.Bind("to the end", "G", "end"), In: k, Run: by(widget.Far)},
 		{ID: "mail.read", Key: keymap.Bind("read it", "enter", "d"), In: k, Why: needMail,
-			Run: (*model).openMail},
+			Run: openMail},
 		{ID: "mail.reply", Key: keymap.Bind("reply", "r"), In: k, Why: needMailVerb,
-			Run: onMail((*model).reply)},
+			Run: onMail(reply)},
 		{ID: "mail.archive", Key: keymap.Bind("archive it", "A"), In: k, Why: needMailVerb,
-			Run: onMail((*model).archive)},
+			Run: onMail(archive)},
 		{ID: "mail.unread", Key: keymap.Bind("undo the archiving; else mark it as not read", "u"),
-			In: k, Why: needUnread, Run: (*model).markUnread},
+			In: k, Why: needUnread, Run: markUnread},
 		{ID: "mail.write", Key: keymap.Bind("write mail", "n"), In: k, Why: needWritable,
-			Run: (*model).askRecipient},
+			Run: askRecipient},
 		{ID: "mail.others", Key: keymap.Bind("everybody's mail, or people's only", "o"), In: k,
-			Run: (*model).toggleOthers},
+			Run: toggleOthers},
 		{ID: "mail.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: k,
-			Run: (*model).refreshMail},
+			Run: refreshMail},
 		{ID: "mail.verbs", Key: keymap.Bind("show all verbs for it", "x"), In: k, Why: needMail,
-			Run: (*model).showVerbs},
+			Run: showVerbs},
 		{ID: "mail.yank", Key: keymap.Bind("copy from it", "y"), In: k, Why: needMail,
-			Run: (*model).showCopies},
+			Run: showCopies},
 		{ID: "mail.close", Key: keymap.Bind("close", "esc", "q", "L", "ctrl+c"), In: k,
 			Run: func(m *model) []effect { m.inbox = nil; return nil }},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
-			Why: ofLetter(needWritable), Run: fromLetter((*model).reply)},
+			Why: ofLetter(needWritable), Run: fromLetter(reply)},
 		{ID: "reader.archive", Key: keymap.Bind("from a message: archive it", "A"), In: r,
-			Why: ofLetter(needWritable), Run: fromLetter((*model).archive)},
+			Why: ofLetter(needWritable), Run: fromLetter(archive)},
 	}
 }
 
@@ -81,7 +81,7 @@ func needMailVerb(m *model) string { return cmp.Or(needWritable(m), needMail(m))
 func needUnread(m *model) string {
 	why := needMailVerb(m)
 	switch {
-	case m.undoable():
+	case undoable(m):
 		return ""
 	case why == "" && !m.inbox.under().Read:
 		return "it has not been read"
@@ -122,30 +122,30 @@ func fromLetter(do func(*model, mail.Message) []effect) func(*model) []effect {
 	}
 }
 
-func (m *model) toggleOthers() []effect {
+func toggleOthers(m *model) []effect {
 	m.inbox.others = !m.inbox.others
-	m.listMail()
+	listMail(m)
 	return nil
 }
 
 // refreshMail asks anew, once the question under way is answered.
-func (m *model) refreshMail() []effect {
+func refreshMail(m *model) []effect {
 	if m.inbox.stale = true; m.inbox.asked == 0 {
-		m.askMail()
+		askMail(m)
 	}
 	return nil
 }
 
 // openMail shows a message over the list, which stays behind it. Reading marks it where it is for people: of an
 // agent's mail nothing is taken away from it.
-func (m *model) openMail() []effect {
+func openMail(m *model) []effect {
 	l := m.inbox.under()
 	if l == nil {
 		return nil
 	}
 	own := *l
 	m.read(&reader{Title: widget.Plain(own.ID), About: &own,
-		Lines: func(w int) []string { return widget.WrapAll(m.mailDetails(&own), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(mailDetails(m, &own), w) }})
 	if own.Read || m.mode == ReadOnly || m.snap == nil || !m.snap.ForPeople(own.To) {
 		return nil
 	}
@@ -155,38 +155,38 @@ func (m *model) openMail() []effect {
 		quiet: true}}
 }
 
-func (m *model) markUnread() []effect {
-	if m.undoable() {
-		return m.takeBack()
+func markUnread(m *model) []effect {
+	if undoable(m) {
+		return takeBack(m)
 	}
 	l := m.inbox.under()
 	if l == nil {
 		return nil
 	}
 	m.inbox.mark(l.ID, false)
-	return m.carry("marking", widget.Plain(l.ID)+" as not read",
+	return carry(m, "marking", widget.Plain(l.ID)+" as not read",
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }
 
 // archive puts a message away; for a while it can be had again. What an agent has not read yet is taken from it,
 // and asked about.
-func (m *model) archive(l mail.Message) []effect {
+func archive(m *model, l mail.Message) []effect {
 	q := question{title: "Archive " + widget.Plain(l.ID) + "?",
 		body: []string{widget.Plain(l.Subject)}, verb: "archive it", do: func(m *model) []effect {
-			todo := m.send("archiving", widget.Plain(l.ID), archiveMail{l.ID})
+			todo := send(m, "archiving", widget.Plain(l.ID), archiveMail{l.ID})
 			open := beads.StatusOpen
 			m.undo = undo{id: m.status.id, what: "archiving " + widget.Plain(l.ID),
 				until: m.now.Add(undoFor),
 				commands: []city.Command{city.UpdateBead{ID: l.ID,
 					Patch: beads.Patch{Status: &open}}}}
-			m.drop(l.ID)
+			drop(m, l.ID)
 			return todo
 		}}
 	if !l.Read && m.snap != nil && !m.snap.ForPeople(l.To) {
 		q.body = append(q.body, widget.Plain(l.To)+
 			" has not read it, and will not find it any more.")
-		m.ask(q)
+		ask(m, q)
 		return nil
 	}
-	return m.perhaps(q)
+	return perhaps(m, q)
 }

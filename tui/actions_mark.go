@@ -11,20 +11,20 @@ func markActions(all []panel.Panel) []action {
 	lists := panel.ZonesOf(all, func(a *panel.About) bool { return !a.Unmarked })
 	return []action{
 		{ID: "agent.mark", Key: keymap.Bind("mark the row; verbs act on all that are marked",
-			"space"), In: lists, Why: needRow, Run: (*model).mark},
+			"space"), In: lists, Why: needRow, Run: mark},
 		{ID: "agent.mark.range", Key: keymap.Bind("mark all from the last mark to here", "v"),
-			In: lists, Why: needRow, Run: (*model).markRange},
+			In: lists, Why: needRow, Run: markRange},
 		{ID: "agent.mark.all", Key: keymap.Bind("mark all that are shown, or none", "*"), In: lists,
-			Why: needRow, Run: (*model).markAll},
+			Why: needRow, Run: markAll},
 	}
 }
 
 // marking is that of the focused list, the agents' where none has the focus.
-func (m *model) marking() panel.Marking { return m.focused().Marking() }
+func marking(m *model) panel.Marking { return m.focused().Marking() }
 
 // set marks rows on top of those that are marked; who marks anew does not want older marks back. The map is a new one:
 // whoever holds the old one keeps it.
-func (m *model) set(k panel.Marking, ids ...string) {
+func set(m *model, k panel.Marking, ids ...string) {
 	if m.undo.restore != nil {
 		m.undo = undo{}
 	}
@@ -35,31 +35,31 @@ func (m *model) set(k panel.Marking, ids ...string) {
 }
 
 func needRow(m *model) string {
-	k := m.marking()
+	k := marking(m)
 	if k.Here() == "" {
 		return "the list is empty"
 	}
 	return ""
 }
 
-func (m *model) mark() []effect {
-	k := m.marking()
+func mark(m *model) []effect {
+	k := marking(m)
 	id := k.Here()
 	if (*k.Marks)[id] {
 		*k.Marks = cloned(*k.Marks)
 		delete(*k.Marks, id)
 		*k.Anchor = ""
 	} else {
-		m.set(k, id)
+		set(m, k, id)
 		*k.Anchor = id
 	}
-	m.step(1)
+	step(m, 1)
 	return nil
 }
 
 // markRange marks from the last mark to the cursor; without one, or where the list no longer shows it, it begins here.
-func (m *model) markRange() []effect {
-	k := m.marking()
+func markRange(m *model) []effect {
+	k := marking(m)
 	from := k.List.Cursor
 	for at, i := range k.List.Shown {
 		if k.Rows.ID(i) == *k.Anchor {
@@ -70,30 +70,30 @@ func (m *model) markRange() []effect {
 	for at := min(from, k.List.Cursor); at <= max(from, k.List.Cursor); at++ {
 		ids = append(ids, k.Rows.ID(k.List.Shown[at]))
 	}
-	m.set(k, ids...)
+	set(m, k, ids...)
 	*k.Anchor = k.Here()
 	return nil
 }
 
-func (m *model) markAll() []effect {
-	k := m.marking()
+func markAll(m *model) []effect {
+	k := marking(m)
 	before := len(*k.Marks)
 	ids := make([]string, 0, len(k.List.Shown))
 	for _, i := range k.List.Shown {
 		ids = append(ids, k.Rows.ID(i))
 	}
 	old := *k.Marks
-	m.set(k, ids...)
+	set(m, k, ids...)
 	*k.Anchor = ""
 	if len(*k.Marks) == before {
 		*k.Marks = old
-		m.unmarkAll(k)
+		unmarkAll(m, k)
 	}
 	return nil
 }
 
 // unmark clears the marks of a list that verbs were about; others, where what was done was named, stay.
-func (m *model) unmark(commands []city.Command) {
+func unmark(m *model, commands []city.Command) {
 	for _, c := range commands {
 		if m.Agents.Marks[c.Target()] {
 			m.Agents.Marks = map[string]bool{}

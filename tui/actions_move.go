@@ -10,7 +10,7 @@ import (
 func moveActions(all []panel.Panel) []action {
 	everyPanel := append(panel.ZonesOf(all, func(*panel.About) bool { return true }), keymap.InPeek)
 	by := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.step(n); return nil }
+		return func(m *model) []effect { step(m, n); return nil }
 	}
 	page := func(parts, of int) func(*model) []effect {
 		return func(m *model) []effect {
@@ -18,7 +18,7 @@ func moveActions(all []panel.Panel) []action {
 			if parts < 0 {
 				n = -n
 			}
-			m.step(n)
+			step(m, n)
 			return nil
 		}
 	}
@@ -37,40 +37,40 @@ func moveActions(all []panel.Panel) []action {
 			Run: by(-widget.Far)},
 		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
 			In:  everyPanel,
-			Run: func(m *model) []effect { m.toEnd(); return nil }},
+			Run: func(m *model) []effect { toEnd(m); return nil }},
 	}
 }
 
 // step moves the focused panel's cursor, or scrolls the pane.
-func (m *model) step(n int) {
+func step(m *model, n int) {
 	if m.focus == panel.IDPeek {
-		w, h := m.paneRoom()
+		w, h := paneRoom(m)
 		m.peek.Scroll(max(-widget.Far, n), w, h)
 		return
 	}
 	p := m.focused()
 	p.Move(n)
 	if p.About().Kind == panel.KindAgent {
-		if r := m.Agents.At(m.list()); r != nil {
-			m.choose(r.Name)
+		if r := m.Agents.At(list(m)); r != nil {
+			choose(m, r.Name)
 		}
 	}
 	m.followSubject()
 	if p == panel.Panel(m.Events) && n < 0 {
-		m.digUp()
+		digUp(m)
 	}
 }
 
-func (m *model) toEnd() {
+func toEnd(m *model) {
 	if m.focus == panel.IDPeek {
 		m.peek.Follow()
 		return
 	}
-	m.step(widget.Far)
+	step(m, widget.Far)
 }
 
 // list is the focused list, Agents' where none has the focus.
-func (m *model) list() *widget.List {
+func list(m *model) *widget.List {
 	if p := m.focused(); p.About().Kind == panel.KindAgent {
 		return p.Marking().List
 	}
@@ -78,15 +78,15 @@ func (m *model) list() *widget.List {
 }
 
 // choose selects an agent everywhere.
-func (m *model) choose(name string) {
+func choose(m *model, name string) {
 	if name != m.Agents.Chosen {
 		m.peek.Follow()
-		m.endSearch()
+		endSearch(m)
 	}
 	changed := name != m.Agents.Chosen
 	m.Agents.Chosen = name
 	if changed && m.Events.Only {
-		m.sift()
+		sift(m)
 	}
 	m.Agents.List.Select(m.Agents, name)
 	m.Quarantine.List.Select(m.Agents, name)

@@ -18,7 +18,7 @@ func peekActions() []action {
 	pane := []keymap.Zone{keymap.InPeek}
 	sideways := func(n int) func(*model) []effect {
 		return func(m *model) []effect {
-			w, _ := m.paneRoom()
+			w, _ := paneRoom(m)
 			m.peek.Sideways(n*max(1, w/4), w)
 			return nil
 		}
@@ -28,23 +28,23 @@ func peekActions() []action {
 			Key: keymap.Bind(
 				"logs: everything that is kept of the agent's output, or the pane again", "l"),
 			In:  []keymap.Zone{keymap.Everywhere},
-			Why: needMeant, Run: (*model).showLogs},
+			Why: needMeant, Run: showLogs},
 		{ID: "peek.search",
 			Key:   keymap.Bind("search in it: a regular expression, lower case finds both", "/"),
 			Short: "search", In: pane,
-			Why: needOutput, Run: (*model).askSearch},
+			Why: needOutput, Run: askSearch},
 		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), In: pane, Why: needSearch,
-			Run: func(m *model) []effect { m.nextHit(1); return nil }},
+			Run: func(m *model) []effect { nextHit(m, 1); return nil }},
 		{ID: "peek.search.previous", Key: keymap.Bind("match before", "N"), In: pane,
 			Why: needSearch,
-			Run: func(m *model) []effect { m.nextHit(-1); return nil }},
+			Run: func(m *model) []effect { nextHit(m, -1); return nil }},
 		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze what is seen", "F"),
 			Short: "follow", In: pane, Why: needOutput,
-			Run: (*model).holdOrFollow},
+			Run: holdOrFollow},
 		{ID: "peek.mark",
 			Key: keymap.Bind("mark where the output is now: a rule with the time, or take it away",
 				"m"), Short: "mark", In: pane,
-			Why: needOutput, Run: (*model).markOutput},
+			Why: needOutput, Run: markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or cut them", "w"),
 			Short: "wrap", In: pane, Why: needLines,
 			Run: func(m *model) []effect { m.peek.Wrap, m.peek.X = !m.peek.Wrap, 0; return nil }},
@@ -61,36 +61,36 @@ func peekActions() []action {
 		{ID: "peek.right", Key: keymap.Bind("columns further right", "right"), In: pane,
 			Run: sideways(1)},
 		{ID: "peek.page", Key: keymap.Bind("read it in $PAGER", "|"), In: pane, Why: needOutput,
-			Run: (*model).pageOutput},
+			Run: pageOutput},
 		{ID: "peek.save", Key: keymap.Bind("save it to a file that is not there yet", "ctrl+s"),
 			In: pane, Why: needOutput,
-			Run: (*model).askSave},
+			Run: askSave},
 	}
 }
 
 // meant is the agent whose output is wanted: the one an event is about where Events has the focus, else that of the
 // pane.
-func (m *model) meant() *panel.AgentRow {
-	if r := m.single(); r != nil {
+func meantAgent(m *model) *panel.AgentRow {
+	if r := singleAgent(m); r != nil {
 		return r
 	}
-	return m.selected()
+	return selected(m)
 }
 
 func needMeant(m *model) string {
-	if m.focus == panel.IDPeek && m.showsRun() {
+	if m.focus == panel.IDPeek && showsRun(m) {
 		return "all that is kept of a run's output is here"
 	}
-	if m.meant() == nil {
+	if meantAgent(m) == nil {
 		return "no agent is selected"
 	}
 	return ""
 }
 
 func needOutput(m *model) string {
-	r := m.selected()
+	r := selected(m)
 	n := &m.peek.News
-	if m.showsRun() {
+	if showsRun(m) {
 		a := m.Automations.Current()
 		if a.Last == nil || n.Run != a.Last.ID || len(n.Text) == 0 {
 			return a.Shown + " has printed nothing"
@@ -123,14 +123,14 @@ func needSearch(m *model) string {
 
 // showLogs gives the whole screen to the agent's output, with everything that is kept of it; there once more it goes
 // back to the terminal.
-func (m *model) showLogs() []effect {
+func showLogs(m *model) []effect {
 	if m.peek.Logs {
 		m.peek.Logs = false
 		m.peek.Follow()
 		return nil
 	}
-	if r := m.meant(); r.Name != m.Agents.Chosen {
-		m.choose(r.Name)
+	if r := meantAgent(m); r.Name != m.Agents.Chosen {
+		choose(m, r.Name)
 	}
 	if m.focus != panel.IDPeek || !m.zoomed {
 		m.before = m.focus
@@ -142,11 +142,11 @@ func (m *model) showLogs() []effect {
 }
 
 // askSearch finds what is typed as it is typed: the newest match first, or the last one above the end of what is seen.
-func (m *model) askSearch() []effect {
+func askSearch(m *model) []effect {
 	p := &m.peek
 	began := *p
 	all := p.All()
-	w, h := m.paneRoom()
+	w, h := paneRoom(m)
 	p.Seek = terminal.Lookup{}
 	apply := func(text string) {
 		p.Past, p.Top, p.X, p.Y, p.Pinned, p.FedAt = began.Past, began.Top, began.X, began.Y,
@@ -185,17 +185,17 @@ type paneSearch struct{}
 
 // endSearch closes the line in which a search is typed: the pane is about another agent or run now, and what was
 // found is not there.
-func (m *model) endSearch() {
+func endSearch(m *model) {
 	if p := m.dialogs.prompt(); p != nil && p.About == any(paneSearch{}) {
 		m.dialogs.Close(p)
 		m.peek.Follow()
-		m.complain("cannot go on searching: the pane shows something else now")
+		complain(m, "cannot go on searching: the pane shows something else now")
 	}
 }
 
-func (m *model) nextHit(n int) {
+func nextHit(m *model, n int) {
 	p := &m.peek
-	w, h := m.paneRoom()
+	w, h := paneRoom(m)
 	if p.Past == nil {
 		s := p.All()
 		p.Hold(s)
@@ -205,41 +205,41 @@ func (m *model) nextHit(n int) {
 	}
 	if len(p.Seek.Hits) == 0 {
 		p.Follow()
-		m.complain("not found: " + p.Seek.Text)
+		complain(m, "not found: "+p.Seek.Text)
 		return
 	}
 	p.Reveal(w, h)
 }
 
-func (m *model) holdOrFollow() []effect {
+func holdOrFollow(m *model) []effect {
 	p := &m.peek
 	if p.Frozen() || p.Pinned {
 		p.Follow()
 		return nil
 	}
-	w, h := m.paneRoom()
+	w, h := paneRoom(m)
 	s := p.All()
 	p.Hold(s)
 	p.Top = p.LastTop(s.Lines, w, h)
 	return nil
 }
 
-func (m *model) markOutput() []effect {
+func markOutput(m *model) []effect {
 	at := m.now.Format("15:04:05")
 	if why := m.peek.Bookmark("marked " + at); why != "" {
-		m.complain("cannot mark: " + why)
+		complain(m, "cannot mark: "+why)
 		return nil
 	}
 	if m.peek.Frozen() {
-		m.say("marked below what is frozen here; " + m.keys.KeyOf("peek.follow") + " follows")
+		say(m, "marked below what is frozen here; "+m.keys.KeyOf("peek.follow")+" follows")
 		m.status.while = func(m *model) bool { return m.peek.Frozen() }
 	}
 	return nil
 }
 
 // bornRule is what stands above a new life of the agent that is watched.
-func (m *model) bornRule() string {
-	r := m.selected()
+func bornRule(m *model) string {
+	r := selected(m)
 	if r == nil || r.Session == nil {
 		return "new life"
 	}
@@ -250,14 +250,14 @@ func (m *model) bornRule() string {
 	return text
 }
 
-func (m *model) pageOutput() []effect {
+func pageOutput(m *model) []effect {
 	return []effect{page{text: outputText(m.peek.All(), true)}}
 }
 
 // askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
-func (m *model) askSave() []effect {
+func askSave(m *model) []effect {
 	text, of := outputText(m.peek.All(), false), m.Agents.Chosen
-	if m.showsRun() {
+	if showsRun(m) {
 		of = m.Automations.Current().Name
 	}
 	lines := strings.Count(text, "\n")
@@ -273,7 +273,7 @@ func (m *model) askSave() []effect {
 		},
 		Done: func(path string) task {
 			return func(m *model) []effect {
-				return []effect{save{id: m.begin("saving " + path), path: path, text: text,
+				return []effect{save{id: begin(m, "saving "+path), path: path, text: text,
 					lines: lines}}
 			}
 		},

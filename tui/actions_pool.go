@@ -20,22 +20,22 @@ func poolActions() []action {
 			Key: keymap.Bind(
 				"show the pool in detail: members, check and its output, last decisions", "enter"),
 			Short: "details", In: here,
-			Why: needPool, Run: (*model).showPool},
+			Why: needPool, Run: showPool},
 		{ID: "pool.scale",
 			Key:   keymap.Bind("set the pool's size by hand, or give it back to its check", "S"),
 			Short: "size", In: here,
-			Risk: keymap.Confirmed, Why: needPoolVerb, Run: (*model).askScale},
+			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
 		{ID: "pool.less", Key: keymap.Bind("run one member less", "<"), Short: "less", In: here,
 			Risk: keymap.Confirmed, Why: needLess,
-			Run: func(m *model) []effect { p := m.pool(); return m.scale(p, m.wanted(p)-1) }},
+			Run: func(m *model) []effect { p := pool(m); return scale(m, p, wanted(m, p)-1) }},
 		{ID: "pool.more", Key: keymap.Bind("run one member more", ">"), Short: "more", In: here,
 			Why: needMore,
-			Run: func(m *model) []effect { p := m.pool(); return m.scale(p, m.wanted(p)+1) }},
+			Run: func(m *model) []effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
 	}
 }
 
 func needPool(m *model) string {
-	if m.pool() == nil {
+	if pool(m) == nil {
 		return "no pool is selected; " + m.keys.KeyOf("focus.pools") + " goes to them"
 	}
 	return ""
@@ -50,7 +50,7 @@ func needPoolVerb(m *model) string {
 
 func needLess(m *model) string {
 	why := needPoolVerb(m)
-	if p := m.pool(); why == "" && m.wanted(p) <= p.Min {
+	if p := pool(m); why == "" && wanted(m, p) <= p.Min {
 		return fmt.Sprintf("%s is as small as it may be: %d (%s)", p.Shown, p.Min, p.Source)
 	}
 	return why
@@ -58,7 +58,7 @@ func needLess(m *model) string {
 
 func needMore(m *model) string {
 	why := needPoolVerb(m)
-	if p := m.pool(); why == "" && m.wanted(p) >= p.Max {
+	if p := pool(m); why == "" && wanted(m, p) >= p.Max {
 		return fmt.Sprintf("%s is as large as it may be: %d (%s)", p.Shown, p.Max, p.Source)
 	}
 	return why
@@ -66,11 +66,11 @@ func needMore(m *model) string {
 
 // pool is what the verbs of pools are about: the one under the cursor where Pools has the focus, else that of the
 // agent that is looked at; nil if there is none.
-func (m *model) pool() *panel.PoolRow {
+func pool(m *model) *panel.PoolRow {
 	if actsOn(m, panel.KindPool) {
 		return m.Pools.Current()
 	}
-	if r := m.single(); r != nil {
+	if r := singleAgent(m); r != nil {
 		return m.Pools.Find(r.Pool)
 	}
 	return nil
@@ -84,8 +84,8 @@ type scaling struct {
 }
 
 // wanted is the size that one less and one more go from.
-func (m *model) wanted(p *panel.PoolRow) int {
-	if m.scaling(p) {
+func wanted(m *model, p *panel.PoolRow) int {
+	if isScaling(m, p) {
 		return m.scaled.size
 	}
 	if p.Override != nil {
@@ -95,14 +95,14 @@ func (m *model) wanted(p *panel.PoolRow) int {
 }
 
 // scaling reports whether a size was asked for that the city may not have heard of yet.
-func (m *model) scaling(p *panel.PoolRow) bool {
+func isScaling(m *model, p *panel.PoolRow) bool {
 	const echo = 2 * time.Second
 	return m.scaled.pool == p.Name && m.now.Sub(m.scaled.at) < echo && !m.status.failed
 }
 
 // askScale asks for a size, and for another one as long as it is none that the pool may have.
-func (m *model) askScale() []effect {
-	p := *m.pool()
+func askScale(m *model) []effect {
+	p := *pool(m)
 	m.dialogs.Open(&prompt{
 		Live: func() string {
 			known := &p
@@ -123,12 +123,12 @@ func (m *model) askScale() []effect {
 				case why != "" || text == "":
 					return nil
 				case now == nil:
-					m.complain("cannot scale " + p.Shown + ": it is no longer part of the city")
+					complain(m, "cannot scale "+p.Shown+": it is no longer part of the city")
 					return nil
 				case auto:
 					return m.auto(now)
 				}
-				return m.scale(now, size)
+				return scale(m, now, size)
 			}
 		},
 	})
@@ -136,16 +136,16 @@ func (m *model) askScale() []effect {
 }
 
 // scale sets a size by hand; where members have to go for it, it asks.
-func (m *model) scale(p *panel.PoolRow, size int) []effect {
+func scale(m *model, p *panel.PoolRow, size int) []effect {
 	name := p.Name
 	do := func(m *model) []effect {
-		todo := m.carry(fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
+		todo := carry(m, fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.scaled = scaling{pool: name, size: size, at: m.now}
 		return todo
 	}
-	return m.askLeaving(question{title: fmt.Sprintf("Scale %s to %d?", p.Shown, size),
-		verb: "scale", do: do}, m.beyond(p, size))
+	return askLeaving(m, question{title: fmt.Sprintf("Scale %s to %d?", p.Shown, size),
+		verb: "scale", do: do}, beyond(m, p, size))
 }
 
 // auto gives a pool back to its check; where it is known that members have to go for it, it asks.
@@ -155,30 +155,31 @@ func (m *model) auto(p *panel.PoolRow) []effect {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
 	do := func(m *model) []effect {
-		todo := m.carry("giving back to its check", "pool "+widget.Plain(name),
+		todo := carry(m, "giving back to its check", "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.scaled = scaling{}
 		return todo
 	}
-	return m.askLeaving(question{title: "Give " + p.Shown + " back to its check?",
-		verb: "give it back", do: do}, m.beyond(p, size))
+	return askLeaving(m, question{title: "Give " + p.Shown + " back to its check?",
+		verb: "give it back", do: do}, beyond(m, p, size))
 }
 
 // askLeaving asks only where members leave for it; else it is done at once.
-func (m *model) askLeaving(q question, leaving []*panel.AgentRow) []effect {
+func askLeaving(m *model, q question, leaving []*panel.AgentRow) []effect {
 	if len(leaving) == 0 {
-		return m.perhaps(q)
+		return perhaps(m, q)
 	}
-	q.whom, q.body, q.count = []string{listedRows(leaving)}, m.drainMeans(leaving)[:1], len(leaving)
-	m.ask(q)
+	q.whom, q.body, q.count = []string{listedRows(leaving)}, drainMeans(m, leaving)[:1],
+		len(leaving)
+	ask(m, q)
 	return nil
 }
 
 // beyond are the members that leave when a pool gets a size, as far as is known here: those that come last, and
 // before any that is at work those that are not.
-func (m *model) beyond(p *panel.PoolRow, size int) []*panel.AgentRow {
+func beyond(m *model, p *panel.PoolRow, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
-	for _, r := range m.members(p.Name) {
+	for _, r := range members(m, p.Name) {
 		switch {
 		case !r.Drainable():
 		case r.Task == "":
@@ -196,7 +197,7 @@ func (m *model) beyond(p *panel.PoolRow, size int) []*panel.AgentRow {
 }
 
 // membersAt are the members of the pool under the cursor that have a terminal, the selected agent first.
-func (m *model) membersAt() []*panel.AgentRow {
+func membersAt(m *model) []*panel.AgentRow {
 	p := m.Pools.Current()
 	if p == nil {
 		return nil
@@ -215,11 +216,11 @@ func (m *model) membersAt() []*panel.AgentRow {
 	return rows
 }
 
-func (m *model) needMember() string {
+func needMember(m *model) string {
 	if why := needPool(m); why != "" {
 		return why
 	}
-	if len(m.membersAt()) == 0 {
+	if len(membersAt(m)) == 0 {
 		return "no member of the pool " + m.Pools.Current().Shown + " runs: there is no terminal " +
 			"to attach to"
 	}
@@ -227,12 +228,12 @@ func (m *model) needMember() string {
 }
 
 // attachMember attaches to the pool's only member, or asks to which.
-func (m *model) attachMember() []effect {
+func attachMember(m *model) []effect {
 	to := func(name string) []effect {
-		m.choose(name)
+		choose(m, name)
 		return []effect{attach{agent: name}}
 	}
-	rows := m.membersAt()
+	rows := membersAt(m)
 	if len(rows) == 1 {
 		return to(rows[0].Name)
 	}
@@ -242,12 +243,12 @@ func (m *model) attachMember() []effect {
 		f.All = append(f.All, item{Title: r.Shown, Words: r.Why,
 			Tail: string(r.State) + ", " + r.Why, Run: func(m *model) []effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
-					m.complain("cannot attach: " + r.Shown + " runs no longer")
+					complain(m, "cannot attach: "+r.Shown+" runs no longer")
 					return nil
 				}
 				return to(r.Name)
 			}})
 	}
-	m.open(f)
+	openFinderOf(m, f)
 	return nil
 }

@@ -15,26 +15,26 @@ func rigActions() []action {
 	return []action{
 		{ID: "rig.suspend", Key: keymap.Bind("suspend the agent's rig: all that belongs to it"),
 			In: global, Risk: keymap.Confirmed,
-			Why: needRunningRig, Run: (*model).askSuspendRig},
+			Why: needRunningRig, Run: askSuspendRig},
 		{ID: "rig.resume", Key: keymap.Bind("resume the agent's rig"), In: global,
-			Why: needSuspendedRig, Run: (*model).resumeRig},
+			Why: needSuspendedRig, Run: resumeRig},
 	}
 }
 
 // rig is what the verbs of rigs are about, nil if there is none.
-func (m *model) rig() *city.Rig {
+func rig(m *model) *city.Rig {
 	p := m.worked()
 	if p.About().Kind != panel.KindAgent {
-		return m.rigCalled(p.Rig())
+		return rigCalled(m, p.Rig())
 	}
-	if r := m.single(); r != nil {
-		return m.rigCalled(r.Rig)
+	if r := singleAgent(m); r != nil {
+		return rigCalled(m, r.Rig)
 	}
 	return nil
 }
 
 // rigCalled finds a rig by its name, nil if there is none.
-func (m *model) rigCalled(name string) *city.Rig {
+func rigCalled(m *model, name string) *city.Rig {
 	if name == "" || m.snap == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func needRig(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return needWritable(m)
-	case m.rig() != nil:
+	case rig(m) != nil:
 		return ""
 	}
 	if why := needSubject(m); why != "" {
@@ -59,36 +59,36 @@ func needRig(m *model) string {
 	if p := m.worked().About(); p.Kind == panel.KindPool || p.Kind == panel.KindAutomation {
 		return widget.Plain(m.subject().Name) + " belongs to no rig"
 	}
-	return m.single().Shown + " belongs to no rig"
+	return singleAgent(m).Shown + " belongs to no rig"
 }
 
 func needRunningRig(m *model) string {
 	why := needRig(m)
-	if why == "" && m.rig().Suspended {
-		return "rig " + widget.Plain(m.rig().Name) + " is suspended already"
+	if why == "" && rig(m).Suspended {
+		return "rig " + widget.Plain(rig(m).Name) + " is suspended already"
 	}
 	return why
 }
 
 func needSuspendedRig(m *model) string {
 	why := needRig(m)
-	if why == "" && !m.rig().Suspended {
-		return "rig " + widget.Plain(m.rig().Name) + " is not suspended"
+	if why == "" && !rig(m).Suspended {
+		return "rig " + widget.Plain(rig(m).Name) + " is not suspended"
 	}
 	return why
 }
 
-func (m *model) askSuspendRig() []effect {
-	r := *m.rig()
+func askSuspendRig(m *model) []effect {
+	r := *rig(m)
 	shown := "rig " + widget.Plain(r.Name)
 	body := []string{
 		fmt.Sprintf("%s to it, %d running. The sessions end, and none begins", belong(r.Agents),
 			r.Running),
 		"until the rig is resumed. This is written into the configuration.",
 	}
-	m.ask(question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
+	ask(m, question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
 		do: func(m *model) []effect {
-			return m.carry("suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
+			return carry(m, "suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
 		}})
 	return nil
 }
@@ -100,11 +100,11 @@ func belong(agents int) string {
 	return fmt.Sprintf("%d agents belong", agents)
 }
 
-func (m *model) resumeRig() []effect {
-	name := m.rig().Name
-	return m.perhaps(question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
+func resumeRig(m *model) []effect {
+	name := rig(m).Name
+	return perhaps(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
 		do: func(m *model) []effect {
-			return m.carry("resuming", "rig "+widget.Plain(name),
+			return carry(m, "resuming", "rig "+widget.Plain(name),
 				[]city.Command{city.ResumeRig{Rig: name}})
 		}})
 }

@@ -24,22 +24,22 @@ func sendActions() []action {
 		{ID: unsendID,
 			Key: keymap.Bind("take texts back: those that wait to be typed into the agent", "U"),
 			In:  global, Risk: keymap.Confirmed,
-			Why: needWaiting, Run: (*model).askUnsend},
+			Why: needWaiting, Run: askUnsend},
 		{ID: sendNowID,
 			Key: keymap.Bind("send now: type the text that waits, whatever is on the agent's line",
 				"I"), In: global, Risk: keymap.Confirmed,
-			Why: needKnownWaiting, Run: (*model).askSendNow},
+			Why: needKnownWaiting, Run: askSendNow},
 
 		{ID: "reader.unsend", Key: keymap.Bind("from an agent's details: take texts back", "U"),
 			In:  []keymap.Zone{keymap.InReader},
-			Why: ofRead(needWaiting), Run: fromDetails((*model).askUnsend)},
+			Why: ofRead(needWaiting), Run: fromDetails(askUnsend)},
 		{ID: "reader.send.now",
 			Key: keymap.Bind("from an agent's details: send the text that waits now", "I"),
 			In:  []keymap.Zone{keymap.InReader},
-			Why: ofRead(needKnownWaiting), Run: fromDetails((*model).askSendNow)},
+			Why: ofRead(needKnownWaiting), Run: fromDetails(askSendNow)},
 
 		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
-			Run: (*model).sendComposed},
+			Run: sendComposed},
 		{ID: "composer.newline", Key: keymap.Bind("a new line", "alt+enter", "ctrl+j"), In: c,
 			Run: func(m *model) []effect { m.dialogs.composer().Newline(); return nil }},
 		{ID: "composer.up",
@@ -52,7 +52,7 @@ func sendActions() []action {
 			Run: func(m *model) []effect { m.dialogs.composer().Down(); return nil }},
 		{ID: "composer.leave",
 			Key: keymap.Bind("leave it; what is written stays for the same agents", "esc",
-				"ctrl+c"), In: c, Run: (*model).leaveComposer},
+				"ctrl+c"), In: c, Run: leaveComposer},
 	}
 }
 
@@ -60,7 +60,7 @@ func needRunning(m *model) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if hearing, deaf := m.hearing(); len(hearing) == 0 {
+	if hearing, deaf := hearing(m); len(hearing) == 0 {
 		return fmt.Sprintf("%s is %s: nobody there to hear it", deaf[0].Shown,
 			panel.InState(deaf[0].State))
 	}
@@ -68,8 +68,8 @@ func needRunning(m *model) string {
 }
 
 // hearing parts the targets into those that a text can be for, and the others.
-func (m *model) hearing() (hearing, deaf []*panel.AgentRow) {
-	for _, r := range m.targets() {
+func hearing(m *model) (hearing, deaf []*panel.AgentRow) {
+	for _, r := range targets(m) {
 		if r.Hears() {
 			hearing = append(hearing, r)
 		} else {
@@ -80,17 +80,17 @@ func (m *model) hearing() (hearing, deaf []*panel.AgentRow) {
 }
 
 // askSend opens what was being written to the same agents, or nothing.
-func (m *model) askSend() []effect {
-	rows, deaf := m.hearing()
+func askSend(m *model) []effect {
+	rows, deaf := hearing(m)
 	to := make([]string, len(rows))
 	for i, r := range rows {
 		to[i] = r.Name
 	}
 	var begun unsent
-	if i := m.draftOf(to); i >= 0 {
+	if i := draftOf(m, to); i >= 0 {
 		begun = m.drafts[i].unsent
 	}
-	c := m.write(&composer{To: to, Label: sendLabel(to)}, begun)
+	c := write(m, &composer{To: to, Label: sendLabel(to)}, begun)
 	if len(deaf) > 0 {
 		c.Problem = fmt.Sprintf("left out: %s, nobody there to hear it", listedRows(deaf))
 	}
@@ -98,7 +98,7 @@ func (m *model) askSend() []effect {
 }
 
 // write opens a composer with what was being written.
-func (m *model) write(c *composer, begun unsent) *composer {
+func write(m *model, c *composer, begun unsent) *composer {
 	c.Sent = m.sent
 	c = dialog.NewComposer(c, begun)
 	c.Fit(m.w, m.h)
@@ -120,14 +120,14 @@ func sendLabel(to []string) string {
 }
 
 // sendComposed sends what is written, or says why not. Until somebody has said yes, where that is asked, it is kept.
-func (m *model) sendComposed() []effect {
+func sendComposed(m *model) []effect {
 	c := m.dialogs.composer()
 	if _, ok := c.About.(*envelope); ok {
-		return m.mailComposed()
+		return mailComposed(m)
 	}
 	text := c.Text()
 	if strings.TrimSpace(text) == "" {
-		m.forgetDraft(c.To)
+		forgetDraft(m, c.To)
 		m.dialogs.Close(c)
 		return nil
 	}
@@ -145,50 +145,50 @@ func (m *model) sendComposed() []effect {
 		c.Problem = "nobody whom it goes to is part of the city any more"
 		return nil
 	}
-	m.leaveComposer()
-	return m.deliver(rows, text, func(m *model) { m.forgetDraft(c.To) })
+	leaveComposer(m)
+	return deliver(m, rows, text, func(m *model) { forgetDraft(m, c.To) })
 }
 
 // deliver sends a text, asking first where that is due; agreed is told when it goes.
-func (m *model) deliver(rows []*panel.AgentRow, text string, agreed func(*model)) []effect {
+func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []effect {
 	first, _, _ := strings.Cut(text, "\n")
-	q := question{title: "Send to " + whom(rows) + "?", whom: m.names(rows), verb: "send",
+	q := question{title: "Send to " + whom(rows) + "?", whom: names(m, rows), verb: "send",
 		count: len(rows), do: func(m *model) []effect {
 			agreed(m)
-			m.rememberSent(text)
-			return m.do("sending to", rows, func(name string) city.Command {
+			rememberSent(m, text)
+			return do(m, "sending to", rows, func(name string) city.Command {
 				return city.Nudge{Agent: name, Text: text}
 			})
 		}}
 	q.body = []string{fmt.Sprintf("%q", widget.Cut(widget.Plain(first), 60, m.look.Glyphs.More)),
 		widget.Count(widget.LineCount(text), "line") + ", " + widget.Bytes(len(text))}
 	if len(rows) >= many {
-		m.ask(q)
+		ask(m, q)
 		return nil
 	}
-	return m.perhaps(q)
+	return perhaps(m, q)
 }
 
 // leaveComposer closes it; what is written is kept while the room is open.
-func (m *model) leaveComposer() []effect {
+func leaveComposer(m *model) []effect {
 	c := m.dialogs.composer()
 	m.dialogs.Close(c)
-	m.forgetDraft(c.To)
+	forgetDraft(m, c.To)
 	begun, subject := c.Left(), ""
 	if e, ok := c.About.(*envelope); ok && e.answers == nil {
 		subject = e.subject
 	}
 	if strings.TrimSpace(begun.Text+subject) != "" {
-		m.keepDraft(draftTo{c.To, begun, subject})
+		keepDraft(m, draftTo{c.To, begun, subject})
 	}
 	return nil
 }
 
 // waitingRows are the targets for which texts wait; if nothing waits for any, those for whom a text waits that this
 // room has sent: after sending to marks the cursor is somewhere else.
-func (m *model) waitingRows() []*panel.AgentRow {
+func waitingRows(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
-	for _, r := range m.targets() {
+	for _, r := range targets(m) {
 		if len(r.Waiting) > 0 {
 			rows = append(rows, r)
 		}
@@ -211,8 +211,8 @@ func needWaiting(m *model) string {
 	if why := needVerb(m); why != "" {
 		return why
 	}
-	if len(m.waitingRows()) == 0 {
-		return "no text waits to be typed into " + whom(m.targets())
+	if len(waitingRows(m)) == 0 {
+		return "no text waits to be typed into " + whom(targets(m))
 	}
 	return ""
 }
@@ -222,8 +222,8 @@ func needKnownWaiting(m *model) string {
 	if why := needWaiting(m); why != "" {
 		return why
 	}
-	for _, r := range m.waitingRows() {
-		if _, ok := m.wholeOf(r.Name, &r.Waiting[0]); !ok {
+	for _, r := range waitingRows(m) {
+		if _, ok := wholeOf(m, r.Name, &r.Waiting[0]); !ok {
 			return "somebody else has sent it, and only its beginning is " +
 				"known here; " + m.keys.KeyOf(unsendID) + " takes it back"
 		}
@@ -237,7 +237,7 @@ func ofRead(why func(*model) string) func(*model) string {
 		if no := needDossier(m); no != "" {
 			return no
 		}
-		_, no := m.aimed([]string{m.dialogs.dossier().name},
+		_, no := aimed(m, []string{m.dialogs.dossier().name},
 			func() ([]effect, string) { return nil, why(m) })
 		return no
 	}
@@ -248,13 +248,13 @@ func fromDetails(do func(*model) []effect) func(*model) []effect {
 	return func(m *model) []effect {
 		name := m.dialogs.dossier().name
 		m.dialogs.CloseIn(keymap.InReader)
-		todo, _ := m.aimed([]string{name}, func() ([]effect, string) { return do(m), "" })
+		todo, _ := aimed(m, []string{name}, func() ([]effect, string) { return do(m), "" })
 		return todo
 	}
 }
 
-func (m *model) askUnsend() []effect {
-	rows := m.waitingRows()
+func askUnsend(m *model) []effect {
+	rows := waitingRows(m)
 	var commands []city.Command
 	var body []string
 	for _, r := range rows {
@@ -265,25 +265,25 @@ func (m *model) askUnsend() []effect {
 		}
 	}
 	what := widget.Count(len(commands), "text") + " to " + whom(rows)
-	m.ask(question{title: "Take back " + what + "?", verb: "take back", count: len(rows),
+	ask(m, question{title: "Take back " + what + "?", verb: "take back", count: len(rows),
 		body: body,
 		do: func(m *model) []effect {
-			m.unmark(commands)
-			m.expectBack(commands)
-			return m.carry("taking back", what, commands)
+			unmark(m, commands)
+			expectBack(m, commands)
+			return carry(m, "taking back", what, commands)
 		}})
 	return nil
 }
 
 // askSendNow sends the text that is typed next again, whatever is on the line; only where it could be taken back first,
 // so that it is typed once.
-func (m *model) askSendNow() []effect {
-	rows := m.waitingRows()
+func askSendNow(m *model) []effect {
+	rows := waitingRows(m)
 	var first, commands []city.Command
 	body := []string{"It is typed behind whatever is on the line, and sent with that."}
 	for _, r := range rows {
 		s := &r.Waiting[0]
-		text, _ := m.wholeOf(r.Name, s)
+		text, _ := wholeOf(m, r.Name, s)
 		first = append(first, city.Unsend{Agent: r.Name, ID: s.ID})
 		commands = append(commands, city.Nudge{Agent: r.Name, Text: text, Now: true})
 		body = append(body, r.Shown+": "+panel.Quoted(s))
@@ -291,42 +291,42 @@ func (m *model) askSendNow() []effect {
 			body[len(body)-1] += " (" + widget.Plain(s.Why) + ")"
 		}
 	}
-	m.ask(question{title: "Send to " + whom(rows) + " now?", verb: "send now", count: len(rows),
+	ask(m, question{title: "Send to " + whom(rows) + " now?", verb: "send now", count: len(rows),
 		body: body,
 		do: func(m *model) []effect {
 			for _, c := range commands {
 				// it is nowhere else, should the second step fail
-				m.rememberSent(c.(city.Nudge).Text)
+				rememberSent(m, c.(city.Nudge).Text)
 			}
-			m.unmark(commands)
-			todo := m.carry("sending to", whom(rows), commands)
+			unmark(m, commands)
+			todo := carry(m, "sending to", whom(rows), commands)
 			for i, e := range todo {
 				if p, ok := e.(perform); ok {
 					p.first = first
 					todo[i] = p
 				}
 			}
-			m.expectBack(first)
+			expectBack(m, first)
 			return todo
 		}})
 	return nil
 }
 
 // sendLine sends what stands in the palette to the selected or marked agents.
-func (m *model) sendLine(args []string) ([]effect, string) {
+func sendLine(m *model, args []string) ([]effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
 	}
-	return m.deliver(m.targets(), args[0], func(*model) {}), ""
+	return deliver(m, targets(m), args[0], func(*model) {}), ""
 }
 
 // nudgeLine sends it to the agent that is named before it.
-func (m *model) nudgeLine(args []string) ([]effect, string) {
-	return m.aimed(args[:1], func() ([]effect, string) {
+func nudgeLine(m *model, args []string) ([]effect, string) {
+	return aimed(m, args[:1], func() ([]effect, string) {
 		if len(args) < 2 {
 			return nil, "a text is missing behind the name"
 		}
-		return m.sendLine(args[1:])
+		return sendLine(m, args[1:])
 	})
 }
 
@@ -351,11 +351,11 @@ type draftTo struct {
 const maxDrafts = 20
 
 // draftOf is the index of what was being written to these agents, -1 = nothing.
-func (m *model) draftOf(to []string) int {
+func draftOf(m *model, to []string) int {
 	return slices.IndexFunc(m.drafts, func(d draftTo) bool { return sameNames(d.to, to) })
 }
 
-func (m *model) forgetDraft(to []string) {
+func forgetDraft(m *model, to []string) {
 	m.drafts = slices.DeleteFunc(slices.Clone(m.drafts), func(d draftTo) bool {
 		return sameNames(d.to, to)
 	})
@@ -376,7 +376,7 @@ const (
 )
 
 // rememberSent keeps a text that was sent, once.
-func (m *model) rememberSent(text string) {
+func rememberSent(m *model, text string) {
 	if len(text) > maxSentText || text == "" {
 		return
 	}
@@ -391,9 +391,9 @@ func (m *model) rememberSent(text string) {
 }
 
 // setSent takes back what an earlier visit has sent, oldest first.
-func (m *model) setSent(texts []string) {
+func setSent(m *model, texts []string) {
 	m.sent = nil
 	for _, text := range texts {
-		m.rememberSent(widget.Legible(text))
+		rememberSent(m, widget.Legible(text))
 	}
 }

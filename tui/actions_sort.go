@@ -13,9 +13,9 @@ func sortActions(all []panel.Panel) []action {
 		{ID: "list.sort",
 			Key: keymap.Bind("sort the list by what comes next: need, name, age, cpu and others",
 				"o"), In: lists, Why: needSorted,
-			Run: (*model).sortNext},
+			Run: sortNext},
 		{ID: "list.reverse", Key: keymap.Bind("reverse the order of the list", "O"), In: lists,
-			Why: needSorted, Run: (*model).sortReverse},
+			Why: needSorted, Run: sortReverse},
 	}
 }
 
@@ -26,14 +26,14 @@ func needSorted(m *model) string {
 	return ""
 }
 
-func (m *model) sortNext() []effect {
+func sortNext(m *model) []effect {
 	o, ways := m.focused().Sorting(m.now)
 	*o = widget.Order{Way: (o.Way + 1) % len(ways)}
 	m.resort()
 	return nil
 }
 
-func (m *model) sortReverse() []effect {
+func sortReverse(m *model) []effect {
 	o, _ := m.focused().Sorting(m.now)
 	o.Reversed = !o.Reversed
 	m.resort()

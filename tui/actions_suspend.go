@@ -42,7 +42,7 @@ func byFlag(all []subject) (on, off []subject) {
 }
 
 // subjects are agents, or, of those that are one of several in a pool, the pools: a member has no flag of its own.
-func (m *model) subjects(rows []*panel.AgentRow) []subject {
+func subjects(m *model, rows []*panel.AgentRow) []subject {
 	var all []subject
 	seen := map[string]bool{}
 	for _, r := range rows {
@@ -83,14 +83,15 @@ func called(all []subject) string {
 	return widget.Count(agents, "agent") + " and " + widget.Count(pools, "pool")
 }
 
-// flag sends a command for each subject.
-func (m *model) flag(doing string, all []subject, command func(name string) city.Command) []effect {
+// setFlag sends a command for each subject.
+func setFlag(m *model, doing string, all []subject,
+	command func(name string) city.Command) []effect {
 	commands := make([]city.Command, len(all))
 	for i, s := range all {
 		commands[i] = command(s.name)
 	}
-	m.unmark(commands)
-	return m.carry(doing, called(all), commands)
+	unmark(m, commands)
+	return carry(m, doing, called(all), commands)
 }
 
 func suspend(name string) city.Command { return city.Suspend{Agent: name} }
@@ -98,9 +99,9 @@ func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
 // resume takes a flag away again.
-func (m *model) resume(all []subject) []effect {
-	return m.perhaps(question{title: "Resume " + called(all) + "?", verb: "resume",
-		do: func(m *model) []effect { return m.flag("resuming", all, resume) }})
+func resumeAll(m *model, all []subject) []effect {
+	return perhaps(m, question{title: "Resume " + called(all) + "?", verb: "resume",
+		do: func(m *model) []effect { return setFlag(m, "resuming", all, resume) }})
 }
 
 // needSuspend is for what is about the pool where Pools has the focus, else about the agents.
@@ -115,9 +116,9 @@ func needSuspend(m *model) string {
 }
 
 // flagTargets are what s is about.
-func (m *model) flagTargets() []subject {
+func flagTargets(m *model) []subject {
 	if !actsOn(m, panel.KindPool) || len(m.aim) > 0 {
-		return m.subjects(m.targets())
+		return subjects(m, targets(m))
 	}
 	var all []subject
 	for _, p := range m.Pools.Targets() {
@@ -126,23 +127,23 @@ func (m *model) flagTargets() []subject {
 	return all
 }
 
-func (m *model) askSuspend() []effect {
+func askSuspend(m *model) []effect {
 	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
-		return m.askSuspendPools(m.Pools.Targets())
+		return askSuspendPools(m, m.Pools.Targets())
 	}
-	rows := m.targets()
-	all := m.subjects(rows)
+	rows := targets(m)
+	all := subjects(m, rows)
 	on, off := byFlag(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
-		return m.resume(off)
+		return resumeAll(m, off)
 	case len(on) == 0:
-		m.askAbove(all[0])
+		askAbove(m, all[0])
 		return nil
 	}
 	q := question{title: "Suspend " + called(on) + "?", verb: "suspend",
-		count: max(len(on), m.ending(on)),
-		do:    func(m *model) []effect { return m.flag("suspending", on, suspend) }}
+		count: max(len(on), ending(m, on)),
+		do:    func(m *model) []effect { return setFlag(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
 		q.whom = []string{listed(on)}
@@ -155,7 +156,7 @@ func (m *model) askSuspend() []effect {
 	q.body = append([]string{fmt.Sprintf("The sessions end, and none begins until it is "+
 		"resumed (%s).", m.keys.KeyOf(suspendID)), "This is written into the configuration."},
 		already(all, on)...)
-	m.ask(q)
+	ask(m, q)
 	return nil
 }
 
@@ -181,7 +182,7 @@ func listed(all []subject) string {
 }
 
 // askSuspendPools suspends those of some pools that are not suspended; where all are, it resumes them.
-func (m *model) askSuspendPools(rows []*panel.PoolRow) []effect {
+func askSuspendPools(m *model, rows []*panel.PoolRow) []effect {
 	all := make([]subject, len(rows))
 	for i, p := range rows {
 		all[i] = poolSubject(p)
@@ -189,12 +190,12 @@ func (m *model) askSuspendPools(rows []*panel.PoolRow) []effect {
 	on, off := byFlag(all)
 	switch {
 	case len(on) == 0 && len(off) > 0:
-		return m.resume(off)
+		return resumeAll(m, off)
 	case len(on) == 0:
-		m.askAbove(all[0])
+		askAbove(m, all[0])
 		return nil
 	}
-	ending := m.ending(on)
+	ending := ending(m, on)
 	body := []string{fmt.Sprintf("No member runs, and none begins until it is resumed (%s).",
 		m.keys.KeyOf(suspendID)), "This is written into the configuration."}
 	if ending > 0 {
@@ -203,16 +204,16 @@ func (m *model) askSuspendPools(rows []*panel.PoolRow) []effect {
 	}
 	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...),
 		verb: "suspend", count: max(len(on), ending),
-		do: func(m *model) []effect { return m.flag("suspending", on, suspend) }}
+		do: func(m *model) []effect { return setFlag(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
 		q.whom = []string{listed(on)}
 	}
-	m.ask(q)
+	ask(m, q)
 	return nil
 }
 
 // ending is how many sessions end when subjects are suspended.
-func (m *model) ending(all []subject) int {
+func ending(m *model, all []subject) int {
 	n := 0
 	for _, s := range all {
 		if p := m.Pools.Find(s.name); s.pool && p != nil {
@@ -225,20 +226,20 @@ func (m *model) ending(all []subject) int {
 }
 
 // askAbove offers to resume what keeps a thing suspended from above: its rig or the city.
-func (m *model) askAbove(s subject) {
+func askAbove(m *model, s subject) {
 	shown := called([]subject{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.rig) + "?",
 		body: []string{shown + " is suspended with its rig, and with all that belongs to it."},
 		do: func(m *model) []effect {
-			return m.carry("resuming", "rig "+widget.Plain(s.rig),
+			return carry(m, "resuming", "rig "+widget.Plain(s.rig),
 				[]city.Command{city.ResumeRig{Rig: s.rig}})
 		}}
 	if s.off == "by city" {
-		q.title, q.body = "Resume "+m.cityName()+"?",
+		q.title, q.body = "Resume "+cityName(m)+"?",
 			[]string{shown + " is suspended with the whole city."}
 		q.do = func(m *model) []effect {
-			return m.carry("resuming", "the city", []city.Command{city.Resume{}})
+			return carry(m, "resuming", "the city", []city.Command{city.Resume{}})
 		}
 	}
-	m.ask(q)
+	ask(m, q)
 }

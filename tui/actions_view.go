@@ -21,7 +21,7 @@ func cloned(m map[string]bool) map[string]bool {
 func focusActions(all []panel.Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	focusOn := func(p panel.ID) func(*model) []effect {
-		return func(m *model) []effect { m.focusOn(p); return nil }
+		return func(m *model) []effect { focusOn(m, p); return nil }
 	}
 	var to []action
 	for _, p := range all {
@@ -35,9 +35,9 @@ func focusActions(all []panel.Panel) []action {
 			Key: keymap.Bind("go to the pane: the agent's terminal, or what the automation prints",
 				"0"), In: global, Run: focusOn(panel.IDPeek)},
 		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"), In: global,
-			Run: func(m *model) []effect { m.cycle(1); return nil }},
+			Run: func(m *model) []effect { cycle(m, 1); return nil }},
 		{ID: "focus.previous", Key: keymap.Bind("go to the panel before", "shift+tab"), In: global,
-			Run: func(m *model) []effect { m.cycle(-1); return nil }},
+			Run: func(m *model) []effect { cycle(m, -1); return nil }},
 	}...)
 }
 
@@ -49,20 +49,20 @@ func viewActions(all []panel.Panel) []action {
 			Run: func(m *model) []effect { m.zoomed = !m.zoomed; m.before = m.focus; return nil }},
 		{ID: "view.event", Key: keymap.Bind("show all of the event", "enter"), Short: "detail",
 			In:  []keymap.Zone{keymap.InEvents},
-			Why: needEvent, Run: (*model).showEvent},
+			Why: needEvent, Run: showEvent},
 		{ID: "view.filter",
 			Key: keymap.Bind("filter: words that all must match; !not ~fuzzy state: pool: rig:",
 				"/"), Short: "filter",
 			In: panel.ZonesOf(all, func(*panel.About) bool {
 				return true
-			}), Run: (*model).askFilter},
+			}), Run: askFilter},
 		{ID: "view.attention", Key: keymap.Bind("only what needs attention, or all", "!"),
 			Short: "attention", In: panel.ZonesOf(all, func(a *panel.About) bool {
 				return !a.Always
 			}),
-			Run: (*model).toggleAttention},
+			Run: toggleAttention},
 		{ID: "view.pane", Key: keymap.Bind("the agent's terminal: show or hide", "p"), In: global,
-			Run: (*model).togglePane},
+			Run: togglePane},
 		{ID: "view.pane.place",
 			Key: keymap.Bind("the agent's terminal: beside or below (wide screens)", "P"),
 			In:  global,
@@ -72,18 +72,18 @@ func viewActions(all []panel.Panel) []action {
 		{ID: "city.details",
 			Key: keymap.Bind("show the city: its problems in full, configuration, controller", "c"),
 			In:  global,
-			Why: needCity, Run: (*model).showCity},
+			Why: needCity, Run: showCity},
 		{ID: "city.suspend", Key: keymap.Bind("suspend the whole city, or resume it"), In: global,
 			Risk: keymap.Confirmed, Why: needWritable,
-			Run: (*model).askSuspendCity},
+			Run: askSuspendCity},
 		{ID: "view.palette", Key: keymap.Bind("palette: find an action and run it", ":", "ctrl+p"),
 			Short: "palette", In: global,
-			Run: func(m *model) []effect { m.openFinder(true); return nil }},
+			Run: func(m *model) []effect { openFinder(m, true); return nil }},
 		{ID: "view.help", Key: keymap.Bind("help: every key; / searches, enter runs", "?"),
 			Short: "help", In: global,
-			Run: func(m *model) []effect { m.openFinder(false); return nil }},
+			Run: func(m *model) []effect { openFinder(m, false); return nil }},
 		{ID: "view.back", Key: keymap.Bind("one step back; never leaves", "esc"), In: global,
-			Run: (*model).back},
+			Run: back},
 	}
 }
 
@@ -108,22 +108,22 @@ func needWritable(m *model) string {
 	return ""
 }
 
-func (m *model) askSuspendCity() []effect {
+func askSuspendCity(m *model) []effect {
 	if m.snap != nil && m.snap.Suspended {
-		return m.perhaps(question{title: "Resume " + m.cityName() + "?", verb: "resume",
+		return perhaps(m, question{title: "Resume " + cityName(m) + "?", verb: "resume",
 			do: func(m *model) []effect {
-				return m.carry("resuming", "the city", []city.Command{city.Resume{}})
+				return carry(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
 	}
-	m.ask(question{title: "Suspend " + m.cityName() + "?", verb: "suspend", count: m.living(),
+	ask(m, question{title: "Suspend " + cityName(m) + "?", verb: "suspend", count: living(m),
 		body: []string{"All sessions end, and none begins until the city is resumed."},
 		do: func(m *model) []effect {
-			return m.carry("suspending", "the city", []city.Command{city.Suspend{}})
+			return carry(m, "suspending", "the city", []city.Command{city.Suspend{}})
 		}})
 	return nil
 }
 
-func (m *model) focusOn(p panel.ID) {
+func focusOn(m *model, p panel.ID) {
 	if m.focus != p {
 		m.zoomed = false
 		m.before = m.focus
@@ -132,17 +132,17 @@ func (m *model) focusOn(p panel.ID) {
 		}
 	}
 	m.focus = p
-	m.turnPane()
+	turnPane(m)
 	m.followSubject()
 	if p == panel.IDPeek {
 		m.hidden = false
 	}
-	if r := m.Agents.At(m.list()); r != nil && p == panel.IDQuarantine {
-		m.choose(r.Name)
+	if r := m.Agents.At(list(m)); r != nil && p == panel.IDQuarantine {
+		choose(m, r.Name)
 	}
 }
 
-func (m *model) cycle(n int) {
+func cycle(m *model, n int) {
 	var ring []panel.ID
 	for _, p := range m.Panels {
 		if m.present(p) {
@@ -153,10 +153,10 @@ func (m *model) cycle(n int) {
 		ring = append(ring, panel.IDPeek)
 	}
 	at := max(0, slices.Index(ring, m.focus))
-	m.focusOn(ring[(at+n+len(ring))%len(ring)])
+	focusOn(m, ring[(at+n+len(ring))%len(ring)])
 }
 
-func (m *model) togglePane() []effect {
+func togglePane(m *model) []effect {
 	m.hidden = !m.hidden
 	if m.hidden && m.focus == panel.IDPeek {
 		m.focus, m.zoomed = panel.IDAgents, false
@@ -164,18 +164,18 @@ func (m *model) togglePane() []effect {
 	return nil
 }
 
-func (m *model) toggleAttention() []effect {
+func toggleAttention(m *model) []effect {
 	m.attention = !m.attention
 	m.refill()
 	return nil
 }
 
 // filter is the focused panel's; the pane's is that of the agents.
-func (m *model) filter() *widget.Filter { return m.focused().Query() }
+func filter(m *model) *widget.Filter { return m.focused().Query() }
 
 // askFilter edits the focused panel's filter; every keystroke shows what it would leave.
-func (m *model) askFilter() []effect {
-	f := m.filter()
+func askFilter(m *model) []effect {
+	f := filter(m)
 	apply := func(text string) {
 		*f = widget.ParseFilter(text)
 		m.refill()
@@ -199,26 +199,26 @@ func (m *model) askFilter() []effect {
 }
 
 // back undoes one step of looking closer.
-func (m *model) back() []effect {
+func back(m *model) []effect {
 	switch {
 	case m.status.failed:
 		m.status = status{}
 	case m.departure.waits():
-		return m.stayHere()
+		return stayHere(m)
 	case m.focus == panel.IDPeek && m.peek.Back():
 	case m.focus == panel.IDEvents && m.Events.Frozen:
-		m.toEnd()
+		toEnd(m)
 	case m.focus == panel.IDEvents && m.Events.Only && !m.Events.Filter.Active():
-		return m.toggleOnly()
+		return toggleOnly(m)
 	case m.zoomed:
 		m.zoomed = false
 		m.focus = m.before
-	case len(*m.marking().Marks) > 0:
-		m.unmarkAll(m.marking())
+	case len(*marking(m).Marks) > 0:
+		unmarkAll(m, marking(m))
 	case len(m.Agents.Marks) > 0:
-		m.unmarkAll(panel.Marking{Marks: &m.Agents.Marks})
-	case m.filter().Active():
-		*m.filter() = widget.Filter{}
+		unmarkAll(m, panel.Marking{Marks: &m.Agents.Marks})
+	case filter(m).Active():
+		*filter(m) = widget.Filter{}
 		m.refill()
 	case m.Agents.Filter.Active():
 		m.Agents.Filter = widget.Filter{}
@@ -227,9 +227,9 @@ func (m *model) back() []effect {
 		m.attention = false
 		m.refill()
 	case m.focus != panel.IDAgents:
-		m.focusOn(panel.IDAgents)
+		focusOn(m, panel.IDAgents)
 	case m.all:
-		return m.leaveFor(travel{})
+		return leaveFor(m, travel{})
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // answerable is the watchdog under the cursor if it calls and may be answered, else nil.
-func (m *model) answerable() *panel.WatchdogRow {
+func answerable(m *model) *panel.WatchdogRow {
 	if r := m.Watchdogs.Current(); actsOn(m, panel.KindWatchdog) && m.mode != ReadOnly &&
 		r != nil &&
 		r.Dog.Calls() {
@@ -19,34 +19,34 @@ func (m *model) answerable() *panel.WatchdogRow {
 }
 
 // answer says that a person has seen a call.
-func (m *model) answer(r *panel.WatchdogRow) []effect {
-	return m.carry("answering", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
+func answerCall(m *model, r *panel.WatchdogRow) []effect {
+	return carry(m, "answering", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
 		By: "operator"}})
 }
 
-func (m *model) beatLine(args []string) ([]effect, string) {
+func beatLine(m *model, args []string) ([]effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	if r == nil {
-		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
+		return nil, unknown("watchdog", args[0], watchdogNames(m, nil))
 	}
 	if why := r.JudgedNow(m.now); why != "" {
 		return nil, why
 	}
-	return m.grantOne(panel.LookNow(r)), ""
+	return grantOne(m, panel.LookNow(r)), ""
 }
 
-func (m *model) heardLine(args []string) ([]effect, string) {
+func heardLine(m *model, args []string) ([]effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:
-		return nil, unknown("watchdog", args[0], m.watchdogNames(nil))
+		return nil, unknown("watchdog", args[0], watchdogNames(m, nil))
 	case !r.Dog.Calls():
 		return nil, r.Shown + " calls for nobody"
 	}
-	return m.answer(r), ""
+	return answerCall(m, r), ""
 }
 
-func (m *model) watchdogNames([]string) []word {
+func watchdogNames(m *model, _ []string) []word {
 	var all []word
 	for i := range m.Watchdogs.Rows {
 		all = append(all, word{m.Watchdogs.Rows[i].Name, "watchdog, " + m.Watchdogs.Rows[i].Word})
@@ -55,7 +55,7 @@ func (m *model) watchdogNames([]string) []word {
 }
 
 // callBadge says how many watchdogs call, "" = none.
-func (m *model) callBadge(w int) string {
+func callBadge(m *model, w int) string {
 	n := len(m.Watchdogs.Calling())
 	switch {
 	case n == 0:

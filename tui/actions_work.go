@@ -19,7 +19,7 @@ func workActions() []action {
 	return []action{
 		{ID: "work.show", Key: keymap.Bind("show the open work, by pool and by who has it", "b"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needCity,
-			Run: (*model).showWork},
+			Run: showWork},
 		{ID: "work.down", Key: keymap.Bind("down", "j", "down"), In: w, Run: by(1)},
 		{ID: "work.up", Key: keymap.Bind("up", "k", "up"), In: w, Run: by(-1)},
 		{ID: "work.page.down", Key: keymap.Bind("a page down", "pgdown", "ctrl+d"), In: w,
@@ -29,13 +29,13 @@ func workActions() []action {
 			Run: by(-widget.Far)},
 		{ID: "work.last", Key: keymap.Bind("to the end", "G", "end"), In: w, Run: by(widget.Far)},
 		{ID: "work.details", Key: keymap.Bind("show all of it", "enter", "d"), In: w, Why: needBead,
-			Run: (*model).showBead},
+			Run: showBead},
 		{ID: "work.create", Key: keymap.Bind("add work", "n"), In: w, Why: needWritable,
-			Run: (*model).askCreate},
+			Run: askCreate},
 		{ID: "work.finish", Key: keymap.Bind("close it", "X"), In: w, Risk: keymap.Confirmed,
-			Why: needBeadVerb, Run: (*model).askClose},
+			Why: needBeadVerb, Run: askClose},
 		{ID: "work.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: w,
-			Run: (*model).refreshWork},
+			Run: refreshWork},
 		{ID: "work.close", Key: keymap.Bind("close", "esc", "q", "b", "ctrl+c"), In: w,
 			Run: func(m *model) []effect { m.work = nil; return nil }},
 	}
@@ -55,34 +55,34 @@ func needBeadVerb(m *model) string {
 	return needBead(m)
 }
 
-func (m *model) showWork() []effect {
+func showWork(m *model) []effect {
 	m.work = &work{}
-	m.askWork()
+	askWork(m)
 	return nil
 }
 
 // refreshWork asks anew, once the question under way is answered.
-func (m *model) refreshWork() []effect {
+func refreshWork(m *model) []effect {
 	if m.work.stale = true; m.work.asked == 0 {
-		m.askWork()
+		askWork(m)
 	}
 	return nil
 }
 
 // askCreate asks for a title; a word pool:NAME in it says whose work it is.
-func (m *model) askCreate() []effect {
+func askCreate(m *model) []effect {
 	m.dialogs.Open(&prompt{
 		Label: "new work", Hint: "pool:NAME gives it to a pool  " +
 			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"),
 		Edit:   widget.NewEntry(""),
-		Refuse: func(text string) string { _, why := m.newBead(text); return why },
+		Refuse: func(text string) string { _, why := newBead(m, text); return why },
 		Done: func(text string) task {
 			return func(m *model) []effect {
-				b, why := m.newBead(text)
+				b, why := newBead(m, text)
 				if why != "" || b.Title == "" {
 					return nil
 				}
-				return m.carry("adding", widget.Plain(b.Title),
+				return carry(m, "adding", widget.Plain(b.Title),
 					[]city.Command{city.CreateBead{Bead: b}})
 			}
 		},
@@ -91,7 +91,7 @@ func (m *model) askCreate() []effect {
 }
 
 // newBead reads a piece of work, or why it is none. Nothing at all is no mistake.
-func (m *model) newBead(text string) (b beads.Bead, why string) {
+func newBead(m *model, text string) (b beads.Bead, why string) {
 	var title []string
 	for _, word := range strings.Fields(text) {
 		name, ok := strings.CutPrefix(word, "pool:")
@@ -114,7 +114,7 @@ func (m *model) newBead(text string) (b beads.Bead, why string) {
 	return b, ""
 }
 
-func (m *model) askClose() []effect {
+func askClose(m *model) []effect {
 	b := m.work.under()
 	if b == nil {
 		return nil
@@ -128,16 +128,16 @@ func (m *model) askClose() []effect {
 	case parts > 1:
 		body = append(body, widget.Count(parts, "part")+" of it are not closed, and stay so.")
 	}
-	m.ask(question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
+	ask(m, question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
 		do: func(m *model) []effect {
-			return m.carry("closing", shown, []city.Command{
+			return carry(m, "closing", shown, []city.Command{
 				city.UpdateBead{ID: id, Patch: beads.Closing(), Force: parts > 0}})
 		}})
 	return nil
 }
 
 // showBead shows a piece of work over the list, which stays behind it.
-func (m *model) showBead() []effect {
+func showBead(m *model) []effect {
 	b := m.work.under()
 	if b == nil {
 		return nil
@@ -145,7 +145,7 @@ func (m *model) showBead() []effect {
 	own, gate := b.Clone(), m.work.rows[m.work.at].gate
 	m.read(&reader{Title: widget.Plain(own.ID),
 		Lines: func(w int) []string {
-			return widget.WrapAll(m.beadDetails(&own, gate),
+			return widget.WrapAll(beadDetails(m, &own, gate),
 				w)
 		}})
 	return nil

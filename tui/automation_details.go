@@ -30,33 +30,33 @@ const (
 	runRows = 10
 )
 
-func (m *model) showAutomation() []effect {
-	r := m.automation()
+func showAutomation(m *model) []effect {
+	r := automation(m)
 	if r == nil {
 		return nil
 	}
 	h := &history{name: r.Name}
 	m.read(&reader{Title: "automation " + r.Shown, About: h, Follow: h,
 		Lines: func(w int) []string {
-			lines := widget.WrapAll(m.automationDetails(h), w)
+			lines := widget.WrapAll(automationDetails(m, h), w)
 			if h.end = len(lines); m.Automations.Find(h.name) == nil {
 				return lines
 			}
-			return append(lines, widget.WrapAll(m.runLines(h), w)...)
+			return append(lines, widget.WrapAll(runLines(m, h), w)...)
 		}})
-	m.askRuns(h)
+	askRuns(m, h)
 	return nil
 }
 
 // askRuns asks for the runs of an automation.
-func (m *model) askRuns(h *history) {
-	h.newest = m.newestRun(h.name)
-	h.asked = m.seek(beads.Query{Labels: []string{city.RunLabel + h.name}, Type: runType,
+func askRuns(m *model, h *history) {
+	h.newest = newestRun(m, h.name)
+	h.asked = seekBeads(m, beads.Query{Labels: []string{city.RunLabel + h.name}, Type: runType,
 		Limit: runRows})
 }
 
 // newestRun tells one run, and how far it has come, from the one before.
-func (m *model) newestRun(name string) string {
+func newestRun(m *model, name string) string {
 	r := m.Automations.Find(name)
 	if r == nil || r.Last == nil {
 		return ""
@@ -65,21 +65,21 @@ func (m *model) newestRun(name string) string {
 }
 
 // runsChanged asks anew when the runs that are shown are no longer the newest.
-func (m *model) runsChanged() {
-	if h := m.dialogs.history(); h != nil && h.asked == 0 && h.newest != m.newestRun(h.name) {
-		m.askRuns(h)
+func runsChanged(m *model) {
+	if h := m.dialogs.history(); h != nil && h.asked == 0 && h.newest != newestRun(m, h.name) {
+		askRuns(m, h)
 	}
 }
 
 // seek asks the city for beads and returns the id that the answer will carry.
-func (m *model) seek(q beads.Query) int {
+func seekBeads(m *model, q beads.Query) int {
 	m.seeks++
 	m.todo = append(m.todo, seek{id: m.seeks, query: q})
 	return m.seeks
 }
 
 // answered takes an answer in; one that nobody waits for any more is let go.
-func (m *model) answered(f found) {
+func takeFound(m *model, f found) {
 	if h := m.dialogs.history(); h != nil && h.asked == f.id {
 		h.asked, h.known, h.problem = 0, true, widget.Plain(f.problem)
 		if f.problem == "" {
@@ -88,25 +88,25 @@ func (m *model) answered(f found) {
 				h.runs = append(h.runs, city.RunOf(b))
 			}
 		}
-		m.runsChanged()
+		runsChanged(m)
 	}
 	if list := m.dialogs.finder(); list != nil {
 		if ready, ok := list.About.(*readyList); ok && ready.asked != 0 && ready.asked == f.id {
-			m.takeReady(list, ready, f)
+			takeReady(m, list, ready, f)
 		}
 	}
 	if m.inbox != nil && m.inbox.asked == f.id {
-		m.takeMail(f)
-		m.mailChanged()
+		takeMail(m, f)
+		mailChanged(m)
 	}
 	if m.work != nil && m.work.asked == f.id {
 		m.work.take(f)
-		m.workChanged()
+		workChanged(m)
 	}
 }
 
 // automationDetails is everything known of an automation but its earlier runs: when it runs, what it does, how it went.
-func (m *model) automationDetails(h *history) []string {
+func automationDetails(m *model, h *history) []string {
 	r := m.Automations.Find(h.name)
 	a, ok := m.snap.Automation(h.name)
 	if r == nil || !ok {
@@ -122,7 +122,7 @@ func (m *model) automationDetails(h *history) []string {
 	}
 	lines := []string{m.look.Field("state", state), m.look.Field("gate", r.Opens())}
 	if a.State == city.AutomationBroken {
-		lines = append(lines, m.fieldLines("it says", a.Reason)...)
+		lines = append(lines, fieldLines(m, "it says", a.Reason)...)
 	} else if says := r.Says(); says != "" { // else the time that is left says it
 		lines = append(lines, m.look.Field("it says", says))
 	}
@@ -142,7 +142,7 @@ func (m *model) automationDetails(h *history) []string {
 		lines = append(lines, m.look.Field("limits", limitText(a)))
 	}
 	if a.Rig != "" {
-		lines = append(lines, m.look.Field("rig", m.rigText(a.Rig)))
+		lines = append(lines, m.look.Field("rig", rigText(m, a.Rig)))
 	}
 	if a.Description != "" {
 		lines = append(lines, m.look.Field("about", widget.Plain(a.Description)))
@@ -155,11 +155,11 @@ func (m *model) automationDetails(h *history) []string {
 		lines = append(lines, m.look.Field("warning", m.look.Paint(themes.Warn, widget.Plain(w))))
 	}
 	h.live = h.live || a.Last != nil && a.Last.Ended == nil
-	return append(lines, m.lastRun(a.Last)...)
+	return append(lines, lastRun(m, a.Last)...)
 }
 
 // lastRun is the newest run with the end of what it printed.
-func (m *model) lastRun(run *city.Run) []string {
+func lastRun(m *model, run *city.Run) []string {
 	lines := []string{"", m.look.Paint(themes.Title, "Last run")}
 	if run == nil {
 		return append(lines, m.look.Paint(themes.Dim, "It never ran."))
@@ -181,7 +181,7 @@ func (m *model) lastRun(run *city.Run) []string {
 	if run.Made != "" {
 		lines = append(lines, m.look.Field("made", widget.Plain(run.Made)))
 	}
-	return append(lines, m.outputFields(run)...)
+	return append(lines, outputFields(m, run)...)
 }
 
 // becauseOf says why a run began, and who asked for it.
@@ -217,7 +217,7 @@ func outcome(run *city.Run) (string, themes.Token) {
 }
 
 // runLines are the runs, newest first.
-func (m *model) runLines(h *history) []string {
+func runLines(m *model, h *history) []string {
 	lines := []string{"", m.look.Paint(themes.Title, "Runs")}
 	if h.problem != "" {
 		lines = append(lines, m.look.Paint(themes.Bad, "cannot be read: "+h.problem))

@@ -33,16 +33,16 @@ const (
 )
 
 // perhaps does what is harmless and reversible; only a person who wants to be asked always is asked.
-func (m *model) perhaps(q question) []effect {
+func perhaps(m *model, q question) []effect {
 	if m.confirm != confirmAlways {
 		return q.do(m)
 	}
-	m.ask(q)
+	ask(m, q)
 	return nil
 }
 
 // ask puts a yes-or-no question, "no" chosen; for many their number must be typed.
-func (m *model) ask(q question) {
+func ask(m *model, q question) {
 	if m.confirm == confirmNever && q.count < many && !q.plan {
 		m.todo = append(m.todo, q.do(m)...)
 		return

@@ -1,133 +1,304 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
+	"strings"
+	"time"
 
+	"gcity/themes"
+	"gcity/tui/fleet"
+	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
 
-// switchCity is what @ does: it offers the cities, or goes back to the room of all of them where one has come from
-// there.
-func (m *model) switchCity() []effect {
+// abroad is what a room knows of other cities than its own.
+type abroad struct {
+	directory bool        // there is a list of cities
+	registrar bool        // it can be told of cities
+	fleet     *fleet.List // nil = nothing heard of it yet
+	lobby     bool        // the room shows all cities, and is in none
+	all       bool        // the room began there
+	at        string      // the city's name in the list, "" = it is in none
+	under     string      // the name that it was gone to by, "" = it is not reached by the list
+	folder    string      // of the city, no links in it; "" = not known
+	// elsewhere than in the city that the room was opened for: the name of that; "" else
+	home    string
+	homeAt  string // the folder of that city, "" = the room was opened for all
+	hosts   bool   // this program runs it
+	from    travel // where the room of all cities was entered from
+	going   journey
+	arrived time.Time
+
+	cities     widget.Table[fleet.City, *fleet.City]
+	cityFilter widget.Filter
+	needAt     int
+	needOffset int
+	needOf     [2]string // the city and the agent under the cursor
+	onNeeds    bool      // the cursor is among the agents
+}
+
+// journey is a switch to another city that is under way.
+type journey struct {
+	id     int // of the status line; 0 = there is none
+	name   string
+	before status // what the line said before
+}
+
+// travel leaves for another city's room, for that of all cities, or for that of the city that this program runs.
+type travel struct {
+	id         int
+	name, path string // of the city; "" = all cities
+	home       bool   // the city that the room was opened for
+	agent      string // to be selected there, "" = whoever is
+	leaving    bool   // to ask there how to leave
+}
+
+func (travel) effect() {}
+
+// hearFleet takes a new list of the cities in.
+func hearFleet(m *model, f *fleet.List) {
+	m.ui++
+	tellOfList(m, f)
+	m.fleet, m.directory = f, !f.None || m.lobby
+	if name := f.Within(m.folder); name != "" && !m.lobby {
+		m.at = name
+	}
+	listCities(m)
+	list := m.dialogs.finder()
+	if list == nil || list.About != any(citiesList{}) {
+		return
+	}
+	if !m.directory {
+		m.dialogs.Close(list)
+		switchCity(m)
+		return
+	}
+	refreshCities(m)
+}
+
+// tellOfList says that the list of the cities has come, has gone or is back. What waits for an outcome, and what
+// has failed, is not talked over.
+func tellOfList(m *model, f *fleet.List) {
+	old := m.fleet
+	if old == nil || m.lobby || m.status.pending || m.status.failed && m.status.while == nil ||
+		m.typing() {
+		return
+	}
+	key := m.keys.KeyOf("city.switch")
 	switch {
-	case !m.directory:
-		m.read(&reader{Title: "Other cities",
-			Lines: func(w int) []string { return widget.WrapAll(m.noDirectory(), w) }})
-		return nil
-	case m.departure.waits():
-		m.complain("cannot switch city: " + m.departureText() + "; " + m.keys.KeyOf("view.back") +
-			" stays")
-		return nil
-	case m.all:
-		return m.leaveFor(travel{})
+	case old.None && !f.None && f.Gone == "":
+		say(m, "a supervisor runs now: "+key+" goes to its cities")
+	case old.Gone == "" && f.Gone != "":
+		complain(m, "the list of the cities cannot be read: "+widget.Plain(f.Gone))
+		m.status.while = func(m *model) bool { return m.fleet.Gone != "" }
+	case old.Gone != "" && f.Gone == "":
+		say(m, "the list of the cities is read again")
 	}
-	f := &finder{Title: m.citiesTitle(), None: "No city is called that.", About: citiesList{},
-		Verb: "goes there", Reasons: true}
-	f.All = m.cityItems()
-	m.open(f)
-	return nil
 }
 
-// noDirectory says how other cities come into this room.
-func (m *model) noDirectory() []string {
-	if m.directory {
-		return []string{"A supervisor runs now: once this " +
-			"is closed, " + m.keys.KeyOf("city.switch") + " goes from city to city."}
+// listCities fills the list of all cities from what was heard last.
+func listCities(m *model) {
+	t := &m.cities
+	if m.fleet == nil {
+		return
 	}
-	return []string{"This room knows of no city besides " + m.cityName() +
-		": no supervisor runs on this machine.", "",
-		"`gcity start` in a city's folder registers it and has the supervisor run it; `gcity " +
-			"register DIR` registers one, and `gcity cities` lists them.",
-		"As soon as one runs this key goes from city to city, and `gcity --all` shows all of them."}
+	rows := append([]fleet.City(nil), m.fleet.Rows...)
+	t.Rows = widget.Arrange(rows, t.Rows, (*fleet.City).Key,
+		func(a *fleet.City, b *fleet.City) int {
+			return ranked(m, a, b)
+		}, m.handsOn())
+	t.Fill(func(c *fleet.City) bool {
+		return c.Passes(&m.cityFilter, fleet.HealthOf(&m.look, c), c.Why(m.now))
+	}, nil)
+	all := allNeeds(m)
+	for i, n := range all {
+		if n.city.Info.Name == m.needOf[0] && n.need.Agent == m.needOf[1] {
+			m.needAt = i
+		}
+	}
+	moveNeeds(m, 0)
 }
 
-// cityItems are the cities to be chosen from.
-func (m *model) cityItems() []item {
-	var items []item
+func moveNeeds(m *model, n int) {
+	all := allNeeds(m)
+	m.needAt = max(0, min(m.needAt+n, len(all)-1))
+	m.needOf = [2]string{}
+	if len(all) > 0 {
+		m.needOf = [2]string{all[m.needAt].city.Info.Name, all[m.needAt].need.Agent}
+	}
+	if len(all) == 0 {
+		m.onNeeds = false
+	}
+}
+
+// visitCity goes to a city of the list.
+func visitCity(m *model, name, path, agent string) []effect {
+	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) &&
+		(m.under == "" || m.under == name) {
+		say(m, "this is "+widget.Plain(name))
+		return nil
+	}
+	return leaveFor(m, travel{name: name, path: path, agent: agent})
+}
+
+// leaveFor begins a switch. Until it is there no key does anything but giving it up: it would have been meant for
+// the other city.
+func leaveFor(m *model, t travel) []effect {
+	if m.departure.waits() {
+		complain(m, "cannot switch city: "+departureText(m))
+		return nil
+	}
+	where := widget.Plain(t.name)
+	if t.name == "" {
+		where = "all cities"
+	}
+	before := m.status
+	t.id = begin(m, "going to "+where+" "+m.look.Glyphs.More)
+	m.going = journey{t.id, where, before}
+	return []effect{t}
+}
+
+// between reports whether a key is not for this room: it is being left, or has just been come to, and what is typed
+// then was meant for the one before.
+func between(m *model, key string) bool {
+	if m.going.id != 0 {
+		if key == "esc" || key == "ctrl+c" {
+			stayPut(m)
+		}
+		return true
+	}
+	return m.now.Sub(m.arrived) < keymap.Guard
+}
+
+// stayPut gives a switch up.
+func stayPut(m *model) {
+	m.going = journey{}
+	say(m, "staying here")
+}
+
+// cannotGo takes in why a switch has come to nothing.
+func cannotGo(m *model, id int, why string) {
+	if m.going.id == id {
+		complain(m, "cannot go to "+m.going.name+": "+widget.Plain(why))
+		m.going = journey{}
+	}
+}
+
+// goneFrom leaves the room: what waits there for an outcome waits on.
+func goneFrom(m *model) {
+	m.status, m.going = m.going.before, journey{}
+}
+
+// inherit takes over from the room that was shown before what belongs to the person and the terminal.
+func inherit(m *model, from *model, now time.Time) {
+	m.now, m.arrived = now, now
+	m.w, m.h, m.mouse = from.w, from.h, from.mouse
+	m.tried, m.around.ground, m.glanced = from.tried, from.around.ground, from.glanced
+	takePerson(m, from.person)
+	m.going, m.watched = journey{}, watch{}
+	m.dialogs.CloseIn(keymap.InFinder)
+	m.all, m.directory, m.registrar, m.homeAt = from.all, from.directory, from.registrar,
+		from.homeAt
+	if from.fleet != nil {
+		hearFleet(m, from.fleet)
+	}
+	if c := m.dialogs.composer(); c != nil {
+		c.Fit(m.w, m.h)
+	}
+	m.forgetDrawn()
+	m.ui++
+}
+
+// cityMark says in the header which of the cities this is, and that others wait for a person.
+func cityMark(m *model, w int) (position, wanting string) {
+	if !m.directory || m.fleet == nil {
+		return "", ""
+	}
+	at, others := 0, len(m.fleet.Rows)
+	for i := range m.fleet.Rows {
+		if m.fleet.Rows[i].Info.Name == m.at {
+			at = i + 1
+			others--
+		}
+	}
+	if others == 0 {
+		return "", ""
+	}
+	key, n := m.keys.KeyOf("city.switch"), m.fleet.Elsewhere(m.at)
+	switch {
+	case w < 60 && n > 0:
+		return "", key + m.look.Glyphs.Alert + fmt.Sprint(min(n, 99))
+	case w < 60:
+		return key, ""
+	case at == 0:
+		position = fmt.Sprintf("1+%d %s", others, key)
+	case w < 100:
+		position = fmt.Sprintf("%d/%d %s", at, len(m.fleet.Rows), key)
+	default:
+		position = fmt.Sprintf("%d of %d %s", at, len(m.fleet.Rows), key)
+	}
+	if n > 0 {
+		wanting = fmt.Sprintf("%s %d need you", key, n)
+		if w < 100 {
+			position = ""
+		}
+		if n == 1 {
+			wanting = key + " 1 needs you"
+		}
+	}
+	return position, wanting
+}
+
+// addCityMark puts it into the header.
+func addCityMark(m *model, l *widget.Line, w int) {
+	dot := " " + m.look.Glyphs.Dot + " "
+	if w < 60 {
+		dot = " "
+	}
+	position, wanting := cityMark(m, w)
+	if position != "" {
+		l.Add(themes.Dim, dot+position)
+	}
+	if wanting != "" {
+		l.Add(themes.Warn, dot+wanting)
+	}
+}
+
+// cityNames are the other cities, for the palette.
+func cityNames(m *model, _ []string) []word {
+	var all []word
 	if m.fleet == nil {
 		return nil
 	}
-	rows := append([]sister(nil), m.fleet.rows...)
-	rows = widget.Arrange(rows, nil, (*sister).Key, m.ranked, false)
-	name := 4
-	for i := range rows {
-		name = max(name, min(28, widget.Width(rows[i].shown)))
-	}
-	if m.homeAt != "" && m.fleet.within(m.homeAt) == "" {
-		name = max(name, min(28, widget.Width(cmp.Or(m.home, m.cityName()))))
-	}
-	if home := m.homeItem(name); home != nil {
-		items = append(items, *home)
-	}
-	for i := range rows {
-		c := rows[i]
-		h := cityHealth(&m.look, &c)
-		mark := "  "
-		if c.info.Name == m.at && m.at != "" {
-			mark = m.look.Glyphs.Done + " "
+	for i := range m.fleet.Rows {
+		if c := &m.fleet.Rows[i]; c.Info.Name != m.at {
+			all = append(all, word{c.Info.Name, fleet.HealthOf(&m.look, c).Word})
 		}
-		items = append(items, item{
-			Title: mark + widget.FitName(c.shown, name, m.look.Glyphs.More) + "  " + h.sign + " " +
-				widget.Fit(h.word, 9, "") + "  " + c.counts(),
-			Words: c.shown + " " + widget.Plain(c.info.Path), Line: c.info.Name, Tail: c.why(m.now),
-			Run: func(m *model) []effect { return m.visitCity(c.info.Name, c.info.Path, "") },
-		})
 	}
-	return append(items, item{Title: "  all cities, side by side", Words: "fleet",
-		Line: "fleet.show",
-		Run:  func(m *model) []effect { return m.leaveFor(travel{}) }})
+	return all
 }
 
-// homeItem is the city that this room was opened for where the list does not have it, nil where it has.
-func (m *model) homeItem(name int) *item {
-	if m.homeAt == "" || m.fleet.within(m.homeAt) != "" {
-		return nil
+func cityLine(m *model, args []string) ([]effect, string) {
+	if !m.directory {
+		return nil, noDirectory(m)[0]
 	}
-	shown, mark := m.home, "  "
-	if shown == "" {
-		shown, mark = m.cityName(), m.look.Glyphs.Done+" "
+	c := m.fleet.Find(args[0])
+	if c == nil {
+		return nil, unknown("city", args[0], cityNames(m, nil))
 	}
-	return &item{Title: mark + widget.FitName(shown, name, m.look.Glyphs.More) +
-		"  is in no list; this room was opened for it", Line: shown,
-		Run: func(m *model) []effect {
-			if m.home == "" {
-				m.say("this is " + shown)
-				return nil
-			}
-			return m.leaveFor(travel{home: true, name: shown})
-		}}
+	return visitCity(m, c.Info.Name, c.Info.Path, ""), ""
 }
 
-// counts are a city's numbers, in a few words; what is wrong stands beside them.
-func (c *sister) counts() string {
-	if !c.known || !c.info.Running {
-		return ""
-	}
-	loop := "loop ok"
-	switch {
-	case c.mute != "":
-		loop = "loop ?"
-	case c.brief.late > 0:
-		loop = "loop " + widget.Age(c.brief.late)
-	}
-	return widget.Fit(fmt.Sprintf("%d/%d run", c.brief.running, c.brief.agents), 9, "") + " " + loop
+// askHosted is quitting in a room of another city, while this program runs one.
+func askHosted(m *model) []effect {
+	return leaveFor(m, travel{home: true, name: m.home, leaving: true})
 }
 
-// citiesTitle is the title of the list to choose from: whether it is old, too.
-func (m *model) citiesTitle() string {
-	if m.fleet == nil || m.fleet.gone == "" {
-		return "Cities"
+// needFleet is why there is no room of all cities.
+func needFleet(m *model) string {
+	if !m.directory {
+		return strings.TrimSuffix(noDirectory(m)[0], ".") + "; " + m.keys.KeyOf("city.switch") +
+			" says more"
 	}
-	return "Cities, as they were: " + widget.Plain(m.fleet.gone)
-}
-
-// citiesList marks a finder that offers the cities.
-type citiesList struct{}
-
-// refreshCities puts what was heard into the open list; the cursor stays on its city.
-func (m *model) refreshCities() {
-	f := m.dialogs.finder()
-	f.Title = m.citiesTitle()
-	f.Refill(m.cityItems())
+	return ""
 }

@@ -31,7 +31,7 @@ func withTexts(a *city.Agent) {
 func everybody(s *stage) {
 	for _, a := range s.m.snap.Agents {
 		if a.Running {
-			s.m.set(s.m.marking(), a.Name)
+			set(s.m, marking(s.m), a.Name)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestComposerWalksWhatWasSent(t *testing.T) {
 	s.press("esc")
 	path := filepath.Join(t.TempDir(), "city.json")
 	r := &runner{ctx: t.Context()}
-	r.remember(path, s.m.keepMemory(true)[0].(remember))
+	r.remember(path, keepMemory(s.m, true)[0].(remember))
 	r.wait()
 	old, err := readMemory(path)
 	if err != nil || !slices.Equal(old.Sent, []string{"two\nlines", "one", "three"}) {
@@ -164,18 +164,18 @@ func TestComposerWalksWhatWasSent(t *testing.T) {
 func TestSentIsBounded(t *testing.T) {
 	s := demo(t, 80, 24)
 	for i := range 3 * maxSent {
-		s.m.rememberSent(fmt.Sprint("text ", i))
+		rememberSent(s.m, fmt.Sprint("text ", i))
 	}
 	if len(s.m.sent) != maxSent || s.m.sent[maxSent-1] != fmt.Sprint("text ", 3*maxSent-1) {
 		t.Errorf("%d texts, the last %q", len(s.m.sent), s.m.sent[len(s.m.sent)-1])
 	}
 	for i := range maxSent {
-		s.m.rememberSent(strings.Repeat("<", maxSentText-1) + string(rune('a'+i)))
+		rememberSent(s.m, strings.Repeat("<", maxSentText-1)+string(rune('a'+i)))
 	}
-	if size := len(strings.Join(s.m.sent, "")); size > maxSentAll || len(s.m.memory().text()) > maxMemory {
-		t.Errorf("%d bytes are kept, a file of %d", size, len(s.m.memory().text()))
+	if size := len(strings.Join(s.m.sent, "")); size > maxSentAll || len(memoryOf(s.m).text()) > maxMemory {
+		t.Errorf("%d bytes are kept, a file of %d", size, len(memoryOf(s.m).text()))
 	}
-	s.m.rememberSent(strings.Repeat("x", maxSentText+1))
+	rememberSent(s.m, strings.Repeat("x", maxSentText+1))
 	if len(s.m.sent[len(s.m.sent)-1]) > maxSentText {
 		t.Error("a long text is kept")
 	}

@@ -12,15 +12,15 @@ import (
 const lastSaid = 12
 
 // enterAgent looks closer: at an agent in quarantine, how it crashed, at any other, its terminal.
-func (m *model) enterAgent() []effect {
+func enterAgent(m *model) []effect {
 	if m.focus == panel.IDQuarantine {
-		return m.showCrashes()
+		return showCrashes(m)
 	}
-	return m.zoomIn()
+	return zoomIn(m)
 }
 
 // showCrashes opens an agent's crashes: of the one that is read about, else of the selected one.
-func (m *model) showCrashes() []effect {
+func showCrashes(m *model) []effect {
 	d := &dossier{name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known
@@ -30,21 +30,21 @@ func (m *model) showCrashes() []effect {
 		return nil
 	}
 	m.read(&reader{Title: "crashes of " + r.Shown, About: agentText{dossier: d, crashes: true},
-		Lines: func(w int) []string { return widget.WrapAll(m.crashLines(d, w), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(crashLines(m, d, w), w) }})
 	if d.about == nil && d.asked == 0 {
-		m.askAbout(d)
+		askAbout(m, d)
 	}
 	return nil
 }
 
 // crashLines are why an agent is held back, until when, and each of its crashes with what it said last.
-func (m *model) crashLines(d *dossier, w int) []string {
+func crashLines(m *model, d *dossier, w int) []string {
 	r := m.Agents.Find(d.name)
 	a, ok := m.snap.Agent(d.name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
 	}
-	lines := m.stateFields(r, a)
+	lines := stateFields(m, r, a)
 	if r.Crashes > 0 {
 		lines = append(lines, m.look.Field("crashes", fmt.Sprintf("%d that count", r.Crashes)))
 	}
@@ -85,7 +85,7 @@ func (m *model) crashLines(d *dossier, w int) []string {
 		}
 		if c.File != "" {
 			lines = append(lines, m.look.Paint(themes.Dim, "  all that is kept: "+
-				m.keptIn(c.File, w-20)))
+				keptIn(m, c.File, w-20)))
 		}
 	}
 	return lines

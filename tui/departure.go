@@ -25,7 +25,7 @@ type departure struct {
 func (d *departure) waits() bool { return d.total > 0 && !d.given }
 
 // askDrainAll asks whether all shall finish before the city is stopped.
-func (m *model) askDrainAll() []effect {
+func askDrainAll(m *model) []effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
 		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
@@ -35,22 +35,23 @@ func (m *model) askDrainAll() []effect {
 	if len(rows) == 0 {
 		return []effect{finish{StopCity}}
 	}
-	body := []string{m.drainMeans(rows)[0],
+	body := []string{drainMeans(m, rows)[0],
 		"The city is stopped when the last one has, or after " +
-			widget.Duration(m.longestDrain(rows)) + ".",
+			widget.Duration(longestDrain(m, rows)) + ".",
 		"Who has finished is not started anew; " + m.keys.KeyOf("view.back") +
 			" stays, and starts them again."}
-	m.ask(question{title: "Drain " + whom(rows) + ", then leave?", whom: m.names(rows), body: body,
+	ask(m, question{title: "Drain " + whom(rows) + ", then leave?", whom: names(m, rows),
+		body: body,
 		verb: "drain, then leave", no: "stay", count: len(rows),
-		do: func(m *model) []effect { return m.depart(rows) }})
+		do: func(m *model) []effect { return depart(m, rows) }})
 	return nil
 }
 
 // longestDrain is how long the most patient of some agents is given; who has no deadline gets the usual one.
-func (m *model) longestDrain(rows []*panel.AgentRow) time.Duration {
+func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
 	longest := time.Duration(0)
 	for _, r := range rows {
-		d := m.drainTimeout(r)
+		d := drainTimeout(m, r)
 		if d == 0 {
 			d = usualDrain
 		}
@@ -60,9 +61,9 @@ func (m *model) longestDrain(rows []*panel.AgentRow) time.Duration {
 }
 
 // depart tells agents to finish and waits for the ends of their sessions.
-func (m *model) depart(rows []*panel.AgentRow) []effect {
+func depart(m *model, rows []*panel.AgentRow) []effect {
 	d := departure{lives: map[string]string{}, total: len(rows),
-		until: m.now.Add(m.longestDrain(rows) + panel.Slack)}
+		until: m.now.Add(longestDrain(m, rows) + panel.Slack)}
 	var commands []city.Command
 	for _, r := range rows {
 		d.lives[r.Name] = r.Session.ID
@@ -73,7 +74,7 @@ func (m *model) depart(rows []*panel.AgentRow) []effect {
 	}
 	var todo []effect
 	if len(commands) > 0 {
-		todo = m.carry("draining", widget.Count(len(commands), "agent"), commands)
+		todo = carry(m, "draining", widget.Count(len(commands), "agent"), commands)
 		m.undo = undo{} // esc takes it back
 		d.id = m.status.id
 	}
@@ -82,7 +83,7 @@ func (m *model) depart(rows []*panel.AgentRow) []effect {
 }
 
 // refusedToDepart no longer waits for those who could not be told to finish.
-func (m *model) refusedToDepart(r *result) {
+func refusedToDepart(m *model, r *result) {
 	d := &m.departure
 	if d.total == 0 || d.id != r.id {
 		return
@@ -97,12 +98,12 @@ func (m *model) refusedToDepart(r *result) {
 	}
 	d.told, d.heard = told, true
 	if d.given {
-		m.todo = append(m.todo, m.stayHere()...)
+		m.todo = append(m.todo, stayHere(m)...)
 	}
 }
 
 // unfinished are those who are still waited for.
-func (m *model) unfinished() []*panel.AgentRow {
+func unfinished(m *model) []*panel.AgentRow {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
 		r := &m.Agents.Rows[i]
@@ -115,8 +116,8 @@ func (m *model) unfinished() []*panel.AgentRow {
 }
 
 // leaveWhenDone leaves once nobody is waited for any longer.
-func (m *model) leaveWhenDone() {
-	if m.departure.waits() && (len(m.unfinished()) == 0 || !m.now.Before(m.departure.until)) {
+func leaveWhenDone(m *model) {
+	if m.departure.waits() && (len(unfinished(m)) == 0 || !m.now.Before(m.departure.until)) {
 		m.departure = departure{}
 		m.todo = append(m.todo, finish{StopCity})
 	}
@@ -125,16 +126,16 @@ func (m *model) leaveWhenDone() {
 // stayHere gives the departure up: of those whom it told to finish, who has not need not, and who has begins anew.
 // Who was told by somebody else goes on finishing. While the city has not said who was told at all, it is waited
 // for.
-func (m *model) stayHere() []effect {
+func stayHere(m *model) []effect {
 	d := &m.departure
 	if len(d.told) > 0 && !d.heard {
 		d.given = true
-		m.say("staying; who has been told to finish is told to go on as soon as the city " +
+		say(m, "staying; who has been told to finish is told to go on as soon as the city "+
 			"has answered")
 		return nil
 	}
 	var rows []*panel.AgentRow
-	waits := m.unfinished()
+	waits := unfinished(m)
 	for i := range m.Agents.Rows {
 		r := &m.Agents.Rows[i]
 		over := r.State == city.Draining || r.State == city.Exited
@@ -144,23 +145,23 @@ func (m *model) stayHere() []effect {
 	}
 	m.departure = departure{}
 	if len(rows) == 0 {
-		m.say("staying")
+		say(m, "staying")
 		return nil
 	}
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
 		commands[i] = city.Undrain{Agent: r.Name}
 	}
-	return m.carry("staying, and taking back the drain of", whom(rows), commands)
+	return carry(m, "staying, and taking back the drain of", whom(rows), commands)
 }
 
 // departureText tells how far a departure is, "" if there is none.
-func (m *model) departureText() string {
+func departureText(m *model) string {
 	d := &m.departure
 	if !d.waits() {
 		return ""
 	}
-	left := len(m.unfinished())
+	left := len(unfinished(m))
 	return fmt.Sprintf("leaving when all have ended: %d of %d have, at most %s more", d.total-left,
 		d.total, widget.Age(d.until.Sub(m.now)))
 }

@@ -13,14 +13,14 @@ import (
 )
 
 // details is everything known of an agent, the reasons first.
-func (m *model) details(name string, w int) []string {
+func details(m *model, name string, w int) []string {
 	r := m.Agents.Find(name)
 	a, ok := m.snap.Agent(name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
 	}
 	dot := " " + m.look.Glyphs.Dot + " "
-	lines := m.stateFields(r, a)
+	lines := stateFields(m, r, a)
 	if s := a.Stuck; s != nil {
 		lines = append(lines, m.look.Field("stuck", "its screen is as it was since "+
 			widget.Clock(s.Since, m.now)+", with "+widget.Plain(s.Task)+"; "+
@@ -33,7 +33,7 @@ func (m *model) details(name string, w int) []string {
 		lines = append(lines, m.look.Field("watched", "by "+d.Shown+dot+d.Word+dot+"heartbeat "+
 			d.Heart(m.now).Full))
 	}
-	lines = append(lines, m.sendFields(a.Sends)...)
+	lines = append(lines, sendFields(m, a.Sends)...)
 	if len(a.Drift) > 0 {
 		lines = append(lines, m.look.Field("drift", "a restart is held back: "+
 			widget.Plain(strings.Join(a.Drift, ", "))))
@@ -48,25 +48,31 @@ func (m *model) details(name string, w int) []string {
 	if r.Task != "" {
 		lines = append(lines, m.look.Field("works on", r.Task))
 	}
-	lines = append(lines, m.mailField(a)...)
+	lines = append(lines, mailField(m, a)...)
 	if a.Rig != "" {
-		lines = append(lines, m.look.Field("rig", m.rigText(a.Rig)))
+		lines = append(lines, m.look.Field("rig", rigText(m, a.Rig)))
 	}
 	if len(a.DependsOn) > 0 {
-		lines = append(lines, m.look.Field("needs", m.needsText(a.DependsOn)))
+		lines = append(lines, m.look.Field("needs", needsText(m, a.DependsOn)))
 	}
 	if a.IdleTimeout > 0 {
-		lines = append(lines, m.look.Field("idle", m.idleText(a)))
+		lines = append(lines, m.look.Field("idle", idleText(m, a)))
 	}
 	if a.Description != "" {
 		lines = append(lines, m.look.Field("about", widget.Plain(a.Description)))
 	}
-	lines = append(lines,
+	return append(append(lines, lifeFields(m, a, w)...), panel.Decisions(m.env(), a.Decisions)...)
+}
+
+// lifeFields say what an agent runs, its session, and how its lives have ended.
+func lifeFields(m *model, a *city.Agent, w int) []string {
+	dot := " " + m.look.Glyphs.Dot + " "
+	lines := []string{
 		m.look.Field("command", widget.Plain(a.Command)),
 		m.look.Field("folder", widget.Plain(a.Dir)),
-		m.look.Field("declared", m.declaredText(a.Source, a.Patched)),
-		m.look.Field("session", m.sessionText(a)),
-	)
+		m.look.Field("declared", declaredText(m, a.Source, a.Patched)),
+		m.look.Field("session", sessionText(m, a)),
+	}
 	if drawn := m.Agents.Pulses.Draw(a.Name, m.now, &m.look.Glyphs); drawn != "" {
 		lines = append(lines, m.look.Field("activity", m.look.Paint(themes.Accent, drawn)+
 			m.look.Paint(themes.Dim, "  output of the last 10 minutes")))
@@ -77,13 +83,13 @@ func (m *model) details(name string, w int) []string {
 	}
 	lines = append(lines,
 		m.look.Field("restarts", restartsText(a, dot)),
-		m.look.Field("last exit", m.exitText(a.Exit)),
+		m.look.Field("last exit", exitText(m, a.Exit)),
 	)
 	if a.Exit != nil && a.Exit.File != "" {
 		lines = append(lines, m.look.Field("last words",
-			m.keptIn(a.Exit.File, w-widget.FieldWidth)))
+			keptIn(m, a.Exit.File, w-widget.FieldWidth)))
 	}
-	return append(lines, panel.Decisions(m.env(), a.Decisions)...)
+	return lines
 }
 
 // restartsText says how often an agent was restarted, and how many crashes are counted against it.
@@ -99,7 +105,7 @@ func restartsText(a *city.Agent, dot string) string {
 }
 
 // stateFields say how an agent is, why, and what happens next.
-func (m *model) stateFields(r *panel.AgentRow, a *city.Agent) []string {
+func stateFields(m *model, r *panel.AgentRow, a *city.Agent) []string {
 	sign, token := panel.ConditionOf(&m.look, r)
 	dot := " " + m.look.Glyphs.Dot + " "
 	state := m.look.Paint(token, sign) + " for " + widget.Age(m.now.Sub(r.Since))
@@ -125,14 +131,14 @@ func (m *model) stateFields(r *panel.AgentRow, a *city.Agent) []string {
 		lines = append(lines, m.look.Field("next", next))
 	}
 	if a.Drain != nil {
-		lines = append(lines, m.look.Field("drain", m.drainText(a.Drain, r.Until)))
+		lines = append(lines, m.look.Field("drain", drainText(m, a.Drain, r.Until)))
 	}
 	return lines
 }
 
 // drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told
 // already.
-func (m *model) drainText(d *city.DrainInfo, until time.Time) string {
+func drainText(m *model, d *city.DrainInfo, until time.Time) string {
 	text := "told to finish by " + widget.Plain(d.By) + " " + widget.Age(m.now.Sub(d.Since)) +
 		" ago"
 	switch {
@@ -149,17 +155,17 @@ func (m *model) drainText(d *city.DrainInfo, until time.Time) string {
 }
 
 // rigText is a rig by its name, and how it is as far as it is known.
-func (m *model) rigText(name string) string {
+func rigText(m *model, name string) string {
 	for i := range m.snap.Rigs {
 		if r := &m.snap.Rigs[i]; r.Name == name {
-			return m.rigLine(r)
+			return rigLine(m, r)
 		}
 	}
 	return widget.Plain(name)
 }
 
 // needsText says how that is on which an agent depends.
-func (m *model) needsText(names []string) string {
+func needsText(m *model, names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
 		texts[i] = widget.Plain(name)
@@ -173,7 +179,7 @@ func (m *model) needsText(names []string) string {
 }
 
 // idleText says after how long without activity an agent is restarted, and how long there was none.
-func (m *model) idleText(a *city.Agent) string {
+func idleText(m *model, a *city.Agent) string {
 	text := "restarted after " + widget.Duration(a.IdleTimeout) + " without activity"
 	switch {
 	case a.Session == nil:
@@ -192,7 +198,7 @@ func process(n int) string {
 	return fmt.Sprintf("%d processes", n)
 }
 
-func (m *model) sessionText(a *city.Agent) string {
+func sessionText(m *model, a *city.Agent) string {
 	if a.Session == nil {
 		return "none"
 	}
@@ -210,14 +216,14 @@ func (m *model) sessionText(a *city.Agent) string {
 }
 
 // keptIn names a file of the city so that it can be copied: in full where that fits into one line.
-func (m *model) keptIn(file string, w int) string {
+func keptIn(m *model, file string, w int) string {
 	if full := widget.Plain(filepath.Join(m.snap.Path, file)); widget.Width(full) <= w {
 		return full
 	}
 	return widget.Plain(file)
 }
 
-func (m *model) exitText(e *city.Exit) string {
+func exitText(m *model, e *city.Exit) string {
 	if e == nil {
 		return "none"
 	}
@@ -225,7 +231,7 @@ func (m *model) exitText(e *city.Exit) string {
 }
 
 // sendFields are the texts on their way into an agent, as far as they have come.
-func (m *model) sendFields(sends []city.Send) []string {
+func sendFields(m *model, sends []city.Send) []string {
 	var lines []string
 	label := "texts"
 	for i := range sends {

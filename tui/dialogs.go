@@ -132,7 +132,7 @@ func (m *model) canvas() dialog.Canvas {
 
 // read opens a text.
 func (m *model) read(r *reader) {
-	r.Hints = m.readerKeys
+	r.Hints = func() []string { return readerKeys(m) }
 	m.dialogs.Open(r)
 }
 
@@ -174,10 +174,10 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 		return f.Title, f.Lines, f.W, f.X, f.Y
 	case m.inbox != nil && !m.typing():
 		w = m.sheetWidth(120)
-		return m.inbox.title(), m.inboxSheet(w), w, -1, -1
+		return m.inbox.title(), inboxSheet(m, w), w, -1, -1
 	case m.inbox == nil && m.work != nil && m.dialogs.prompt() == nil:
 		w = m.sheetWidth(120)
-		return m.work.title(), m.workSheet(w), w, -1, -1
+		return m.work.title(), workSheet(m, w), w, -1, -1
 	}
 	return "", nil, 0, -1, -1
 }
@@ -197,9 +197,9 @@ func (m *model) sheetWidth(want int) int {
 func (m *model) oldLine(w int) string {
 	text := ""
 	switch {
-	case m.stopped():
+	case stopped(m):
 		text = "the city was stopped " + widget.Age(m.now.Sub(m.lone)) + " ago"
-	case m.lost():
+	case lost(m):
 		text = "the city is gone for " + widget.Age(m.now.Sub(m.lone))
 	case m.gone != "":
 		text = "the city cannot be heard"

@@ -77,11 +77,11 @@ func editActions() []action {
 			Key: keymap.Bind(
 				"edit the configuration: where the agent or the pool is written, in $EDITOR; "+
 					"then its plan, then in force", "e"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: (*model).editConfig},
+			In: []keymap.Zone{keymap.Everywhere}, Why: needEditable, Run: editConfig},
 		{ID: "reader.edit",
 			Key: keymap.Bind("from an agent's details: edit the configuration where it is written",
 				"e"), In: []keymap.Zone{keymap.InReader},
-			Why: needEditableDossier, Run: (*model).editRead},
+			Why: needEditableDossier, Run: editRead},
 	}
 }
 
@@ -93,8 +93,8 @@ func needEditableDossier(m *model) string {
 }
 
 // editRead edits what declares the agent that is read about.
-func (m *model) editRead() []effect {
-	todo := m.editConfig()
+func editRead(m *model) []effect {
+	todo := editConfig(m)
 	m.dialogs.CloseIn(keymap.InReader)
 	return todo
 }
@@ -109,46 +109,46 @@ func needEditable(m *model) string {
 	return ""
 }
 
-func (m *model) editConfig() []effect {
+func editConfig(m *model) []effect {
 	if m.judging {
-		m.say("what was edited is still looked at")
+		say(m, "what was edited is still looked at")
 		return nil
 	}
 	if m.draft != nil {
 		return []effect{edit{draft: m.draft}}
 	}
-	return m.editPlace()
+	return editPlace(m)
 }
 
 // tellOfEdit asks what is to be done with an edit once it has been looked at. It waits for whoever is typing something
 // else by then: the answer must not be a letter of that.
-func (m *model) tellOfEdit() {
-	if m.judged == nil || m.covered() {
+func tellOfEdit(m *model) {
+	if m.judged == nil || covered(m) {
 		return
 	}
 	e := *m.judged
 	m.judged, m.judging = nil, false
 	m.ui++
-	m.editedConfig(e)
+	editedConfig(m, e)
 }
 
 // editedConfig shows what came of an edit and asks what is to be done with it. A draft that nobody decides about
 // stays for the next time.
-func (m *model) editedConfig(e edited) {
+func editedConfig(m *model, e edited) {
 	m.draft = e.draft
 	switch {
 	case e.err != nil && e.draft == nil:
-		m.complain(e.err.Error())
+		complain(m, e.err.Error())
 		return
 	case e.draft == nil:
-		m.say("the configuration was left as it is")
+		say(m, "the configuration was left as it is")
 		return
 	}
-	m.say("the edit waits; " + m.keys.KeyOf("config.edit") + " goes on with it")
+	say(m, "the edit waits; "+m.keys.KeyOf("config.edit")+" goes on with it")
 	again := answer{Key: "e", Title: "edit it again", Do: func(m *model) []effect {
 		return []effect{edit{draft: e.draft}}
 	}}
-	drop := answer{Key: "n", Title: "no, throw the edit away", Safe: true, Do: (*model).dropDraft}
+	drop := answer{Key: "n", Title: "no, throw the edit away", Safe: true, Do: dropDraft}
 	if e.err != nil {
 		m.dialogs.Open(&choice{Title: "The edit is not finished",
 			Body:  widget.PlainLines("What was written is kept, though " + e.err.Error() + "."),
@@ -169,13 +169,13 @@ func (m *model) editedConfig(e edited) {
 			Answers: []answer{again, drop}})
 		return
 	}
-	m.askEnforce(e, again, drop)
+	askEnforce(m, e, again, drop)
 }
 
-func (m *model) dropDraft() []effect {
+func dropDraft(m *model) []effect {
 	d := m.draft
 	m.draft = nil
-	m.say("the edit is thrown away; the configuration is as it was")
+	say(m, "the edit is thrown away; the configuration is as it was")
 	return []effect{discard{path: d.path}}
 }
 
@@ -203,7 +203,7 @@ func (r *runner) edit(ctx context.Context, o Options, m *model, what edit) {
 	m.now = r.now()
 	m.ui++
 	m.judging = true
-	m.say("looking at what was edited " + m.look.Glyphs.More)
+	say(m, "looking at what was edited "+m.look.Glyphs.More)
 	r.spawn("editor", func(ctx context.Context) {
 		e := edited{err: err}
 		if d != nil {

@@ -26,7 +26,7 @@ type written struct {
 }
 
 // placeOf reads a place as the city says it: "teams/one.toml:12:3". What has no line is no place of a file.
-func (m *model) placeOf(source string) (fileLine, bool) {
+func placeOf(m *model, source string) (fileLine, bool) {
 	parts := strings.Split(source, ":")
 	if len(parts) < 3 {
 		return fileLine{}, false
@@ -48,7 +48,7 @@ var refusedAt = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // mistake is where the configuration on disk is wrong first, if it is refused.
-func (m *model) mistake() (fileLine, bool) {
+func mistake(m *model) (fileLine, bool) {
 	if m.snap == nil || m.snap.Config.Rejected == "" {
 		return fileLine{}, false
 	}
@@ -56,11 +56,11 @@ func (m *model) mistake() (fileLine, bool) {
 	if at == nil {
 		return fileLine{}, false
 	}
-	return m.placeOf(at[1])
+	return placeOf(m, at[1])
 }
 
 // edited is the agent or the pool that an edit is about, and where it is written; "" = there is none.
-func (m *model) edited() (name, source string, patched []string) {
+func editedThing(m *model) (name, source string, patched []string) {
 	name = m.Agents.Chosen
 	switch {
 	case m.snap == nil:
@@ -68,7 +68,7 @@ func (m *model) edited() (name, source string, patched []string) {
 	case m.dialogs.dossier() != nil:
 		name = m.dialogs.dossier().name
 	case m.subject().Kind == panel.KindPool:
-		if p := m.pool(); p != nil {
+		if p := pool(m); p != nil {
 			if q, ok := m.snap.Pool(p.Name); ok {
 				return p.Shown, q.Source, q.Patched
 			}
@@ -81,21 +81,21 @@ func (m *model) edited() (name, source string, patched []string) {
 }
 
 // writtenAt lists where what is worked with is written: a mistake first, then its declaration, then what changes that.
-func (m *model) writtenAt() (name string, all []written) {
-	name, source, patched := m.edited()
+func writtenAt(m *model) (name string, all []written) {
+	name, source, patched := editedThing(m)
 	add := func(p fileLine, what string) {
 		if !slices.ContainsFunc(all, func(w written) bool { return w.fileLine == p }) {
 			all = append(all, written{p, what})
 		}
 	}
-	if p, ok := m.mistake(); ok {
+	if p, ok := mistake(m); ok {
 		add(p, "where the mistake is")
 	}
-	if p, ok := m.placeOf(source); ok {
+	if p, ok := placeOf(m, source); ok {
 		add(p, "declares "+name)
 	}
 	for _, at := range patched {
-		if p, ok := m.placeOf(at); ok {
+		if p, ok := placeOf(m, at); ok {
 			add(p, "changes "+name)
 		}
 	}
@@ -104,21 +104,21 @@ func (m *model) writtenAt() (name string, all []written) {
 
 // editPlace begins an edit where what is worked with is written. Where that is not one place of city.toml it asks
 // for the file; a mistake in city.toml comes before all else.
-func (m *model) editPlace() []effect {
-	_, all := m.writtenAt()
-	_, refused := m.mistake()
+func editPlace(m *model) []effect {
+	_, all := writtenAt(m)
+	_, refused := mistake(m)
 	switch {
 	case len(all) == 0:
 		return []effect{edit{}}
 	case all[0].file == "" && (len(all) == 1 || refused):
 		return []effect{edit{at: all[0].fileLine}}
 	}
-	m.askWhere(all)
+	askWhere(m, all)
 	return nil
 }
 
 // askWhere asks which of several files is to be edited; those that are not edited from here are told with the reason.
-func (m *model) askWhere(all []written) {
+func askWhere(m *model, all []written) {
 	c := &choice{Title: "Edit which file?", Since: m.now}
 	if !slices.ContainsFunc(all, func(w written) bool { return w.file == "" }) {
 		all = append(all, written{what: "the city's own"})
@@ -128,11 +128,11 @@ func (m *model) askWhere(all []written) {
 		why := m.files.Fixed(w.file)
 		if why == "" {
 			c.Answers = append(c.Answers, answer{Key: strconv.Itoa(len(c.Answers) + 1),
-				Title: m.placeName(w.fileLine) + ": " + w.what, Safe: true,
+				Title: placeName(m, w.fileLine) + ": " + w.what, Safe: true,
 				Do: func(*model) []effect { return []effect{edit{at: w.fileLine}} }})
 			continue
 		}
-		c.Body = append(c.Body, m.placeName(w.fileLine)+" "+w.what+".")
+		c.Body = append(c.Body, placeName(m, w.fileLine)+" "+w.what+".")
 		if !told[why] {
 			c.Body = append(c.Body, widget.PlainLines(why)...)
 		}
@@ -144,10 +144,10 @@ func (m *model) askWhere(all []written) {
 
 // declaredText says where something is declared, where that is changed, and which of the files are not edited from
 // here.
-func (m *model) declaredText(source string, patched []string) string {
+func declaredText(m *model, source string, patched []string) string {
 	one := func(at string) string {
 		if m.files != nil && m.mode != ReadOnly {
-			if p, ok := m.placeOf(at); ok && m.files.Fixed(p.file) != "" {
+			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.file) != "" {
 				return widget.Plain(at) + " (not edited from here)"
 			}
 		}
@@ -161,7 +161,7 @@ func (m *model) declaredText(source string, patched []string) string {
 }
 
 // placeName is a place as a person is told of it.
-func (m *model) placeName(p fileLine) string {
+func placeName(m *model, p fileLine) string {
 	file := p.file
 	if file == "" {
 		file = filepath.Base(m.files.Path(""))
@@ -173,7 +173,7 @@ func (m *model) placeName(p fileLine) string {
 }
 
 // draftName is what is edited, as a question has it.
-func (m *model) draftName(d *draft) string {
+func draftName(d *draft) string {
 	if d.file == "" {
 		return "configuration"
 	}

@@ -128,7 +128,7 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{path}})
 	s.size(80, 24)
 	s.hear(news{snap: demoSnapshot(epoch)})
-	s.m.editedConfig(edited{draft: d, data: []byte("new")})
+	editedConfig(s.m, edited{draft: d, data: []byte("new")})
 	s.shows("Put the edited one.toml into force?")
 }
 
@@ -160,7 +160,7 @@ func TestEditFromTheDetails(t *testing.T) {
 	s.press("x")
 	s.shows("edit the configuration: where the agent")
 	s.press("esc", "d")
-	s.m.choose("scout")
+	choose(s.m, "scout")
 	s.shows("e edits where it is declared")
 	s.press("e")
 	s.shows("Edit which file?", "teams/one.toml, line 3: declares builder")

@@ -275,13 +275,13 @@ func TestDraftsAreKept(t *testing.T) {
 		t.Error("there is a draft before there was one")
 	}
 	d := &draft{path: "/x/.gc/edit-1.toml"}
-	s.m.editedConfig(edited{draft: d, problems: []string{"city.toml:3:1: no\x1b[31m"}, line: 3})
+	editedConfig(s.m, edited{draft: d, problems: []string{"city.toml:3:1: no\x1b[31m"}, line: 3})
 	s.shows("city.toml:3:1: no", "at line 3")
 	s.press("esc", "e")
 	if edits() != d || d.line != 3 {
 		t.Errorf("the draft is %+v", d)
 	}
-	s.m.editedConfig(edited{draft: d, data: []byte("new"), plan: Plan{Changes: []Change{{Agent: "x", What: "start", Why: "not running"}}}})
+	editedConfig(s.m, edited{draft: d, data: []byte("new"), plan: Plan{Changes: []Change{{Agent: "x", What: "start", Why: "not running"}}}})
 	s.wait(time.Second)
 	s.shows("start  x: not running")
 	s.press("y")
@@ -292,15 +292,15 @@ func TestDraftsAreKept(t *testing.T) {
 	if edits() != nil {
 		t.Error("the draft was given away and is still there")
 	}
-	s.m.editedConfig(edited{draft: d, data: []byte("new")})
+	editedConfig(s.m, edited{draft: d, data: []byte("new")})
 	s.shows("It changes no agent.")
 	s.press("n")
 	if !slices.Contains(s.out, effect(discard{d.path})) || s.m.draft != nil {
 		t.Errorf("no gives %v", s.out)
 	}
-	s.m.editedConfig(edited{})
+	editedConfig(s.m, edited{})
 	s.shows("left as it is")
-	s.m.editedConfig(edited{err: errors.New("no editor")})
+	editedConfig(s.m, edited{err: errors.New("no editor")})
 	s.shows("no editor")
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // payloadLines show what an event carries: an object's fields by name, anything else as it is.
-func (m *model) payloadLines(raw json.RawMessage) []string {
+func payloadLines(m *model, raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil
 	}

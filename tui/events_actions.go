@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"gcity/events"
@@ -33,41 +30,17 @@ const (
 	digDeadline = 20 * time.Second
 )
 
-// dig asks the city for a page of older events.
-func (r *runner) dig(q dig) {
-	r.spawn("history", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, digDeadline)
-		defer cancel()
-		d := dug{id: q.id}
-		found, err := r.city.History(ctx, events.Query{Before: q.before, Limit: digPage})
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			d.problem = fmt.Sprintf("the city did not say within %s", digDeadline)
-		case err != nil:
-			d.problem = err.Error()
-		}
-		if err != nil {
-			r.log.Warn("looking for older events", "error", err)
-		}
-		for i := len(found) - 1; i >= 0; i-- { // the newest came first
-			d.events = append(d.events, found[i])
-		}
-		d.begins = err == nil && len(found) < digPage
-		r.box.put(func(n *news) { n.dug = append(n.dug, d) })
-	})
-}
-
 // eventActions are those of the timeline.
 func eventActions() []action {
 	e := []keymap.Zone{keymap.InEvents}
 	return []action{
 		{ID: "event.agent", Key: keymap.Bind("select the agent that the event is about", "."),
-			Short: "agent", In: e, Why: needEventAgent, Run: (*model).chooseOfEvent},
+			Short: "agent", In: e, Why: needEventAgent, Run: chooseOfEvent},
 		{ID: "event.only",
 			Key: keymap.Bind("only the events of the agent that the event is about, or of all",
-				","), Short: "only it", In: e, Why: needOnly, Run: (*model).toggleOnly},
+				","), Short: "only it", In: e, Why: needOnly, Run: toggleOnly},
 		{ID: "reader.agent", Key: keymap.Bind("from an event: select the agent that it is about",
-			"."), In: []keymap.Zone{keymap.InReader}, Why: needReadAgent, Run: (*model).chooseRead},
+			"."), In: []keymap.Zone{keymap.InReader}, Why: needReadAgent, Run: chooseRead},
 	}
 }
 
@@ -75,14 +48,14 @@ func needEventAgent(m *model) string {
 	if why := needEvent(m); why != "" {
 		return why
 	}
-	if m.agentOf(&m.Events.Selected().Event) == "" {
+	if agentOf(m, &m.Events.Selected().Event) == "" {
 		return "this event is about no agent that is there"
 	}
 	return ""
 }
 
 // agentOf is the agent that an event is about, or that caused it; "" = none that is there.
-func (m *model) agentOf(e *events.Event) string {
+func agentOf(m *model, e *events.Event) string {
 	for _, name := range []string{e.Subject, e.Actor} {
 		if m.Agents.Find(name) != nil {
 			return name
@@ -92,7 +65,7 @@ func (m *model) agentOf(e *events.Event) string {
 }
 
 // stoodFor is the agent that the row under the cursor stands for, nil if that is none that is there.
-func (m *model) stoodFor() *panel.AgentRow {
+func stoodFor(m *model) *panel.AgentRow {
 	p := m.focused()
 	if p.About().Proxy == "" {
 		return nil
@@ -102,11 +75,11 @@ func (m *model) stoodFor() *panel.AgentRow {
 
 // single is the one agent that is looked at, whoever is marked: where rows stand for agents that of the row under the
 // cursor, never one that nobody sees there; nil if there is none.
-func (m *model) single() *panel.AgentRow {
+func singleAgent(m *model) *panel.AgentRow {
 	if m.focused().About().Proxy != "" {
-		return m.stoodFor()
+		return stoodFor(m)
 	}
-	return m.selected()
+	return selected(m)
 }
 
 func needReadAgent(m *model) string {
@@ -116,27 +89,27 @@ func needReadAgent(m *model) string {
 	return ""
 }
 
-func (m *model) chooseRead() []effect {
+func chooseRead(m *model) []effect {
 	name := m.dialogs.eventAgent()
 	m.dialogs.CloseIn(keymap.InReader)
-	return m.chooseNamed(name)
+	return chooseNamed(m, name)
 }
 
-func (m *model) chooseOfEvent() []effect {
-	return m.chooseNamed(m.agentOf(&m.Events.Selected().Event))
+func chooseOfEvent(m *model) []effect {
+	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
 // chooseNamed selects an agent, and says so where its list does not show it.
-func (m *model) chooseNamed(name string) []effect {
-	m.choose(name)
-	if m.Agents.Chosen == name && !m.visibleIn(&m.Agents.List, name) {
-		m.say(widget.Plain(name) + " is selected; the filter of Agents hides it")
+func chooseNamed(m *model, name string) []effect {
+	choose(m, name)
+	if m.Agents.Chosen == name && !visibleIn(m, &m.Agents.List, name) {
+		say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
 	}
 	return nil
 }
 
 // visibleIn reports whether a list shows an agent.
-func (m *model) visibleIn(l *widget.List, name string) bool {
+func visibleIn(m *model, l *widget.List, name string) bool {
 	for _, i := range l.Shown {
 		if m.Agents.Rows[i].Name == name {
 			return true
@@ -154,20 +127,20 @@ func needOnly(m *model) string {
 
 // toggleOnly narrows the timeline to the agent of the event under the cursor, which is selected for that, and then to
 // whichever is.
-func (m *model) toggleOnly() []effect {
+func toggleOnly(m *model) []effect {
 	if !m.Events.Only {
-		m.choose(m.agentOf(&m.Events.Selected().Event))
+		choose(m, agentOf(m, &m.Events.Selected().Event))
 	}
 	m.Events.Only = !m.Events.Only
-	m.sift()
+	sift(m)
 	return nil
 }
 
 // sift applies anew what the timeline leaves out.
-func (m *model) sift() { m.Events.Refill(m.env(), nil) }
+func sift(m *model) { m.Events.Refill(m.env(), nil) }
 
 // digUp asks for older events once the cursor is at the oldest that is shown.
-func (m *model) digUp() {
+func digUp(m *model) {
 	t := m.Events
 	if t.List.Cursor > 0 || len(t.Rows) == 0 || t.Asked != 0 || t.Begins ||
 		len(t.Rows) >= panel.DigMost || t.Rows[0].Event.Seq <= 1 {
@@ -180,7 +153,7 @@ func (m *model) digUp() {
 
 // unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held
 // at all.
-func (m *model) unearthed(d dug) {
+func unearthed(m *model, d dug) {
 	t := m.Events
 	if d.id != t.Asked {
 		return
@@ -188,13 +161,13 @@ func (m *model) unearthed(d dug) {
 	t.Asked = 0
 	m.ui++
 	if d.problem != "" {
-		m.complain("cannot load older events: " + widget.Plain(d.problem))
+		complain(m, "cannot load older events: "+widget.Plain(d.problem))
 		return
 	}
 	t.Begins = d.begins
 	before := len(t.List.Shown)
 	t.Older(d.events)
 	if len(t.List.Shown) == before && m.focus == panel.IDEvents {
-		m.digUp()
+		digUp(m)
 	}
 }

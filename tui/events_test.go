@@ -58,7 +58,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch), events: happened(1, 6)})
 	other := s.m.Agents.Rows[len(s.m.Agents.Rows)-1].Name
-	s.m.choose(other)
+	choose(s.m, other)
 	s.press("5", "k") // the fifth, about scout
 	s.press(".")
 	if s.m.Agents.Chosen != "scout" {
@@ -69,7 +69,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 		t.Errorf("only scout: %d, want %d", got, want)
 	}
 	s.shows("only scout")
-	s.m.choose(other)
+	choose(s.m, other)
 	s.press(",", "k", "enter") // from what is read about an event, too
 	s.shows(". selects scout")
 	s.press(".", ",")
@@ -80,7 +80,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("with news: %d, want %d", got, want)
 	}
-	s.m.choose(other)
+	choose(s.m, other)
 	if got := s.eventSeqs(); len(got) > 0 {
 		t.Errorf("the selection moved on, and there is %d", got)
 	}
@@ -258,7 +258,7 @@ func TestPayloadAsFields(t *testing.T) {
 		`not`:    {"not"},
 		`null`:   {"null"},
 	} {
-		all := strings.Join(s.m.payloadLines(json.RawMessage(raw)), "\n")
+		all := strings.Join(payloadLines(s.m, json.RawMessage(raw)), "\n")
 		for _, w := range want {
 			if !strings.Contains(all, w) {
 				t.Errorf("%s: %q is not in\n%s", raw, w, all)
@@ -275,7 +275,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte("\x1b[2J"))
 	s := demo(f, 120, 40)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, l := range s.m.payloadLines(raw) {
+		for _, l := range payloadLines(s.m, raw) {
 			if strings.ContainsAny(l, "\n\r\a") {
 				t.Errorf("%q", l)
 			}

@@ -24,42 +24,45 @@ func actionItem(m *model, a *action) item {
 	return t
 }
 
-func (m *model) openFinder(palette bool) {
+func openFinder(m *model, palette bool) {
 	f := &finder{Title: "Help", None: "No action is called that."}
 	for i := range m.keys.Actions {
-		if a := &m.keys.Actions[i]; a.Reachable() && !m.unseen(a) {
+		if a := &m.keys.Actions[i]; a.Reachable() && !unseen(m, a) {
 			f.All = append(f.All, actionItem(m, a))
 		}
 	}
 	if !palette {
-		f.All = append(f.All, m.legend()...)
+		f.All = append(f.All, legend(m)...)
 	}
 	if palette {
 		f.Title = "Palette"
-		f.Palette = &dialog.Palette[task]{History: m.history, Offer: m.palettes,
-			GoesOn: m.takesMore}
-		f.All = append(f.All, m.commandItems()...)
+		f.Palette = &dialog.Palette[task]{History: m.history,
+			Offer: func(text string) ([]item, bool) {
+				return palettes(m, text)
+			},
+			GoesOn: func(text string) bool { return takesMore(m, text) }}
+		f.All = append(f.All, commandItems(m)...)
 	}
-	m.open(f)
+	openFinderOf(m, f)
 }
 
 // open shows a finder with all that it has.
-func (m *model) open(f *finder) { m.dialogs.Open(dialog.NewFinder(f)) }
+func openFinderOf(m *model, f *finder) { m.dialogs.Open(dialog.NewFinder(f)) }
 
 // unseen reports whether an action is not even shown: in a room that only looks, all that would change something.
-func (m *model) unseen(a *action) bool {
+func unseen(m *model, a *action) bool {
 	return m.mode == ReadOnly && a.Refused(m) == needWritable(m)
 }
 
 // runFound closes the finder and runs what is under the cursor; in the palette a line that names nothing that is
 // offered is tried as it stands.
-func (m *model) runFound() []effect {
+func runFound(m *model) []effect {
 	f := m.dialogs.finder()
 	if t := f.Current(); t != nil && (f.Pointed || !t.Near) {
 		if t.Info {
 			return nil
 		}
-		return m.runItem(f, *t)
+		return runItem(m, f, *t)
 	}
 	line := strings.TrimSpace(f.Edit.String())
 	if f.Palette == nil && len(f.Found) == 0 {
@@ -68,7 +71,7 @@ func (m *model) runFound() []effect {
 	}
 	todo, why := []effect(nil), fmt.Sprintf("nothing is called %q", line)
 	if f.Palette != nil {
-		todo, why = m.runLine(line)
+		todo, why = runLine(m, line)
 	}
 	if why != "" {
 		f.Problem = why
@@ -78,22 +81,22 @@ func (m *model) runFound() []effect {
 		return nil
 	}
 	m.dialogs.Close(f)
-	m.remember(line)
+	rememberLine(m, line)
 	return todo
 }
 
 // runItem closes a finder and runs an item of it, or says why it cannot be run.
-func (m *model) runItem(f *finder, t item) (todo []effect) {
+func runItem(m *model, f *finder, t item) (todo []effect) {
 	m.dialogs.Close(f)
 	if why := t.Refused(); why != "" {
 		what, _, _ := strings.Cut(t.Title, ":")
-		m.complain("cannot " + what + ": " + why)
+		complain(m, "cannot "+what+": "+why)
 	} else {
 		todo = t.Run(m)
 	}
 	// not what only opened it again, to be completed
 	if f.Palette != nil && m.dialogs.finder() == nil {
-		m.remember(t.Line)
+		rememberLine(m, t.Line)
 	}
 	return todo
 }

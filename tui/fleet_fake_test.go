@@ -6,30 +6,31 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/tui/fleet"
 )
 
 // demoFleet is a list of cities of many kinds.
-func demoFleet(now time.Time) *fleet {
+func demoFleet(now time.Time) *fleet.List {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	again := now.Add(8 * time.Second)
-	f := &fleet{}
-	add := func(name string, status city.Condition, b brief) *sister {
-		f.rows = append(f.rows, sister{shown: name, known: true, brief: b,
-			info: city.Info{Name: name, Path: "/srv/" + name, Running: status == city.CityRunning || status == city.CityPaused, Status: status, Since: ago(3 * time.Hour)}})
-		return &f.rows[len(f.rows)-1]
+	f := &fleet.List{}
+	add := func(name string, status city.Condition, b fleet.Brief) *fleet.City {
+		f.Rows = append(f.Rows, fleet.City{Shown: name, Known: true, Brief: b,
+			Info: city.Info{Name: name, Path: "/srv/" + name, Running: status == city.CityRunning || status == city.CityPaused, Status: status, Since: ago(3 * time.Hour)}})
+		return &f.Rows[len(f.Rows)-1]
 	}
-	add("bright-lights", city.CityRunning, briefOf(demoSnapshot(now), now))
-	c := add("delta", city.CityCrashed, brief{agents: 4, running: 4})
-	c.info.Error, c.info.Until, c.info.Crashes, c.heard = "its loop panicked: index out of range; gcity supervisor logs has the stack", &again, 3, ago(12*time.Second)
-	add("harbour", city.CityRunning, brief{agents: 8, running: 8, open: 12, begun: 5, unread: 2})
-	c = add("marsh", city.CityRunning, brief{agents: 6, running: 5, held: 1, needs: []need{
-		{agent: "pump", shown: "pump", state: city.Quarantined, why: "crashed 6× in 4m0s, the last: exit 3", since: ago(4 * time.Minute), until: now.Add(54 * time.Minute)}}})
-	c.mute, c.heard = "no answer within 2s", ago(95*time.Second)
-	add("orchard", city.CityRunning, brief{agents: 3, running: 3, problems: []string{"config refused: city.toml:12:3: there is no key comand; did you mean command?"}})
-	c = add("quarry", city.CityRefused, brief{})
-	c.info.Error, c.known = "/srv/quarry/city.toml does not exist; gcity unregister quarry forgets it", false
-	add("sleepy", city.CityPaused, brief{agents: 5, suspended: true})
-	add("tower", city.CityStopped, brief{})
+	add("bright-lights", city.CityRunning, fleet.BriefOf(demoSnapshot(now), now))
+	c := add("delta", city.CityCrashed, fleet.Brief{Agents: 4, Running: 4})
+	c.Info.Error, c.Info.Until, c.Info.Crashes, c.Heard = "its loop panicked: index out of range; gcity supervisor logs has the stack", &again, 3, ago(12*time.Second)
+	add("harbour", city.CityRunning, fleet.Brief{Agents: 8, Running: 8, Open: 12, Begun: 5, Unread: 2})
+	c = add("marsh", city.CityRunning, fleet.Brief{Agents: 6, Running: 5, Held: 1, Needs: []fleet.Need{
+		{Agent: "pump", Shown: "pump", State: city.Quarantined, Why: "crashed 6× in 4m0s, the last: exit 3", Since: ago(4 * time.Minute), Until: now.Add(54 * time.Minute)}}})
+	c.Mute, c.Heard = "no answer within 2s", ago(95*time.Second)
+	add("orchard", city.CityRunning, fleet.Brief{Agents: 3, Running: 3, Problems: []string{"config refused: city.toml:12:3: there is no key comand; did you mean command?"}})
+	c = add("quarry", city.CityRefused, fleet.Brief{})
+	c.Info.Error, c.Known = "/srv/quarry/city.toml does not exist; gcity unregister quarry forgets it", false
+	add("sleepy", city.CityPaused, fleet.Brief{Agents: 5, Suspended: true})
+	add("tower", city.CityStopped, fleet.Brief{})
 	return f
 }
 

@@ -6,17 +6,18 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"gcity/themes"
+	"gcity/tui/fleet"
 	"gcity/tui/widget"
 )
 
 // citiesPanel lists the cities.
-func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
+func citiesPanel(m *model, w, h int, focus, shared bool) []string {
 	t := &m.cities
 	room := h - 1
-	if m.fleetHeaded(w, h) {
+	if fleetHeaded(m, w, h) {
 		room--
 	}
-	tabs := m.fleetTabs(false, shared)
+	tabs := fleetTabs(m, false, shared)
 	tabs[0].Hidden = m.look.Hidden(t.List.Outside(room))
 	if widget.TabsWidth(tabs) > w {
 		tabs = widget.WithoutHidden(tabs)
@@ -36,26 +37,26 @@ func (m *model) citiesPanel(w, h int, focus, shared bool) []string {
 			m.look.Notes(w, fmt.Sprintf("None of %d cities matches %q. ", len(t.Rows),
 				m.cityFilter.Text)+m.env().Clears())...), w, h)
 	}
-	c := m.fleetColumns(w)
-	if m.fleetHeaded(w, h) {
-		lines = append(lines, m.cityHeads(c, w))
+	c := fleetColumnsFor(m, w)
+	if fleetHeaded(m, w, h) {
+		lines = append(lines, cityHeads(m, c, w))
 	}
 	from, to := t.List.Window(room)
 	for i := from; i < to; i++ {
-		lines = append(lines, m.cityRow(&t.Rows[t.List.Shown[i]], c, w, focus))
+		lines = append(lines, cityRow(m, &t.Rows[t.List.Shown[i]], c, w, focus))
 	}
 	return widget.FillRows(lines, w, h)
 }
 
-func (m *model) fleetHeaded(w, h int) bool { return h >= 6 && w >= 60 && m.h >= 20 }
+func fleetHeaded(m *model, w, h int) bool { return h >= 6 && w >= 60 && m.h >= 20 }
 
 // fleetColumns are how wide each column is, 0 = there is no room for it.
 type fleetColumns struct{ health, name, agents, needs, work, mail, loop, why int }
 
-func (m *model) fleetColumns(w int) fleetColumns {
+func fleetColumnsFor(m *model, w int) fleetColumns {
 	longest := 4
 	for i := range m.cities.Rows {
-		longest = max(longest, widget.Width(m.cities.Rows[i].shown))
+		longest = max(longest, widget.Width(m.cities.Rows[i].Shown))
 	}
 	c := fleetColumns{health: 11, name: min(longest, max(8, w/4), 28), agents: 7}
 	if w < 60 {
@@ -78,7 +79,7 @@ func (m *model) fleetColumns(w int) fleetColumns {
 	return c
 }
 
-func (m *model) cityHeads(c fleetColumns, w int) string {
+func cityHeads(m *model, c fleetColumns, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Add(themes.Dim, "   "+widget.Fit("health", c.health+2, "")+widget.Fit("city", c.name+2, "")+
 		widget.FitRight("running", c.agents, ""))
@@ -95,42 +96,52 @@ func (m *model) cityHeads(c fleetColumns, w int) string {
 }
 
 // cityRow is a city in the list: how it is, its numbers, and why.
-func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string {
+func cityRow(m *model, c *fleet.City, cols fleetColumns, w int, focus bool) string {
 	more := m.look.Glyphs.More
-	here := c.info.Name == m.cities.Chosen
+	here := c.Info.Name == m.cities.Chosen
 	l := m.look.RowStart(widget.RowState{Cursor: here, Focus: focus})
-	h := cityHealth(&m.look, c)
-	l.Add(h.token, widget.Fit(h.sign+" "+h.word, cols.health, ""))
+	h := fleet.HealthOf(&m.look, c)
+	l.Add(h.Token, widget.Fit(h.Sign+" "+h.Word, cols.health, ""))
 	l.Space(2)
 	name := themes.Text
 	if here {
 		name = themes.Title
 	}
-	if own := c.brief.colour; own != "" && !m.around.noColor && !here {
+	if own := c.Brief.Colour; own != "" && !m.around.noColor && !here {
 		l.Width += cols.name
 		l.Text = append(l.Text, lipgloss.NewStyle().Foreground(lipgloss.Color(own)).
-			Render(widget.FitName(c.shown, cols.name, more))...)
+			Render(widget.FitName(c.Shown, cols.name, more))...)
 	} else {
-		l.Add(name, widget.FitName(c.shown, cols.name, more))
+		l.Add(name, widget.FitName(c.Shown, cols.name, more))
 	}
 	l.Space(2)
-	numbers, old := themes.Text, !c.info.Running || c.mute != ""
+	cityFigures(&l, c, cols, more)
+	if cols.why > 0 {
+		l.Space(2)
+		l.Add(themes.Text, widget.Fit(c.Why(m.now), cols.why, more))
+	}
+	return widget.Crop(l.Fill(w), w)
+}
+
+// cityFigures adds the numbers of a city to its row.
+func cityFigures(l *widget.Line, c *fleet.City, cols fleetColumns, more string) {
+	numbers, old := themes.Text, !c.Info.Running || c.Mute != ""
 	if old {
 		numbers = themes.Off
 	}
-	b := &c.brief
+	b := &c.Brief
 	agents, work, mail, needs, loop := "-", "-", "-", "-", "-"
-	if c.known && c.info.Running {
-		agents = fmt.Sprintf("%d/%d", b.running, b.agents)
-		needs, mail = widget.Number(len(b.needs)), widget.Number(b.unread)
-		if b.open+b.begun > 0 {
-			work = fmt.Sprintf("%d+%d", b.begun, b.open)
+	if c.Known && c.Info.Running {
+		agents = fmt.Sprintf("%d/%d", b.Running, b.Agents)
+		needs, mail = widget.Number(len(b.Needs)), widget.Number(b.Unread)
+		if b.Open+b.Begun > 0 {
+			work = fmt.Sprintf("%d+%d", b.Begun, b.Open)
 		}
 		switch {
-		case c.mute != "":
+		case c.Mute != "":
 			loop = "?"
-		case b.late > 0:
-			loop = widget.Age(b.late)
+		case b.Late > 0:
+			loop = widget.Age(b.Late)
 		default:
 			loop = "ok"
 		}
@@ -146,19 +157,14 @@ func (m *model) cityRow(c *sister, cols fleetColumns, w int, focus bool) string 
 		}
 	}
 	needing, turning := themes.Dim, themes.Dim
-	if len(b.needs) > 0 {
+	if len(b.Needs) > 0 {
 		needing = themes.Bad
 	}
-	if b.late > 0 {
+	if b.Late > 0 {
 		turning = themes.Bad
 	}
 	cell(cols.needs, needs, needing)
 	cell(cols.work, work, themes.Dim)
 	cell(cols.mail, mail, themes.Dim)
 	cell(cols.loop, loop, turning)
-	if cols.why > 0 {
-		l.Space(2)
-		l.Add(themes.Text, widget.Fit(c.why(m.now), cols.why, more))
-	}
-	return widget.Crop(l.Fill(w), w)
 }

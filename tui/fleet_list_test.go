@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/fleet"
 )
 
 // What is about a whole city is not done to it by a key that is pressed over one of its agents.
@@ -33,7 +34,7 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 // In the room of a city it is said when the list of all of them has gone, for as long as it has, and when it is back.
 func TestListThatComesAndGoes(t *testing.T) {
 	s := among(t, 120, 40)
-	none := &fleet{gone: "no supervisor runs", none: true}
+	none := &fleet.List{Gone: "no supervisor runs", None: true}
 	s.hear(news{fleet: none})
 	s.press("@")
 	if s.m.dialogs.finder() != nil || s.m.dialogs.reader() == nil || s.m.directory {
@@ -45,7 +46,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 		t.Errorf("%q", s.m.status.text)
 	}
 	old := demoFleet(epoch)
-	old.gone = "the supervisor has stopped"
+	old.Gone = "the supervisor has stopped"
 	s.hear(news{fleet: old})
 	if !strings.Contains(s.m.status.text, "the supervisor has stopped") || !s.m.status.failed {
 		t.Errorf("%q", s.m.status.text)
@@ -68,8 +69,8 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 	f := demoFleet(epoch)
 	for i := range 60 {
 		name := fmt.Sprintf("town-%02d", i)
-		f.rows = append(f.rows, sister{shown: name, known: true, brief: brief{agents: 1, held: 1, needs: []need{{agent: "a", shown: "a", state: city.Quarantined, why: "crashed"}}},
-			info: city.Info{Name: name, Path: "/srv/" + name, Running: true, Status: city.CityRunning}})
+		f.Rows = append(f.Rows, fleet.City{Shown: name, Known: true, Brief: fleet.Brief{Agents: 1, Held: 1, Needs: []fleet.Need{{Agent: "a", Shown: "a", State: city.Quarantined, Why: "crashed"}}},
+			Info: city.Info{Name: name, Path: "/srv/" + name, Running: true, Status: city.CityRunning}})
 	}
 	s.hear(news{fleet: f})
 	s.press("G", "tab", "G")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/fleet"
 )
 
 var fleetSizes = [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 10}, {30, 4}}
@@ -64,7 +65,7 @@ func TestFleetOrder(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	var got []string
 	for i := range s.m.cities.Rows {
-		got = append(got, s.m.cities.Rows[i].info.Name)
+		got = append(got, s.m.cities.Rows[i].Info.Name)
 	}
 	want := []string{"delta", "quarry", "marsh", "bright-lights", "orchard", "harbour", "sleepy", "tower"}
 	if !slices.Equal(got, want) {
@@ -78,7 +79,7 @@ func TestFleetShowsWhatIsLeft(t *testing.T) {
 	s.sail("quarry")
 	s.press("d")
 	s.hides("of an earlier run")
-	s.m.fleet.find("quarry").info.Left = 2
+	s.m.fleet.Find("quarry").Info.Left = 2
 	s.press("esc", "d")
 	s.shows("2 sessions of an earlier run; `gcity stop` in its folder ends what is left")
 }
@@ -99,13 +100,13 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
 	f := demoFleet(epoch)
-	f.find("harbour").mute = "no answer within 2s"
+	f.Find("harbour").Mute = "no answer within 2s"
 	s.hear(news{fleet: f})
-	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[0].info.Name != "delta" || s.m.cities.Rows[5].info.Name != "harbour" {
+	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[0].Info.Name != "delta" || s.m.cities.Rows[5].Info.Name != "harbour" {
 		t.Errorf("the cursor is on %s, the rows %v", s.m.cities.Chosen, s.text())
 	}
 	s.wait(2 * still)
-	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[2].info.Name != "harbour" {
+	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[2].Info.Name != "harbour" {
 		t.Errorf("the cursor is on %s, and harbour is not sorted in:\n%s", s.m.cities.Chosen, s.text())
 	}
 }
@@ -117,7 +118,7 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s.press("s")
 	s.shows("Suspend orchard?")
 	f := demoFleet(epoch)
-	f.rows = slices.DeleteFunc(f.rows, func(c sister) bool { return c.info.Name == "bright-lights" })
+	f.Rows = slices.DeleteFunc(f.Rows, func(c fleet.City) bool { return c.Info.Name == "bright-lights" })
 	s.hear(news{fleet: f})
 	s.press("y")
 	want := steering{"orchard", "/srv/orchard", city.Suspend{}}
@@ -228,13 +229,13 @@ func TestSwitchListSearches(t *testing.T) {
 func TestSwitchListLives(t *testing.T) {
 	s := among(t, 120, 40)
 	s.press("@", "down", "down", "down", "down", "down", "down")
-	at := s.m.underFinder()
+	at := underFinder(s.m)
 	f := demoFleet(epoch)
-	f.rows = slices.DeleteFunc(f.rows, func(c sister) bool { return c.info.Name == "delta" })
+	f.Rows = slices.DeleteFunc(f.Rows, func(c fleet.City) bool { return c.Info.Name == "delta" })
 	s.hear(news{fleet: f})
 	s.hides("delta")
-	if s.m.underFinder() != at {
-		t.Errorf("the cursor went from %s to %s", at, s.m.underFinder())
+	if underFinder(s.m) != at {
+		t.Errorf("the cursor went from %s to %s", at, underFinder(s.m))
 	}
 }
 
@@ -363,25 +364,25 @@ func TestACallIsHeardElsewhere(t *testing.T) {
 	s := &city.Snapshot{Agents: []city.Agent{{Name: "deacon", State: city.Running, Running: true, Since: epoch}},
 		Watchdogs: []city.Watchdog{{Name: "daemon", Watches: "deacon", Freshness: city.VeryStale,
 			Escalated: &city.Escalation{At: epoch, To: "overseer", Message: "3 wakes did not help"}}}}
-	c := sister{info: city.Info{Name: "chain", Running: true, Status: city.CityRunning}, known: true, brief: briefOf(s, epoch)}
-	if c.wants() != 1 || len(c.brief.needs) != 1 || !strings.Contains(c.brief.needs[0].why, "watchdog daemon calls: 3 wakes did not help") {
-		t.Errorf("%d wait for a person: %+v", c.wants(), c.brief.needs)
+	c := fleet.City{Info: city.Info{Name: "chain", Running: true, Status: city.CityRunning}, Known: true, Brief: fleet.BriefOf(s, epoch)}
+	if c.Wants() != 1 || len(c.Brief.Needs) != 1 || !strings.Contains(c.Brief.Needs[0].Why, "watchdog daemon calls: 3 wakes did not help") {
+		t.Errorf("%d wait for a person: %+v", c.Wants(), c.Brief.Needs)
 	}
-	if why := c.why(epoch); !strings.Contains(why, "watchdog daemon calls overseer: 3 wakes did not help") {
+	if why := c.Why(epoch); !strings.Contains(why, "watchdog daemon calls overseer: 3 wakes did not help") {
 		t.Errorf("why: %q", why)
 	}
 	s.Watchdogs[0].Escalated.Seen = true
-	if c.brief = briefOf(s, epoch); c.wants() != 0 || c.why(epoch) != "" {
-		t.Errorf("it is answered, and yet: %+v", c.brief)
+	if c.Brief = fleet.BriefOf(s, epoch); c.Wants() != 0 || c.Why(epoch) != "" {
+		t.Errorf("it is answered, and yet: %+v", c.Brief)
 	}
 }
 
 // Who is stuck is called so among those who need a person, as in the agent's own city.
 func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
-	b := briefOf(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
+	b := fleet.BriefOf(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
 		Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}}, epoch)
-	s.hear(news{fleet: &fleet{rows: []sister{{shown: "harbour", known: true, brief: b, info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
+	s.hear(news{fleet: &fleet.List{Rows: []fleet.City{{Shown: "harbour", Known: true, Brief: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
 	s.shows("! stuck", "monitor")
 	s.hides("● running")
 	s.sail("harbour")

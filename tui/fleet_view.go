@@ -1,13 +1,16 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -20,17 +23,17 @@ type fleetPlan struct {
 	tabs                bool
 }
 
-func (m *model) fleetPlan() fleetPlan {
+func planFleet(m *model) fleetPlan {
 	p := fleetPlan{head: 1}
-	if m.fleetProblem() != "" {
+	if fleetProblem(m) != "" {
 		p.head++
 	}
 	foot := 2
 	if tierOf(m.w, m.h) == single {
 		foot = 1
 	}
-	body := max(0, m.h-p.head-foot-max(0, len(m.failureParts(m.w))-1))
-	n := len(m.allNeeds())
+	body := max(0, m.h-p.head-foot-max(0, len(failureParts(m, m.w))-1))
+	n := len(allNeeds(m))
 	const strip, roomy = 6, 26
 	if body >= roomy && len(m.cities.Rows) > 0 {
 		p.detail = strip
@@ -50,10 +53,10 @@ func (m *model) fleetPlan() fleetPlan {
 }
 
 // fleetScreen is the room of all cities.
-func (m *model) fleetScreen(s screenful) screenful {
-	at := m.fleetPlan()
-	s.lines = append(make([]string, 0, m.h), m.fleetHeader(m.w))
-	if text := m.fleetProblem(); text != "" {
+func fleetScreen(m *model, s screenful) screenful {
+	at := planFleet(m)
+	s.lines = append(make([]string, 0, m.h), fleetHeader(m, m.w))
+	if text := fleetProblem(m); text != "" {
 		l := widget.Line{Styles: &m.look}
 		l.Add(themes.Bad, " "+m.look.Glyphs.Alert+" ")
 		l.Add(themes.Warn, widget.Cut(text, m.w-l.Width-1, m.look.Glyphs.More))
@@ -61,31 +64,31 @@ func (m *model) fleetScreen(s screenful) screenful {
 	}
 	focus := !m.dialogs.covers()
 	if at.cities > 0 {
-		s.lines = append(s.lines, m.citiesPanel(m.w, at.cities, focus && !m.onNeeds, at.tabs)...)
+		s.lines = append(s.lines, citiesPanel(m, m.w, at.cities, focus && !m.onNeeds, at.tabs)...)
 	}
 	if at.needs > 0 {
-		s.lines = append(s.lines, m.needsPanel(m.w, at.needs, focus && m.onNeeds, at.tabs)...)
+		s.lines = append(s.lines, needsPanel(m, m.w, at.needs, focus && m.onNeeds, at.tabs)...)
 	}
 	if at.detail > 0 {
-		s.lines = append(s.lines, m.sisterStrip(m.w, at.detail)...)
+		s.lines = append(s.lines, sisterStrip(m, m.w, at.detail)...)
 	}
 	p := plan{tier: tierOf(m.w, m.h), statusRow: tierOf(m.w, m.h) != single}
-	s = m.foot(s, &p)
+	s = foot(m, s, &p)
 	s.lines = widget.FillRows(s.lines, m.w, m.h)
 	return s
 }
 
 // fleetProblem is why the list is old, "" if it is not.
-func (m *model) fleetProblem() string {
-	if m.fleet == nil || m.fleet.gone == "" {
+func fleetProblem(m *model) string {
+	if m.fleet == nil || m.fleet.Gone == "" {
 		return ""
 	}
-	return "the list of the cities cannot be read: " + widget.Plain(m.fleet.gone) +
+	return "the list of the cities cannot be read: " + widget.Plain(m.fleet.Gone) +
 		"; what is shown is old"
 }
 
 // fleetHeader counts cities as the header of a city counts agents: those that need a person first.
-func (m *model) fleetHeader(w int) string {
+func fleetHeader(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Add(themes.Title, " "+widget.Cut("all cities", w/3, m.look.Glyphs.More))
 	if m.mode == ReadOnly {
@@ -102,7 +105,7 @@ func (m *model) fleetHeader(w int) string {
 	if w < 50 {
 		end = ""
 	}
-	parts := m.fleetCounts()
+	parts := fleetCounts(m)
 	for len(parts) > 1 && l.Width+partsWidth(parts)+widget.Width(end)+4 > w {
 		parts = parts[:len(parts)-1]
 	}
@@ -116,34 +119,34 @@ func (m *model) fleetHeader(w int) string {
 }
 
 // fleetCounts are the cities by their health, the most urgent first, and before all what waits for a person.
-func (m *model) fleetCounts() []headPart {
+func fleetCounts(m *model) []headPart {
 	var parts []headPart
-	switch n := len(m.allNeeds()); {
+	switch n := len(allNeeds(m)); {
 	case n == 1:
 		parts = append(parts, headPart{"  1 agent needs you", themes.Bad, n})
 	case n > 1:
 		parts = append(parts, headPart{fmt.Sprintf("  %d agents need you", n), themes.Bad, n})
 	}
 	for i := range m.cities.Rows {
-		h := cityHealth(&m.look, &m.cities.Rows[i])
+		h := fleet.HealthOf(&m.look, &m.cities.Rows[i])
 		found := false
 		for k := range parts {
-			if strings.HasSuffix(parts[k].text, " "+h.word) {
+			if strings.HasSuffix(parts[k].text, " "+h.Word) {
 				parts[k].n++
-				parts[k].text, found = fmt.Sprintf("  %d %s", parts[k].n, h.word), true
+				parts[k].text, found = fmt.Sprintf("  %d %s", parts[k].n, h.Word), true
 			}
 		}
 		if !found {
-			parts = append(parts, headPart{"  1 " + h.word, h.token, 1})
+			parts = append(parts, headPart{"  1 " + h.Word, h.Token, 1})
 		}
 	}
 	return parts
 }
 
 // fleetTabs are the titles of the lists.
-func (m *model) fleetTabs(needs, shared bool) []widget.Tab {
+func fleetTabs(m *model, needs, shared bool) []widget.Tab {
 	all := []widget.Tab{{Name: "Cities", Extra: fmt.Sprint(len(m.cities.Rows)), Active: !needs},
-		{Name: "Agents that need you", Extra: fmt.Sprint(len(m.allNeeds())), Active: needs,
+		{Name: "Agents that need you", Extra: fmt.Sprint(len(allNeeds(m))), Active: needs,
 			Alert: true}}
 	if m.cityFilter.Active() {
 		all[0].Search, all[0].Extra = "/"+m.cityFilter.Text, m.cities.List.Found()
@@ -158,10 +161,10 @@ func (m *model) fleetTabs(needs, shared bool) []widget.Tab {
 }
 
 // needsPanel lists the agents of all cities that wait for a person.
-func (m *model) needsPanel(w, h int, focus, shared bool) []string {
-	all, room := m.allNeeds(), h-1
+func needsPanel(m *model, w, h int, focus, shared bool) []string {
+	all, room := allNeeds(m), h-1
 	m.needOffset = widget.ScrollTo(m.needAt, m.needOffset, room, len(all))
-	tabs := m.fleetTabs(true, shared)
+	tabs := fleetTabs(m, true, shared)
 	tabs[len(tabs)-1].Hidden = m.look.Hidden(m.needOffset, max(0, len(all)-m.needOffset-room))
 	if widget.TabsWidth(tabs) > w {
 		tabs = widget.WithoutHidden(tabs)
@@ -172,7 +175,7 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	}
 	state, town, who := panel.StateWidth+2, 4, 5
 	for _, n := range all {
-		town, who = max(town, widget.Width(n.city.shown)), max(who, widget.Width(n.need.shown))
+		town, who = max(town, widget.Width(n.city.Shown)), max(who, widget.Width(n.need.Shown))
 	}
 	town, who = min(town, max(8, w/6)), min(who, max(8, w/5))
 	worded := w >= 60
@@ -182,24 +185,24 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 	for i := m.needOffset; i < min(len(all), m.needOffset+room); i++ {
 		n := all[i]
 		l := m.look.RowStart(widget.RowState{Cursor: i == m.needAt && m.onNeeds, Focus: focus})
-		sign, word, token := panel.AgentCondition(&m.look, n.need.state, n.need.stuck)
+		sign, word, token := panel.AgentCondition(&m.look, n.need.State, n.need.Stuck)
 		if worded {
 			sign += " " + word
 		}
 		l.Add(token, widget.Fit(sign, state, m.look.Glyphs.More))
 		l.Space(2)
-		l.Add(themes.Dim, widget.FitName(n.city.shown, town, m.look.Glyphs.More))
+		l.Add(themes.Dim, widget.FitName(n.city.Shown, town, m.look.Glyphs.More))
 		l.Space(2)
-		l.Add(themes.Text, widget.FitName(n.need.shown, who, m.look.Glyphs.More))
+		l.Add(themes.Text, widget.FitName(n.need.Shown, who, m.look.Glyphs.More))
 		l.Space(2)
-		why := n.need.why
-		if !n.need.until.IsZero() && n.need.until.After(m.now) {
+		why := n.need.Why
+		if !n.need.Until.IsZero() && n.need.Until.After(m.now) {
 			why += " " + m.look.Glyphs.Dot + " again in " +
-				widget.Remaining(n.need.until.Sub(m.now))
+				widget.Remaining(n.need.Until.Sub(m.now))
 		}
-		if old := widget.Width(widget.Age(m.now.Sub(n.need.since))) + 2; w-l.Width-old > 10 {
+		if old := widget.Width(widget.Age(m.now.Sub(n.need.Since))) + 2; w-l.Width-old > 10 {
 			l.Add(themes.Text, widget.Fit(why, w-l.Width-6, m.look.Glyphs.More))
-			l.Add(themes.Dim, "  "+widget.FitRight(widget.Age(m.now.Sub(n.need.since)), 4, ""))
+			l.Add(themes.Dim, "  "+widget.FitRight(widget.Age(m.now.Sub(n.need.Since)), 4, ""))
 		}
 		lines = append(lines, widget.Crop(l.Fill(w), w))
 	}
@@ -207,14 +210,14 @@ func (m *model) needsPanel(w, h int, focus, shared bool) []string {
 }
 
 // sisterStrip is what there is to know of the city under the cursor, as far as it has room.
-func (m *model) sisterStrip(w, h int) []string {
-	c := m.sister()
+func sisterStrip(m *model, w, h int) []string {
+	c := chosenCity(m)
 	if c == nil {
 		return widget.FillRows([]string{m.look.Title(w, false, []widget.Tab{{}}, "")}, w, h)
 	}
-	lines := []string{m.look.Title(w, false, []widget.Tab{{Name: c.shown, Active: true}},
-		widget.Plain(c.info.Path))}
-	all := widget.WrapAll(m.sisterLines(c.info.Name), w-4)
+	lines := []string{m.look.Title(w, false, []widget.Tab{{Name: c.Shown, Active: true}},
+		widget.Plain(c.Info.Path))}
+	all := widget.WrapAll(sisterLines(m, c.Info.Name), w-4)
 	if len(all) > h-1 {
 		all = append(all[:h-2], m.look.Paint(themes.Dim, m.keys.KeyOf("fleet.details")+
 			" shows all of it"))
@@ -228,7 +231,7 @@ func (m *model) sisterStrip(w, h int) []string {
 }
 
 // fleetFooter are the keys that work in the room of all cities.
-func (m *model) fleetFooter(w int) string {
+func fleetFooter(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Space(1)
 	last, room := []*action{m.keys.ByID("fleet.verbs"), m.keys.ByID("fleet.quit")}, w
@@ -242,35 +245,35 @@ func (m *model) fleetFooter(w int) string {
 			slices.Contains(last, a) || l.Width+footWidth(m, a) > room {
 			continue
 		}
-		m.footKey(&l, a)
+		footKey(m, &l, a)
 	}
 	for _, a := range last {
 		if len(a.Key.Keys()) > 0 {
-			m.footKey(&l, a)
+			footKey(m, &l, a)
 		}
 	}
 	return widget.Crop(l.Fill(w), w)
 }
 
 // fleetSummary is all cities in one line.
-func (m *model) fleetSummary(w int) string {
+func fleetSummary(m *model, w int) string {
 	text := widget.Count(len(m.cities.Rows), "city")
 	text = strings.Replace(text, "citys", "cities", 1)
-	for _, p := range m.fleetCounts() {
+	for _, p := range fleetCounts(m) {
 		text += " " + m.look.Glyphs.Dot + p.text[1:]
 	}
 	return widget.Cut(text, w, m.look.Glyphs.More)
 }
 
 // clickFleet puts the cursor on the row that is clicked; twice at the same place it goes there.
-func (m *model) clickFleet(c tea.MouseClickMsg, double bool) []effect {
-	at := m.fleetPlan()
+func clickFleet(m *model, c tea.MouseClickMsg, double bool) []effect {
+	at := planFleet(m)
 	row := c.Y - at.head - 1
 	switch {
-	case c.Button != tea.MouseLeft || m.covered():
+	case c.Button != tea.MouseLeft || covered(m):
 		return nil
 	case row >= 0 && row < at.cities-1:
-		if m.fleetHeaded(m.w, at.cities) {
+		if fleetHeaded(m, m.w, at.cities) {
 			row--
 		}
 		if row < 0 || row+m.cities.List.Offset >= len(m.cities.List.Shown) {
@@ -281,15 +284,45 @@ func (m *model) clickFleet(c tea.MouseClickMsg, double bool) []effect {
 		m.cities.Move(row - m.cities.List.Cursor)
 	default:
 		row -= at.cities
-		if row < 0 || row >= at.needs-1 || row+m.needOffset >= len(m.allNeeds()) {
+		if row < 0 || row >= at.needs-1 || row+m.needOffset >= len(allNeeds(m)) {
 			return nil
 		}
 		row += m.needOffset
 		m.onNeeds = true
-		m.moveNeeds(row - m.needAt)
+		moveNeeds(m, row-m.needAt)
 	}
 	if double {
 		return m.perform(m.keys.ByID("fleet.open"))
 	}
 	return nil
+}
+
+// ranked orders cities: what needs a person first, then by name.
+func ranked(m *model, a, b *fleet.City) int {
+	return cmp.Or(fleet.HealthOf(&m.look, a).Rank-fleet.HealthOf(&m.look, b).Rank,
+		city.CompareNames(a.Info.Name, b.Info.Name))
+}
+
+// fleetNeed is an agent that waits for a person, with its city.
+type fleetNeed struct {
+	city *fleet.City
+	need *fleet.Need
+}
+
+// allNeeds are the agents of all cities that wait for a person, in the order of the cities.
+func allNeeds(m *model) []fleetNeed {
+	var all []fleetNeed
+	for i := range m.cities.Rows {
+		c := &m.cities.Rows[i]
+		if !c.Info.Running {
+			continue
+		}
+		for k := range c.Brief.Needs {
+			all = append(all, fleetNeed{c, &c.Brief.Needs[k]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b fleetNeed) int {
+		return a.need.State.Urgency() - b.need.State.Urgency()
+	})
+	return all
 }

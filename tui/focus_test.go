@@ -73,7 +73,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.pick("worker")
 	var running []string
-	for _, r := range s.m.membersAt() {
+	for _, r := range membersAt(s.m) {
 		running = append(running, r.Name)
 	}
 	if len(running) < 2 {

@@ -11,15 +11,15 @@ import (
 )
 
 // foot adds the status line, or what is being typed, and the keys that work here, now.
-func (m *model) foot(s screenful, p *plan) screenful {
-	status := m.statusRows(m.w)
+func foot(m *model, s screenful, p *plan) screenful {
+	status := statusRows(m, m.w)
 	if d := m.dialogs.foot(); d != nil {
 		if f := d.Draw(m.canvas()); len(f.Lines) == 1 {
 			status = f.Lines
 			s.x, s.y = f.X, len(s.lines)
 		}
 	}
-	footer := m.footer(m.w)
+	footer := footer(m, m.w)
 	if p.statusRow {
 		s.lines = append(append(s.lines, status...), footer)
 		return s
@@ -46,34 +46,34 @@ func stays(a *action, w int) bool {
 }
 
 // footer lists the keys that work where the focus is, as many as fit. How to find things, get help and leave stays.
-func (m *model) footer(w int) string {
+func footer(m *model, w int) string {
 	if m.lobby {
-		return m.fleetFooter(w)
+		return fleetFooter(m, w)
 	}
 	l := widget.Line{Styles: &m.look}
 	l.Space(1)
 	last := []string{"mail.show", "view.filter", "view.attention", "view.palette", "view.help",
 		"quit"}
-	lost := m.lost()
+	lost := lost(m)
 	var keys, tail []*action
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
 		switch {
-		case a.Short == "" || len(a.Key.Keys()) == 0 || !m.heard(a) || m.elsewhere(a) ||
-			a.Refused(m) != "" || lost && m.changes(a):
-		case a.ID == "mail.show" && m.unread() == 0:
+		case a.Short == "" || len(a.Key.Keys()) == 0 || !heard(m, a) || elsewhere(m, a) ||
+			a.Refused(m) != "" || lost && changes(m, a):
+		case a.ID == "mail.show" && unread(m) == 0:
 		case slices.Contains(last, a.ID):
 			tail = append(tail, a)
 		default:
 			keys = append(keys, a)
 		}
 	}
-	if m.typing() || m.dialogs.covers() || m.listed() {
+	if m.typing() || m.dialogs.covers() || listOpen(m) {
 		return l.Fill(w)
 	}
 	if m.zone() != keymap.InLists { // what only this panel can do comes first
 		slices.SortStableFunc(keys, func(a, b *action) int {
-			return m.rankHere(a) - m.rankHere(b)
+			return rankHere(m, a) - rankHere(m, b)
 		})
 	}
 	room := w
@@ -86,11 +86,11 @@ func (m *model) footer(w int) string {
 	for _, a := range keys {
 		whose := ""
 		if !named {
-			whose = m.footWhose(a)
+			whose = footWhose(m, a)
 		}
 		if l.Width+widget.Width(whose)+footWidth(m, a) <= room {
 			l.Add(themes.Text, whose)
-			m.footKey(&l, a)
+			footKey(m, &l, a)
 			named = named || whose != ""
 		}
 	}
@@ -100,7 +100,7 @@ func (m *model) footer(w int) string {
 			if !stays(a, w) {
 				room -= footWidth(m, a)
 			}
-			m.footKey(&l, a)
+			footKey(m, &l, a)
 		}
 	}
 	return widget.Crop(l.Fill(w), w)
@@ -108,20 +108,20 @@ func (m *model) footer(w int) string {
 
 // footWhose names, in Events and Watchdogs, whom an agent's verb is about: one would think of the agent that is
 // selected.
-func (m *model) footWhose(a *action) string {
+func footWhose(m *model, a *action) string {
 	if m.focused().About().Proxy == "" || !strings.HasPrefix(a.ID, "agent.") ||
 		a.ID == "agent.details" ||
-		a.ID == releaseID && (m.undoable() || m.answerable() != nil) {
+		a.ID == releaseID && (undoable(m) || answerable(m) != nil) {
 		return ""
 	}
-	if r := m.single(); r != nil {
+	if r := singleAgent(m); r != nil {
 		return widget.Cut(r.Shown, 24, m.look.Glyphs.More) + ": "
 	}
 	return ""
 }
 
 // changes reports whether an action would change something in the city: whoever only looks must not do it.
-func (m *model) changes(a *action) bool {
+func changes(m *model, a *action) bool {
 	looking := *m
 	looking.mode = ReadOnly
 	return a.Refused(&looking) == needWritable(&looking)
@@ -137,7 +137,7 @@ func alsoOfPools(id string) bool {
 
 // elsewhere reports whether an action is about something that the focused panel does not show: among pools and
 // automations, the agent.
-func (m *model) elsewhere(a *action) bool {
+func elsewhere(m *model, a *action) bool {
 	p := m.focused().About()
 	agents := p.Kind == panel.KindAgent || p.Proxy != "" || m.focus == panel.IDPeek
 	return !agents && strings.HasPrefix(a.ID, "agent.") &&
@@ -145,11 +145,11 @@ func (m *model) elsewhere(a *action) bool {
 }
 
 // rankHere orders the footer of a panel: what only it can do, then what it can do with others, then the rest.
-func (m *model) rankHere(a *action) int {
+func rankHere(m *model, a *action) int {
 	switch {
-	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && m.answerable() != nil:
+	case len(a.In) == 1 && a.In[0] == m.zone() || a.ID == releaseID && answerable(m) != nil:
 		return 0
-	case actsOn(m, panel.KindPool) && !m.elsewhere(a) && strings.HasPrefix(a.ID, "agent."):
+	case actsOn(m, panel.KindPool) && !elsewhere(m, a) && strings.HasPrefix(a.ID, "agent."):
 		return 1
 	case slices.Contains(a.In, keymap.Everywhere):
 		return 3
@@ -158,28 +158,28 @@ func (m *model) rankHere(a *action) int {
 }
 
 // heard reports whether an action's key works where the focus is.
-func (m *model) heard(a *action) bool {
+func heard(m *model, a *action) bool {
 	return slices.Contains(a.In, keymap.Everywhere) || slices.Contains(a.In, m.zone())
 }
 
 // footText is an action's name as it would work now.
 func footText(m *model, a *action) string {
 	switch {
-	case a.ID == releaseID && m.answerable() != nil:
+	case a.ID == releaseID && answerable(m) != nil:
 		return "answer"
-	case a.ID == releaseID && m.undoable():
+	case a.ID == releaseID && undoable(m):
 		return "undo"
-	case a.ID == suspendID && m.suspended():
+	case a.ID == suspendID && suspended(m):
 		return "resume"
 	case a.ID == drainID:
-		if drain, undrain := m.drainTargets(); len(drain) == 0 && len(undrain) > 0 {
+		if drain, undrain := drainTargets(m); len(drain) == 0 && len(undrain) > 0 {
 			return "undrain"
 		}
 	case a.ID == "agent.attach.zoomed" && !m.zoomed:
 		return "zoom"
 	case a.ID == "agent.zoom" && m.focus == panel.IDQuarantine:
 		return "crashes"
-	case a.ID == "fleet.suspend" && m.sister() != nil && m.sister().brief.suspended:
+	case a.ID == "fleet.suspend" && chosenCity(m) != nil && chosenCity(m).Brief.Suspended:
 		return "resume"
 	case a.ID == "view.attention" && m.attention:
 		return "all"
@@ -188,8 +188,8 @@ func footText(m *model, a *action) string {
 }
 
 // suspended reports whether all that s is about is suspended.
-func (m *model) suspended() bool {
-	all := m.flagTargets()
+func suspended(m *model) bool {
+	all := flagTargets(m)
 	on, _ := byFlag(all)
 	return len(all) > 0 && len(on) == 0
 }
@@ -198,7 +198,7 @@ func footWidth(m *model, a *action) int {
 	return widget.Width(a.Key.Keys()[0]) + 1 + widget.Width(footText(m, a)) + 2
 }
 
-func (m *model) footKey(l *widget.Line, a *action) {
+func footKey(m *model, l *widget.Line, a *action) {
 	l.Add(themes.Key, a.Key.Keys()[0])
 	l.Add(themes.Dim, " "+footText(m, a)+"  ")
 }

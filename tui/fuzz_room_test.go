@@ -218,7 +218,7 @@ func (x *explorer) step(what byte) {
 		x.hear(news{events: []events.Event{{Seq: x.Uint64(), TS: x.when(), Type: x.text(), Actor: x.text(), Subject: x.text(), Message: x.text(), Payload: []byte(x.text())}}})
 	case what == 30:
 		did = "edited"
-		x.m.editedConfig(edited{draft: &draft{}, line: x.number(), problems: []string{x.text()}[:x.IntN(2)], plan: Plan{Changes: []Change{{Agent: x.text(), Pool: x.text(), What: x.text(), Why: x.text()}, {Agent: x.text(), What: changeOrder[x.IntN(len(changeOrder))]}}, Notes: []string{x.text()}}})
+		editedConfig(x.m, edited{draft: &draft{}, line: x.number(), problems: []string{x.text()}[:x.IntN(2)], plan: Plan{Changes: []Change{{Agent: x.text(), Pool: x.text(), What: x.text(), Why: x.text()}, {Agent: x.text(), What: changeOrder[x.IntN(len(changeOrder))]}}, Notes: []string{x.text()}}})
 	default:
 		did = "gone"
 		why := []string{"", x.text()}[x.IntN(2)]
@@ -236,7 +236,7 @@ func (x *explorer) step(what byte) {
 func (x *explorer) focused() {
 	x.t.Helper()
 	m := x.m
-	if m.covered() || m.dialogs.prompt() != nil || tierOf(m.w, m.h) == tiny {
+	if covered(m) || m.dialogs.prompt() != nil || tierOf(m.w, m.h) == tiny {
 		return
 	}
 	mark := m.look.Glyphs.Heavy + m.look.Glyphs.Cursor

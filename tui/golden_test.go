@@ -207,14 +207,14 @@ func scenes() map[string]func(s *stage) {
 		"sling":        func(s *stage) { withAll(s); s.choose("builder"); s.press("B"); s.find(openWork(), "") },
 		"sling-whom":   func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("s") },
 		"edited": func(s *stage) {
-			s.m.editedConfig(edited{draft: &draft{}, plan: editPlan()})
+			editedConfig(s.m, edited{draft: &draft{}, plan: editPlan()})
 		},
 		"edited-all": func(s *stage) {
-			s.m.editedConfig(edited{draft: &draft{}, plan: editPlan()})
+			editedConfig(s.m, edited{draft: &draft{}, plan: editPlan()})
 			s.press("d")
 		},
 		"mistaken": func(s *stage) {
-			s.m.editedConfig(edited{draft: &draft{}, line: 12, problems: []string{`city.toml:12:3: agents.comand: unknown key; did you mean "command"?`}})
+			editedConfig(s.m, edited{draft: &draft{}, line: 12, problems: []string{`city.toml:12:3: agents.comand: unknown key; did you mean "command"?`}})
 		},
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })

@@ -18,8 +18,8 @@ func panelActions(all []panel.Panel) []action {
 					Short: a.Action.Short,
 					Risk:  a.Action.Risk,
 					In:    []keymap.Zone{p.About().Zone},
-					Why:   func(m *model) string { return m.refusedIn(p, a) },
-					Run:   func(m *model) []effect { return m.grant(a.Action.Run(m.env())) },
+					Why:   func(m *model) string { return refusedIn(m, p, a) },
+					Run:   func(m *model) []effect { return grant(m, a.Action.Run(m.env())) },
 				},
 			)
 		}
@@ -28,34 +28,34 @@ func panelActions(all []panel.Panel) []action {
 }
 
 // refusedIn is why an action of a panel cannot be done now, "" if it can.
-func (m *model) refusedIn(p panel.Panel, a panel.Action) string {
+func refusedIn(m *model, p panel.Panel, a panel.Action) string {
 	switch {
 	case a.Writes && m.mode == ReadOnly:
 		return needWritable(m)
 	case m.focus != p.About().ID || p.Subject().Name == "":
-		return m.noneIn(p)
+		return noneIn(m, p)
 	}
 	return a.Action.Refused(m.env())
 }
 
 // grant does what a panel asks for.
-func (m *model) grant(all []panel.Request) (todo []effect) {
+func grant(m *model, all []panel.Request) (todo []effect) {
 	for _, r := range all {
-		todo = append(todo, m.grantOne(r)...)
+		todo = append(todo, grantOne(m, r)...)
 	}
 	return todo
 }
 
-func (m *model) grantOne(r panel.Request) []effect {
+func grantOne(m *model, r panel.Request) []effect {
 	switch {
 	case r.Lines != nil:
 		m.read(&reader{Title: r.Title, Lines: func(w int) []string { return r.Lines(m.env(), w) }})
 	case len(r.Commands) > 0:
-		do := func(m *model) []effect { return m.carry(r.Doing, r.What, r.Commands) }
-		return m.perhaps(question{title: r.Ask, verb: r.Verb, do: do})
+		do := func(m *model) []effect { return carry(m, r.Doing, r.What, r.Commands) }
+		return perhaps(m, question{title: r.Ask, verb: r.Verb, do: do})
 	case r.Visit != "":
-		m.focusOn(panel.IDAgents)
-		return m.chooseNamed(r.Visit)
+		focusOn(m, panel.IDAgents)
+		return chooseNamed(m, r.Visit)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/fleet"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -21,15 +22,15 @@ type headPart struct {
 }
 
 // header says where one is, how the city is, and whether its loop turns.
-func (m *model) header(w int) string {
+func header(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	dot := " " + m.look.Glyphs.Dot + " "
-	m.signboard(&l, widget.Cut(m.cityName(), w/3, m.look.Glyphs.More))
+	signboard(m, &l, widget.Cut(cityName(m), w/3, m.look.Glyphs.More))
 	if m.snap != nil && m.snap.Suspended {
 		l.Add(themes.Warn, dot+"suspended")
 	}
-	m.addCityMark(&l, w)
-	end := m.clockText()
+	addCityMark(m, &l, w)
+	end := clockText(m)
 	if w < 50 {
 		end = ""
 	}
@@ -37,15 +38,15 @@ func (m *model) header(w int) string {
 	if m.mode == ReadOnly {
 		mode = themes.Warn
 	}
-	badge := m.mailBadge(w)
+	badge := mailBadge(m, w)
 	if badge != "" {
 		l.Add(themes.Accent, dot+badge)
 	}
-	if calls := m.callBadge(w); calls != "" {
+	if calls := callBadge(m, w); calls != "" {
 		l.Add(themes.Bad, dot+calls)
 	}
 	room := w - l.Width - widget.Width(end) - 4
-	if host := m.where(); host != "" && w >= 100 {
+	if host := where(m); host != "" && w >= 100 {
 		l.Add(themes.Dim, dot+host)
 	}
 	// who runs is worth more
@@ -57,12 +58,12 @@ func (m *model) header(w int) string {
 	if end == "" {
 		gap = 1
 	}
-	counts := m.countParts(w - l.Width - widget.Width(end) - gap)
+	counts := countParts(m, w-l.Width-widget.Width(end)-gap)
 	// how many are ill and run is worth more than that the loop turns
-	if m.snap != nil && w >= 50 && !m.stalled() {
+	if m.snap != nil && w >= 50 && !stalled(m) {
 		short := m.now.Format("15:04")
-		if more := m.countParts(w - l.Width - widget.Width(short) - 3); len(
-			counts) <= m.headcounts() && len(more) > len(counts) {
+		if more := countParts(m, w-l.Width-widget.Width(short)-3); len(
+			counts) <= headcounts(m) && len(more) > len(counts) {
 			end, counts = short, more
 		}
 	}
@@ -72,7 +73,7 @@ func (m *model) header(w int) string {
 	}
 	l.Space(w - l.Width - widget.Width(end) - 1)
 	loop := themes.Dim
-	if m.stalled() {
+	if stalled(m) {
 		loop = themes.Bad
 	}
 	l.Add(loop, end)
@@ -80,8 +81,8 @@ func (m *model) header(w int) string {
 }
 
 // mailBadge says how much mail for people is not read, "" = none.
-func (m *model) mailBadge(w int) string {
-	n := m.unread()
+func mailBadge(m *model, w int) string {
+	n := unread(m)
 	switch {
 	case n == 0:
 		return ""
@@ -91,7 +92,7 @@ func (m *model) mailBadge(w int) string {
 	return fmt.Sprintf("%s %d unread", m.look.Glyphs.Mail, n)
 }
 
-func (m *model) where() string {
+func where(m *model) string {
 	if m.snap == nil {
 		return ""
 	}
@@ -107,7 +108,7 @@ func partsWidth(parts []headPart) int {
 }
 
 // byState counts the agents: those that need a person, and then who runs and all others.
-func (m *model) byState() (urgent, rest []headPart) {
+func byState(m *model) (urgent, rest []headPart) {
 	n := m.snap.Count()
 	known := 0
 	part := func(s city.State) []headPart {
@@ -133,18 +134,18 @@ func (m *model) byState() (urgent, rest []headPart) {
 }
 
 // headcounts is how many counts the header should have room for: who needs a person, and who runs.
-func (m *model) headcounts() int {
-	urgent, rest := m.byState()
+func headcounts(m *model) int {
+	urgent, rest := byState(m)
 	return len(urgent) + min(1, len(rest))
 }
 
 // countParts are the agents by state in at most w columns: those that need a person, then who runs. What does not
 // fit is counted together; who needs a person is counted however narrow it gets.
-func (m *model) countParts(w int) []headPart {
+func countParts(m *model, w int) []headPart {
 	if m.snap == nil {
 		return nil
 	}
-	urgent, parts := m.byState()
+	urgent, parts := byState(m)
 	parts = slices.Concat(urgent, parts)
 	others, ill := 0, 0
 	for _, p := range urgent {
@@ -173,7 +174,7 @@ func (m *model) countParts(w int) []headPart {
 }
 
 // clockText is how fresh the loop is, and the time.
-func (m *model) clockText() string {
+func clockText(m *model) string {
 	at := m.now.Format("15:04:05")
 	if m.calm {
 		at = m.now.Format("15:04")
@@ -193,28 +194,28 @@ func (m *model) clockText() string {
 }
 
 // stalled reports whether the loop has missed its patrol for long.
-func (m *model) stalled() bool {
-	if m.snap == nil || m.snap.Patrol.Last.IsZero() || m.stopped() {
+func stalled(m *model) bool {
+	if m.snap == nil || m.snap.Patrol.Last.IsZero() || stopped(m) {
 		return false
 	}
 	return m.snap.Patrol.Age(m.now) > 3*m.snap.Patrol.Interval+5*time.Second
 }
 
 // stopped reports whether the city has ended in good order, as far as is known.
-func (m *model) stopped() bool { return m.gone != "" && m.snap != nil && m.snap.ShutDown }
+func stopped(m *model) bool { return m.gone != "" && m.snap != nil && m.snap.ShutDown }
 
 // lost reports whether a city that lives elsewhere has ended or cannot be heard: nothing can be done to it from here.
-func (m *model) lost() bool { return m.gone != "" && m.mode != Hosting }
+func lost(m *model) bool { return m.gone != "" && m.mode != Hosting }
 
 // problems are the things about the whole city that somebody should know, the worst first. One may have several lines.
-func (m *model) problems() []string {
+func problems(m *model) []string {
 	var p []string
 	switch {
-	case m.stopped():
-		p = append(p, "the city was stopped "+widget.Age(m.now.Sub(m.lone))+" ago"+m.startAgain()+
+	case stopped(m):
+		p = append(p, "the city was stopped "+widget.Age(m.now.Sub(m.lone))+" ago"+startAgain(m)+
 			"; what is shown is the last that was heard of it")
-	case m.lost():
-		p = append(p, "gone for "+widget.Age(m.now.Sub(m.lone))+": "+m.gone+m.startAgain()+
+	case lost(m):
+		p = append(p, "gone for "+widget.Age(m.now.Sub(m.lone))+": "+m.gone+startAgain(m)+
 			"; what is shown is old")
 	case m.gone != "":
 		p = append(p, "the city cannot be heard: "+m.gone+"; what is shown is old")
@@ -223,10 +224,10 @@ func (m *model) problems() []string {
 		return p
 	}
 	s := m.snap
-	if s.ShutDown && !m.stopped() {
+	if s.ShutDown && !stopped(m) {
 		p = append(p, "the city is shutting down")
 	}
-	if m.stalled() {
+	if stalled(m) {
 		p = append(p, "the loop has not turned for "+widget.Age(s.Patrol.Age(m.now)))
 	}
 	if s.Config.Rejected != "" {
@@ -238,7 +239,7 @@ func (m *model) problems() []string {
 		if m.mode != ReadOnly {
 			how = "; " + m.keys.KeyOf("config.confirm") + " shows the plan"
 		}
-		p = append(p, "configuration held: "+removes(h)+how)
+		p = append(p, "configuration held: "+fleet.Removes(h)+how)
 	}
 	p = append(p, m.Watchdogs.Problems(m.env())...)
 	if ills := m.Automations.Problem(m.keys.KeyOf("focus.automations")); ills != "" {
@@ -253,13 +254,13 @@ func (m *model) problems() []string {
 	for _, d := range s.Config.Warnings {
 		p = append(p, widget.PlainText(d))
 	}
-	return append(p, m.mistakes()...)
+	return append(p, mistakesOf(m)...)
 }
 
 // startAgain says what brings a city back that is heard no more.
-func (m *model) startAgain() string {
+func startAgain(m *model) string {
 	switch {
-	case !m.lost() || m.gone == notYet:
+	case !lost(m) || m.gone == notYet:
 		return ""
 	case m.under != "":
 		return "; `gcity start` there has it run again"
@@ -268,8 +269,8 @@ func (m *model) startAgain() string {
 }
 
 // problemLines shows up to n problems; the last line says how many more there are.
-func (m *model) problemLines(w, n int) []string {
-	all := m.problems()
+func problemLines(m *model, w, n int) []string {
+	all := problems(m)
 	var lines []string
 	for i := range n {
 		l := widget.Line{Styles: &m.look}
@@ -292,17 +293,17 @@ func (m *model) problemLines(w, n int) []string {
 
 // summary is the city in one line of w columns: its name, what is wrong, and as many of the counts as there is room
 // for.
-func (m *model) summary(w int) string {
+func summary(m *model, w int) string {
 	dot := " " + m.look.Glyphs.Dot + " "
-	lead := widget.Cut(m.cityName(), max(12, w/2), m.look.Glyphs.More)
-	if n := len(m.problems()); n > 0 {
+	lead := widget.Cut(cityName(m), max(12, w/2), m.look.Glyphs.More)
+	if n := len(problems(m)); n > 0 {
 		lead += dot + widget.Count(n, "problem")
 	}
-	if n := m.unread(); n > 0 {
+	if n := unread(m); n > 0 {
 		lead += fmt.Sprintf("%s%d unread", dot, n)
 	}
 	for room := w - widget.Width(lead); ; {
-		parts, text := m.countParts(room), lead
+		parts, text := countParts(m, room), lead
 		for _, p := range parts {
 			text += dot + strings.TrimSpace(p.text)
 		}

@@ -55,30 +55,30 @@ func (k *inbox) title() string {
 }
 
 // unread is how much unread mail waits for people.
-func (m *model) unread() int {
+func unread(m *model) int {
 	if m.snap == nil {
 		return 0
 	}
 	return max(0, m.snap.Mail.Unread)
 }
 
-func (m *model) showInbox() []effect {
+func showInbox(m *model) []effect {
 	m.inbox = &inbox{}
-	m.askMail()
+	askMail(m)
 	return nil
 }
 
 // askMail asks for all that is not archived.
-func (m *model) askMail() {
+func askMail(m *model) {
 	k := m.inbox
-	k.stale, k.counts = false, m.mailCounts()
+	k.stale, k.counts = false, mailCounts(m)
 	q := mail.Query("")
 	q.Limit = mailLimit
-	k.asked = m.seek(q)
+	k.asked = seekBeads(m, q)
 }
 
 // mailCounts change when there is other mail than before: that of people, and what agents have not read.
-func (m *model) mailCounts() [2]int {
+func mailCounts(m *model) [2]int {
 	if m.snap == nil {
 		return [2]int{}
 	}
@@ -90,14 +90,14 @@ func (m *model) mailCounts() [2]int {
 }
 
 // mailChanged asks anew when the list that is open is no longer what the city has.
-func (m *model) mailChanged() {
-	if k := m.inbox; k != nil && k.asked == 0 && (k.stale || k.counts != m.mailCounts()) {
-		m.askMail()
+func mailChanged(m *model) {
+	if k := m.inbox; k != nil && k.asked == 0 && (k.stale || k.counts != mailCounts(m)) {
+		askMail(m)
 	}
 }
 
 // takeMail takes an answer in; the cursor stays on its message.
-func (m *model) takeMail(f found) {
+func takeMail(m *model, f found) {
 	k := m.inbox
 	k.asked, k.known, k.problem = 0, true, widget.Plain(f.problem)
 	if f.problem != "" {
@@ -110,11 +110,11 @@ func (m *model) takeMail(f found) {
 		}
 	}
 	slices.SortStableFunc(k.all, func(a, b mail.Message) int { return b.Sent.Compare(a.Sent) })
-	m.listMail()
+	listMail(m)
 }
 
 // listMail fills the list with what it is about.
-func (m *model) listMail() {
+func listMail(m *model) {
 	k := m.inbox
 	k.rows = k.rows[:0]
 	for _, l := range k.all {
@@ -176,7 +176,7 @@ func (k *inbox) mark(id string, read bool) {
 }
 
 // drop takes a message off the list before the city says so.
-func (m *model) drop(id string) {
+func drop(m *model, id string) {
 	k := m.inbox
 	if k == nil {
 		return
@@ -185,21 +185,21 @@ func (m *model) drop(id string) {
 	if k.chosen == id {
 		k.chosen = ""
 	}
-	m.listMail()
+	listMail(m)
 }
 
 // inboxSheet draws the list.
-func (m *model) inboxSheet(w int) []string {
+func inboxSheet(m *model, w int) []string {
 	k := m.inbox
-	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: m.noMail(),
+	return listSheet(m, w, listing{problem: k.problem, known: k.known, none: noMail(m),
 		rows: len(k.rows), at: k.at, offset: &k.offset,
 		row: func(i, w int) string {
-			return m.mailLine(&k.rows[i], i == k.at, w)
-		}, keys: m.inboxKeys()})
+			return mailLine(m, &k.rows[i], i == k.at, w)
+		}, keys: inboxKeys(m)})
 }
 
 // noMail says why the list is empty and what would fill it.
-func (m *model) noMail() string {
+func noMail(m *model) string {
 	text := "No mail for people. Agents write it with `gc mail send " + mail.Person + "`"
 	if m.inbox.others {
 		text = "No mail. Agents write it with `gc mail send`"
@@ -214,7 +214,7 @@ func (m *model) noMail() string {
 }
 
 // inboxKeys say what the keys do here, now.
-func (m *model) inboxKeys() []string {
+func inboxKeys(m *model) []string {
 	k, others := m.inbox, "everybody's"
 	if k.others {
 		others = "people's only"
@@ -232,7 +232,7 @@ func (m *model) inboxKeys() []string {
 		"mail.yank", "copy", "mail.close", "closes")
 }
 
-func (m *model) mailLine(l *mail.Message, here bool, w int) string {
+func mailLine(m *model, l *mail.Message, here bool, w int) string {
 	more := m.look.Glyphs.More
 	row := widget.Line{Styles: &m.look, Selected: here}
 	mark := "  "
@@ -259,7 +259,7 @@ func (m *model) mailLine(l *mail.Message, here bool, w int) string {
 }
 
 // mailDetails are a message, as it is read.
-func (m *model) mailDetails(l *mail.Message) []string {
+func mailDetails(m *model, l *mail.Message) []string {
 	lines := []string{
 		m.look.Field("from", widget.Plain(l.From)),
 		m.look.Field("to", widget.Plain(l.To)),
@@ -286,7 +286,7 @@ func mailCopies(l *mail.Message) []panel.Copied {
 }
 
 // mailField says how much mail an agent has not read, nil = none.
-func (m *model) mailField(a *city.Agent) []string {
+func mailField(m *model, a *city.Agent) []string {
 	if a.Mail <= 0 {
 		return nil
 	}

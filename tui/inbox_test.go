@@ -172,12 +172,12 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s.typeIn("blue is out")
 	s.press("enter")
 	d, _ := effectOf[dispatch](s)
-	s.m.ended(result{id: d.id, title: "sending", total: 1, failures: []string{"no answer"}, refused: []int{0}})
+	ended(s.m, result{id: d.id, title: "sending", total: 1, failures: []string{"no answer"}, refused: []int{0}})
 	s.press("enter", "r")
 	s.shows("blue is out")
 	s.press("enter")
 	d, _ = effectOf[dispatch](s)
-	s.m.ended(result{id: d.id, title: "sending", total: 1, receipts: []string{"sent"}})
+	ended(s.m, result{id: d.id, title: "sending", total: 1, receipts: []string{"sent"}})
 	if len(s.m.drafts) != 0 || len(s.m.posted) != 0 {
 		t.Errorf("left: %+v, %+v", s.m.drafts, s.m.posted)
 	}

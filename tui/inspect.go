@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -39,42 +36,22 @@ type dossier struct {
 // inspectDeadline bounds one look at an agent.
 const inspectDeadline = 10 * time.Second
 
-// inspect asks the city and puts the answer into the mailbox.
-func (r *runner) inspect(q inspect) {
-	r.spawn("inspection", func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
-		defer cancel()
-		about, err := r.city.Inspect(ctx, q.agent)
-		in := inspected{id: q.id, about: about}
-		switch {
-		case errors.Is(err, context.DeadlineExceeded):
-			in.problem = fmt.Sprintf("the city did not say within %s", inspectDeadline)
-		case err != nil:
-			in.problem = err.Error()
-		}
-		if err != nil {
-			r.log.Warn("looking at an agent", "agent", q.agent, "error", err)
-		}
-		r.box.put(func(n *news) { n.inspected = append(n.inspected, in) })
-	})
-}
-
 // inspectActions are about what is known of an agent.
 func inspectActions() []action {
 	r := []keymap.Zone{keymap.InReader}
 	return []action{
 		{ID: "agent.crashes", Key: keymap.Bind("show how the agent crashed, with its last words"),
 			In:  []keymap.Zone{keymap.Everywhere},
-			Why: needAgent, Run: (*model).showCrashes},
+			Why: needAgent, Run: showCrashes},
 		{ID: "agent.told",
 			Key: keymap.Bind("show the agent's prompt: what it is told at its start"),
-			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: (*model).showTold},
+			In:  []keymap.Zone{keymap.Everywhere}, Why: needAgent, Run: showTold},
 		{ID: "reader.told", Key: keymap.Bind("from an agent's details: all of its prompt", "p"),
-			In: r, Why: needDossier, Run: (*model).showTold},
+			In: r, Why: needDossier, Run: showTold},
 		{ID: "reader.crashes", Key: keymap.Bind("from an agent's details: how it crashed", "l"),
-			In: r, Why: needDossier, Run: (*model).showCrashes},
+			In: r, Why: needDossier, Run: showCrashes},
 		{ID: "reader.release", Key: keymap.Bind("from an agent's details or crashes: release it",
-			"u"), In: r, Why: needHeldDossier, Run: (*model).releaseRead},
+			"u"), In: r, Why: needHeldDossier, Run: releaseRead},
 	}
 }
 
@@ -100,36 +77,36 @@ func needHeldDossier(m *model) string {
 }
 
 // releaseRead releases the agent that is read about, and nobody else, whoever is marked.
-func (m *model) releaseRead() []effect {
+func releaseRead(m *model) []effect {
 	r := m.Agents.Find(m.dialogs.dossier().name)
 	m.dialogs.CloseIn(keymap.InReader)
 	var command city.Command = city.Release{Agent: r.Name}
 	if r.State == city.Draining {
 		command = city.Undrain{Agent: r.Name}
 	}
-	return m.carry("releasing", r.Shown, []city.Command{command})
+	return carry(m, "releasing", r.Shown, []city.Command{command})
 }
 
 // showAgent opens an agent's details.
-func (m *model) showAgent() []effect {
-	r := m.single()
+func showAgent(m *model) []effect {
+	r := singleAgent(m)
 	d := &dossier{name: r.Name}
 	m.read(&reader{Title: r.Shown, About: agentText{dossier: d}, Lines: func(w int) []string {
-		return widget.WrapAll(append(m.details(d.name, w), m.dossierLines(d, w)...), w)
+		return widget.WrapAll(append(details(m, d.name, w), dossierLines(m, d, w)...), w)
 	}})
-	m.askAbout(d)
+	askAbout(m, d)
 	return nil
 }
 
 // askAbout asks for what is known of an agent.
-func (m *model) askAbout(d *dossier) {
+func askAbout(m *model, d *dossier) {
 	m.seeks++
-	d.asked, d.sign = m.seeks, m.signOf(d.name)
+	d.asked, d.sign = m.seeks, signOf(m, d.name)
 	m.todo = append(m.todo, inspect{id: d.asked, agent: d.name})
 }
 
 // signOf changes when there may be more to know of an agent.
-func (m *model) signOf(name string) string {
+func signOf(m *model, name string) string {
 	a, ok := m.snap.Agent(name)
 	if !ok {
 		return ""
@@ -146,18 +123,18 @@ func (m *model) signOf(name string) string {
 }
 
 // dossierChanged asks anew when the agent that is looked at is no longer as it was.
-func (m *model) dossierChanged() {
+func dossierChanged(m *model) {
 	d := m.dialogs.dossier()
 	if d == nil {
 		return
 	}
-	if sign := m.signOf(d.name); d.asked == 0 && sign != "" && sign != d.sign {
-		m.askAbout(d)
+	if sign := signOf(m, d.name); d.asked == 0 && sign != "" && sign != d.sign {
+		askAbout(m, d)
 	}
 }
 
 // heardAbout takes an answer in; one that nobody waits for any more is let go.
-func (m *model) heardAbout(in inspected) {
+func heardAbout(m *model, in inspected) {
 	d := m.dialogs.dossier()
 	if d == nil || d.asked != in.id {
 		return
@@ -167,11 +144,11 @@ func (m *model) heardAbout(in inspected) {
 	if in.problem == "" {
 		d.about = in.about
 	}
-	m.dossierChanged()
+	dossierChanged(m)
 }
 
 // readerKeys are the keys that do something about what is read, besides scrolling and closing.
-func (m *model) readerKeys() []string {
+func readerKeys(m *model) []string {
 	if name := m.dialogs.eventAgent(); name != "" && needReadAgent(m) == "" {
 		return []string{m.keys.KeyOf("reader.agent") + " selects " + widget.Plain(name)}
 	}

@@ -44,7 +44,7 @@ func (s *stage) asked() inspect {
 // The details say at once what the snapshot has, and all else when the city has answered.
 func TestDossier(t *testing.T) {
 	s := demo(t, 120, 60)
-	s.m.choose("scout")
+	choose(s.m, "scout")
 	s.press("d")
 	q := s.asked()
 	if q.agent != "scout" || !strings.Contains(s.text(), "asking for the rest") {
@@ -82,7 +82,7 @@ func TestRestartWaits(t *testing.T) {
 // What changes about the agent is asked about anew, once; while nothing changes nobody is asked.
 func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)
-	s.m.choose("scout")
+	choose(s.m, "scout")
 	s.press("d")
 	s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
 	s.change(func(*city.Snapshot) {})
@@ -148,7 +148,7 @@ func TestHostileDossier(t *testing.T) {
 			s.press(",", "enter")
 			s.frame(name + " in an event")
 			s.press("esc")
-			s.m.editedConfig(edited{draft: &draft{}, plan: Plan{Changes: []Change{{Agent: text, Pool: text, What: text, Why: text}}, Notes: []string{text}}})
+			editedConfig(s.m, edited{draft: &draft{}, plan: Plan{Changes: []Change{{Agent: text, Pool: text, What: text, Why: text}}, Notes: []string{text}}})
 			s.frame(name + " in a plan")
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // dossierLines are what is known of an agent beyond the snapshot: what differs, how it crashed, how it is started.
-func (m *model) dossierLines(d *dossier, w int) []string {
+func dossierLines(m *model, d *dossier, w int) []string {
 	var lines []string
 	if d.problem != "" {
 		lines = append(lines, "", m.look.Paint(themes.Bad, "The rest cannot be had: "+d.problem))
@@ -27,23 +27,23 @@ func (m *model) dossierLines(d *dossier, w int) []string {
 	for _, p := range d.about.Problems {
 		lines = append(lines, "", m.look.Paint(themes.Warn, widget.Plain(p)))
 	}
-	lines = append(lines, m.driftLines(d.about.Drift)...)
-	lines = append(lines, m.crashSummary(d.about.Crashes)...)
-	lines = append(lines, m.specLines(d.about)...)
-	lines = append(lines, m.toldLines(d.about)...)
-	return append(lines, m.envLines(d.about.Env)...)
+	lines = append(lines, driftLines(m, d.about.Drift)...)
+	lines = append(lines, crashSummary(m, d.about.Crashes)...)
+	lines = append(lines, specLines(m, d.about)...)
+	lines = append(lines, toldLines(m, d.about)...)
+	return append(lines, envLines(m, d.about.Env)...)
 }
 
-func (m *model) heading(text string) []string {
+func heading(m *model, text string) []string {
 	return []string{"", m.look.Paint(themes.Title, text)}
 }
 
 // driftLines say, field by field, what runs and what is wanted.
-func (m *model) driftLines(all []city.Difference) []string {
+func driftLines(m *model, all []city.Difference) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	lines := m.heading("Not as configured")
+	lines := heading(m, "Not as configured")
 	for _, d := range all {
 		lines = append(lines, m.look.Paint(themes.Warn, widget.Plain(d.Field))+" "+
 			widget.Plain(d.What))
@@ -55,17 +55,17 @@ func (m *model) driftLines(all []city.Difference) []string {
 			lines = append(lines, m.look.Field("  runs",
 				m.look.Paint(themes.Dim, "not known: of it only a fingerprint is kept")))
 		case d.What != "added":
-			lines = append(lines, m.fieldLines("  runs", d.Runs)...)
+			lines = append(lines, fieldLines(m, "  runs", d.Runs)...)
 		}
 		if d.What != "removed" {
-			lines = append(lines, m.fieldLines("  wants", d.Wants)...)
+			lines = append(lines, fieldLines(m, "  wants", d.Wants)...)
 		}
 	}
 	return lines
 }
 
 // fieldLines are a field whose text may have several lines.
-func (m *model) fieldLines(label, text string) []string {
+func fieldLines(m *model, label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
 		lines = append(lines, m.look.Field(label, part))
@@ -78,11 +78,11 @@ func (m *model) fieldLines(label, text string) []string {
 }
 
 // crashSummary is a line for each crash, the newest first.
-func (m *model) crashSummary(all []city.Crash) []string {
+func crashSummary(m *model, all []city.Crash) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	lines := m.heading("Crashes")
+	lines := heading(m, "Crashes")
 	room := 0
 	for i := range all {
 		room = max(room, widget.Width(widget.Clock(all[i].At, m.now)))
@@ -108,13 +108,13 @@ func crashText(c *city.Crash) string {
 }
 
 // specLines are how an agent is started, and started again, as far as its details do not say so already.
-func (m *model) specLines(in *city.Inspection) []string {
+func specLines(m *model, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
-		return append(m.heading("Start"), m.look.Paint(themes.Dim,
+		return append(heading(m, "Start"), m.look.Paint(themes.Dim,
 			"The configuration in force declares no such agent."))
 	}
-	lines := append(m.heading("Start"),
+	lines := append(heading(m, "Start"),
 		m.look.Field("terminal", fmt.Sprintf("%d columns, %d rows, by %s", s.Cols, s.Rows,
 			orDash(widget.Plain(s.Provider)))),
 		m.look.Field("ready", readyText(s)))
@@ -124,9 +124,9 @@ func (m *model) specLines(in *city.Inspection) []string {
 	if s.Program != "" {
 		lines = append(lines, m.look.Field("program", programText(s)))
 	}
-	lines = append(lines, m.look.Field("prompt", m.givenText(in)))
+	lines = append(lines, m.look.Field("prompt", givenText(m, in)))
 	if s.Overlay != "" {
-		lines = append(lines, m.look.Field("overlay", "the files of "+m.inCity(s.Overlay)+
+		lines = append(lines, m.look.Field("overlay", "the files of "+inCity(m, s.Overlay)+
 			", put into its folder"))
 	}
 	if len(s.Hooks) > 0 {
@@ -171,7 +171,7 @@ func programText(s *city.Spec) string {
 }
 
 // inCity is a path, below the city's folder relative to it.
-func (m *model) inCity(path string) string {
+func inCity(m *model, path string) string {
 	if rel, err := filepath.Rel(m.snap.Path, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
 	}
@@ -234,7 +234,7 @@ func restartTexts(s *city.Spec) []string {
 }
 
 // envLines are an environment: what the configuration names, what the city sets, what is inherited.
-func (m *model) envLines(env []city.Variable) []string {
+func envLines(m *model, env []city.Variable) []string {
 	var lines []string
 	for _, group := range []struct {
 		from  city.Origin
@@ -242,7 +242,7 @@ func (m *model) envLines(env []city.Variable) []string {
 	}{{city.FromConfig, "Environment from the configuration"},
 		{city.FromCity, "Environment from the city"},
 		{city.FromInherited, "Environment as the controller's own"}} {
-		head := m.heading(group.title)
+		head := heading(m, group.title)
 		for _, v := range env {
 			if v.From != group.from {
 				continue

@@ -57,10 +57,10 @@ func (m *model) plan() plan {
 	if p.tier == tiny {
 		return p
 	}
-	p.problems = min(len(m.problems()), max(1, (m.h-10)/10))
+	p.problems = min(len(problems(m)), max(1, (m.h-10)/10))
 	p.statusRow = p.tier != single
 	p.closing = m.h >= 28 && m.w >= 100
-	body := m.h - 1 - p.problems - 1 - max(0, len(m.failureParts(m.w))-1)
+	body := m.h - 1 - p.problems - 1 - max(0, len(failureParts(m, m.w))-1)
 	if p.statusRow {
 		body--
 	}
@@ -106,7 +106,7 @@ func (m *model) planTabbed(p *plan, body int) {
 // front is the list that is seen where lists share a place.
 func (m *model) front() panel.ID {
 	if m.focus == panel.IDPeek {
-		if m.showsRun() {
+		if showsRun(m) {
 			return panel.IDAutomations
 		}
 		if m.before == panel.IDPeek {
@@ -189,7 +189,7 @@ func (m *model) peekVisible() bool {
 // focusRows is how many rows of content the focused panel has.
 func (m *model) focusRows() int {
 	if m.focus == panel.IDPeek {
-		_, h := m.paneRoom()
+		_, h := paneRoom(m)
 		return h
 	}
 	p := m.plan()

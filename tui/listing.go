@@ -19,7 +19,7 @@ type listing struct {
 }
 
 // listSheet draws a list, the keys that work there, and the status of what was done from it.
-func (m *model) listSheet(w int, l listing) []string {
+func listSheet(m *model, w int, l listing) []string {
 	inner := w - 4
 	var lines []string
 	if l.problem != "" {
@@ -46,7 +46,7 @@ func (m *model) listSheet(w int, l listing) []string {
 		m.look.Paint(themes.Dim, widget.Hints(inner, l.keys...)))
 	if (m.status.failed || m.status.pending || m.now.Sub(m.status.since) < fade) &&
 		m.status.text != "" {
-		lines = append(lines, m.statusLine(inner))
+		lines = append(lines, statusLine(m, inner))
 	}
 	return lines
 }

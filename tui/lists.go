@@ -37,7 +37,7 @@ func (m *model) focused() panel.Panel { return m.panelOf(m.focus) }
 
 // worked returns the panel that verbs are about: the one with the focus, or the one that the pane shows something of.
 func (m *model) worked() panel.Panel {
-	if m.showsRun() {
+	if showsRun(m) {
 		return m.Automations
 	}
 	return m.focused()

@@ -44,7 +44,7 @@ func (e *envelope) messages(text string) []mail.Message {
 }
 
 // addressees are whom mail would go to: the pools where Pools has the focus, else the agents.
-func (m *model) addressees() []string {
+func addressees(m *model) []string {
 	var all []string
 	switch m.subject().Kind {
 	case panel.KindPool:
@@ -53,7 +53,7 @@ func (m *model) addressees() []string {
 		}
 	case panel.KindAutomation:
 	default:
-		for _, r := range m.targets() {
+		for _, r := range targets(m) {
 			all = append(all, r.Name)
 		}
 	}
@@ -65,21 +65,21 @@ func needAddressees(m *model) string {
 	case m.mode == ReadOnly:
 		return needWritable(m)
 	case m.subject().Kind == panel.KindAutomation:
-		return m.amongRuns()
+		return amongRuns(m)
 	case m.subject().Kind == panel.KindPool:
 		return needPool(m)
-	case len(m.addressees()) == 0:
-		return m.nobody()
+	case len(addressees(m)) == 0:
+		return nobody(m)
 	}
 	return ""
 }
 
-func (m *model) askMailTo() []effect { return m.askSubject(&envelope{to: m.addressees()}) }
+func askMailTo(m *model) []effect { return askSubject(m, &envelope{to: addressees(m)}) }
 
 // askSubject asks for the subject of mail, and then for its text. One that was begun goes on.
-func (m *model) askSubject(e *envelope) []effect {
+func askSubject(m *model, e *envelope) []effect {
 	begun := ""
-	if i := m.draftOf(e.shelf()); i >= 0 {
+	if i := draftOf(m, e.shelf()); i >= 0 {
 		begun = m.drafts[i].subject
 	}
 	m.dialogs.Open(&prompt{
@@ -95,7 +95,7 @@ func (m *model) askSubject(e *envelope) []effect {
 		Done: func(text string) task {
 			return func(m *model) []effect {
 				e.subject = strings.TrimSpace(text)
-				return m.compose(e)
+				return compose(m, e)
 			}
 		},
 	})
@@ -103,22 +103,22 @@ func (m *model) askSubject(e *envelope) []effect {
 }
 
 // compose opens what was being written, or nothing.
-func (m *model) compose(e *envelope) []effect {
+func compose(m *model, e *envelope) []effect {
 	var begun unsent
-	if i := m.draftOf(e.shelf()); i >= 0 {
+	if i := draftOf(m, e.shelf()); i >= 0 {
 		begun = m.drafts[i].unsent
 	}
 	label := "mail to " + addressed(e.to)
 	if e.subject != "" {
 		label += fmt.Sprintf(", %q", widget.Plain(e.subject))
 	}
-	m.write(&composer{To: e.shelf(), Label: label, About: e}, begun)
+	write(m, &composer{To: e.shelf(), Label: label, About: e}, begun)
 	return nil
 }
 
-func (m *model) reply(l mail.Message) []effect {
+func reply(m *model, l mail.Message) []effect {
 	answer := mail.Reply(l, mail.Person, "")
-	return m.compose(&envelope{to: []string{answer.To}, subject: answer.Subject, answers: &l})
+	return compose(m, &envelope{to: []string{answer.To}, subject: answer.Subject, answers: &l})
 }
 
 // addressed names addresses: "builder", "3 addresses".
@@ -130,7 +130,7 @@ func addressed(to []string) string {
 }
 
 // mailComposed sends what is written, or says why not.
-func (m *model) mailComposed() []effect {
+func mailComposed(m *model) []effect {
 	c := m.dialogs.composer()
 	e, ok := c.About.(*envelope)
 	if !ok {
@@ -145,47 +145,47 @@ func (m *model) mailComposed() []effect {
 		}
 		errands = append(errands, sendMail{l})
 	}
-	m.leaveComposer()
+	leaveComposer(m)
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
 		body: []string{widget.Plain(all[0].Subject)}, do: func(m *model) []effect {
-			i := m.draftOf(c.To)
-			todo := m.send("sending", "mail to "+addressed(e.to), errands...)
+			i := draftOf(m, c.To)
+			todo := send(m, "sending", "mail to "+addressed(e.to), errands...)
 			if i >= 0 {
 				m.posted = append(m.posted, posting{m.status.id, m.drafts[i]})
 			}
-			m.forgetDraft(c.To)
+			forgetDraft(m, c.To)
 			return todo
 		}}
 	if len(all) > 1 {
 		q.whom = []string{widget.Plain(strings.Join(e.to, ", "))}
 	}
 	if len(all) >= many {
-		m.ask(q)
+		ask(m, q)
 		return nil
 	}
-	return m.perhaps(q)
+	return perhaps(m, q)
 }
 
 // askRecipient offers whom one may write to.
-func (m *model) askRecipient() []effect {
+func askRecipient(m *model) []effect {
 	f := &finder{Title: "Mail to",
 		None: "Nobody is called that; in the palette `mail NAME` writes to any name.",
 		Verb: "takes it"}
-	for _, w := range m.mailNames(nil) {
+	for _, w := range mailNames(m, nil) {
 		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
 			Tail: widget.Plain(w.note), Run: func(m *model) []effect {
-				return m.askSubject(&envelope{to: []string{w.word}})
+				return askSubject(m, &envelope{to: []string{w.word}})
 			}})
 	}
-	m.open(f)
+	openFinderOf(m, f)
 	return nil
 }
 
 // mailNames are the addresses that are known: those of agents and pools, and of people who have written or were
 // written to.
-func (m *model) mailNames([]string) []word {
-	all := m.agentNames(nil)
-	for _, w := range m.poolNames() {
+func mailNames(m *model, _ []string) []word {
+	all := agentNames(m, nil)
+	for _, w := range poolNames(m) {
 		all = append(all, word{mail.PoolPrefix + w.word, w.note + ", any of its members"})
 	}
 	people := []string{mail.Person}
@@ -205,7 +205,7 @@ func (m *model) mailNames([]string) []word {
 }
 
 // writeLine writes to whom is named; what follows is the subject.
-func (m *model) writeLine(args []string) ([]effect, string) {
+func writeLine(m *model, args []string) ([]effect, string) {
 	if m.snap == nil {
 		return nil, needCity(m)
 	}
@@ -215,12 +215,12 @@ func (m *model) writeLine(args []string) ([]effect, string) {
 	}
 	e := &envelope{to: []string{to}}
 	if len(args) < 2 || strings.TrimSpace(args[1]) == "" {
-		return m.askSubject(e), ""
+		return askSubject(m, e), ""
 	}
 	if e.subject = strings.TrimSpace(args[1]); len(e.subject) > beads.MaxTitle {
 		return nil, fmt.Sprintf("the subject is too long: at most %d bytes", beads.MaxTitle)
 	}
-	return m.compose(e), ""
+	return compose(m, e), ""
 }
 
 // posting is mail under way, and the draft that it was.
@@ -230,7 +230,7 @@ type posting struct {
 }
 
 // undelivered makes mail that could not be sent a draft again, for those whom it has not reached.
-func (m *model) undelivered(r *result) {
+func undelivered(m *model, r *result) {
 	i := slices.IndexFunc(m.posted, func(p posting) bool { return p.id == r.id })
 	if i < 0 {
 		return
@@ -243,12 +243,12 @@ func (m *model) undelivered(r *result) {
 			to = append(to, name)
 		}
 	}
-	if d.to = to; len(to) > 0 && m.draftOf(to) < 0 {
-		m.keepDraft(d)
+	if d.to = to; len(to) > 0 && draftOf(m, to) < 0 {
+		keepDraft(m, d)
 	}
 }
 
-func (m *model) keepDraft(d draftTo) {
+func keepDraft(m *model, d draftTo) {
 	m.drafts = append(m.drafts, d)
 	m.drafts = m.drafts[max(0, len(m.drafts)-maxDrafts):]
 }

@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/fleet"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 )
@@ -23,8 +24,8 @@ type news struct {
 	person    *Person // preferences, when they have changed
 	inspected []inspected
 	dug       []dug
-	edited    *edited // how an edit ended; nil = nothing new
-	fleet     *fleet  // the cities; nil = nothing new
+	edited    *edited     // how an edit ended; nil = nothing new
+	fleet     *fleet.List // the cities; nil = nothing new
 	arrival   *arrival
 }
 

@@ -47,7 +47,7 @@ type remember struct{ text []byte }
 func (remember) effect() {}
 
 // filters are those of all panels, by name.
-func (m *model) filters() map[string]*widget.Filter {
+func filters(m *model) map[string]*widget.Filter {
 	all := map[string]*widget.Filter{}
 	for _, p := range m.Panels {
 		if a := p.About(); !a.Part {
@@ -58,12 +58,12 @@ func (m *model) filters() map[string]*widget.Filter {
 }
 
 // memory is how the room stands now.
-func (m *model) memory() memory {
+func memoryOf(m *model) memory {
 	out := memory{Version: memoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
 		Hidden: m.hidden,
 		Moved:  m.below != m.around.below, Attention: m.attention, Filters: map[string]string{},
 		Orders: m.orders(), History: m.history, Sent: m.sent}
-	for name, f := range m.filters() {
+	for name, f := range filters(m) {
 		if f.Active() {
 			out.Filters[name] = f.Text
 		}
@@ -72,7 +72,7 @@ func (m *model) memory() memory {
 }
 
 // recall makes the room stand as it was left.
-func (m *model) recall(old memory) {
+func recall(m *model, old memory) {
 	m.recalled = old
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.panelOf(id).About().ID == id {
 		m.focus = id
@@ -86,29 +86,29 @@ func (m *model) recall(old memory) {
 	if m.focus == panel.IDPeek {
 		m.before = panel.IDAgents
 	}
-	for name, f := range m.filters() {
+	for name, f := range filters(m) {
 		*f = widget.ParseFilter(widget.SingleLine(old.Filters[name]))
 	}
 	m.setOrders(old.Orders)
-	m.setHistory(old.History)
-	m.setSent(old.Sent)
+	setHistory(m, old.History)
+	setSent(m, old.Sent)
 	if m.snap != nil {
 		m.refill()
 	}
-	m.noted = m.memory().text()
-	m.tellKept()
+	m.noted = memoryOf(m).text()
+	tellKept(m)
 }
 
 // tellKept says that not all is shown, because it was so when the room was left.
-func (m *model) tellKept() {
-	text := panel.SearchText(m.env(), m.filter(), false)
+func tellKept(m *model) {
+	text := panel.SearchText(m.env(), filter(m), false)
 	if text == "" {
 		return
 	}
-	m.show("as you left it: "+text+" hides the others; "+m.keys.KeyOf("view.back")+" clears it",
+	show(m, "as you left it: "+text+" hides the others; "+m.keys.KeyOf("view.back")+" clears it",
 		false)
-	if !m.filter().Active() {
-		m.show("as you left it: only what needs attention; "+m.keys.KeyOf("view.attention")+
+	if !filter(m).Active() {
+		show(m, "as you left it: only what needs attention; "+m.keys.KeyOf("view.attention")+
 			" shows all", false)
 	}
 }
@@ -122,12 +122,12 @@ func (s memory) text() []byte {
 }
 
 // keepMemory asks for what changed to be written, now and then, and once more at the end.
-func (m *model) keepMemory(last bool) []effect {
+func keepMemory(m *model, last bool) []effect {
 	if !last && m.now.Sub(m.notedAt) < rememberEvery {
 		return nil
 	}
 	m.notedAt = m.now
-	text := m.memory().text()
+	text := memoryOf(m).text()
 	if string(text) == string(m.noted) {
 		return nil
 	}

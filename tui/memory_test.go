@@ -41,7 +41,7 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := newStage(t, Options{})
-	next.m.recall(old)
+	recall(next.m, old)
 	next.size(200, 60)
 	next.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
 	m := next.m
@@ -51,15 +51,15 @@ func TestMemory(t *testing.T) {
 	if m.focus != panel.IDEvents || !m.zoomed || !m.below || m.Pools.Filter.Text != "w" || m.Events.Filter.Active() {
 		t.Errorf("recalled: focus %v, zoomed %v, below %v, filter %q", m.focus, m.zoomed, m.below, m.Pools.Filter.Text)
 	}
-	if len(m.keepMemory(true)) > 0 {
+	if len(keepMemory(m, true)) > 0 {
 		t.Error("what was recalled and not changed is written again")
 	}
 	next.press("1")
-	if len(m.keepMemory(true)) != 1 {
+	if len(keepMemory(m, true)) != 1 {
 		t.Error("what changed is not written at the end")
 	}
 	far := newStage(t, Options{OverSSH: true})
-	far.m.recall(memory{Version: memoryVersion})
+	recall(far.m, memory{Version: memoryVersion})
 	if !far.m.below {
 		t.Error("over SSH the pane is not below")
 	}
@@ -84,7 +84,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 		t.Errorf("none: %+v, %v", old, err)
 	}
 	s := demo(t, 80, 24)
-	s.m.recall(memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
+	recall(s.m, memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
 	s.wait(time.Second)
 	if strings.Contains(s.text(), "\x1b[2J") || s.m.focus != panel.IDAgents {
 		t.Error("nonsense is recalled")
@@ -94,7 +94,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 // Nobody wonders where the others are when a filter was kept, and what is typed next takes its place.
 func TestAKeptFilterIsTold(t *testing.T) {
 	s := demo(t, 120, 40)
-	s.m.recall(memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
+	recall(s.m, memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
 	s.wait(0)
 	s.shows("as you left it: /shop hides the others; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
@@ -114,6 +114,6 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	s.press("esc")
 	s.shows("1 Agents 12")
 	s.hides("as you left it: only")
-	s.m.recall(memory{Version: 1, Attention: true})
+	recall(s.m, memory{Version: 1, Attention: true})
 	s.shows("only what needs attention; ! shows all")
 }

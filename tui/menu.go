@@ -14,21 +14,21 @@ import (
 func menuActions() []action {
 	return []action{
 		{ID: "menu.verbs", Key: keymap.Bind("show all verbs for what is selected, and why not",
-			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: (*model).showVerbs},
+			"x"), In: []keymap.Zone{keymap.Everywhere}, Run: showVerbs},
 		{ID: "menu.yank",
 			Key: keymap.Bind("copy from what is selected: name, folder, command, session and more",
 				"y"), In: []keymap.Zone{keymap.Everywhere},
-			Why: needCopies, Run: (*model).showCopies},
+			Why: needCopies, Run: showCopies},
 		{ID: "work.verbs", Key: keymap.Bind("show all verbs for it", "x"),
-			In: []keymap.Zone{keymap.InWork}, Why: needBead, Run: (*model).showVerbs},
+			In: []keymap.Zone{keymap.InWork}, Why: needBead, Run: showVerbs},
 		{ID: "work.yank", Key: keymap.Bind("copy from it", "y"), In: []keymap.Zone{keymap.InWork},
-			Why: needBead, Run: (*model).showCopies},
+			Why: needBead, Run: showCopies},
 	}
 }
 
 // nouns are the actions' first words that are about what is selected.
-func (m *model) nouns() []string {
-	if m.listed() {
+func nouns(m *model) []string {
+	if listOpen(m) {
 		return []string{string(m.subject().Kind)}
 	}
 	p := m.worked()
@@ -39,36 +39,36 @@ func (m *model) nouns() []string {
 }
 
 // subjectTitle names what is selected: "worker-2", "3 agents", "pool worker".
-func (m *model) subjectTitle() string {
+func subjectTitle(m *model) string {
 	title := ""
 	switch p := m.worked(); {
-	case m.listed():
+	case listOpen(m):
 		title = widget.Plain(m.subject().Name)
 	case p.About().Kind == panel.KindAgent:
-		if rows := m.targets(); len(rows) > 0 {
+		if rows := targets(m); len(rows) > 0 {
 			title = whom(rows)
 		}
 	default:
 		title = p.Called()
 	}
-	return cmp.Or(title, m.cityName())
+	return cmp.Or(title, cityName(m))
 }
 
 // showVerbs lists all that can be done with what is selected.
-func (m *model) showVerbs() []effect {
-	title := m.subjectTitle()
-	if r := m.stoodFor(); r != nil && !m.listed() {
+func showVerbs(m *model) []effect {
+	title := subjectTitle(m)
+	if r := stoodFor(m); r != nil && !listOpen(m) {
 		title += " and " + r.Shown
 	}
 	f := &finder{Title: "Verbs for " + title, None: "No verb is called that.", Reasons: true}
-	nouns := m.nouns()
+	nouns := nouns(m)
 	for i := range m.keys.Actions {
 		a := &m.keys.Actions[i]
 		noun, _, _ := strings.Cut(a.ID, ".")
-		if here := m.hasVerb(a) && !m.elsewhere(a); !here && !m.listed() {
+		if here := hasVerb(m, a) && !elsewhere(m, a); !here && !listOpen(m) {
 			continue
 		}
-		if m.listed() && (!slices.Contains(a.In, m.sheetZone()) || noun+".verbs" == a.ID) {
+		if listOpen(m) && (!slices.Contains(a.In, sheetZone(m)) || noun+".verbs" == a.ID) {
 			continue
 		}
 		pools := m.subject().Kind == panel.KindPool
@@ -76,20 +76,20 @@ func (m *model) showVerbs() []effect {
 			a.ID == "view.event" && actsOn(m, panel.KindEvent) ||
 			pools && alsoOfPools(a.ID) ||
 			a.ID == "config.edit" && (pools || m.subject().Kind == panel.KindAgent)
-		if !verb || m.unseen(a) || movesAbout(a) {
+		if !verb || unseen(m, a) || movesAbout(a) {
 			continue
 		}
 		t := actionItem(m, a)
 		t.Tail = a.Risk.String()
 		f.All = append(f.All, t)
 	}
-	m.open(f)
+	openFinderOf(m, f)
 	return nil
 }
 
 // hasVerb reports whether a verb is heard where the focus is, or is about the run that the pane shows.
-func (m *model) hasVerb(a *action) bool {
-	return m.heard(a) || m.showsRun() && slices.Contains(a.In, m.Automations.About().Zone)
+func hasVerb(m *model, a *action) bool {
+	return heard(m, a) || showsRun(m) && slices.Contains(a.In, m.Automations.About().Zone)
 }
 
 // movesAbout reports whether an action only moves about in a list, or marks in it.
@@ -100,7 +100,7 @@ func movesAbout(a *action) bool {
 }
 
 // sheetZone is the zone of the list that lies over the panels.
-func (m *model) sheetZone() keymap.Zone {
+func sheetZone(m *model) keymap.Zone {
 	if m.inbox != nil {
 		return keymap.InMail
 	}

@@ -23,7 +23,7 @@ type message struct {
 const keptMessages = 200
 
 // record keeps a message. What an action came to takes the place of its beginning.
-func (m *model) record(s message) {
+func record(m *model, s message) {
 	s.at = m.now
 	if s.id != 0 {
 		for i := len(m.messages) - 1; i >= 0; i-- {
@@ -45,21 +45,21 @@ func messageActions() []action {
 		{ID: "view.messages",
 			Key: keymap.Bind("messages: what the status line said, and what came of each"),
 			In:  []keymap.Zone{keymap.Everywhere},
-			Run: (*model).showMessages},
+			Run: showMessages},
 		{ID: "verb.undo", Key: keymap.Bind("undo the last verb, within 10 s"),
-			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: (*model).takeBack},
+			In: []keymap.Zone{keymap.Everywhere}, Why: needUndo, Run: takeBack},
 	}
 }
 
 // showMessages shows what was said, the newest at the end, where reading begins.
-func (m *model) showMessages() []effect {
+func showMessages(m *model) []effect {
 	m.read(&reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
-		return m.messageLines(w)
+		return messageLines(m, w)
 	}})
 	return nil
 }
 
-func (m *model) messageLines(w int) []string {
+func messageLines(m *model, w int) []string {
 	if len(m.messages) == 0 {
 		return []string{m.look.Paint(themes.Dim, "Nothing has been said yet. What verbs come to "+
 			"is kept here.")}
@@ -79,10 +79,10 @@ func (m *model) messageLines(w int) []string {
 			sign = m.look.Glyphs.Starting
 		}
 		lines = append(lines,
-			m.hanging(m.look.Paint(themes.Dim, widget.Fit(widget.Clock(s.at, m.now), room, ""))+
+			hanging(m.look.Paint(themes.Dim, widget.Fit(widget.Clock(s.at, m.now), room, ""))+
 				"  "+m.look.Paint(s.token, sign)+" ", s.text, w)...)
 		for _, one := range s.each {
-			lines = append(lines, m.hanging(widget.Spaces(room+4)+
+			lines = append(lines, hanging(widget.Spaces(room+4)+
 				m.look.Paint(themes.Dim, m.look.Glyphs.Dot)+" ", one, w)...)
 		}
 	}
@@ -90,7 +90,7 @@ func (m *model) messageLines(w int) []string {
 }
 
 // hanging breaks a text behind a lead, below its own beginning.
-func (m *model) hanging(lead, text string, w int) []string {
+func hanging(lead, text string, w int) []string {
 	in := widget.Width(lead)
 	lines := widget.Wrap(text, max(10, w-in))
 	for i := range lines {

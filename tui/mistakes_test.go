@@ -52,7 +52,7 @@ func TestALongFailureIsReadable(t *testing.T) {
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 10}} {
 		s := demo(t, size[0], size[1])
 		before := s.text()
-		s.m.complain(why)
+		complain(s.m, why)
 		text := s.text()
 		if got := strings.Count(text, "\n"); got != size[1] {
 			t.Errorf("%v: %d rows", size, got)
@@ -67,8 +67,8 @@ func TestALongFailureIsReadable(t *testing.T) {
 		}
 	}
 	s := demo(t, 80, 24)
-	s.m.complain("short")
-	if rows := s.m.statusRows(80); len(rows) != 1 {
+	complain(s.m, "short")
+	if rows := statusRows(s.m, 80); len(rows) != 1 {
 		t.Errorf("%d rows for one word", len(rows))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
@@ -16,6 +17,95 @@ import (
 
 // still is how long after a key the lists keep their order: nothing moves under the hands.
 const still = 3 * time.Second
+
+// configEdit is what is known of an edit of the configuration.
+type configEdit struct {
+	files   ConfigFile // of the configuration, nil = it cannot be edited
+	draft   *draft     // a configuration that was edited and is not decided about; nil = none
+	judging bool       // it is being checked
+	judged  *edited    // the outcome of the check, until the user is asked; nil = none
+}
+
+// appearance is how the room looks: the user's preferences, the theme and the terminal's background.
+type appearance struct {
+	around  surroundings
+	person  Person
+	theme   themes.Theme // as painted now
+	ascii   bool
+	glanced bool     // the terminal was asked how bright it is
+	tried   string   // the theme chosen in the palette, "" = none
+	preview string   // the theme that the finder previews, "" = none
+	unbound []string // what is wrong with the person's keys
+}
+
+// visitMemory is what is kept of a room from one visit to the next.
+type visitMemory struct {
+	recalled memory // how the room was left last
+	noted    []byte // what was written last
+	notedAt  time.Time
+}
+
+// heardCity is what is known of the city.
+type heardCity struct {
+	snap *city.Snapshot
+	gone string    // why the city does not answer, "" = it does
+	lone time.Time // since when it does not
+}
+
+// screenState is what the user has chosen to see, and on how large a screen.
+type screenState struct {
+	w, h   int
+	ui     uint64 // grows with every message that may change what is shown besides data
+	focus  panel.ID
+	before panel.ID // the focus to go back to
+	zoomed bool
+	hidden bool // the pane
+	below  bool // the pane, on wide screens
+	onRuns bool // the pane is about automations, see showsRun
+
+	attention bool  // only what needs attention is shown
+	sifted    int64 // second in which the lists were filled
+}
+
+// paneState is the pane and what it shows.
+type paneState struct {
+	peek    terminal.Pane
+	watched watch        // what the viewer was last told
+	stayed  stay         // the last visit to a terminal
+	pane    widget.Cache // what the pane was drawn as
+}
+
+// outgoing is what the user has written to agents and people.
+type outgoing struct {
+	drafts      []draftTo // of texts to agents, the newest last
+	posted      []posting // mail that is being sent
+	sent        []string  // texts that went to agents, oldest first
+	letters     []letter  // that are still on their way, oldest first
+	followed    int       // the action whose letters the status line reports
+	refusedText time.Time // of the last letter of a text that could not be typed; zero = none
+}
+
+// actionLog is what was done in the room: the status line, the undo, the messages and the questions asked.
+type actionLog struct {
+	scaled     scaling // the size asked for last
+	fired      firing  // the automation fired last
+	status     status
+	undo       undo
+	departure  departure
+	messages   []message // oldest first
+	history    []string  // of the palette, oldest first
+	copiedLast panel.Copied
+	actions    int // counts actions begun
+	seeks      int // counts questions asked
+}
+
+// handState is what the keyboard and the mouse did last.
+type handState struct {
+	aim     []string  // agents that were named for the verb that is being run
+	keyed   time.Time // of the last key
+	mouse   bool      // it is taken for clicks and wheel
+	pressed press
+}
 
 // model is the control room's whole state. Messages change it; View only reads it (and remembers lines it has drawn).
 type model struct {
@@ -26,88 +116,38 @@ type model struct {
 	remote  bool // over SSH
 	confirm confirm
 
-	refusedText time.Time // of the last letter of a text that nobody takes; zero = none is typed
-
-	files   ConfigFile // of the configuration, nil = it cannot be edited
-	draft   *draft     // a configuration that was edited, and nothing was decided about; nil = none
-	judging bool       // it is looked at just now
-	judged  *edited    // what came of that, while nobody was told; nil = nothing
-
-	around   surroundings
-	person   Person
-	theme    themes.Theme // as painted now
-	ascii    bool
-	glanced  bool     // the terminal was asked how bright it is
-	tried    string   // the theme chosen in the palette, "" = none
-	preview  string   // the theme that the finder shows just now, "" = none
-	unbound  []string // what is wrong with the person's keys
-	recalled memory   // how the room was left last
-	noted    []byte   // how it stood when that was written last
-	notedAt  time.Time
-
+	configEdit
+	appearance
+	visitMemory
 	abroad
-
-	now  time.Time // of the last message
-	w, h int
-	ui   uint64 // grows with every message that may change what is shown besides data
-
-	snap *city.Snapshot
-	gone string    // why the city cannot be heard, "" = it can
-	lone time.Time // since when it cannot
-
+	heardCity
 	panel.Lists
-	attention bool
-	sifted    int64     // second in which the lists were filled
-	aim       []string  // agents that were named for the verb that is run just now
-	keyed     time.Time // of the last key
+	screenState
+	paneState
+	outgoing
+	actionLog
+	handState
 
-	peek    terminal.Pane
-	watched watch // what the viewer was last told
-	stayed  stay  // the last visit to a terminal
-
-	focus  panel.ID
-	before panel.ID // the focus to go back to
-	zoomed bool
-	hidden bool // the pane
-	below  bool // the pane, on wide screens
-	onRuns bool // the pane is about automations, see showsRun
-
-	scaled     scaling // the size asked for last
-	fired      firing  // the automation fired last
-	dialogs    dialogs
-	drafts     []draftTo // of texts to agents, the newest last
-	posted     []posting // mail that is being sent
-	sent       []string  // texts that went to agents, oldest first
-	letters    []letter  // that are still on their way, oldest first
-	followed   int       // the action whose letters the status line tells of
-	work       *work
-	inbox      *inbox
-	status     status
-	undo       undo
-	departure  departure
-	messages   []message // oldest first
-	history    []string  // of the palette, oldest first
-	copiedLast panel.Copied
-	mouse      bool // it is taken for clicks and wheel
-	pressed    press
-	actions    int      // counts actions begun
-	seeks      int      // counts questions asked
-	todo       []effect // what followed from what was heard
-
-	pane widget.Cache // what the pane was drawn as
+	now     time.Time // of the last message
+	dialogs dialogs
+	work    *work
+	inbox   *inbox
+	todo    []effect // what followed from what was heard
 }
 
 // newModel is a control room that has heard nothing yet.
 func newModel(o Options, now time.Time) *model {
-	m := &model{mode: o.Mode, remote: o.OverSSH, files: o.Config, below: o.OverSSH,
-		now: now, w: 80, h: 24, around: newSurroundings(o),
-		Lists: panel.NewLists(), focus: panel.IDAgents, before: panel.IDAgents,
+	m := &model{mode: o.Mode, remote: o.OverSSH, now: now, Lists: panel.NewLists(),
+		configEdit: configEdit{files: o.Config},
+		appearance: appearance{around: newSurroundings(o)},
+		screenState: screenState{w: 80, h: 24, below: o.OverSSH,
+			focus: panel.IDAgents, before: panel.IDAgents},
 	}
-	m.cities = widget.NewTable[sister]()
+	m.cities = widget.NewTable[fleet.City]()
 	m.directory = o.Cities != nil
 	_, m.registrar = o.Cities.(city.Registrar)
-	m.takePerson(o.Person)
-	m.noted, m.notedAt = m.memory().text(), now
+	takePerson(m, o.Person)
+	m.noted, m.notedAt = memoryOf(m).text(), now
 	return m
 }
 
@@ -129,31 +169,31 @@ func (m *model) update(now time.Time, msg any) []effect {
 	case tea.KeyPressMsg:
 		m.ui++
 		m.keyed = now
-		if !m.between(msg.String()) {
+		if !between(m, msg.String()) {
 			todo = m.key(msg)
 		}
 	case tea.PasteMsg, tea.MouseClickMsg, wheel:
-		if m.between("") {
+		if between(m, "") {
 			break
 		}
-		todo = m.hand(msg)
+		todo = hand(m, msg)
 	case tea.BackgroundColorMsg:
-		m.lit(msg)
+		lit(m, msg)
 	case failure:
 		m.ui++
-		m.complain(string(msg))
+		complain(m, string(msg))
 	}
-	m.tellOfEdit()
+	tellOfEdit(m)
 	if s := &m.status; s.while != nil && !s.while(m) {
 		m.status = status{}
 	}
-	m.previewTheme()
-	m.turnPane()
-	todo, m.todo = append(append(todo, m.todo...), m.keepMemory(false)...), nil
+	previewTheme(m)
+	turnPane(m)
+	todo, m.todo = append(append(todo, m.todo...), keepMemory(m, false)...), nil
 	if !m.zoomed || m.focus != panel.IDPeek {
 		m.peek.Logs = false
 	}
-	if w := m.watching(); w != m.watched {
+	if w := watching(m); w != m.watched {
 		m.watched = w
 		todo = append(todo, w)
 	}
@@ -166,7 +206,7 @@ type failure string
 // hear takes in what the mailbox held.
 func (m *model) hear(n news) {
 	if n.person != nil {
-		m.reread(*n.person)
+		reread(m, *n.person)
 	}
 	if n.gone != nil {
 		if m.gone == "" {
@@ -188,38 +228,38 @@ func (m *model) hear(n news) {
 	}
 	m.Events.Aim(m.now)
 	for _, d := range n.dug {
-		m.unearthed(d)
+		unearthed(m, d)
 	}
 	if len(n.events) > 0 {
 		m.Events.Add(n.events)
 	}
 	for _, r := range n.results {
-		m.ended(r)
+		ended(m, r)
 	}
 	for _, f := range n.found {
-		m.answered(f)
+		takeFound(m, f)
 	}
 	for _, in := range n.inspected {
-		m.heardAbout(in)
+		heardAbout(m, in)
 	}
 	if n.pane != nil {
 		if n.pane.Agent != m.peek.News.Agent || n.pane.Run != m.peek.News.Run {
-			m.endSearch()
+			endSearch(m)
 		}
-		m.peek.Take(*n.pane, m.bornRule())
+		m.peek.Take(*n.pane, bornRule(m))
 	}
 	if n.edited != nil {
 		m.judged = n.edited
 	}
 	if n.fleet != nil {
-		m.hearFleet(n.fleet)
+		hearFleet(m, n.fleet)
 	} else if m.lobby && m.sifted != m.now.Unix() {
 		m.sifted = m.now.Unix()
-		m.listCities()
+		listCities(m)
 	}
-	m.leaveWhenDone()
-	if c := m.dialogs.choice(); c != nil && c.Leaving && m.lost() {
-		m.askLost()
+	leaveWhenDone(m)
+	if c := m.dialogs.choice(); c != nil && c.Leaving && lost(m) {
+		askLost(m)
 	}
 }
 
@@ -235,7 +275,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 		return
 	}
 	m.snap = s
-	m.relook()
+	relook(m)
 	m.relist()
 }
 
@@ -261,7 +301,7 @@ func (m *model) key(k tea.KeyPressMsg) []effect {
 		}
 		return nil
 	}
-	if m.blurted(k) {
+	if blurted(m, k) {
 		return nil
 	}
 	if a := m.keys.Find(k, m.zone(), keymap.Everywhere); a != nil {
@@ -282,7 +322,7 @@ func (m *model) zone() keymap.Zone {
 func (m *model) perform(a *action) []effect {
 	if why := a.Refused(m); why != "" {
 		what, _, _ := strings.Cut(a.Title(), ":")
-		m.complain("cannot " + what + ": " + why)
+		complain(m, "cannot "+what+": "+why)
 		if writes(a) {
 			m.refusedText = m.now
 		}

@@ -31,18 +31,18 @@ func mouseActions() []action {
 		{ID: "view.mouse",
 			Key: keymap.Bind("mouse: take it for clicks and wheel, or give it back to the terminal",
 				"M"), In: []keymap.Zone{keymap.Everywhere},
-			Run: (*model).toggleMouse},
+			Run: toggleMouse},
 	}
 }
 
-func (m *model) toggleMouse() []effect {
+func toggleMouse(m *model) []effect {
 	m.mouse = !m.mouse
 	if !m.mouse {
-		m.say("the mouse is the terminal's again")
+		say(m, "the mouse is the terminal's again")
 		return nil
 	}
-	m.say("the mouse clicks and scrolls here; shift held down selects text " +
-		"as before, " + m.keys.KeyNow("view.mouse") + " gives it back")
+	say(m, "the mouse clicks and scrolls here; shift held down selects text "+
+		"as before, "+m.keys.KeyNow("view.mouse")+" gives it back")
 	return nil
 }
 
@@ -53,7 +53,7 @@ type area struct {
 }
 
 // areas are the panels that are seen.
-func (m *model) areas() []area {
+func areas(m *model) []area {
 	p := m.plan()
 	var all []area
 	stack := func(places []place, x, y, w int) {
@@ -70,8 +70,8 @@ func (m *model) areas() []area {
 }
 
 // areaAt is the panel at a cell, nil if none is there.
-func (m *model) areaAt(x, y int) *area {
-	for _, a := range m.areas() {
+func areaAt(m *model, x, y int) *area {
+	for _, a := range areas(m) {
 		if x >= a.x && x < a.x+a.w && y >= a.y && y < a.y+a.h {
 			return &a
 		}
@@ -80,23 +80,23 @@ func (m *model) areaAt(x, y int) *area {
 }
 
 // covered reports whether something lies over the panels, or a line is typed: then a click is not about them.
-func (m *model) covered() bool {
-	return m.dialogs.covers() || m.listed() || m.typing()
+func covered(m *model) bool {
+	return m.dialogs.covers() || listOpen(m) || m.typing()
 }
 
 // listed reports whether a list in a sheet of its own lies over the panels.
-func (m *model) listed() bool { return m.work != nil || m.inbox != nil }
+func listOpen(m *model) bool { return m.work != nil || m.inbox != nil }
 
 // hand is what a hand does besides pressing keys.
-func (m *model) hand(msg any) (todo []effect) {
+func hand(m *model, msg any) (todo []effect) {
 	m.ui++
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
 		m.keyed = m.now
-		return m.click(msg)
+		return click(m, msg)
 	case wheel:
 		m.keyed = m.now
-		m.roll(msg)
+		roll(m, msg)
 	case tea.PasteMsg:
 		m.paste(msg.Content)
 	}
@@ -105,7 +105,7 @@ func (m *model) hand(msg any) (todo []effect) {
 
 // click goes where it points: a tab, a panel, a row; twice at the same place it opens what is there, or zooms the
 // panel.
-func (m *model) click(c tea.MouseClickMsg) []effect {
+func click(m *model, c tea.MouseClickMsg) []effect {
 	last := m.pressed
 	m.pressed = press{at: m.now, x: c.X, y: c.Y}
 	double := last.x == c.X && last.y == c.Y && m.now.Sub(last.at) <= doubleClick
@@ -116,39 +116,39 @@ func (m *model) click(c tea.MouseClickMsg) []effect {
 		}
 	}
 	if c.Button == tea.MouseLeft && (m.dialogs.choice() != nil || m.dialogs.finder() != nil) {
-		todo := m.clickSheet(c.X, c.Y, double)
+		todo := clickSheet(m, c.X, c.Y, double)
 		m.pressed.shut = m.dialogs.choice() == nil && m.dialogs.finder() == nil
 		return todo
 	}
 	if m.lobby {
-		return m.clickFleet(c, double)
+		return clickFleet(m, c, double)
 	}
-	a := m.areaAt(c.X, c.Y)
-	if a == nil || c.Button != tea.MouseLeft || m.covered() || a.panel == panel.IDDetail {
+	a := areaAt(m, c.X, c.Y)
+	if a == nil || c.Button != tea.MouseLeft || covered(m) || a.panel == panel.IDDetail {
 		return nil
 	}
 	if c.Y == a.y {
-		if p, ok := m.tabAt(a, c.X-a.x); ok {
-			m.focusOn(p)
+		if p, ok := tabAt(m, a, c.X-a.x); ok {
+			focusOn(m, p)
 			if double {
 				return m.perform(m.keys.ByID("view.zoom"))
 			}
 			return nil
 		}
 	}
-	m.focusOn(a.panel)
-	if row := c.Y - a.y - 1; row >= 0 && !m.point(a, row) && a.panel != panel.IDPeek {
+	focusOn(m, a.panel)
+	if row := c.Y - a.y - 1; row >= 0 && !point(m, a, row) && a.panel != panel.IDPeek {
 		return nil
 	}
 	if !double {
 		return nil
 	}
-	return m.unfold(a.panel)
+	return unfold(m, a.panel)
 }
 
 // clickSheet takes the answer that is clicked, or puts the cursor on a row of a list, which a second click runs. Beside
 // these nothing happens: nobody loses a question by a slip of the hand.
-func (m *model) clickSheet(x, y int, double bool) []effect {
+func clickSheet(m *model, x, y int, double bool) []effect {
 	_, lines, w, _, _ := m.sheetContent()
 	left, top, h := m.sheetPlace(len(lines), w)
 	row := y - top - 1
@@ -162,13 +162,13 @@ func (m *model) clickSheet(x, y int, double bool) []effect {
 		return m.runTasks(c.Click(row, func() { m.dialogs.Close(c) }))
 	}
 	if f := m.dialogs.finder(); f.Click(row, len(lines)) && double {
-		return m.runFound()
+		return runFound(m)
 	}
 	return nil
 }
 
 // unfold does what enter does in a panel, but never attaches: a hand on the mouse is none on the keyboard.
-func (m *model) unfold(p panel.ID) []effect {
+func unfold(m *model, p panel.ID) []effect {
 	if p == panel.IDPeek {
 		return m.perform(m.keys.ByID("view.zoom"))
 	}
@@ -176,7 +176,7 @@ func (m *model) unfold(p panel.ID) []effect {
 }
 
 // tabAt is the panel whose title is at a column of a rule.
-func (m *model) tabAt(a *area, x int) (panel.ID, bool) {
+func tabAt(m *model, a *area, x int) (panel.ID, bool) {
 	at := 1
 	for _, t := range m.tabsFor(a.place, a.w) {
 		if n := t.Width(); x >= at && x < at+n {
@@ -189,7 +189,7 @@ func (m *model) tabAt(a *area, x int) (panel.ID, bool) {
 }
 
 // point puts the cursor on a row of a panel's place; it reports false if there is none.
-func (m *model) point(a *area, row int) bool {
+func point(m *model, a *area, row int) bool {
 	if a.panel == panel.IDPeek {
 		return false
 	}
@@ -202,12 +202,12 @@ func (m *model) point(a *area, row int) bool {
 	if row < 0 || at >= shown {
 		return false
 	}
-	m.step(at - cursor)
+	step(m, at-cursor)
 	return true
 }
 
 // roll scrolls what is under the wheel; the focus stays where it is.
-func (m *model) roll(w wheel) {
+func roll(m *model, w wheel) {
 	const lines = 3 // of a text for a notch; of a list of things, one
 	switch {
 	case m.dialogs.choice() != nil || m.typing():
@@ -223,15 +223,15 @@ func (m *model) roll(w wheel) {
 		return
 	}
 	if m.lobby {
-		m.stepFleet(w.notches)
+		stepFleet(m, w.notches)
 		return
 	}
-	a := m.areaAt(w.x, w.y)
+	a := areaAt(m, w.x, w.y)
 	if a == nil || a.panel == panel.IDDetail {
 		return
 	}
 	if a.panel == panel.IDPeek {
-		cols, rows := m.paneRoom()
+		cols, rows := paneRoom(m)
 		m.peek.Scroll(lines*w.notches, cols, rows)
 		return
 	}
@@ -241,7 +241,7 @@ func (m *model) roll(w wheel) {
 	if a.panel == panel.IDEvents {
 		n *= lines
 	}
-	m.step(n)
+	step(m, n)
 	m.focus = focus
 }
 

@@ -22,7 +22,7 @@ func (r *runner) read(ctx context.Context, o Options, m *model, text string) {
 	m.ui++
 	if err != nil {
 		r.log.Warn("pager", "error", err)
-		m.complain(err.Error())
+		complain(m, err.Error())
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 const maxHistory = 200
 
 // remember keeps a line that was run in the palette, once.
-func (m *model) remember(line string) {
+func rememberLine(m *model, line string) {
 	if line == "" {
 		return
 	}
@@ -25,21 +25,21 @@ func (m *model) remember(line string) {
 }
 
 // setHistory takes back the lines of an earlier visit, oldest first.
-func (m *model) setHistory(lines []string) {
+func setHistory(m *model, lines []string) {
 	m.history = nil
 	for _, line := range lines {
-		m.remember(widget.SingleLine(line))
+		rememberLine(m, widget.SingleLine(line))
 	}
 }
 
 // palettes offers what may follow a verb that is typed in full.
-func (m *model) palettes(text string) ([]item, bool) {
-	c, args, part := m.parse(text)
+func palettes(m *model, text string) ([]item, bool) {
+	c, args, part := parse(text)
 	if c == nil {
 		return nil, false
 	}
 	if c.text > 0 && len(args) >= c.text-1 {
-		return []item{m.textItem(c, strings.TrimSpace(text))}, true
+		return []item{textItem(m, c, strings.TrimSpace(text))}, true
 	}
 	words, far := matching(c.args(m, args), part)
 	// what stands there may be all
@@ -50,16 +50,16 @@ func (m *model) palettes(text string) ([]item, bool) {
 	for _, a := range words {
 		line := strings.TrimSpace(strings.Join(append(append([]string{c.name}, args...), a.word),
 			" "))
-		goesOn := m.takesMore(line) && !strings.HasSuffix(c.usage, "…")
+		goesOn := takesMore(m, line) && !strings.HasSuffix(c.usage, "…")
 		near := a.word != part && !goesOn && (far || !c.looks)
 		found = append(found, item{Keys: m.keys.KeysOf(c.id), Title: line, Line: line, Tail: a.note,
 			Near: near, Run: func(m *model) []effect {
 				if goesOn {
-					return m.openPaletteAt(line + " ")
+					return openPaletteAt(m, line+" ")
 				}
-				todo, why := m.runLine(line)
+				todo, why := runLine(m, line)
 				if why != "" {
-					m.complain("cannot " + line + ": " + why)
+					complain(m, "cannot "+line+": "+why)
 				}
 				return todo
 			}})
@@ -68,31 +68,31 @@ func (m *model) palettes(text string) ([]item, bool) {
 }
 
 // textItem offers a line that ends with a text, as it stands.
-func (m *model) textItem(c *verb, line string) item {
+func textItem(m *model, c *verb, line string) item {
 	title := line
 	if rest(line, c.text) == "" {
 		title = c.name + " " + c.usage
 	}
 	return item{Keys: m.keys.KeysOf(c.id), Title: title, Line: line, Tail: c.does,
 		Run: func(m *model) []effect {
-			todo, why := m.runLine(line)
+			todo, why := runLine(m, line)
 			if why != "" {
-				m.complain("cannot " + c.name + ": " + why)
+				complain(m, "cannot "+c.name+": "+why)
 			}
 			return todo
 		}}
 }
 
 // openPaletteAt opens the palette with a text that goes on.
-func (m *model) openPaletteAt(text string) []effect {
-	m.openFinder(true)
+func openPaletteAt(m *model, text string) []effect {
+	openFinder(m, true)
 	m.dialogs.finder().Type(text)
 	return nil
 }
 
 // parse reads a line of the palette: the verb, the words behind it, and the part of a word that is being typed; the
 // verb is nil unless something follows it.
-func (m *model) parse(text string) (c *verb, args []string, part string) {
+func parse(text string) (c *verb, args []string, part string) {
 	words := strings.Fields(text)
 	if len(words) == 0 || len(words) == 1 && !strings.HasSuffix(text, " ") {
 		return nil, nil, ""
@@ -108,8 +108,8 @@ func (m *model) parse(text string) (c *verb, args []string, part string) {
 }
 
 // takesMore reports whether words may follow a line.
-func (m *model) takesMore(text string) bool {
-	c, args, _ := m.parse(text + " ")
+func takesMore(m *model, text string) bool {
+	c, args, _ := parse(text + " ")
 	return c != nil && len(c.args(m, args)) > 0
 }
 

@@ -134,10 +134,10 @@ func TestPaletteHistory(t *testing.T) {
 	}
 	s.press("esc")
 	for i := range maxHistory + 10 {
-		s.m.remember(fmt.Sprint("goto ", i))
+		rememberLine(s.m, fmt.Sprint("goto ", i))
 	}
 	other := pooled(t, 120, 40)
-	other.m.setHistory(append(slices.Clone(s.m.history), "bad\x1b[31m\n"))
+	setHistory(other.m, append(slices.Clone(s.m.history), "bad\x1b[31m\n"))
 	if n := len(other.m.history); n != maxHistory || other.m.history[n-1] != "bad[31m " {
 		t.Errorf("taken back are %d, the last is %q", n, other.m.history[n-1])
 	}
@@ -171,7 +171,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 			}
 		}
 	})
-	s.m.setHistory([]string{"fire release", "release scou"})
+	setHistory(s.m, []string{"fire release", "release scou"})
 	for _, keys := range [][]string{{":", "up", "enter"}, {":", "up", "up", "enter"}} {
 		s.press(keys...)
 		s.wants()

@@ -11,19 +11,19 @@ import (
 )
 
 // peekPanel draws the pane.
-func (m *model) peekPanel(w, h int, focus bool, tabs []widget.Tab) []string {
+func peekPanel(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 	key := widget.CacheKey{W: w, H: h, Focus: focus, Data: m.peek.Version, Rows: m.Agents.Version,
 		UI: m.ui}
-	if m.showsRun() {
+	if showsRun(m) {
 		key.Rows, key.Second = m.Automations.Version, m.now.Unix()
-		return m.pane.Lines(key, func() []string { return m.drawRun(w, h, focus, tabs) })
+		return m.pane.Lines(key, func() []string { return drawRun(m, w, h, focus, tabs) })
 	}
-	return m.pane.Lines(key, func() []string { return m.drawPeek(w, h, focus, tabs) })
+	return m.pane.Lines(key, func() []string { return drawPeek(m, w, h, focus, tabs) })
 }
 
-func (m *model) drawPeek(w, h int, focus bool, tabs []widget.Tab) []string {
-	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, m.peekNote()))
-	row := m.selected()
+func drawPeek(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
+	lines := append(make([]string, 0, h), m.look.Title(w, focus, tabs, peekNote(m)))
+	row := selected(m)
 	switch {
 	case row == nil:
 		return widget.FillRows(append(lines,
@@ -31,26 +31,26 @@ func (m *model) drawPeek(w, h int, focus bool, tabs []widget.Tab) []string {
 	case m.peek.News.Agent != row.Name:
 		return widget.FillRows(lines, w, h)
 	case m.peek.News.Screen == nil && len(m.peek.News.Text) == 0:
-		lines = append(lines, m.look.Notes(w, m.nothingSeen(row))...)
+		lines = append(lines, m.look.Notes(w, nothingSeen(m, row))...)
 		if row.Keeps() {
-			lines = append(lines, m.keptLine(row, w))
+			lines = append(lines, keptLine(m, row, w))
 		}
 		return widget.FillRows(lines, w, h)
 	}
-	room := m.peekRows(h)
+	room := peekRows(m, h)
 	cropped := m.peek.Crops.Cropper(w - 1)
 	for _, l := range m.peek.Window(w-1, room) {
-		lines = append(lines, " "+m.paneRow(l, w-1, cropped))
+		lines = append(lines, " "+paneRow(m, l, w-1, cropped))
 	}
 	lines = widget.FillRows(lines, w, room+1)
 	if room < h-1 {
-		lines = append(lines, m.keptLine(row, w))
+		lines = append(lines, keptLine(m, row, w))
 	}
 	return widget.FillRows(lines, w, h)
 }
 
 // paneRow is a row of a terminal, or a rule across the pane.
-func (m *model) paneRow(l terminal.PaneLine, w int, cropped func(string) string) string {
+func paneRow(m *model, l terminal.PaneLine, w int, cropped func(string) string) string {
 	if l.Rule == "" {
 		return cropped(l.Text)
 	}
@@ -63,7 +63,7 @@ func (m *model) paneRow(l terminal.PaneLine, w int, cropped func(string) string)
 }
 
 // paneRoom is how much of the pane is terminal: columns and rows; as much as the screen where it is hidden.
-func (m *model) paneRoom() (w, h int) {
+func paneRoom(m *model) (w, h int) {
 	p := m.plan()
 	for _, stack := range []struct {
 		places []place
@@ -71,7 +71,7 @@ func (m *model) paneRoom() (w, h int) {
 	}{{p.left, p.leftWidth}, {p.right, m.w - p.leftWidth - 1}, {p.across, m.w}} {
 		for _, at := range stack.places {
 			if at.panel == panel.IDPeek {
-				return max(1, stack.w-1), m.peekRows(at.h)
+				return max(1, stack.w-1), peekRows(m, at.h)
 			}
 		}
 	}
@@ -80,22 +80,22 @@ func (m *model) paneRoom() (w, h int) {
 
 // peekRows is how much of the terminal a pane of h lines shows: an ended one leaves a line to the file that has all of
 // its last words.
-func (m *model) peekRows(h int) int {
-	if r := m.selected(); r != nil && r.Keeps() && h > 4 && !m.showsRun() {
+func peekRows(m *model, h int) int {
+	if r := selected(m); r != nil && r.Keeps() && h > 4 && !showsRun(m) {
 		return h - 2
 	}
 	return max(1, h-1)
 }
 
 // keptLine says where an ended agent's output is kept.
-func (m *model) keptLine(r *panel.AgentRow, w int) string {
+func keptLine(m *model, r *panel.AgentRow, w int) string {
 	l := widget.Line{Styles: &m.look}
 	l.Add(themes.Dim, widget.Cut(" kept in "+widget.Plain(r.Exit.File), w, m.look.Glyphs.More))
 	return l.Fill(w)
 }
 
 // nothingSeen says why the pane is empty.
-func (m *model) nothingSeen(r *panel.AgentRow) string {
+func nothingSeen(m *model, r *panel.AgentRow) string {
 	switch {
 	case m.peek.News.Problem != "" && r.Running:
 		return "Nothing to see: " + widget.Plain(m.peek.News.Problem)
@@ -106,12 +106,12 @@ func (m *model) nothingSeen(r *panel.AgentRow) string {
 }
 
 // peekTab is the pane's title: whose terminal it is, and what of it.
-func (m *model) peekTab() widget.Tab {
-	if m.showsRun() {
-		return m.runTab()
+func peekTab(m *model) widget.Tab {
+	if showsRun(m) {
+		return runTab(m)
 	}
 	t := widget.Tab{Key: "0", Name: "Peek"}
-	row := m.selected()
+	row := selected(m)
 	if row == nil {
 		return t
 	}
@@ -124,22 +124,22 @@ func (m *model) peekTab() widget.Tab {
 	if m.peek.Logs {
 		extra = append(extra, "logs")
 	}
-	extra = m.soughtInPane(&t, extra)
+	extra = soughtInPane(m, &t, extra)
 	switch {
 	case m.peek.Frozen():
-		extra = append(extra, m.behindPane())
+		extra = append(extra, behindPane(m))
 	case !row.Running && (n.Screen != nil || len(n.Text) > 0):
 		extra = append(extra, "last words")
 	case n.Screen != nil:
 		extra = append(extra, "following")
 	}
-	extra = m.viewOfPane(extra)
+	extra = viewOfPane(m, extra)
 	t.Extra = strings.Join(extra, "  ")
 	return t
 }
 
 // soughtInPane adds what is searched for to the pane's title, and which of the places found one is at.
-func (m *model) soughtInPane(t *widget.Tab, extra []string) []string {
+func soughtInPane(m *model, t *widget.Tab, extra []string) []string {
 	if s := &m.peek.Seek; s.Re != nil {
 		t.Search = "/" + widget.Cut(s.Text, 24, m.look.Glyphs.More)
 		switch {
@@ -157,7 +157,7 @@ func (m *model) soughtInPane(t *widget.Tab, extra []string) []string {
 }
 
 // viewOfPane adds to what the title says how the pane is looked at.
-func (m *model) viewOfPane(extra []string) []string {
+func viewOfPane(m *model, extra []string) []string {
 	switch {
 	case m.peek.Fit:
 		extra = append(extra, "fit")
@@ -174,7 +174,7 @@ func (m *model) viewOfPane(extra []string) []string {
 }
 
 // behindPane says how much came in since the pane was frozen.
-func (m *model) behindPane() string {
+func behindPane(m *model) string {
 	if m.peek.Past.Full {
 		return m.env().Behind(0)
 	}
@@ -182,8 +182,8 @@ func (m *model) behindPane() string {
 }
 
 // peekNote is the right end of the pane's rule: size and viewers.
-func (m *model) peekNote() string {
-	row := m.selected()
+func peekNote(m *model) string {
+	row := selected(m)
 	if row == nil || m.peek.News.Agent != row.Name {
 		return ""
 	}
@@ -207,11 +207,11 @@ func (m *model) peekNote() string {
 }
 
 // watching is what the pane should show now.
-func (m *model) watching() watch {
-	if w, ok := m.watchingRun(); ok {
+func watching(m *model) watch {
+	if w, ok := watchingRun(m); ok {
 		return w
 	}
-	row := m.selected()
+	row := selected(m)
 	if row == nil || !m.peekVisible() {
 		return watch{}
 	}

@@ -77,7 +77,7 @@ func groundOf(environ []string) ground {
 }
 
 // takePerson lets what a person prefers count from now on.
-func (m *model) takePerson(p Person) {
+func takePerson(m *model, p Person) {
 	if p.Themes == nil {
 		p.Themes = m.person.Themes
 	}
@@ -94,32 +94,32 @@ func (m *model) takePerson(p Person) {
 			p.Detach.String()))
 	}
 	m.theme, m.preview = themes.Theme{}, ""
-	m.relook()
+	relook(m)
 }
 
 // reread is takePerson while the room is open, and says so.
-func (m *model) reread(p Person) {
+func reread(m *model, p Person) {
 	m.ui++
-	m.takePerson(p)
+	takePerson(m, p)
 	if m.snap != nil {
 		m.relist()
 	}
 	if n := len(p.Problems) + len(m.unbound); n > 0 {
-		m.complain(fmt.Sprintf("the preferences were read anew, with %s; %s shows all",
+		complain(m, fmt.Sprintf("the preferences were read anew, with %s; %s shows all",
 			widget.Count(n, "mistake"), m.keys.KeyOf("city.details")))
 		return
 	}
-	m.say("the preferences were read anew")
+	say(m, "the preferences were read anew")
 }
 
 // mistakes are what is wrong with the preferences, for the problems of the header.
-func (m *model) mistakes() []string {
+func mistakesOf(m *model) []string {
 	var all []string
 	for _, p := range append(m.person.Problems[:len(m.person.Problems):len(m.person.Problems)],
 		m.unbound...) {
 		all = append(all, "preferences: "+widget.PlainText(p))
 	}
-	if name := m.cityTheme(); name != "" && m.themeCalled(name) == nil && name != AutoTheme {
+	if name := cityTheme(m); name != "" && themeCalled(m, name) == nil && name != AutoTheme {
 		all = append(all, fmt.Sprintf("city.toml asks for the theme %q, which is not here",
 			widget.Plain(name)))
 	}
@@ -127,17 +127,17 @@ func (m *model) mistakes() []string {
 }
 
 // relook paints everything as the theme that is wanted now asks for it.
-func (m *model) relook() {
+func relook(m *model) {
 	ascii := m.around.ascii
 	if m.person.ASCII != nil {
 		ascii = *m.person.ASCII
 	}
-	names := m.themeNames()
+	names := themeNames(m)
 	if !m.glanced && m.around.ground == groundUnknown && slices.Contains(names[:], AutoTheme) {
 		m.glanced = true
 		m.todo = append(m.todo, glance{})
 	}
-	t := m.wantedTheme()
+	t := wantedTheme(m)
 	if t == m.theme && ascii == m.ascii {
 		return
 	}
@@ -158,34 +158,34 @@ func (glance) effect() {}
 
 // themeNames are the themes that somebody wants, who counts most first, "" = none: what the palette shows just now,
 // what was chosen there, the person's own, the city's.
-func (m *model) themeNames() [4]string {
-	return [4]string{m.preview, m.tried, m.person.Theme, m.cityTheme()}
+func themeNames(m *model) [4]string {
+	return [4]string{m.preview, m.tried, m.person.Theme, cityTheme(m)}
 }
 
 // wantedTheme is the first of them that there is.
-func (m *model) wantedTheme() themes.Theme {
+func wantedTheme(m *model) themes.Theme {
 	if m.around.noColor {
 		return themes.Colourless()
 	}
-	for _, name := range m.themeNames() {
+	for _, name := range themeNames(m) {
 		if name == AutoTheme {
 			name = [...]string{"", "dark", "light"}[m.around.ground]
 		}
-		if t := m.themeCalled(name); t != nil {
+		if t := themeCalled(m, name); t != nil {
 			return *t
 		}
 	}
 	return m.around.theme
 }
 
-func (m *model) cityTheme() string {
+func cityTheme(m *model) string {
 	if m.snap == nil {
 		return ""
 	}
 	return m.snap.Console.Theme
 }
 
-func (m *model) themeCalled(name string) *themes.Theme {
+func themeCalled(m *model, name string) *themes.Theme {
 	for i := range m.person.Themes {
 		if t := &m.person.Themes[i]; t.Name == name && name != "" {
 			return t
@@ -195,12 +195,12 @@ func (m *model) themeCalled(name string) *themes.Theme {
 }
 
 // lit takes the terminal's answer to how bright it is.
-func (m *model) lit(msg tea.BackgroundColorMsg) {
+func lit(m *model, msg tea.BackgroundColorMsg) {
 	m.around.ground = groundLight
 	if msg.Color == nil || msg.IsDark() {
 		m.around.ground = groundDark
 	}
-	m.relook()
+	relook(m)
 }
 
 const themeID = "theme."
@@ -210,7 +210,7 @@ func themeActions(all []themes.Theme) []action {
 	choose := func(name, does string) action {
 		return action{ID: themeID + name, Key: keymap.Bind(does),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needColours,
-			Run: func(m *model) []effect { m.tryTheme(name); return nil }}
+			Run: func(m *model) []effect { tryTheme(m, name); return nil }}
 	}
 	actions := []action{choose(AutoTheme, "theme: dark or light, as the terminal is")}
 	for i := range all {
@@ -231,31 +231,31 @@ func needColours(m *model) string {
 }
 
 // tryTheme takes a theme until the room is left, and says what makes it stay.
-func (m *model) tryTheme(name string) {
+func tryTheme(m *model, name string) {
 	m.tried = name
-	m.relook()
+	relook(m)
 	said := fmt.Sprintf("the theme is %s", widget.Plain(name))
 	if m.person.File != "" { // the file first: narrow screens cut the end
 		said = fmt.Sprintf("theme = %q in %s keeps it; else it is so until you leave",
 			widget.Plain(name), widget.Plain(m.person.File))
 	}
-	m.say(said)
+	say(m, said)
 }
 
 // previewTheme shows the theme under the cursor of the finder, and takes it back when the cursor leaves it.
-func (m *model) previewTheme() {
+func previewTheme(m *model) {
 	want := ""
-	if name, ok := strings.CutPrefix(m.underFinder(), themeID); ok && !m.around.noColor {
+	if name, ok := strings.CutPrefix(underFinder(m), themeID); ok && !m.around.noColor {
 		want = name
 	}
 	if want != m.preview {
 		m.preview = want
-		m.relook()
+		relook(m)
 	}
 }
 
 // underFinder is what the line under the finder's cursor would type, of an action its id, "" = none.
-func (m *model) underFinder() string {
+func underFinder(m *model) string {
 	if f := m.dialogs.finder(); f != nil && f.Current() != nil {
 		return f.Current().Line
 	}

@@ -88,7 +88,7 @@ func (p *Plan) rows() []planRow {
 
 // planLines is a plan for whoever has to say yes to it: what it changes, and how many it leaves alone; with all of
 // it, each agent by itself.
-func (m *model) planLines(p *Plan, all bool) []string {
+func planLines(m *model, p *Plan, all bool) []string {
 	rows, still := p.rows(), 0
 	if all {
 		rows = rows[:0]
@@ -108,7 +108,7 @@ func (m *model) planLines(p *Plan, all bool) []string {
 	var lines []string
 	for i := range rows {
 		if all || !rows[i].idle() {
-			lines = append(lines, m.planLine(&rows[i], room))
+			lines = append(lines, planLine(m, &rows[i], room))
 		}
 	}
 	switch {
@@ -127,7 +127,7 @@ func (m *model) planLines(p *Plan, all bool) []string {
 	return lines
 }
 
-func (m *model) planLine(r *planRow, room int) string {
+func planLine(m *model, r *planRow, room int) string {
 	who := widget.Plain(r.Agent)
 	if r.members > 0 {
 		who = fmt.Sprintf("%s"+widget.NBSP+"(%d"+widget.NBSP+"members)", widget.Plain(r.Pool),
@@ -145,10 +145,10 @@ func (m *model) planLine(r *planRow, room int) string {
 }
 
 // askEnforce asks whether an edit is to come into force, with what it would change.
-func (m *model) askEnforce(e edited, again, drop answer) {
+func askEnforce(m *model, e edited, again, drop answer) {
 	yes := answer{Key: "y", Title: "yes, put it into force", Do: func(m *model) []effect {
 		m.draft = nil
-		return []effect{enforce{id: m.begin("putting the configuration into force " +
+		return []effect{enforce{id: begin(m, "putting the configuration into force "+
 			m.look.Glyphs.More), draft: e.draft, data: e.data}}
 	}}
 	answers := []answer{yes, again, drop}
@@ -158,12 +158,12 @@ func (m *model) askEnforce(e edited, again, drop answer) {
 				m.judged = &e // it is asked again behind the text
 				m.read(&reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
-						return widget.WrapAll(m.planLines(&e.plan, true), w)
+						return widget.WrapAll(planLines(m, &e.plan, true), w)
 					}})
 				return nil
 			}}
 		answers = []answer{yes, read, again, drop}
 	}
-	m.dialogs.Open(&choice{Title: "Put the edited " + m.draftName(e.draft) + " into force?",
-		Body: m.planLines(&e.plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
+	m.dialogs.Open(&choice{Title: "Put the edited " + draftName(e.draft) + " into force?",
+		Body: planLines(m, &e.plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
 }

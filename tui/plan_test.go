@@ -17,7 +17,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
 	s.hear(news{snap: demoSnapshot(epoch)})
-	s.m.editedConfig(edited{draft: &draft{path: "/x/.gc/edit-1.toml"}, data: []byte("new"), plan: editPlan()})
+	editedConfig(s.m, edited{draft: &draft{path: "/x/.gc/edit-1.toml"}, data: []byte("new"), plan: editPlan()})
 	var said []string
 	for _, l := range s.m.dialogs.choice().Body {
 		said = append(said, strings.ReplaceAll(ansi.Strip(l), widget.NBSP, " "))
@@ -52,9 +52,9 @@ func TestPlanThatCannotBeTold(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)
 	s.hear(news{snap: demoSnapshot(epoch)})
-	s.m.editedConfig(edited{draft: &draft{path: "/x"}, plan: Plan{Notes: []string{"What it would change cannot be told: nobody knows"}}})
+	editedConfig(s.m, edited{draft: &draft{path: "/x"}, plan: Plan{Notes: []string{"What it would change cannot be told: nobody knows"}}})
 	s.shows("! What it would change cannot be told: nobody knows", "yes, put it into force")
 	s.hides("It changes no agent.")
-	s.m.editedConfig(edited{draft: &draft{path: "/x"}, plan: Plan{Changes: []Change{{Agent: "a", What: "none"}}}})
+	editedConfig(s.m, edited{draft: &draft{path: "/x"}, plan: Plan{Changes: []Change{{Agent: "a", What: "none"}}}})
 	s.shows("It changes no agent.")
 }

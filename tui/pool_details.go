@@ -13,7 +13,7 @@ import (
 )
 
 // poolDetails is everything known of a pool: where its size comes from, what its check said, who is in it.
-func (m *model) poolDetails(name string) []string {
+func poolDetails(m *model, name string) []string {
 	r := m.Pools.Find(name)
 	p, ok := m.snap.Pool(name)
 	if r == nil || !ok {
@@ -34,7 +34,7 @@ func (m *model) poolDetails(name string) []string {
 	if next := panel.NextText(p.Next, m.now); next != "" {
 		lines = append(lines, m.look.Field("next", next))
 	}
-	lines = append(lines, m.checkFields(r)...)
+	lines = append(lines, checkFields(m, r)...)
 	wait := "it is waited for without end"
 	if r.Timeout > 0 {
 		wait = "it is ended after " + widget.Duration(r.Timeout)
@@ -44,16 +44,16 @@ func (m *model) poolDetails(name string) []string {
 		lines = append(lines, m.look.Field("about", widget.Plain(p.Description)))
 	}
 	if r.Rig != "" {
-		lines = append(lines, m.look.Field("rig", m.rigText(r.Rig)))
+		lines = append(lines, m.look.Field("rig", rigText(m, r.Rig)))
 	}
-	lines = append(lines, m.look.Field("declared", m.declaredText(p.Source, p.Patched)), "",
+	lines = append(lines, m.look.Field("declared", declaredText(m, p.Source, p.Patched)), "",
 		m.look.Paint(themes.Title, "Members"))
-	lines = append(lines, m.memberLines(name)...)
+	lines = append(lines, memberLines(m, name)...)
 	return append(lines, panel.Decisions(m.env(), p.Decisions)...)
 }
 
 // checkFields are the check, what came of it, and the end of what it printed.
-func (m *model) checkFields(r *panel.PoolRow) []string {
+func checkFields(m *model, r *panel.PoolRow) []string {
 	c := &r.Check
 	command := widget.Plain(c.Command)
 	if command == "" {
@@ -78,7 +78,7 @@ func (m *model) checkFields(r *panel.PoolRow) []string {
 }
 
 // members are a pool's agents, as a person counts them.
-func (m *model) members(name string) []*panel.AgentRow {
+func members(m *model, name string) []*panel.AgentRow {
 	var all []*panel.AgentRow
 	for i := range m.Agents.Rows {
 		if r := &m.Agents.Rows[i]; r.Pool == name {
@@ -92,8 +92,8 @@ func (m *model) members(name string) []*panel.AgentRow {
 }
 
 // memberLines are a pool's members with their states.
-func (m *model) memberLines(name string) []string {
-	members := m.members(name)
+func memberLines(m *model, name string) []string {
+	members := members(m, name)
 	if len(members) == 0 {
 		return []string{m.look.Paint(themes.Dim, "None.")}
 	}

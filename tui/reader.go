@@ -13,39 +13,39 @@ import (
 	"gcity/tui/widget"
 )
 
-func (m *model) showEvent() []effect {
+func showEvent(m *model) []effect {
 	row := *m.Events.Selected()
-	m.read(&reader{Title: row.Kind, About: eventAgent(m.agentOf(&row.Event)),
-		Lines: func(w int) []string { return widget.WrapAll(m.eventDetail(&row), w) }})
+	m.read(&reader{Title: row.Kind, About: eventAgent(agentOf(m, &row.Event)),
+		Lines: func(w int) []string { return widget.WrapAll(eventDetail(m, &row), w) }})
 	return nil
 }
 
 // showDetails is about what verbs act on, or the agent that it stands for.
-func (m *model) showDetails() []effect {
+func showDetails(m *model) []effect {
 	if id := m.worked().About().Details; id != "" {
 		return m.keys.ByID(id).Run(m)
 	}
-	return m.showAgent()
+	return showAgent(m)
 }
 
-func (m *model) showPool() []effect {
-	p := m.pool()
+func showPool(m *model) []effect {
+	p := pool(m)
 	name := p.Name
 	m.read(&reader{Title: "pool " + p.Shown,
-		Lines: func(w int) []string { return widget.WrapAll(m.poolDetails(name), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(poolDetails(m, name), w) }})
 	return nil
 }
 
-func (m *model) showCity() []effect {
-	m.read(&reader{Title: m.cityName(),
-		Lines: func(w int) []string { return widget.WrapAll(m.cityDetails(), w) }})
+func showCity(m *model) []effect {
+	m.read(&reader{Title: cityName(m),
+		Lines: func(w int) []string { return widget.WrapAll(cityDetails(m), w) }})
 	return nil
 }
 
 // cityDetails is what is known of the city as a whole, its problems first.
-func (m *model) cityDetails() []string {
+func cityDetails(m *model) []string {
 	var lines []string
-	for _, p := range m.problems() {
+	for _, p := range problems(m) {
 		for i, part := range strings.Split(p, "\n") {
 			sign := " "
 			if i == 0 {
@@ -70,22 +70,22 @@ func (m *model) cityDetails() []string {
 			widget.Age(s.Patrol.Age(m.now)))),
 		m.look.Field("events", fmt.Sprintf("%d so far", s.Seq)),
 	)
-	if h := m.held(); h != nil {
+	if h := heldConfig(m); h != nil {
 		lines = append(lines, "", m.look.Paint(themes.Title, "Held configuration")+" "+
 			widget.Plain(h.Revision)+", since "+widget.Clock(h.Since, m.now))
-		lines = append(lines, m.heldLines(h, len(h.Removes))...)
+		lines = append(lines, heldLines(m, h, len(h.Removes))...)
 	}
 	if len(s.Rigs) > 0 {
 		lines = append(lines, "", m.look.Paint(themes.Title, "Rigs"))
 	}
 	for i := range s.Rigs {
-		lines = append(lines, m.rigLine(&s.Rigs[i]))
+		lines = append(lines, rigLine(m, &s.Rigs[i]))
 	}
 	return lines
 }
 
 // rigLine is a project folder, and how those that work in it are.
-func (m *model) rigLine(r *city.Rig) string {
+func rigLine(m *model, r *city.Rig) string {
 	dot := " " + m.look.Glyphs.Dot + " "
 	text := widget.Plain(r.Name) + dot +
 		fmt.Sprintf("%d of %s run", r.Running, widget.Count(r.Agents, "agent")) + dot +
@@ -109,7 +109,7 @@ func pretty(raw []byte) string {
 }
 
 // eventDetail is all there is to know of one event.
-func (m *model) eventDetail(r *panel.EventRow) []string {
+func eventDetail(m *model, r *panel.EventRow) []string {
 	e := &r.Event
 	lines := []string{
 		m.look.Field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+
@@ -123,5 +123,5 @@ func (m *model) eventDetail(r *panel.EventRow) []string {
 		label = ""
 	}
 	lines = append(lines, m.look.Field("seq", fmt.Sprint(e.Seq)))
-	return append(lines, m.payloadLines(e.Payload)...)
+	return append(lines, payloadLines(m, e.Payload)...)
 }

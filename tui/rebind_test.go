@@ -134,7 +134,7 @@ func FuzzRebind(f *testing.F) {
 	f.Add("view.back", "", "agent.drain", "esc : ctrl+p ?")
 	f.Fuzz(func(t *testing.T, id1, keys1, id2, keys2 string) {
 		s := demo(t, 80, 24)
-		s.m.takePerson(
+		takePerson(s.m,
 			Person{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
 				{Action: id2, Keys: strings.Fields(keys2), Place: "b"}}})
 		r := s.m.keys

@@ -119,7 +119,7 @@ func (r *room) View() (v tea.View) {
 	if r.m.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
-	v.WindowTitle = r.m.cityName() + " - gcity"
+	v.WindowTitle = cityName(r.m) + " - gcity"
 	if r.m.lobby {
 		v.WindowTitle = "all cities - gcity"
 	}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"gcity/tui/terminal"
 	"os"
 	"os/signal"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"gcity/tui/terminal"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -95,7 +96,7 @@ const frozenGrace = quitGrace + 2*time.Second
 // stretches runs the program, and between two runs of it whoever is given the terminal, until the room ends.
 func (r *runner) stretches(ctx context.Context, t *tour) (Exit, error) {
 	defer func() {
-		for _, e := range t.here.m.keepMemory(true) {
+		for _, e := range keepMemory(t.here.m, true) {
 			r.remember(t.here.keep, e.(remember))
 		}
 	}()
@@ -200,15 +201,15 @@ func environment(list []string) func(string) string {
 // visit attaches, and says in the control room how it was.
 func (r *runner) visit(ctx context.Context, o Options, m *model, agent string) {
 	defer r.guard("attach")
-	begun := m.staying(agent)
+	begun := staying(m, agent)
 	said, err := r.attachTo(ctx, o, agent)
-	m.left(r.now(), begun)
+	left(m, r.now(), begun)
 	switch {
 	case err != nil:
 		r.log.Warn("attach", "agent", agent, "error", err)
-		m.complain(err.Error())
+		complain(m, err.Error())
 	case said != "":
-		m.say(said)
+		say(m, said)
 	}
 }
 

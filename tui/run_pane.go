@@ -13,10 +13,10 @@ import (
 
 // showsRun reports whether the pane is about the automation under the cursor, not about the selected agent: from
 // the time Automations gets the focus until a panel gets it that is neither Automations nor the pane.
-func (m *model) showsRun() bool { return m.onRuns && m.Automations.Current() != nil }
+func showsRun(m *model) bool { return m.onRuns && m.Automations.Current() != nil }
 
 // turnPane notes what the pane is about after a message.
-func (m *model) turnPane() {
+func turnPane(m *model) {
 	if m.focus != panel.IDPeek {
 		m.onRuns = m.focus == panel.IDAutomations
 	}
@@ -24,12 +24,12 @@ func (m *model) turnPane() {
 
 // watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if
 // agents are.
-func (m *model) watchingRun() (w watch, ok bool) {
+func watchingRun(m *model) (w watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
 	case m.dialogs.history() != nil:
 		r = m.Automations.Find(m.dialogs.history().name)
-	case !m.showsRun():
+	case !showsRun(m):
 		return watch{}, false
 	case !m.peekVisible():
 		r = nil
@@ -41,7 +41,7 @@ func (m *model) watchingRun() (w watch, ok bool) {
 }
 
 // printed is what is known of a run's output, in lines: all that was heard of it, else what the record keeps.
-func (m *model) printed(run *city.Run) []string {
+func printed(m *model, run *city.Run) []string {
 	if m.peek.News.Run == run.ID && len(m.peek.News.Text) > 0 {
 		return m.peek.News.Text
 	}
@@ -55,7 +55,7 @@ func (m *model) printed(run *city.Run) []string {
 }
 
 // drawRun draws the pane of an automation: what its newest run prints.
-func (m *model) drawRun(w, h int, focus bool, tabs []widget.Tab) []string {
+func drawRun(m *model, w, h int, focus bool, tabs []widget.Tab) []string {
 	r := m.Automations.Current()
 	end := ""
 	if r.Last != nil {
@@ -68,14 +68,14 @@ func (m *model) drawRun(w, h int, focus bool, tabs []widget.Tab) []string {
 	case m.peek.News.Run == r.Last.ID && len(m.peek.News.Text) > 0:
 		cropped := m.peek.Crops.Cropper(w - 1)
 		for _, l := range m.peek.Window(w-1, room) {
-			lines = append(lines, " "+m.paneRow(l, w-1, cropped))
+			lines = append(lines, " "+paneRow(m, l, w-1, cropped))
 		}
 		return widget.FillRows(lines, w, h)
 	default:
-		text = terminal.Tail(m.printed(r.Last), room)
+		text = terminal.Tail(printed(m, r.Last), room)
 	}
 	if len(text) == 0 {
-		return widget.FillRows(append(lines, m.look.Notes(w, m.nothingPrinted(r))...), w, h)
+		return widget.FillRows(append(lines, m.look.Notes(w, nothingPrinted(m, r))...), w, h)
 	}
 	for _, s := range text {
 		lines = append(lines, " "+widget.Crop(s, w-1))
@@ -84,7 +84,7 @@ func (m *model) drawRun(w, h int, focus bool, tabs []widget.Tab) []string {
 }
 
 // nothingPrinted says why there is nothing in the pane of an automation.
-func (m *model) nothingPrinted(r *panel.AutomationRow) string {
+func nothingPrinted(m *model, r *panel.AutomationRow) string {
 	heard := r.Last != nil && m.peek.News.Run == r.Last.ID
 	switch {
 	case r.State == panel.AutomationBroken:
@@ -102,7 +102,7 @@ func (m *model) nothingPrinted(r *panel.AutomationRow) string {
 }
 
 // runTab is the pane's title: whose run it is, and how it goes.
-func (m *model) runTab() widget.Tab {
+func runTab(m *model) widget.Tab {
 	r := m.Automations.Current()
 	dot := m.look.Glyphs.Dot
 	t := widget.Tab{Key: "0", Name: r.Shown, Extra: dot + " " + r.Ago(m.now)}
@@ -113,17 +113,17 @@ func (m *model) runTab() widget.Tab {
 		t.Extra = dot + " running " + widget.Age(m.now.Sub(r.Last.Opened))
 	}
 	if r.Last != nil && m.peek.News.Run == r.Last.ID {
-		extra := m.soughtInPane(&t, []string{t.Extra})
+		extra := soughtInPane(m, &t, []string{t.Extra})
 		if m.peek.Frozen() {
-			extra = append(extra, m.behindPane())
+			extra = append(extra, behindPane(m))
 		}
-		t.Extra = strings.Join(m.viewOfPane(extra), "  ")
+		t.Extra = strings.Join(viewOfPane(m, extra), "  ")
 	}
 	return t
 }
 
 // amongRuns is why an agent's verb is not done while the pane is about an automation.
-func (m *model) amongRuns() string {
+func amongRuns(m *model) string {
 	if m.focus == panel.IDAutomations {
 		return "press " + m.keys.KeyOf("focus.agents") + " for the agents"
 	}
@@ -153,10 +153,10 @@ func limitText(a *city.Automation) string {
 const shownOutput = 100
 
 // outputFields are what a run printed, as rows of a detail view.
-func (m *model) outputFields(run *city.Run) []string {
+func outputFields(m *model, run *city.Run) []string {
 	var lines []string
 	label := "output"
-	for _, text := range terminal.Tail(m.printed(run), shownOutput) {
+	for _, text := range terminal.Tail(printed(m, run), shownOutput) {
 		lines = append(lines, m.look.Field(label, text))
 		label = ""
 	}

@@ -155,7 +155,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 				s.m.dialogs.choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}
-			s.shows(s.m.amongRuns())
+			s.shows(amongRuns(s.m))
 		}
 	}
 	s.press("0", "d")
@@ -315,7 +315,7 @@ func TestVerbsFromTheRunsPane(t *testing.T) {
 	s.line("automation.fire", "enter")
 	s.wants(city.Fire{Automation: "release", By: "operator"})
 	s.press("4", "l")
-	if s.m.showsRun() || !s.m.peek.Logs {
+	if showsRun(s.m) || !s.m.peek.Logs {
 		t.Error("the pane is still the automation's")
 	}
 	s.press("l")

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+
 	"gcity/tui/terminal"
 )
 

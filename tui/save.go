@@ -1,32 +1,13 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"gcity/tui/widget"
 )
-
-// save writes a text into a file and puts the outcome into the mailbox. What is there already is never touched.
-func (r *runner) save(s save) {
-	r.spawn("save", func(context.Context) {
-		res := result{id: s.id, title: "saving", total: 1}
-		path, err := writeNew(s.path, s.text)
-		if err != nil {
-			r.log.Warn("saving an agent's output", "error", err)
-			res.failures = []string{err.Error()}
-		} else {
-			res.receipts = []string{fmt.Sprintf("saved %s to %s", widget.Count(s.lines, "line"),
-				path)}
-		}
-		r.box.putResult(res)
-	})
-}
 
 // writeNew makes a file that only its owner may read: an agent's output may hold secrets. It returns the whole path.
 func writeNew(path, text string) (string, error) {

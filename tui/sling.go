@@ -15,24 +15,25 @@ func needTaker(m *model) string {
 	if why := needAddressees(m); why != "" {
 		return why
 	}
-	if all := m.addressees(); len(all) != 1 {
+	if all := addressees(m); len(all) != 1 {
 		return "work is handed to one, and " + widget.Count(len(all), "row") + " are marked"
 	}
 	return ""
 }
 
 // askSling offers the work that is ready, for the agent or the pool.
-func (m *model) askSling() []effect {
-	all := m.addressees()
+func askSling(m *model) []effect {
+	all := addressees(m)
 	if len(all) == 0 {
 		return nil
 	}
 	to := all[0]
 	f := &finder{Title: "Work for " + widget.Plain(to), None: "asking " + m.look.Glyphs.More,
 		Verb: "hands it over"}
-	m.open(f)
-	f.About = &readyList{takes: to, asked: m.seek(beads.Query{Ready: true, NotType: city.NotWork(),
-		Limit: workLimit})}
+	openFinderOf(m, f)
+	f.About = &readyList{takes: to, asked: seekBeads(m,
+		beads.Query{Ready: true, NotType: city.NotWork(),
+			Limit: workLimit})}
 	return nil
 }
 
@@ -43,7 +44,7 @@ type readyList struct {
 }
 
 // takeReady takes in what work there is to hand out.
-func (m *model) takeReady(f *finder, ready *readyList, a found) {
+func takeReady(m *model, f *finder, ready *readyList, a found) {
 	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("work.show")+
 		" shows all of it, and adds some."
 	if a.problem != "" {
@@ -54,7 +55,7 @@ func (m *model) takeReady(f *finder, ready *readyList, a found) {
 		own := b.Clone()
 		f.All = append(f.All, item{Title: widget.Plain(b.ID) + " " + b.Priority.String() + " " +
 			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: whose(&own),
-			Run: func(m *model) []effect { return m.sling(own, ready.takes) }})
+			Run: func(m *model) []effect { return slingTo(m, own, ready.takes) }})
 	}
 	f.Search()
 }
@@ -87,7 +88,7 @@ func whose(b *beads.Bead) string {
 }
 
 // askTaker offers whom the work under the cursor may be handed to.
-func (m *model) askTaker() []effect {
+func askTaker(m *model) []effect {
 	under := m.work.under()
 	if under == nil {
 		return nil
@@ -95,21 +96,23 @@ func (m *model) askTaker() []effect {
 	b := under.Clone()
 	f := &finder{Title: "Hand " + widget.Plain(b.ID) + " to",
 		None: "No agent and no pool is called that.", Verb: "takes it"}
-	for _, w := range m.takers() {
+	for _, w := range takers(m) {
 		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
-			Tail: widget.Plain(w.note), Run: func(m *model) []effect { return m.sling(b, w.word) }})
+			Tail: widget.Plain(w.note), Run: func(m *model) []effect {
+				return slingTo(m, b, w.word)
+			}})
 	}
-	m.open(f)
+	openFinderOf(m, f)
 	return nil
 }
 
 // takers are whom work may be handed to: pools, the agents that run, all others.
-func (m *model) takers() []word {
+func takers(m *model) []word {
 	var all, rest []word
-	for _, w := range m.poolNames() {
+	for _, w := range poolNames(m) {
 		all = append(all, word{mail.PoolPrefix + w.word, w.note})
 	}
-	for _, w := range m.agentNames(nil) {
+	for _, w := range agentNames(m, nil) {
 		if r := m.Agents.Find(w.word); r != nil && r.Running {
 			all = append(all, w)
 		} else {
@@ -120,32 +123,32 @@ func (m *model) takers() []word {
 }
 
 // sling hands work out and tells whoever gets it; what somebody has is taken away only after a yes.
-func (m *model) sling(b beads.Bead, to string) []effect {
+func slingTo(m *model, b beads.Bead, to string) []effect {
 	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
 	q := question{title: "Hand " + what + "?", body: []string{widget.Plain(b.Title)},
 		verb: "hand it over", do: func(m *model) []effect {
-			return m.send("handing", what, sling{r})
+			return send(m, "handing", what, sling{r})
 		}}
 	if b.Assignee == "" || b.Assignee == to {
-		return m.perhaps(q)
+		return perhaps(m, q)
 	}
 	r.Force = true
 	q.verb, q.body = "take it away", append(q.body,
 		fmt.Sprintf("%s has it, %s.", widget.Plain(b.Assignee),
 			strings.ReplaceAll(widget.Plain(string(b.Status)), "_", " ")))
-	m.ask(q)
+	ask(m, q)
 	return nil
 }
 
 // slingLine hands over what is named.
-func (m *model) slingLine(args []string) ([]effect, string) {
+func slingLine(m *model, args []string) ([]effect, string) {
 	if m.snap == nil {
 		return nil, needCity(m)
 	}
 	if len(args) != 2 {
 		return nil, "sling needs AGENT|POOL and the id of the work"
 	}
-	return m.send("handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
+	return send(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
 		sling{city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
 }

@@ -23,18 +23,18 @@ type status struct {
 // fade is when a good outcome has been read.
 const fade = 20 * time.Second
 
-func (m *model) say(text string) {
-	m.show(text, false)
-	m.record(message{text: m.status.text, token: themes.Good})
+func say(m *model, text string) {
+	show(m, text, false)
+	record(m, message{text: m.status.text, token: themes.Good})
 }
 
-func (m *model) complain(text string) {
-	m.show(text, true)
-	m.record(message{text: m.status.text, token: themes.Bad})
+func complain(m *model, text string) {
+	show(m, text, true)
+	record(m, message{text: m.status.text, token: themes.Bad})
 }
 
 // show puts a text into the status line; a failure stays there until it is dismissed.
-func (m *model) show(text string, failed bool) {
+func show(m *model, text string, failed bool) {
 	m.status = status{text: widget.Lead(text), token: themes.Good, failed: failed, since: m.now}
 	if failed {
 		m.status.token = themes.Bad
@@ -42,40 +42,40 @@ func (m *model) show(text string, failed bool) {
 }
 
 // begin tells that an action is under way and returns the id its result will carry.
-func (m *model) begin(text string) int {
+func begin(m *model, text string) int {
 	m.actions++
 	m.status = status{id: m.actions, text: widget.Plain(text), token: themes.Busy, pending: true,
 		since: m.now}
-	m.record(message{id: m.actions, text: m.status.text, token: themes.Busy})
+	record(m, message{id: m.actions, text: m.status.text, token: themes.Busy})
 	return m.actions
 }
 
 // ended takes a result in. An older action's failure is shown too, its success is not.
-func (m *model) ended(r result) {
+func ended(m *model, r result) {
 	if r.id == m.fired.id && len(r.failures) > 0 {
 		m.fired = firing{}
 	}
-	defer m.firedEnded()
-	m.undelivered(&r)
+	defer firedEnded(m)
+	undelivered(m, &r)
 	if m.work != nil { // whatever it was, the work may be another
 		m.work.stale = true
-		m.workChanged()
+		workChanged(m)
 	}
 	if m.inbox != nil {
 		m.inbox.stale = true
-		m.mailChanged()
+		mailChanged(m)
 	}
 	if r.quiet && len(r.failures) == 0 {
 		return
 	}
-	m.offerAnew(&r)
-	m.refusedToDepart(&r)
+	offerAnew(m, &r)
+	refusedToDepart(m, &r)
 	text, failed := r.text(), len(r.failures) > 0
 	if k := m.keys.KeyNow("view.palette"); r.total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
 	if len(r.letters) > 0 {
-		if m.post(r); !failed {
+		if post(m, r); !failed {
 			return
 		}
 	}
@@ -83,9 +83,9 @@ func (m *model) ended(r result) {
 	if failed {
 		s.token = themes.Bad
 	}
-	m.record(s)
+	record(m, s)
 	if r.id == m.status.id || failed {
-		m.show(text, failed)
+		show(m, text, failed)
 		m.status.id = r.id
 	}
 }
@@ -105,14 +105,14 @@ func (r *result) text() string {
 		strings.Join(r.failures, "; "))
 }
 
-func (m *model) dismisses() string { return "  " + m.keys.KeyOf("view.back") + " dismisses" }
+func dismisses(m *model) string { return "  " + m.keys.KeyOf("view.back") + " dismisses" }
 
 // statusRows are the rows above the footer: one, and more for a failure that one does not hold, as far as that leaves
 // the panels most of the screen.
-func (m *model) statusRows(w int) []string {
-	parts := m.failureParts(w)
+func statusRows(m *model, w int) []string {
+	parts := failureParts(m, w)
 	if len(parts) <= 1 {
-		return []string{m.statusLine(w)}
+		return []string{statusLine(m, w)}
 	}
 	rows := make([]string, len(parts))
 	for i, text := range parts {
@@ -123,7 +123,7 @@ func (m *model) statusRows(w int) []string {
 		}
 		l.Add(themes.Bad, " "+sign+" ")
 		if i == len(parts)-1 {
-			tail = m.dismisses()
+			tail = dismisses(m)
 		}
 		l.Add(themes.Bad, widget.Cut(text, w-l.Width-widget.Width(tail), m.look.Glyphs.More))
 		l.Add(themes.Dim, tail)
@@ -133,12 +133,12 @@ func (m *model) statusRows(w int) []string {
 }
 
 // failureParts is a failure broken into the rows it takes, nil if there is none to be shown.
-func (m *model) failureParts(w int) []string {
+func failureParts(m *model, w int) []string {
 	if !m.status.failed || m.typing() || w < 40 {
 		return nil
 	}
 	parts := widget.Wrap(m.status.text, w-4)
-	if last := len(parts) - 1; widget.Width(parts[last])+3+widget.Width(m.dismisses()) > w {
+	if last := len(parts) - 1; widget.Width(parts[last])+3+widget.Width(dismisses(m)) > w {
 		parts = append(parts, "")
 	}
 	if most := max(2, m.h/8); len(parts) > most {
@@ -149,10 +149,10 @@ func (m *model) failureParts(w int) []string {
 }
 
 // statusLine is the row above the footer.
-func (m *model) statusLine(w int) string {
+func statusLine(m *model, w int) string {
 	l := widget.Line{Styles: &m.look}
 	s := &m.status
-	if text := m.departureText(); text != "" && !s.failed {
+	if text := departureText(m); text != "" && !s.failed {
 		l.Add(themes.Busy, " "+m.look.Glyphs.Leaving+" ")
 		tail := "  " + m.keys.KeyOf("view.back") + " stays"
 		l.Add(themes.Text, widget.Cut(text, w-l.Width-widget.Width(tail), m.look.Glyphs.More))
@@ -166,7 +166,7 @@ func (m *model) statusLine(w int) string {
 	tail := ""
 	switch {
 	case s.failed:
-		sign, tail = m.look.Glyphs.Failed, m.dismisses()
+		sign, tail = m.look.Glyphs.Failed, dismisses(m)
 	case !s.pending && !m.calm && m.now.Sub(s.since) >= fade/4: // a time that it tells has run on
 		tail = "  " + widget.Age(m.now.Sub(s.since)) + " ago"
 	}
@@ -179,7 +179,7 @@ func (m *model) statusLine(w int) string {
 		}
 	}
 	if m.undo.id == s.id {
-		tail += m.undoHint()
+		tail += undoHint(m)
 	}
 	l.Add(s.token, " "+sign+" ")
 	room := max(0, w-l.Width-widget.Width(tail)-1)

@@ -79,7 +79,7 @@ func TestEveryListHoldsTheRowUnderTheCursor(t *testing.T) {
 	s.point("prune-branches")
 	s.automation("prune-branches", func(a *city.Automation) { a.Failures, a.State, a.Last = 0, city.AutomationIdle, nil })
 	s.wait(time.Minute)
-	if r := s.m.automation(); r == nil || r.Name != "prune-branches" {
+	if r := automation(s.m); r == nil || r.Name != "prune-branches" {
 		t.Errorf("the cursor is on %+v", r)
 	}
 }

@@ -61,7 +61,7 @@ func TestThemeMessageNamesItsFile(t *testing.T) {
 	s := newStage(t, Options{Person: Person{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)
 	s.hear(news{snap: demoSnapshot(epoch)})
-	s.m.tryTheme("high-contrast")
+	tryTheme(s.m, "high-contrast")
 	s.shows(`theme = "high-contrast" in ~/.config/gcity/config.toml keeps it`)
 }
 

@@ -12,7 +12,7 @@ import (
 const toldShown = 8
 
 // showTold opens what an agent is told at its start: the one that is read about, else the selected one.
-func (m *model) showTold() []effect {
+func showTold(m *model) []effect {
 	d := &dossier{name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known
@@ -22,15 +22,15 @@ func (m *model) showTold() []effect {
 		return nil
 	}
 	m.read(&reader{Title: "prompt of " + r.Shown, About: agentText{dossier: d, told: true},
-		Lines: func(w int) []string { return widget.WrapAll(m.toldText(d), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(toldText(m, d), w) }})
 	if d.about == nil && d.asked == 0 {
-		m.askAbout(d)
+		askAbout(m, d)
 	}
 	return nil
 }
 
 // toldText is a prompt, all of it.
-func (m *model) toldText(d *dossier) []string {
+func toldText(m *model, d *dossier) []string {
 	switch {
 	case m.Agents.Find(d.name) == nil:
 		return []string{"This agent is no longer part of the city."}
@@ -41,7 +41,7 @@ func (m *model) toldText(d *dossier) []string {
 	case d.about.Prompt == "":
 		return []string{m.look.Paint(themes.Dim, "It is told nothing at its start.")}
 	}
-	lines := m.toldFields(d.about)
+	lines := toldFields(m, d.about)
 	if len(lines) > 0 {
 		lines = append(lines, "")
 	}
@@ -49,7 +49,7 @@ func (m *model) toldText(d *dossier) []string {
 }
 
 // toldLines are how a prompt begins, in an agent's details.
-func (m *model) toldLines(in *city.Inspection) []string {
+func toldLines(m *model, in *city.Inspection) []string {
 	if in.Prompt == "" {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (m *model) toldLines(in *city.Inspection) []string {
 		more = m.look.Paint(themes.Dim, m.look.Glyphs.More+" "+widget.Count(n, "more line")+"; "+
 			m.keys.KeyOf("reader.told")+" reads all of it")
 	}
-	lines := append(m.heading("Prompt"), text...)
+	lines := append(heading(m, "Prompt"), text...)
 	if more != "" {
 		lines = append(lines, more)
 	}
@@ -68,10 +68,10 @@ func (m *model) toldLines(in *city.Inspection) []string {
 }
 
 // toldFields say where a prompt is from and how it goes in.
-func (m *model) toldFields(in *city.Inspection) []string {
+func toldFields(m *model, in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
-		lines = append(lines, m.look.Field("from", m.inCity(in.PromptFile)))
+		lines = append(lines, m.look.Field("from", inCity(m, in.PromptFile)))
 	}
 	if way := toldWay(in); way != "" {
 		lines = append(lines, m.look.Field("goes in", way))
@@ -80,7 +80,7 @@ func (m *model) toldFields(in *city.Inspection) []string {
 }
 
 // givenText says in one line from where an agent's prompt is and how it goes in.
-func (m *model) givenText(in *city.Inspection) string {
+func givenText(m *model, in *city.Inspection) string {
 	way := toldWay(in)
 	switch {
 	case way == "":
@@ -88,7 +88,7 @@ func (m *model) givenText(in *city.Inspection) string {
 	case in.PromptFile == "":
 		return way
 	}
-	return m.inCity(in.PromptFile) + ", " + way
+	return inCity(m, in.PromptFile) + ", " + way
 }
 
 // toldWay says how a prompt goes in, "" = there is none.

@@ -22,10 +22,10 @@ type undo struct {
 }
 
 // reversal are the commands that take others back, in the same order; nil if one of them cannot be.
-func (m *model) reversal(commands []city.Command) []city.Command {
+func reversal(m *model, commands []city.Command) []city.Command {
 	back := make([]city.Command, len(commands))
 	for i, c := range commands {
-		if back[i] = m.reverse(c); back[i] == nil {
+		if back[i] = reverse(m, c); back[i] == nil {
 			return nil
 		}
 	}
@@ -33,7 +33,7 @@ func (m *model) reversal(commands []city.Command) []city.Command {
 }
 
 // reverse is the command that takes another one back as the city is now; nil = there is none.
-func (m *model) reverse(c city.Command) city.Command {
+func reverse(m *model, c city.Command) city.Command {
 	switch c := c.(type) {
 	case city.Suspend:
 		return city.Resume(c)
@@ -52,7 +52,7 @@ func (m *model) reverse(c city.Command) city.Command {
 		switch {
 		case p == nil:
 			return nil
-		case m.scaling(p):
+		case isScaling(m, p):
 			return city.Scale{Pool: c.Pool, Size: m.scaled.size}
 		case p.Override != nil:
 			return city.Scale{Pool: c.Pool, Size: *p.Override}
@@ -63,15 +63,15 @@ func (m *model) reverse(c city.Command) city.Command {
 }
 
 // offer keeps how an action that has just begun is taken back; whatever was offered before is not offered any longer.
-func (m *model) offer(what string, commands []city.Command) {
+func offer(m *model, what string, commands []city.Command) {
 	m.undo = undo{}
-	if back := m.reversal(commands); len(back) > 0 {
+	if back := reversal(m, commands); len(back) > 0 {
 		m.undo = undo{id: m.status.id, what: what, commands: back, until: m.now.Add(undoFor)}
 	}
 }
 
 // offerAnew gives an action that has ended its time again; what failed is not taken back.
-func (m *model) offerAnew(r *result) {
+func offerAnew(m *model, r *result) {
 	u := &m.undo
 	if u.id != r.id || len(u.commands) == 0 {
 		return
@@ -104,18 +104,18 @@ func (u *undo) possible(m *model) []city.Command {
 }
 
 // undoable reports whether u takes the last verb back. In Quarantine it releases who is there, as the rows say.
-func (m *model) undoable() bool {
+func undoable(m *model) bool {
 	if m.undo.restore == nil && len(m.undo.possible(m)) == 0 || !m.now.Before(m.undo.until) ||
 		m.mode == ReadOnly {
 		return false
 	}
-	return m.focus != panel.IDQuarantine || len(m.heldBack()) == 0
+	return m.focus != panel.IDQuarantine || len(heldBack(m)) == 0
 }
 
 // undoHint says for how long the last verb can be taken back, "" if it cannot.
-func (m *model) undoHint() string {
+func undoHint(m *model) string {
 	k := m.keys.KeyNow(releaseID)
-	if k == "" || !m.undoable() {
+	if k == "" || !undoable(m) {
 		return ""
 	}
 	if m.calm {
@@ -128,14 +128,14 @@ func needUndo(m *model) string {
 	switch {
 	case m.mode == ReadOnly:
 		return needWritable(m)
-	case !m.undoable():
+	case !undoable(m):
 		return "there is no verb of the last " + widget.Duration(undoFor) + " that could be undone"
 	}
 	return ""
 }
 
 func needUndoOrHeld(m *model) string {
-	if m.answerable() != nil && len(m.aim) == 0 {
+	if answerable(m) != nil && len(m.aim) == 0 {
 		return ""
 	}
 	why := needUndo(m)
@@ -148,18 +148,18 @@ func needUndoOrHeld(m *model) string {
 	return needHeld(m)
 }
 
-func (m *model) undoOrRelease() []effect {
-	if r := m.answerable(); r != nil && len(m.aim) == 0 {
-		return m.answer(r)
+func undoOrRelease(m *model) []effect {
+	if r := answerable(m); r != nil && len(m.aim) == 0 {
+		return answerCall(m, r)
 	}
-	if m.undoable() {
-		return m.takeBack()
+	if undoable(m) {
+		return takeBack(m)
 	}
-	return m.release()
+	return release(m)
 }
 
 // takeBack undoes the last verb. That is not undone in its turn: a key struck twice must not do the verb again.
-func (m *model) takeBack() []effect {
+func takeBack(m *model) []effect {
 	u := m.undo
 	m.undo = undo{}
 	if u.restore != nil {
@@ -167,20 +167,20 @@ func (m *model) takeBack() []effect {
 		return nil
 	}
 	m.scaled = scaling{}
-	todo := m.carry("undoing:", u.what, u.possible(m))
+	todo := carry(m, "undoing:", u.what, u.possible(m))
 	m.undo = undo{}
 	return todo
 }
 
 // unmarkAll clears the marks of a list; for a while they can be had again.
-func (m *model) unmarkAll(k panel.Marking) {
+func unmarkAll(m *model, k panel.Marking) {
 	before, n := *k.Marks, len(*k.Marks)
 	*k.Marks = map[string]bool{}
-	m.say("cleared " + widget.Count(n, "mark"))
+	say(m, "cleared "+widget.Count(n, "mark"))
 	m.actions++
 	m.status.id = m.actions
 	m.undo = undo{id: m.actions, until: m.now.Add(undoFor), restore: func(m *model) {
 		*k.Marks = before
-		m.say(widget.Count(n, "mark") + " again")
+		say(m, widget.Count(n, "mark")+" again")
 	}}
 }

@@ -75,7 +75,7 @@ func TestWhatCanBeUndone(t *testing.T) {
 		{city.Restart{Agent: "x"}, nil}, {city.Kill{Agent: "x"}, nil}, {city.Stop{Agent: "x"}, nil}, {city.Nudge{Agent: "x"}, nil},
 		{city.Fire{Automation: "x"}, nil}, {city.Release{Agent: "x"}, nil}, {city.Reload{}, nil},
 	} {
-		if got := s.m.reverse(c.do); !reflect.DeepEqual(got, c.back) {
+		if got := reverse(s.m, c.do); !reflect.DeepEqual(got, c.back) {
 			t.Errorf("%#v is undone by %#v, want %#v", c.do, got, c.back)
 		}
 	}
@@ -127,12 +127,12 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s.shows("ended in 20s  8s ago  u undoes for 2s")
 	s.press("D", "y")
 	s.done("agent builder is told to finish")
-	s.m.complain("cannot do something else")
+	complain(s.m, "cannot do something else")
 	s.hides("u undoes")
 	s.press("esc")
 	s.press("space", "space", "esc")
 	s.shows("cleared 2 marks  u undoes")
-	s.m.complain("cannot do something else")
+	complain(s.m, "cannot do something else")
 	s.hides("u undoes")
 	s.press("esc")
 	s.choose("builder")
@@ -212,7 +212,7 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	s.hides("restarting 3 agents")
 	s.press("esc")
 	for i := range keptMessages + 50 {
-		s.m.say(fmt.Sprintf("message %03d", i))
+		say(s.m, fmt.Sprintf("message %03d", i))
 	}
 	if n := len(s.m.messages); n != keptMessages {
 		t.Errorf("%d messages are kept", n)
@@ -259,7 +259,7 @@ func TestConfirmLevels(t *testing.T) {
 func TestManySessionsNeedTheirNumber(t *testing.T) {
 	s := pooled(t, 120, 40)
 	s.out = s.m.perform(s.m.action("city.suspend"))
-	s.shows(fmt.Sprintf("type %d", s.m.living()))
+	s.shows(fmt.Sprintf("type %d", living(s.m)))
 	s.press("esc")
 	s.pool("worker", func(p *city.Pool) { p.Size, p.Desired = 6, 6 })
 	s.pick("worker")

@@ -33,47 +33,47 @@ type word struct{ word, note string }
 func verbs() []verb {
 	return []verb{
 		{name: "goto", usage: "NAME", does: "go to an agent, a pool, an automation or a watchdog",
-			looks: true, args: (*model).anyNames, run: (*model).goTo},
+			looks: true, args: anyNames, run: goTo},
 		{name: "attach", usage: "AGENT", does: "work in an agent's terminal", id: "agent.attach",
-			args: one((*model).agentNames), run: there("agent.attach")},
+			args: one(agentNames), run: there("agent.attach")},
 		{name: "details", usage: "NAME", does: "show one in detail", id: "agent.details",
-			looks: true, args: one((*model).anyNames), run: there("agent.details")},
+			looks: true, args: one(anyNames), run: there("agent.details")},
 		{name: "restart", usage: "AGENT…", does: "restart agents", id: "agent.restart",
-			args: (*model).agentNames, run: onAgents("agent.restart", nil)},
+			args: agentNames, run: onAgents("agent.restart", nil)},
 		{name: "drain", usage: "AGENT…", does: "tell agents to finish", id: "agent.drain",
-			args: (*model).agentNames, run: onAgents("agent.drain", cannotDrain)},
+			args: agentNames, run: onAgents("agent.drain", cannotDrain)},
 		{name: "undrain", usage: "AGENT…", does: "take a drain back", id: "agent.drain",
-			args: (*model).agentNames, run: onAgents("agent.drain", cannotUndrain)},
+			args: agentNames, run: onAgents("agent.drain", cannotUndrain)},
 		{name: "release", usage: "AGENT…", does: "release from quarantine or backoff",
-			id: releaseID, args: (*model).agentNames, run: onAgents("", cannotRelease)},
+			id: releaseID, args: agentNames, run: onAgents("", cannotRelease)},
 		{name: "kill", usage: "AGENT…", does: "end agents at once; they start again",
-			id: "agent.end", args: (*model).agentNames, run: onAgents("agent.end", nil)},
+			id: "agent.end", args: agentNames, run: onAgents("agent.end", nil)},
 		{name: "suspend", usage: "AGENT|POOL", does: "keep an agent or a pool ended", id: suspendID,
-			args: one((*model).flaggedNames), run: flagging(true)},
+			args: one(flaggedNames), run: flagging(true)},
 		{name: "resume", usage: "AGENT|POOL", does: "let an agent or a pool run again",
-			id: suspendID, args: one((*model).flaggedNames), run: flagging(false)},
+			id: suspendID, args: one(flaggedNames), run: flagging(false)},
 		{name: "scale", usage: "POOL SIZE|auto", does: "set a pool's size, or give it back " +
-			"to its check", id: "pool.scale", args: (*model).scaleWords, run: (*model).scaleLine},
+			"to its check", id: "pool.scale", args: scaleWords, run: scaleLine},
 		{name: "fire", usage: "AUTOMATION", does: "fire an automation now", id: "automation.fire",
-			args: one((*model).automationNames), run: (*model).fireLine},
+			args: one(automationNames), run: fireLine},
 		{name: "stop", usage: "AUTOMATION", does: "end an automation's run under way",
-			id: "automation.stop", args: one((*model).automationNames), run: (*model).stopLine},
+			id: "automation.stop", args: one(automationNames), run: stopLine},
 		{name: "beat", usage: "WATCHDOG", does: "have a watchdog look now", id: "watchdog.beat",
-			args: one((*model).watchdogNames), run: (*model).beatLine},
+			args: one(watchdogNames), run: beatLine},
 		{name: "acknowledge", usage: "WATCHDOG", does: "answer a watchdog that calls",
-			id: releaseID, args: one((*model).watchdogNames), run: (*model).heardLine},
+			id: releaseID, args: one(watchdogNames), run: heardLine},
 		{name: "send", usage: "TEXT…", does: "send a text to the selected or marked agents",
-			id: "agent.send", text: 1, args: noWords, run: (*model).sendLine},
+			id: "agent.send", text: 1, args: noWords, run: sendLine},
 		{name: "nudge", usage: "AGENT TEXT…", does: "send a text to an agent", id: "agent.send",
-			text: 2, args: one((*model).agentNames), run: (*model).nudgeLine},
+			text: 2, args: one(agentNames), run: nudgeLine},
 		{name: "mail", usage: "WHO SUBJECT…", does: "write mail to an agent, a pool or a person",
-			id: mailID, text: 2, args: one((*model).mailNames), run: (*model).writeLine},
+			id: mailID, text: 2, args: one(mailNames), run: writeLine},
 		{name: "sling", usage: "AGENT|POOL ID", does: "hand work to an agent or a pool, " +
-			"and tell it", id: slingID, args: one((*model).flaggedNames), run: (*model).slingLine},
+			"and tell it", id: slingID, args: one(flaggedNames), run: slingLine},
 		{name: "unsend", usage: "AGENT…", does: "take back the texts that wait for agents",
-			id: unsendID, args: (*model).agentNames, run: onAgents(unsendID, cannotUnsend)},
+			id: unsendID, args: agentNames, run: onAgents(unsendID, cannotUnsend)},
 		{name: "city", usage: "NAME", does: "go to another city", id: "city.switch", looks: true,
-			args: one((*model).cityNames), run: (*model).cityLine},
+			args: one(cityNames), run: cityLine},
 		{name: "messages", does: "what the status line has said", id: "view.messages", looks: true,
 			run: byHand("view.messages")},
 		{name: "undo", does: "take the last verb back", id: releaseID, run: byHand("verb.undo")},
@@ -89,7 +89,7 @@ func verbCalled(name string) *verb {
 }
 
 // commandItems are the verbs as the palette lists them, to be completed.
-func (m *model) commandItems() []item {
+func commandItems(m *model) []item {
 	var items []item
 	for _, v := range verbs() {
 		if v.args == nil || m.mode == ReadOnly && !v.looks || v.name == "city" && !m.directory {
@@ -97,13 +97,13 @@ func (m *model) commandItems() []item {
 		}
 		items = append(items, item{Keys: m.keys.KeysOf(v.id), Title: v.name + " " + v.usage,
 			Line: v.name, Words: v.does, Tail: v.does,
-			Run: func(m *model) []effect { return m.openPaletteAt(v.name + " ") }})
+			Run: func(m *model) []effect { return openPaletteAt(m, v.name+" ") }})
 	}
 	return items
 }
 
 // runLine does what a line of the palette says, or says why not.
-func (m *model) runLine(line string) (todo []effect, why string) {
+func runLine(m *model, line string) (todo []effect, why string) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return nil, ""
@@ -157,7 +157,7 @@ func one(words func(*model, []string) []word) func(*model, []string) []word {
 }
 
 // agentNames are the agents, the selected one first, without those named before.
-func (m *model) agentNames(before []string) []word {
+func agentNames(m *model, before []string) []word {
 	var all []word
 	for i := range m.Agents.Rows {
 		r := &m.Agents.Rows[i]
@@ -172,7 +172,7 @@ func (m *model) agentNames(before []string) []word {
 	return all
 }
 
-func (m *model) poolNames() []word {
+func poolNames(m *model) []word {
 	var all []word
 	for i := range m.Pools.Rows {
 		p := &m.Pools.Rows[i]
@@ -185,7 +185,7 @@ func (m *model) poolNames() []word {
 	return all
 }
 
-func (m *model) automationNames([]string) []word {
+func automationNames(m *model, _ []string) []word {
 	var all []word
 	for i := range m.Automations.Rows {
 		r := &m.Automations.Rows[i]
@@ -198,21 +198,23 @@ func (m *model) automationNames([]string) []word {
 	return all
 }
 
-func (m *model) flaggedNames([]string) []word { return append(m.agentNames(nil), m.poolNames()...) }
+func flaggedNames(m *model, _ []string) []word {
+	return append(agentNames(m, nil), poolNames(m)...)
+}
 
-func (m *model) anyNames(before []string) []word {
+func anyNames(m *model, before []string) []word {
 	if len(before) > 0 {
 		return nil
 	}
-	return slices.Concat(m.flaggedNames(nil), m.automationNames(nil), m.watchdogNames(nil))
+	return slices.Concat(flaggedNames(m, nil), automationNames(m, nil), watchdogNames(m, nil))
 }
 
 // scaleWords are the pools, then the sizes that one may have.
-func (m *model) scaleWords(before []string) []word {
+func scaleWords(m *model, before []string) []word {
 	const most = 100
 	switch len(before) {
 	case 0:
-		return m.poolNames()
+		return poolNames(m)
 	case 1:
 		p := m.Pools.Find(before[0])
 		if p == nil {
@@ -237,10 +239,10 @@ func unknown(what, name string, known []word) string {
 }
 
 // aimed does something with agents as the targets of verbs, whatever is marked, selected or in the focus.
-func (m *model) aimed(names []string, do func() ([]effect, string)) ([]effect, string) {
+func aimed(m *model, names []string, do func() ([]effect, string)) ([]effect, string) {
 	for _, name := range names {
 		if m.Agents.Find(name) == nil {
-			return nil, unknown("agent", name, m.agentNames(nil))
+			return nil, unknown("agent", name, agentNames(m, nil))
 		}
 	}
 	m.aim = names
@@ -252,14 +254,14 @@ func (m *model) aimed(names []string, do func() ([]effect, string)) ([]effect, s
 func onAgents(id string, against func(r *panel.AgentRow) string) func(*model, []string) ([]effect,
 	string) {
 	return func(m *model, names []string) ([]effect, string) {
-		return m.aimed(names, func() ([]effect, string) {
-			for _, r := range m.targets() {
+		return aimed(m, names, func() ([]effect, string) {
+			for _, r := range targets(m) {
 				if against != nil && against(r) != "" {
 					return nil, r.Shown + " is " + string(r.State) + ": " + against(r)
 				}
 			}
 			if id == "" {
-				return m.release(), ""
+				return release(m), ""
 			}
 			a := m.keys.ByID(id)
 			if why := a.Refused(m); why != "" {
@@ -305,16 +307,16 @@ func flagging(off bool) func(*model, []string) ([]effect, string) {
 			if why := flaggedAlready(p.Shown, p.Suspended != "", off); why != "" {
 				return nil, why
 			}
-			return m.askSuspendPools([]*panel.PoolRow{p}), ""
+			return askSuspendPools(m, []*panel.PoolRow{p}), ""
 		}
 		r := m.Agents.Find(name)
 		if r == nil {
-			return nil, unknown("agent or pool", name, m.flaggedNames(nil))
+			return nil, unknown("agent or pool", name, flaggedNames(m, nil))
 		}
 		if why := flaggedAlready(r.Shown, r.State == city.Suspended, off); why != "" {
 			return nil, why
 		}
-		return m.aimed([]string{name}, func() ([]effect, string) { return m.askSuspend(), "" })
+		return aimed(m, []string{name}, func() ([]effect, string) { return askSuspend(m), "" })
 	}
 }
 
@@ -329,10 +331,10 @@ func flaggedAlready(shown string, is, wanted bool) string {
 	return ""
 }
 
-func (m *model) scaleLine(args []string) ([]effect, string) {
+func scaleLine(m *model, args []string) ([]effect, string) {
 	p := m.Pools.Find(args[0])
 	if p == nil {
-		return nil, unknown("pool", args[0], m.poolNames())
+		return nil, unknown("pool", args[0], poolNames(m))
 	}
 	if len(args) != 2 {
 		return nil, fmt.Sprintf("a size is missing: %s, or auto", p.Bounds())
@@ -344,58 +346,58 @@ func (m *model) scaleLine(args []string) ([]effect, string) {
 	case auto:
 		return m.auto(p), ""
 	}
-	return m.scale(p, size), ""
+	return scale(m, p, size), ""
 }
 
-func (m *model) fireLine(args []string) ([]effect, string) {
+func fireLine(m *model, args []string) ([]effect, string) {
 	r := m.Automations.Find(args[0])
 	if r == nil {
-		return nil, unknown("automation", args[0], m.automationNames(nil))
+		return nil, unknown("automation", args[0], automationNames(m, nil))
 	}
 	rows := []*panel.AutomationRow{r}
 	if why := brokenOf(rows); why != "" {
 		return nil, why
 	}
-	return m.fire(rows), ""
+	return fire(m, rows), ""
 }
 
-func (m *model) stopLine(args []string) ([]effect, string) {
+func stopLine(m *model, args []string) ([]effect, string) {
 	r := m.Automations.Find(args[0])
 	if r == nil {
-		return nil, unknown("automation", args[0], m.automationNames(nil))
+		return nil, unknown("automation", args[0], automationNames(m, nil))
 	}
 	rows := []*panel.AutomationRow{r}
 	if why := idleOf(rows); why != "" {
 		return nil, why
 	}
-	return m.endRuns(rows), ""
+	return endRuns(m, rows), ""
 }
 
 // goTo puts focus and cursor on what is named; what hides it there goes.
-func (m *model) goTo(args []string) ([]effect, string) {
+func goTo(m *model, args []string) ([]effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {
 		if !p.Has(name) {
 			continue
 		}
-		m.focusOn(p.About().ID)
+		focusOn(m, p.About().ID)
 		*p.Query(), m.attention = widget.Filter{}, false
 		m.refill()
 		if p.About().Kind == panel.KindAgent {
-			m.choose(name)
+			choose(m, name)
 		} else {
 			p.Select(name)
 			m.followSubject()
 		}
 		return nil, ""
 	}
-	return nil, unknown("agent, pool, automation or watchdog", name, m.anyNames(nil))
+	return nil, unknown("agent, pool, automation or watchdog", name, anyNames(m, nil))
 }
 
 // there goes to what is named and does something with it there.
 func there(id string) func(*model, []string) ([]effect, string) {
 	return func(m *model, args []string) ([]effect, string) {
-		if _, why := m.goTo(args); why != "" {
+		if _, why := goTo(m, args); why != "" {
 			return nil, why
 		}
 		return byHand(id)(m, nil)

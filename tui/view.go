@@ -29,12 +29,12 @@ func (m *model) draw() screenful {
 	if p.tier == tiny {
 		s = m.tiny(s)
 	} else if m.lobby {
-		s = m.fleetScreen(s)
+		s = fleetScreen(m, s)
 	} else {
-		s.lines = append(make([]string, 0, m.h), m.header(m.w))
-		s.lines = append(s.lines, m.problemLines(m.w, p.problems)...)
+		s.lines = append(make([]string, 0, m.h), header(m, m.w))
+		s.lines = append(s.lines, problemLines(m, m.w, p.problems)...)
 		s.lines = append(s.lines, m.asHeard(&p)...)
-		s = m.foot(s, &p)
+		s = foot(m, s, &p)
 		s.lines = widget.FillRows(s.lines, m.w, m.h)
 		if c := m.dialogs.composer(); c != nil && c.Many() {
 			f := c.Draw(m.canvas())
@@ -63,10 +63,10 @@ func (m *model) asHeard(p *plan) []string {
 
 // tiny is a screen with room for a line: what is typed, else how the city is.
 func (m *model) tiny(s screenful) screenful {
-	first := m.summary(m.w)
+	first := summary(m, m.w)
 	switch {
 	case m.lobby && !m.typing():
-		first = m.fleetSummary(m.w)
+		first = fleetSummary(m, m.w)
 	case m.typing():
 		c := m.canvas()
 		c.Line = true
@@ -139,7 +139,7 @@ func (m *model) footed(rule string, x, kind int) string {
 func (m *model) stack(places []place, w int) (lines []string, rules []int) {
 	for _, at := range places {
 		focus := at.panel == m.focus && !m.dialogs.covers() &&
-			(!m.listed() || m.typing())
+			(!listOpen(m) || m.typing())
 		rule := 1
 		if focus {
 			rule = 2
@@ -161,7 +161,7 @@ func (m *model) panel(at place, w int, focus bool) []string {
 	case panel.IDDetail:
 		return m.detailStrip(w, at.h)
 	case panel.IDPeek:
-		return m.peekPanel(w, at.h, focus, m.tabsFor(at, w))
+		return peekPanel(m, w, at.h, focus, m.tabsFor(at, w))
 	}
 	return m.panelOf(at.panel).Draw(m.env(), panel.Box{W: w, H: at.h, Focus: focus,
 		Tabs: m.tabsFor(at, w)})
@@ -172,7 +172,7 @@ func (m *model) detailStrip(w, h int) []string {
 	e := m.env()
 	lines := m.worked().Strip(e, w)
 	if lines == nil {
-		if r := m.selected(); r != nil {
+		if r := selected(m); r != nil {
 			lines = m.Agents.StripOf(e, r, w)
 		}
 	}
@@ -199,7 +199,7 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 		}
 	}
 	if tierOf(m.w, m.h) == single {
-		pane := m.peekTab()
+		pane := peekTab(m)
 		if at.panel == panel.IDPeek {
 			pane = own
 		}
@@ -213,7 +213,7 @@ func (m *model) tabsFor(at place, w int) []widget.Tab {
 func (m *model) tabFor(e *panel.Env, at place, w int) widget.Tab {
 	var own widget.Tab
 	if at.panel == panel.IDPeek {
-		own = m.peekTab()
+		own = peekTab(m)
 		own.ID = string(panel.IDPeek)
 		if m.snap == nil {
 			own.Extra = ""

@@ -51,17 +51,18 @@ func (k *work) title() string {
 }
 
 // askWork asks for the work that is not done, and for the gates that block it; runs of automations are no work.
-func (m *model) askWork() {
+func askWork(m *model) {
 	k := m.work
-	k.stale, k.counts = false, m.workCounts()
+	k.stale, k.counts = false, workCounts(m)
 	none := slices.DeleteFunc(city.NotWork(), func(kind string) bool {
 		return kind == city.GateType
 	})
-	k.asked = m.seek(beads.Query{Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress},
+	k.asked = seekBeads(m, beads.Query{Status: []beads.Status{beads.StatusOpen,
+		beads.StatusInProgress},
 		NotType: none, Limit: workLimit})
 }
 
-func (m *model) workCounts() [2]int {
+func workCounts(m *model) [2]int {
 	if m.snap == nil {
 		return [2]int{}
 	}
@@ -69,9 +70,9 @@ func (m *model) workCounts() [2]int {
 }
 
 // workChanged asks anew when the list that is open is no longer what the city has.
-func (m *model) workChanged() {
-	if k := m.work; k != nil && k.asked == 0 && (k.stale || k.counts != m.workCounts()) {
-		m.askWork()
+func workChanged(m *model) {
+	if k := m.work; k != nil && k.asked == 0 && (k.stale || k.counts != workCounts(m)) {
+		askWork(m)
 	}
 }
 
@@ -239,22 +240,23 @@ func (k *work) under() *beads.Bead {
 }
 
 // workSheet draws the list.
-func (m *model) workSheet(w int) []string {
+func workSheet(m *model, w int) []string {
 	k := m.work
 	none := "No open work. Automations that cook a formula and agents add theirs."
 	if m.mode != ReadOnly {
 		none = "No open work. " + m.keys.KeyOf("work.create") + " adds some; automations that " +
 			"cook a formula and agents add theirs."
 	}
-	return m.listSheet(w, listing{problem: k.problem, known: k.known, none: none, rows: len(k.rows),
-		at: k.at, offset: &k.offset, titled: true,
+	return listSheet(m, w, listing{problem: k.problem, known: k.known, none: none,
+		rows: len(k.rows),
+		at:   k.at, offset: &k.offset, titled: true,
 		row: func(i, w int) string {
-			return m.workLine(&k.rows[i], i == k.at, w)
-		}, keys: m.workKeys()})
+			return workLine(m, &k.rows[i], i == k.at, w)
+		}, keys: workKeys(m)})
 }
 
 // workKeys say what the keys do here, now.
-func (m *model) workKeys() []string {
+func workKeys(m *model) []string {
 	switch {
 	case m.mode == ReadOnly && m.work.under() == nil:
 		return m.keys.Hints("work.refresh", "look anew", "work.close", "closes")
@@ -269,7 +271,7 @@ func (m *model) workKeys() []string {
 		"closes")
 }
 
-func (m *model) workLine(r *workRow, here bool, w int) string {
+func workLine(m *model, r *workRow, here bool, w int) string {
 	more := m.look.Glyphs.More
 	l := widget.Line{Styles: &m.look, Selected: here}
 	if r.head != "" {
@@ -307,7 +309,7 @@ func (m *model) workLine(r *workRow, here bool, w int) string {
 }
 
 // beadDetails is everything a piece of work says, and the gate that it awaits.
-func (m *model) beadDetails(b *beads.Bead, gate string) []string {
+func beadDetails(m *model, b *beads.Bead, gate string) []string {
 	lines := []string{
 		m.look.Field("title", widget.Plain(b.Title)),
 		m.look.Field("status", widget.Plain(strings.ReplaceAll(string(b.Status), "_", " "))),

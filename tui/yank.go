@@ -19,14 +19,14 @@ import (
 const maxClip = 74994
 
 func needCopies(m *model) string {
-	if len(m.copies()) == 0 {
+	if len(copies(m)) == 0 {
 		return "nothing is selected"
 	}
 	return ""
 }
 
 // copies are what may be copied from what is selected; what is not known is left out.
-func (m *model) copies() []panel.Copied {
+func copies(m *model) []panel.Copied {
 	var all []panel.Copied
 	switch p := m.worked(); {
 	case m.inbox != nil:
@@ -38,7 +38,7 @@ func (m *model) copies() []panel.Copied {
 			all = beadCopies(b)
 		}
 	case p.About().Kind == panel.KindAgent:
-		all = m.agentCopies()
+		all = agentCopies(m)
 	default:
 		all = p.Copies()
 	}
@@ -62,8 +62,8 @@ func clean(text string) string {
 	}, ansi.Strip(text)), "\n")
 }
 
-func (m *model) agentCopies() []panel.Copied {
-	rows := m.targets()
+func agentCopies(m *model) []panel.Copied {
+	rows := targets(m)
 	if len(rows) > 1 {
 		each := make([]string, len(rows))
 		for i, r := range rows {
@@ -92,7 +92,7 @@ func (m *model) agentCopies() []panel.Copied {
 		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
 		panel.Copied{What: "state and why", Text: string(a.State) + ": " + a.Reason})
 	if a.Exit != nil {
-		all = append(all, panel.Copied{What: "last exit", Text: m.exitText(a.Exit)})
+		all = append(all, panel.Copied{What: "last exit", Text: exitText(m, a.Exit)})
 		if a.Exit.File != "" {
 			all = append(all, panel.Copied{What: "file with its last words",
 				Text: filepath.Join(m.snap.Path, a.Exit.File)})
@@ -111,24 +111,26 @@ func beadCopies(b *beads.Bead) []panel.Copied {
 }
 
 // showCopies lists what can be copied from what is selected, and what it is.
-func (m *model) showCopies() []effect {
-	f := &finder{Title: "Copy from " + m.subjectTitle(), None: "Nothing here is called that.",
+func showCopies(m *model) []effect {
+	f := &finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here is called that.",
 		Copies: true, Verb: "copies it"}
-	for _, c := range m.copies() {
+	for _, c := range copies(m) {
 		f.All = append(f.All, item{Title: c.What, Tail: widget.Lead(c.Text),
 			Run: func(m *model) []effect { return m.copy(c, false) }})
 	}
 	if last := m.copiedLast; last.Text != "" {
 		f.All = append(f.All, item{Title: "once more the " + last.What + ", by a clipboard program",
 			Tail: "wl-copy, xclip or pbcopy",
-			Why:  m.noProgram, Run: func(m *model) []effect { return m.copy(last, true) }})
+			Why:  func() string { return noProgram(m) }, Run: func(m *model) []effect {
+				return m.copy(last, true)
+			}})
 	}
-	m.open(f)
+	openFinderOf(m, f)
 	return nil
 }
 
 // noProgram says why a clipboard program would be no help, "" if it may be one.
-func (m *model) noProgram() string {
+func noProgram(m *model) string {
 	if m.remote {
 		return "it would fill the clipboard of the machine that runs gcity, not of yours"
 	}
@@ -139,15 +141,16 @@ func (m *model) noProgram() string {
 func (m *model) copy(c panel.Copied, program bool) []effect {
 	m.copiedLast = c
 	if program {
-		id := m.begin("copying the " + c.What)
+		id := begin(m, "copying the "+c.What)
 		return []effect{clip{id: id, what: c.What, text: c.Text, program: true}}
 	}
 	if len(c.Text) > maxClip {
-		m.complain(fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB of at most %d",
+		complain(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB "+
+			"of at most %d",
 			c.What, len(c.Text)>>10, maxClip>>10))
 		return nil
 	}
-	m.show("gave the "+c.What+" to the terminal's clipboard: "+widget.Lead(c.Text), false)
-	m.record(message{text: m.status.text, token: themes.Good})
+	show(m, "gave the "+c.What+" to the terminal's clipboard: "+widget.Lead(c.Text), false)
+	record(m, message{text: m.status.text, token: themes.Good})
 	return []effect{clip{what: c.What, text: c.Text}}
 }

@@ -13,7 +13,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/output"
-	"gcity/tui"
+	"gcity/tui/fleet"
 )
 
 // fleetAnswers is how long a city has to say how it is where all of them are listed.
@@ -125,7 +125,7 @@ func writeCities(e *env.Env, w io.Writer, reports []cityReport) error {
 					parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 				}
 			}
-			if p := tui.Troubles(r.snap); len(p) > 0 {
+			if p := fleet.Troubles(r.snap); len(p) > 0 {
 				parts = append(parts, p...)
 			}
 			if why = strings.Join(parts, "; "); why != "" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/fleet"
 	"gcity/tui/widget"
 )
 
@@ -39,7 +40,7 @@ type lookout struct {
 	listed  bool // it has given a list
 	nobody  bool // keeps it now
 	to      *mailbox
-	last    *fleet
+	last    *fleet.List
 	wake    chan struct{}
 }
 
@@ -48,7 +49,7 @@ type beat struct {
 	path   string
 	cancel context.CancelFunc // nil = nobody asks it anything
 	known  bool
-	brief  brief
+	brief  fleet.Brief
 	mute   string
 	heard  time.Time
 }
@@ -229,11 +230,11 @@ func (l *lookout) feel(ctx context.Context, name string, b *beat) {
 // and true.
 func (l *lookout) take(ctx context.Context, b *beat, s *city.Snapshot, answer bool) {
 	now := l.r.now()
-	fresh := briefOf(s, now)
+	fresh := fleet.BriefOf(s, now)
 	l.change(func() {
 		if ctx.Err() == nil {
 			if !answer {
-				fresh.late = b.brief.late
+				fresh.Late = b.brief.Late
 			}
 			b.brief, b.known, b.mute, b.heard = fresh, true, "", now
 		}
@@ -275,8 +276,8 @@ func (l *lookout) tellNews() (early bool) {
 		return true
 	}
 	f := l.list()
-	for i := range f.rows {
-		early = early || f.rows[i].info.Running && !f.rows[i].known && f.rows[i].mute == ""
+	for i := range f.Rows {
+		early = early || f.Rows[i].Info.Running && !f.Rows[i].Known && f.Rows[i].Mute == ""
 	}
 	if l.last != nil && reflect.DeepEqual(f, l.last) {
 		return early
@@ -288,22 +289,23 @@ func (l *lookout) tellNews() (early bool) {
 }
 
 // list is what is known now; l.mu is held.
-func (l *lookout) list() *fleet {
-	f := &fleet{gone: l.gone, none: l.nobody && !l.listed, rows: make([]sister, len(l.infos))}
+func (l *lookout) list() *fleet.List {
+	f := &fleet.List{Gone: l.gone, None: l.nobody && !l.listed,
+		Rows: make([]fleet.City, len(l.infos))}
 	for i, in := range l.infos {
-		c := &f.rows[i]
-		c.info, c.shown = in, widget.Plain(in.Name)
+		c := &f.Rows[i]
+		c.Info, c.Shown = in, widget.Plain(in.Name)
 		if b := l.watched[in.Name]; b != nil {
-			c.brief, c.known, c.mute = b.brief, b.known, b.mute
+			c.Brief, c.Known, c.Mute = b.brief, b.known, b.mute
 			if !in.Running {
-				c.mute = ""
+				c.Mute = ""
 			}
-			if c.mute != "" || !in.Running {
-				c.heard = b.heard
+			if c.Mute != "" || !in.Running {
+				c.Heard = b.heard
 			}
 		}
 	}
 	return f
 }
 
-func (b *mailbox) putFleet(f *fleet) { b.put(func(n *news) { n.fleet = f }) }
+func (b *mailbox) putFleet(f *fleet.List) { b.put(func(n *news) { n.fleet = f }) }

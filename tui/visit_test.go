@@ -23,9 +23,9 @@ func TestTheOwnVisitDoesNotLinger(t *testing.T) {
 	s.choose("idle")
 	s.hear(news{pane: paneOf("idle", "idle-1")})
 	s.hides("1 viewer")
-	begun := s.m.staying("idle")
+	begun := staying(s.m, "idle")
 	s.now = s.now.Add(time.Minute)
-	s.m.left(s.now, begun)
+	left(s.m, s.now, begun)
 	s.agent("idle", attached(1)) // seen while the person was there, heard of later
 	s.hides("1 viewer")
 	s.agent("idle", attached(2)) // and somebody else
@@ -42,7 +42,7 @@ func TestOtherViewersStay(t *testing.T) {
 	s.choose("builder")
 	s.hear(news{pane: paneOf("builder", "builder-1")})
 	s.shows("1 viewer")
-	s.m.left(s.now, s.m.staying("builder"))
+	left(s.m, s.now, staying(s.m, "builder"))
 	s.shows("1 viewer")
 	s.agent("builder", attached(2))
 	s.shows("1 viewer")
@@ -53,7 +53,7 @@ func TestOtherViewersStay(t *testing.T) {
 // A visit that ends before anything was heard of the city has nothing to take back.
 func TestAVisitWithoutACity(t *testing.T) {
 	s := newStage(t, Options{})
-	s.m.left(s.now, s.m.staying("idle"))
+	left(s.m, s.now, staying(s.m, "idle"))
 	s.wait(time.Hour)
 	s.frame("nothing heard")
 }

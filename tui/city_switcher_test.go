@@ -19,6 +19,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/internal/eventually"
+	"gcity/tui/fleet"
 	"gcity/tui/terminal"
 )
 
@@ -174,14 +175,14 @@ func TestLookout(t *testing.T) {
 		l := newLookout(r, d)
 		l.tell(r.box)
 		r.spawn("cities", l.run)
-		list := func() *fleet {
+		list := func() *fleet.List {
 			synctest.Wait()
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			return l.last
 		}
 		time.Sleep(2 * lookGap)
-		if f := list(); !f.find("alpha").known || f.find("alpha").brief.running != 1 || !f.find("beta").known {
+		if f := list(); !f.Find("alpha").Known || f.Find("alpha").Brief.Running != 1 || !f.Find("beta").Known {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
@@ -189,10 +190,10 @@ func TestLookout(t *testing.T) {
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
 		time.Sleep(2 * lookGap)
 		f := list()
-		if c := f.find("alpha"); c.mute == "" || c.brief.running != 1 || c.heard.IsZero() {
+		if c := f.Find("alpha"); c.Mute == "" || c.Brief.Running != 1 || c.Heard.IsZero() {
 			t.Errorf("a city that hangs: %+v", c)
 		}
-		if c := f.find("beta"); c.brief.held != 1 || len(c.brief.needs) != 1 || c.mute != "" {
+		if c := f.Find("beta"); c.Brief.Held != 1 || len(c.Brief.Needs) != 1 || c.Mute != "" {
 			t.Errorf("the other one: %+v", c)
 		}
 		time.Sleep(time.Minute)
@@ -201,7 +202,7 @@ func TestLookout(t *testing.T) {
 		}
 		d.Hang("alpha", false)
 		time.Sleep(lookPulse + 3*lookGap)
-		if c := list().find("alpha"); c.mute != "" {
+		if c := list().Find("alpha"); c.Mute != "" {
 			t.Errorf("it answers again: %+v", c)
 		}
 		cancel()
@@ -295,11 +296,11 @@ func BenchmarkLookout(b *testing.B) {
 // A frame of the list of 50 cities after one has changed.
 func BenchmarkFrameFleet(b *testing.B) {
 	s := lobby(b, 200, 60, Options{})
-	f := &fleet{}
+	f := &fleet.List{}
 	for i := range 50 {
 		name := fmt.Sprintf("city-%02d", i)
-		f.rows = append(f.rows, sister{shown: name, known: true, brief: briefOf(crowd(100), epoch),
-			info: city.Info{Name: name, Path: "/" + name, Running: true, Status: city.CityRunning}})
+		f.Rows = append(f.Rows, fleet.City{Shown: name, Known: true, Brief: fleet.BriefOf(crowd(100), epoch),
+			Info: city.Info{Name: name, Path: "/" + name, Running: true, Status: city.CityRunning}})
 	}
 	for b.Loop() {
 		next := *f

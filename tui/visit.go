@@ -15,7 +15,7 @@ type stay struct {
 }
 
 // staying is the visit to an agent that begins now.
-func (m *model) staying(agent string) stay {
+func staying(m *model, agent string) stay {
 	s := stay{agent: agent}
 	if r := m.Agents.Find(agent); r != nil && r.Session != nil {
 		s.session, s.others = r.Session.ID, r.Session.Viewers
@@ -24,7 +24,7 @@ func (m *model) staying(agent string) stay {
 }
 
 // left ends a visit: from now on the person is no viewer, whatever the city still says.
-func (m *model) left(now time.Time, s stay) {
+func left(m *model, now time.Time, s stay) {
 	m.now = now
 	m.ui++
 	if m.snap == nil {
@@ -36,7 +36,7 @@ func (m *model) left(now time.Time, s stay) {
 }
 
 // discount takes a visit that is over out of the list of agents.
-func (m *model) discount() {
+func discount(m *model) {
 	r := m.Agents.Find(m.stayed.agent)
 	if r == nil || r.Session == nil || r.Session.ID != m.stayed.session ||
 		r.Session.Viewers <= m.stayed.others {

@@ -82,7 +82,7 @@ func newTour(r *runner, o Options, fresh terminal.ScreenMaker) *tour {
 		if err != nil {
 			r.log.Warn("how the room was left is not known", "error", err)
 		}
-		m.recall(old)
+		recall(m, old)
 	}
 	t.move(t.here)
 	return t
@@ -185,7 +185,7 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 	t := r.tour
 	old := t.here
 	if a.problem != "" {
-		old.m.cannotGo(a.id, a.problem)
+		cannotGo(old.m, a.id, a.problem)
 		return nil
 	}
 	now := r.r.now()
@@ -194,22 +194,22 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 		s = t.build(a, now)
 	}
 	old.leave()
-	old.m.goneFrom()
-	cmd := r.carryOut(old.m.keepMemory(true))
-	s.m.inherit(old.m, now)
+	goneFrom(old.m)
+	cmd := r.carryOut(keepMemory(old.m, true))
+	inherit(s.m, old.m, now)
 	if s.m.lobby && !old.m.lobby {
-		s.m.from = travel{name: cmp.Or(old.m.under, old.m.cityName()), path: old.m.folder,
+		s.m.from = travel{name: cmp.Or(old.m.under, cityName(old.m)), path: old.m.folder,
 			home: old == t.home}
 	}
 	s.m.home = ""
 	if t.home != nil && s != t.home {
-		s.m.home, s.m.hosts = t.home.m.cityName(), t.home.m.mode == Hosting
+		s.m.home, s.m.hosts = cityName(t.home.m), t.home.m.mode == Hosting
 	}
 	t.mu.Lock()
 	person := t.person
 	t.mu.Unlock()
 	if person != nil {
-		s.m.takePerson(*person)
+		takePerson(s.m, *person)
 	}
 	s.r.box.drop(a.snap)
 	if a.snap != nil && s.r.box.behind(a.snap.Seq) {
@@ -225,38 +225,38 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 		heard := ""
 		n.gone = &heard
 	}
-	todo := append(s.m.update(now, n), s.m.welcome(a, old.m)...)
+	todo := append(s.m.update(now, n), welcome(s.m, a, old.m)...)
 	t.forget()
 	return tea.Sequence(cmd, r.carryOut(todo))
 }
 
 // welcome is what is to be seen first in a room: the agent that one came for, and which city this is.
-func (m *model) welcome(a *arrival, from *model) []effect {
+func welcome(m *model, a *arrival, from *model) []effect {
 	switch {
 	case m.lobby:
-		if c := m.fleet.find(from.at); c != nil {
-			m.cities.List.Select(&m.cities, c.info.Name)
+		if c := m.fleet.Find(from.at); c != nil {
+			m.cities.List.Select(&m.cities, c.Info.Name)
 			m.cities.Choose()
 		}
 		return nil
 	case a.leaving:
-		todo := m.askQuit()
+		todo := askQuit(m)
 		if c := m.dialogs.choice(); c != nil && m.mode == Hosting {
-			where := from.cityName() + ", where you were"
+			where := cityName(from) + ", where you were"
 			if from.lobby {
 				where = "What you looked at"
 			}
-			c.Body = append([]string{"This is about " + m.cityName() +
+			c.Body = append([]string{"This is about " + cityName(m) +
 				", the city that this program runs. " + where + ", goes on as it is.", ""},
 				c.Body...)
 		}
 		return todo
 	}
 	if !m.status.pending && !m.status.failed { // of something that was begun here before
-		m.say("this is " + m.cityName())
+		say(m, "this is "+cityName(m))
 	}
 	if a.agent != "" {
-		m.goTo([]string{a.agent})
+		goTo(m, []string{a.agent})
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ func (t *tour) build(a *arrival, now time.Time) *station {
 		s.m.at, s.m.under, s.m.folder = a.name, a.name, a.path
 		if t.o.MemoryOf != nil {
 			s.keep = t.o.MemoryOf(a.path)
-			s.m.recall(a.memory)
+			recall(s.m, a.memory)
 		}
 	}
 	t.rooms[a.path] = s

@@ -2,8 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"gcity/city"
 	"gcity/mail"
@@ -60,43 +58,9 @@ type dispatch struct {
 
 func (dispatch) effect() {}
 
-// dispatch runs errands and puts their outcome into the mailbox.
-func (r *runner) dispatch(d dispatch) {
-	r.spawn("errand", func(ctx context.Context) {
-		res := result{id: d.id, title: d.title, total: len(d.errands), quiet: d.quiet}
-		for i, e := range d.errands {
-			message, failed := r.errand(ctx, e)
-			if failed != "" {
-				res.failures, res.refused = append(res.failures, failed), append(res.refused, i)
-				continue
-			}
-			res.receipts = append(res.receipts, message)
-		}
-		r.box.putResult(res)
-	})
-}
-
-// errand runs one, and says why it failed, "" = it did not.
-func (r *runner) errand(ctx context.Context, e errand) (message, failed string) {
-	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
-	defer cancel()
-	receipt, err := e.run(ctx, r.city)
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return "", fmt.Sprintf("%s: no answer within %s; it may still happen, see the events",
-			e.what(), commandDeadline)
-	case err != nil:
-		r.log.Warn("an errand failed", "what", e.what(), "error", err)
-		return "", err.Error()
-	case receipt.Message == "":
-		return e.what() + ": done", ""
-	}
-	return receipt.Message, ""
-}
-
 // send runs errands; doing and what say in the status line that they are under way.
-func (m *model) send(doing, what string, errands ...errand) []effect {
-	id := m.begin(doing + " " + what + " " + m.look.Glyphs.More)
+func send(m *model, doing, what string, errands ...errand) []effect {
+	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	m.undo = undo{}
 	return []effect{dispatch{id: id, title: doing, errands: errands}}
 }

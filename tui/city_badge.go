@@ -9,7 +9,7 @@ import (
 // signboard begins the header with the city's name, on the city's own colour if it has one, so that nobody takes
 // one city for another. Where colours are not wanted, or the city has none, the name stands as the theme has
 // titles.
-func (m *model) signboard(l *widget.Line, name string) {
+func signboard(m *model, l *widget.Line, name string) {
 	own := ""
 	if m.snap != nil && m.snap.Console.Colour != "" && !m.around.noColor {
 		// the controller has checked it; another version's may know more
@@ -23,7 +23,7 @@ func (m *model) signboard(l *widget.Line, name string) {
 }
 
 // cityName is what the city is called, as far as that is known.
-func (m *model) cityName() string {
+func cityName(m *model) string {
 	switch {
 	case m.snap == nil && m.lobby:
 		return "all cities"

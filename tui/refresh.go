@@ -14,13 +14,13 @@ func (m *model) relist() {
 	for _, p := range m.Panels {
 		p.Update(e)
 	}
-	m.firedEnded()
-	m.runsChanged()
-	m.workChanged()
-	m.mailChanged()
-	m.dossierChanged()
-	m.readLetters()
-	m.discount()
+	firedEnded(m)
+	runsChanged(m)
+	workChanged(m)
+	mailChanged(m)
+	dossierChanged(m)
+	readLetters(m)
+	discount(m)
 	m.keepUp()
 }
 
@@ -50,13 +50,13 @@ func (m *model) fill(holding func(panel.Panel) func(id string) bool) {
 // chooseVisible selects the agent under the cursor where the selected one is gone, or no longer in the list that is
 // worked in.
 func (m *model) chooseVisible() {
-	r := m.Agents.At(m.list())
+	r := m.Agents.At(list(m))
 	if r == nil {
 		return
 	}
-	if m.selected() == nil ||
+	if selected(m) == nil ||
 		m.focus != panel.IDPeek && !m.focused().About().Follows && !m.visible(m.Agents.Chosen) {
-		m.choose(r.Name)
+		choose(m, r.Name)
 	}
 }
 
@@ -66,13 +66,13 @@ func (m *model) followSubject() {
 	p := m.focused()
 	if name := p.Agent(); p.About().Follows && m.focus == p.About().ID && name != m.Agents.Chosen &&
 		m.Agents.Has(name) {
-		m.choose(name)
+		choose(m, name)
 	}
 }
 
 // visible reports whether the focused list shows an agent.
 func (m *model) visible(name string) bool {
-	for _, i := range m.list().Shown {
+	for _, i := range list(m).Shown {
 		if m.Agents.Rows[i].Name == name {
 			return true
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // legend says in the help what signs stand for, and where is written what each person prefers.
-func (m *model) legend() []item {
+func legend(m *model) []item {
 	g := &m.look.Glyphs
 	all := []item{
 		{Keys: []string{g.Running}, Title: "running"},

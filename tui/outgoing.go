@@ -27,7 +27,7 @@ type letter struct {
 const maxLetters = 4 << 20
 
 // post takes in what was sent just now, to be followed.
-func (m *model) post(r result) {
+func post(m *model, r result) {
 	if m.snap == nil {
 		return
 	}
@@ -42,12 +42,12 @@ func (m *model) post(r result) {
 	}
 	m.letters = m.letters[min(from, len(m.letters)-len(r.letters)):]
 	m.followed = r.id
-	m.tellStages()
-	m.readLetters()
+	tellStages(m)
+	readLetters(m)
 }
 
 // wholeOf is all of a text that waits, false if only its beginning is known.
-func (m *model) wholeOf(agent string, s *city.Send) (string, bool) {
+func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 	if s.Lines <= 1 && s.Bytes == len(s.Text) {
 		return s.Text, true
 	}
@@ -60,7 +60,7 @@ func (m *model) wholeOf(agent string, s *city.Send) (string, bool) {
 }
 
 // expectBack is told of texts that are being taken back: that they are not typed is no news.
-func (m *model) expectBack(commands []city.Command) {
+func expectBack(m *model, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.letters {
 			if u, ok := c.(city.Unsend); ok && u.Agent == m.letters[i].agent &&
@@ -72,7 +72,7 @@ func (m *model) expectBack(commands []city.Command) {
 }
 
 // readLetters learns from the city how far they have come, and tells of it.
-func (m *model) readLetters() {
+func readLetters(m *model) {
 	if len(m.letters) == 0 || m.snap == nil {
 		return
 	}
@@ -84,11 +84,11 @@ func (m *model) readLetters() {
 		}
 		told = told || l.action == m.followed && !l.back
 		if l.send.Stage == city.GivenUp && !l.back {
-			m.complain(widget.Plain(l.agent) + ": " + l.said())
+			complain(m, widget.Plain(l.agent)+": "+l.said())
 		}
 	}
 	if told {
-		m.tellStages()
+		tellStages(m)
 	}
 	m.letters = slices.DeleteFunc(m.letters, func(l letter) bool { return l.gone })
 }
@@ -123,7 +123,7 @@ func (l *letter) said() string {
 
 // tellStages puts into the status line how far the letters have come that it follows, unless it tells of something
 // newer.
-func (m *model) tellStages() {
+func tellStages(m *model) {
 	var all []*letter
 	var each []string
 	token := themes.Good
@@ -147,7 +147,7 @@ func (m *model) tellStages() {
 	if text = widget.Lead(text); len(all) < 2 {
 		each = nil
 	}
-	m.record(message{id: m.followed, text: text, token: token, each: each})
+	record(m, message{id: m.followed, text: text, token: token, each: each})
 	if s := &m.status; s.id == m.followed || !s.failed && !s.pending && m.now.Sub(s.since) > fade {
 		m.status = status{id: m.followed, text: text, token: token, since: m.now}
 	}

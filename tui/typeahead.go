@@ -14,7 +14,7 @@ const breath = 500 * time.Millisecond
 func writes(a *action) bool { return a.ID == "agent.send" || a.ID == mailID }
 
 // blurted reports whether a key belongs to a text that nobody takes: it means nothing then, least of all a verb.
-func (m *model) blurted(k tea.KeyPressMsg) bool {
+func blurted(m *model, k tea.KeyPressMsg) bool {
 	went := m.refusedText
 	m.refusedText = time.Time{}
 	if went.IsZero() || m.now.Sub(went) >= breath {

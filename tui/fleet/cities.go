@@ -1,0 +1,317 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/internal/colour"
+	"gcity/themes"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// List is what is known of the cities of a machine. It is never changed once it is handed out.
+type List struct {
+	Rows []City // in the order of their names
+	Gone string // why the list of them cannot be read, "" = it can
+	None bool   // nobody keeps one, and nobody has since the room was opened
+}
+
+// City is a registered city, as far as it is known.
+type City struct {
+	Info  city.Info
+	Shown string
+	Brief Brief
+	// of the newest answer, where there is none now; zero = it answers, or never has
+	Heard time.Time
+	Known bool   // it has answered once
+	Mute  string // why it does not answer though it runs, "" = it does
+}
+
+// Brief is what of a city is worth knowing while one is not in it.
+type Brief struct {
+	Agents, Running int
+	failed, Held    int // agents that cannot be started, agents in quarantine
+	Open, Begun     int // work
+	Unread          int // mail for people
+	Suspended       bool
+	Colour          string        // the city's own, "" = it has none
+	Late            time.Duration // the loop's age, where that is too high; 0 = it turns
+	Problems        []string
+	Needs           []Need
+}
+
+// Need is an agent that waits for a person.
+type Need struct {
+	Agent string // as the city knows it
+	Shown string
+	State city.State
+	Why   string
+	Stuck bool
+	Since time.Time
+	Until time.Time // zero = none
+}
+
+// maxNeeds bounds the agents of one city that are listed, and its problems.
+const maxNeeds = 50
+
+// BriefOf reads a snapshot that was heard at a time.
+func BriefOf(s *city.Snapshot, now time.Time) Brief {
+	b := Brief{Agents: len(s.Agents), Open: s.Work.Open, Begun: s.Work.InProgress,
+		Unread: max(0, s.Mail.Unread), Suspended: s.Suspended}
+	if own, err := colour.Parse(s.Console.Colour); err == nil {
+		b.Colour = own
+	}
+	for i := range s.Agents {
+		a := &s.Agents[i]
+		switch a.State {
+		case city.Failed:
+			b.failed++
+		case city.Quarantined:
+			b.Held++
+		}
+		if a.Running {
+			b.Running++
+		}
+		if len(b.Needs) < maxNeeds {
+			if n, ok := needOf(a, s.Watchdogs, now); ok {
+				b.Needs = append(b.Needs, n)
+			}
+		}
+	}
+	slices.SortStableFunc(b.Needs, func(x, y Need) int {
+		return x.State.Urgency() - y.State.Urgency()
+	})
+	if turn := s.Patrol.Age(now); !s.Patrol.Last.IsZero() &&
+		turn > 3*s.Patrol.Interval+5*time.Second {
+		b.Late = turn.Truncate(time.Second)
+	}
+	b.Problems = Troubles(s)
+	return b
+}
+
+// needOf reports whether an agent waits for a person, and why: not who will be tried again by itself soon.
+func needOf(a *city.Agent, watched []city.Watchdog, now time.Time) (Need, bool) {
+	r := panel.NewAgentRow(a)
+	for i := range watched {
+		if w := &watched[i]; w.Watches == a.Name && w.Calls() {
+			r.Heed(w)
+		}
+	}
+	n := Need{Agent: r.Name, Shown: r.Shown, State: r.State, Why: r.Why, Stuck: r.Stuck != nil,
+		Since: r.Since, Until: r.Until}
+	switch {
+	case r.Called:
+		return n, true
+	case a.Stuck != nil:
+		n.Why, n.Since = "its output has stood still, with work: "+widget.Plain(a.Stuck.Task),
+			a.Stuck.Since
+		return n, true
+	case r.State == city.Backoff || r.Drifted && !r.Frozen && r.State == city.Running:
+		return n, false
+	}
+	return n, r.Attention(now)
+}
+
+// Troubles are what is wrong with a city as a whole, the worst first, each a safe line.
+func Troubles(s *city.Snapshot) []string {
+	var p []string
+	if s.ShutDown {
+		p = append(p, "it is shutting down")
+	}
+	if s.Config.Rejected != "" {
+		p = append(p, "config refused: "+s.Config.Rejected)
+	}
+	if h := s.Config.Held; h != nil {
+		p = append(p, "configuration held: "+Removes(h))
+	}
+	for i := range s.Watchdogs {
+		switch w := &s.Watchdogs[i]; {
+		case w.Calls():
+			p = append(p, panel.CallLine(w, ""))
+		case w.Degraded != "" && !w.Suspended:
+			p = append(p, "watchdog "+w.Name+" is degraded: "+w.Degraded)
+		}
+	}
+	failing := 0
+	for i := range s.Automations {
+		if a := &s.Automations[i]; a.State == city.AutomationBroken || a.Failures > 0 {
+			failing++
+		}
+	}
+	if failing > 0 {
+		p = append(p, widget.Count(failing, "automation")+" failing or broken")
+	}
+	p = append(append(p, s.Degraded...), s.StrandedLines()...)
+	p = p[:min(len(p), maxNeeds)]
+	for i := range p {
+		p[i] = strings.Join(widget.PlainLines(p[i]), " ")
+	}
+	return p
+}
+
+func (c *City) Key() string { return c.Info.Name }
+
+// health is how a city is, in a word: its sign, its token, and how urgent it is, 0 the most.
+type health struct {
+	Word, Sign string
+	Token      themes.Token
+	Rank       int
+}
+
+func HealthOf(l *widget.Styles, c *City) health {
+	g := &l.Glyphs
+	switch c.Info.Status {
+	case city.CityCrashed:
+		return health{"crashed", g.Failed, themes.Bad, 0}
+	case city.CityRefused:
+		return health{"refused", g.Failed, themes.Bad, 1}
+	case city.CityStarting:
+		return health{"starting", g.Starting, themes.Busy, 6}
+	case city.CityStopping:
+		return health{"stopping", g.Leaving, themes.Busy, 6}
+	case city.CityStopped:
+		return health{"stopped", g.Exited, themes.Off, 9}
+	}
+	switch b := &c.Brief; {
+	case c.Mute != "":
+		return health{"silent", g.Alert, themes.Bad, 2}
+	case b.Late > 0:
+		return health{"stalled", g.Alert, themes.Bad, 3}
+	case len(b.Problems) > 0 || len(b.Needs) > 0:
+		return health{"trouble", g.Alert, themes.Warn, 4}
+	case b.Suspended || c.Info.Status == city.CityPaused:
+		return health{"suspended", g.Suspended, themes.Off, 8}
+	case !c.Known:
+		return health{"joining", g.Waiting, themes.Busy, 5}
+	}
+	return health{"running", g.Running, themes.Good, 7}
+}
+
+// Why says what is wrong with a city, or why it does not run; "" = nothing is.
+func (c *City) Why(now time.Time) string {
+	b := &c.Brief
+	switch {
+	case c.Info.Error != "" && !c.Info.Running:
+		text := strings.Join(widget.PlainLines(c.Info.Error), " ")
+		if u := c.Info.Until; u != nil && u.After(now) {
+			text = "again in " + widget.Remaining(u.Sub(now)) + ": " + text
+		}
+		return text
+	case !c.Info.Running && c.Info.Status == city.CityStopped:
+		return "nobody runs it"
+	case c.Mute != "" && c.Known:
+		return "last heard " + widget.Age(now.Sub(c.Heard)) + " ago: " + widget.Plain(c.Mute)
+	case c.Mute != "":
+		return widget.Plain(c.Mute)
+	case b.Late > 0:
+		return "its loop has not turned for " + widget.Age(b.Late)
+	}
+	var parts []string
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{b.failed, "failed"}, {b.Held, "quarantined"},
+		{len(b.Needs) - b.failed - b.Held, "more to look at"}} {
+		if n.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n.n, n.what))
+		}
+	}
+	if c.Info.Error != "" {
+		parts = append(parts, widget.Plain(c.Info.Error))
+	}
+	return strings.Join(append(parts, b.Problems...), "; ")
+}
+
+// Wants is how much in a city waits for a person.
+func (c *City) Wants() int {
+	n := 0
+	switch {
+	case c.Info.Status == city.CityCrashed || c.Info.Status == city.CityRefused:
+		return 1
+	case !c.Info.Running:
+		return 0
+	case c.Mute != "" || c.Brief.Late > 0:
+		n = 1
+	}
+	return n + len(c.Brief.Needs)
+}
+
+// Find is the row of a city by its name, nil if there is none.
+func (f *List) Find(name string) *City {
+	if f == nil {
+		return nil
+	}
+	for i := range f.Rows {
+		if f.Rows[i].Info.Name == name {
+			return &f.Rows[i]
+		}
+	}
+	return nil
+}
+
+// Within is the name of the city in a folder, "" = none that is registered.
+func (f *List) Within(path string) string {
+	if f == nil || path == "" {
+		return ""
+	}
+	for i := range f.Rows {
+		if f.Rows[i].Info.Path == path {
+			return f.Rows[i].Info.Name
+		}
+	}
+	return ""
+}
+
+// Elsewhere counts what waits for a person in other cities than one.
+func (f *List) Elsewhere(name string) int {
+	if f == nil {
+		return 0
+	}
+	n := 0
+	for i := range f.Rows {
+		if f.Rows[i].Info.Name != name {
+			n += f.Rows[i].Wants()
+		}
+	}
+	return n
+}
+
+// Passes reports whether a city's row passes a filter: state: and name: are about the city.
+func (c *City) Passes(f *widget.Filter, h health, why string) bool {
+	return f.Matches(func(t *widget.Clause) (hit bool) {
+		switch t.Field {
+		case "state":
+			hit = strings.HasPrefix(h.Word, t.Word)
+		case "name":
+			hit = strings.HasPrefix(strings.ToLower(c.Info.Name), t.Word)
+		case "":
+			hit = t.In(c.Shown) || !t.Fuzzy &&
+				(t.In(h.Word) || t.In(why) || t.In(widget.Plain(c.Info.Path)))
+		}
+		return hit
+	})
+}
+
+// Removes says what makes a configuration wait.
+func Removes(h *city.Held) string {
+	return fmt.Sprintf("removes %d of %s", len(h.Removes), widget.Count(h.Running, "running agent"))
+}
+
+// Counts are a city's numbers, in a few words; what is wrong stands beside them.
+func (c *City) Counts() string {
+	if !c.Known || !c.Info.Running {
+		return ""
+	}
+	loop := "loop ok"
+	switch {
+	case c.Mute != "":
+		loop = "loop ?"
+	case c.Brief.Late > 0:
+		loop = "loop " + widget.Age(c.Brief.Late)
+	}
+	return widget.Fit(fmt.Sprintf("%d/%d run", c.Brief.Running, c.Brief.Agents), 9, "") + " " + loop
+}
