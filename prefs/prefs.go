@@ -1,6 +1,6 @@
-// Package prefs reads what belongs to the person at the terminal and not to a city: how the control room looks, which
-// keys do what, what is asked. Nothing in it can keep anybody from working: what cannot be read is told with its place,
-// and everything else counts.
+// Package prefs reads the preferences of the user at the terminal, which do not belong to a city: the appearance of
+// the control room, keys, confirmations. Invalid preferences never prevent work: they are reported with their
+// position, and all others apply.
 package prefs
 
 import (
@@ -19,58 +19,58 @@ import (
 // MaxSize bounds the file, in bytes.
 const MaxSize = 256 << 10
 
-// Prefs are a person's preferences. They are values: nobody changes them once read.
+// Prefs are a user's preferences. They are immutable.
 type Prefs struct {
-	Theme         string   // "" = none chosen; Auto; else one of Themes
-	Columns       []string // of agents, from left to right; nil = the usual ones
+	Theme         string   // "" = not set; Auto; otherwise one of Themes
+	Columns       []string // of the list of agents, from left to right; nil = the default
 	ReducedMotion bool
-	ASCII         *bool // nil = as the locale says
-	FPS           int   // most frames a second; 0 = the usual number
+	ASCII         *bool // nil = by the locale
+	FPS           int   // maximum of frames a second; 0 = the default
 	Confirm       string
 	OnHangup      string
 	Detach        detach.Key
 	Keys          []Binding // in the order of the file
-	TrustFolders  []string  // every city in or below one of them is trusted: absolute, or below ~/
+	TrustFolders  []string  // cities in or below these folders are trusted: absolute, or below ~/
 
-	Themes   []themes.Theme // those that come with gcity and the person's own, by name
-	Problems []string       // what could not be read, each with its place and what to write instead
+	Themes   []themes.Theme // built-in themes and the user's own, by name
+	Problems []string       // what could not be read, with positions and advice
 }
 
-// Auto is the theme that is dark or light as the terminal is.
+// Auto is the theme that is dark or light like the terminal.
 const Auto = "auto"
 
-// What Confirm and OnHangup may be. The first one of each is what counts where nothing is written.
+// Values of Confirm and OnHangup. The first one of each is the default.
 const (
-	AskUsual  = "normal" // before what is not harmless and reversible
-	AskAlways = "always" // before every verb
-	AskNever  = "never"  // only where something must be typed
+	AskUsual  = "normal" // ask before actions that are harmful or cannot be undone
+	AskAlways = "always" // ask before every action
+	AskNever  = "never"  // ask only where something must be typed
 
-	GoHeadless = "headless" // the city goes on, without a screen
-	StopCity   = "stop"     // it is stopped with its agents
-	LeaveCity  = "leave"    // the controller ends, the agents run on
+	GoHeadless = "headless" // the city continues without a screen
+	StopCity   = "stop"     // the city stops with its agents
+	LeaveCity  = "leave"    // the controller ends, and the agents continue
 )
 
-// Binding gives an action its keys; with none the action has no key any more.
+// Binding assigns keys to an action; without keys the action has none.
 type Binding struct {
 	Action string
 	Keys   []string
-	Place  string // where it is written: "/home/a/.config/gcity/config.toml:12:1"
+	Place  string // position: "/home/a/.config/gcity/config.toml:12:1"
 }
 
-// Columns are the columns that the list of agents may have.
+// Columns returns the columns that the list of agents may have.
 func Columns() []string {
 	return []string{"state", "name", "task", "why", "age", "context", "pool", "cpu", "mem",
 		"restarts", "mail", "provider", "pid"}
 }
 
-// Files are where preferences are. The zero value is nowhere.
+// Files are the locations of preferences. The zero value has none.
 type Files struct {
-	Config string // the file; it need not exist
-	Themes string // the folder of one's own themes; it need not exist
+	Config string // the file; it may be missing
+	Themes string // the folder of the user's themes; it may be missing
 }
 
-// Find says where the files are by the environment: below $XDG_CONFIG_HOME, else ~/.config. Without a home they are
-// nowhere. A path that is not absolute does not count, as XDG has it.
+// Find returns the locations by the environment: below $XDG_CONFIG_HOME, otherwise ~/.config. Without a home there
+// are none. Relative paths are ignored, as XDG requires.
 func Find(getenv func(string) string) Files {
 	base := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(base) {
@@ -84,8 +84,8 @@ func Find(getenv func(string) string) Files {
 		filepath.Join(base, "gcity", "themes")}
 }
 
-// Load reads the files. Where the file is no TOML at all what was read last stays, with the problem told; the zero
-// value is fine as last.
+// Load reads the files. If the file is not valid TOML, the values of last stay and the problem is reported. The
+// zero value is a valid last.
 func Load(f Files, last Prefs) Prefs {
 	p := Prefs{Confirm: AskUsual, OnHangup: GoHeadless}
 	own, problems := ownThemes(f.Themes)
@@ -100,7 +100,7 @@ func Load(f Files, last Prefs) Prefs {
 		return p
 	case err != nil:
 		return stale(p, last, append(problems,
-			fmt.Sprintf("the preferences cannot be read: %v", err)))
+			fmt.Sprintf("cannot read the preferences: %v", err)))
 	case len(doc.Problems()) > 0:
 		return stale(p, last, append(problems, lines(doc.Problems())...))
 	}
@@ -109,7 +109,7 @@ func Load(f Files, last Prefs) Prefs {
 	return p
 }
 
-// stale is what counts where nothing new could be read.
+// stale returns the preferences to use if the file could not be read.
 func stale(fresh, last Prefs, problems []string) Prefs {
 	if last.Confirm == "" {
 		last = fresh
@@ -126,7 +126,7 @@ func lines(all toml.Problems) []string {
 	return out
 }
 
-// ownThemes are all themes there are, a person's own in the place of those that are called the same.
+// ownThemes returns all themes. A user's theme replaces a built-in one of the same name.
 func ownThemes(dir string) (all []themes.Theme, problems []string) {
 	for _, name := range themes.Names() {
 		t, err := themes.Load(name)
@@ -141,7 +141,7 @@ func ownThemes(dir string) (all []themes.Theme, problems []string) {
 	}
 	found, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		problems = append(problems, fmt.Sprintf("the folder of themes cannot be read: %v", err))
+		problems = append(problems, fmt.Sprintf("cannot read the folder of themes: %v", err))
 	}
 	for _, e := range found {
 		if filepath.Ext(e.Name()) != ".toml" || e.Name()[0] == '.' || e.IsDir() {

@@ -92,17 +92,17 @@ focus.peek = 9
 // What is wrong is told with its place and the next step, and everything else counts.
 func TestMistakesAreToldAndPassedOver(t *testing.T) {
 	for text, want := range map[string]string{
-		`theme = "drak"`:                      `config.toml:1:9: theme: "drak" is not known; did you mean "dark"?`,
+		`theme = "drak"`:                      `config.toml:1:9: theme: unknown value "drak"; did you mean "dark"?`,
 		`theme = 5`:                           `config.toml:1:9: theme: is a whole number`,
-		`columns = ["name", "cpus"]`:          `config.toml:1:20: columns: there is no column "cpus"; did you mean "cpu"?`,
+		`columns = ["name", "cpus"]`:          `config.toml:1:20: columns: unknown column "cpus"; did you mean "cpu"?`,
 		`columns = ["name", "name"]`:          `config.toml:1:20: columns: "name" is there already`,
-		`columns = ["cpu"]`:                   `config.toml:1:11: columns: has no "name"`,
+		`columns = ["cpu"]`:                   `config.toml:1:11: columns: lacks "name"`,
 		`columns = "name"`:                    `config.toml:1:11: columns: is a string; it must be a list`,
-		`ascii = "yes"`:                       `config.toml:1:9: ascii: "yes" is not known; there are auto`,
+		`ascii = "yes"`:                       `config.toml:1:9: ascii: unknown value "yes"; the values are auto`,
 		`ascii = 3`:                           `config.toml:1:9: ascii: is a whole number; it must be true or false`,
 		`fps = 0`:                             `config.toml:1:7: fps: is 0; it must be from 1 to 120`,
-		`confirm = "sometimes"`:               `config.toml:1:11: confirm: "sometimes" is not known; there are normal, always and never`,
-		`on_hangup = "die"`:                   `config.toml:1:13: on_hangup: "die" is not known`,
+		`confirm = "sometimes"`:               `config.toml:1:11: confirm: unknown value "sometimes"; the values are normal, always and never`,
+		`on_hangup = "die"`:                   `config.toml:1:13: on_hangup: unknown value "die"`,
 		`detach_keys = "ctrl+m"`:              `config.toml:1:15: detach_keys: "ctrl+m" is enter in a terminal`,
 		`reduced_motions = true`:              `config.toml:1:1: reduced_motions: unknown key; did you mean "reduced_motion"?`,
 		`colour = "red"`:                      `config.toml:1:1: colour: is not used`,
@@ -129,7 +129,7 @@ func TestOwnThemesMistakes(t *testing.T) {
 	p := Load(home(t, map[string]string{"config.toml": `theme = "mine"`, "themes/mine.toml": "[styles]\nacent = 'red'\nbad = 'reddish'"}), Prefs{})
 	all := strings.Join(p.Problems, "\n")
 	for _, want := range []string{`mine.toml:2:1: styles.acent: unknown key; did you mean "accent"?`, `mine.toml:3:7: styles.bad: "reddish" is no colour`,
-		`config.toml:1:9: theme: "mine" is not known`} {
+		`config.toml:1:9: theme: unknown value "mine"`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q lacks %q", all, want)
 		}

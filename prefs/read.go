@@ -9,7 +9,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// read takes everything out of the file that can be understood.
+// read takes all valid values from the file.
 func (p *Prefs) read(t toml.Table) {
 	t.Slips("theme", "columns", "reduced_motion", "ascii", "fps", "confirm", "on_hangup",
 		"detach_keys", "keys", "trust")
@@ -35,14 +35,13 @@ func (p *Prefs) read(t toml.Table) {
 	}
 }
 
-// trustFolders are the folders that are absolute, or begin with ~/.
+// trustFolders returns the folders that are absolute or begin with ~/.
 func trustFolders(t toml.Table) []string {
 	t.Slips("folders")
 	var out []string
 	for i, folder := range t.Texts("folders") {
 		if !filepath.IsAbs(folder) && !strings.HasPrefix(folder, "~/") {
-			t.WrongItem("folders", i, "%q is neither absolute nor below ~/; nothing is "+
-				"trusted by it", folder)
+			t.WrongItem("folders", i, "%q is neither absolute nor below ~/, and is ignored", folder)
 			continue
 		}
 		out = append(out, folder)
@@ -58,7 +57,7 @@ func (p *Prefs) themeNames() []string {
 	return names
 }
 
-// oneOf is a word of a list; fallback where it is not written, or is another one.
+// oneOf returns a word of a list, or fallback if the key is not set or invalid.
 func oneOf(t toml.Table, key, fallback string, known []string) string {
 	text := t.Text(key)
 	switch {
@@ -68,14 +67,14 @@ func oneOf(t toml.Table, key, fallback string, known []string) string {
 		return text
 	}
 	if near := toml.Meant(text, known); near != "" {
-		t.Wrong(key, "%q is not known; did you mean %q?", text, near)
+		t.Wrong(key, "unknown value %q; did you mean %q?", text, near)
 	} else {
-		t.Wrong(key, "%q is not known; there are %s", text, toml.List(known))
+		t.Wrong(key, "unknown value %q; the values are %s", text, toml.List(known))
 	}
 	return fallback
 }
 
-// columns are those that are known, each once; the name of an agent cannot be missing.
+// columns returns the valid columns, each once. The name of the agent is always included.
 func columns(t toml.Table) []string {
 	var out []string
 	known := Columns()
@@ -86,20 +85,19 @@ func columns(t toml.Table) []string {
 		case slices.Contains(known, name):
 			out = append(out, name)
 		case near != "":
-			t.WrongItem("columns", i, "there is no column %q; did you mean %q?", name, near)
+			t.WrongItem("columns", i, "unknown column %q; did you mean %q?", name, near)
 		default:
-			t.WrongItem("columns", i, "there is no column %q; there are %s", name, toml.List(known))
+			t.WrongItem("columns", i, "unknown column %q; the columns are %s", name, toml.List(known))
 		}
 	}
 	if len(out) > 0 && !slices.Contains(out, "name") {
-		t.Warn("columns", "has no \"name\", without which nobody knows who is meant; it "+
-			"is put first")
+		t.Warn("columns", `lacks "name", which identifies the agent; it is added in front`)
 		out = slices.Insert(out, 0, "name")
 	}
 	return out
 }
 
-// ascii is true, false, or "auto", which is nil.
+// ascii returns true, false, or nil for "auto".
 func ascii(t toml.Table) *bool {
 	const key = "ascii"
 	switch t.Kind(key) {
@@ -111,7 +109,7 @@ func ascii(t toml.Table) *bool {
 	return &on
 }
 
-// bindings are the keys of actions. An id may be quoted, or have its dots as TOML understands them.
+// bindings returns the keys of actions. An ID may be quoted, or use dots as TOML keys.
 func bindings(t toml.Table, above string) []Binding {
 	var out []Binding
 	for _, name := range t.Keys() {
@@ -124,7 +122,7 @@ func bindings(t toml.Table, above string) []Binding {
 		case "a list":
 			b.Keys = t.Texts(name)
 			if len(b.Keys) == 0 && !t.Empty(name) {
-				continue // it is no list of strings, which has been told
+				continue // not a list of strings, and already reported
 			}
 		case "a string", "a whole number": // 5 is a key too
 			if text, _ := t.Scalar(name); text != "" {

@@ -7,22 +7,22 @@ type Glyphs struct {
 	Backoff, Leaving                     string
 	Cursor, Mark, Alert, Done, More, Dot string
 	Mail                                 string
-	Above, Below                         string // that many more rows
+	Above, Below                         string // number of further rows
 
-	// Rules: thin, and heavy for the focused panel.
+	// Horizontal lines: thin, and heavy for the focused panel.
 	Thin, Heavy, Bar string
-	// Join gives the sign where the bar meets rules on its left and right: 0 none, 1 thin, 2 heavy. Top is the same
-	// under a rule that has nothing above it.
+	// Join is the sign where the vertical bar meets the lines at its left and right: 0 none, 1 thin, 2 heavy. Top
+	// is the same without a bar above.
 	Join, Top [3][3]string
-	Foot      [3]string // the bar meets a rule below it, thin or heavy
+	Foot      [3]string // the bar meets a line below it, thin or heavy
 	// HeavyBar and Corner frame dialogs: top left, top right, bottom left, bottom right.
 	HeavyBar string
 	Corner   [4]string
-	// Spark is two neighbouring bars of a small chart, by their heights: 0 nothing, 1 the ground, up to 4.
+	// Spark holds two neighbouring bars of a small chart, by their heights: 0 nothing, 1 the base line, up to 4.
 	Spark [5][5]string
 }
 
-// Unicode is the usual set: narrow signs only.
+// Unicode returns the default set, with narrow signs only.
 func Unicode() Glyphs {
 	return Glyphs{
 		Running: "●", Suspended: "○", Exited: "○",
@@ -44,7 +44,7 @@ func Unicode() Glyphs {
 	}
 }
 
-// ASCII is for terminals and locales that show nothing else.
+// ASCII returns the set for terminals and locales without Unicode.
 func ASCII() Glyphs {
 	return Glyphs{
 		Running: "*", Suspended: "-", Exited: ".",

@@ -7,17 +7,17 @@ import (
 	"gcity/internal/colour"
 )
 
-// Style is how a token looks. The zero value changes nothing.
+// Style is the appearance of a token. The zero value changes nothing.
 type Style struct {
 	Bold, Faint, Italic, Underline, Reverse bool
 
-	// Text and Ground are colours: "0" to "15" the terminal's own, up to "255" those of the palette, or "#rrggbb";
+	// Text and Ground are colours: "0" to "15" for the terminal's own, up to "255" for the palette, or "#rrggbb";
 	// "" = none.
 	Text, Ground string
 }
 
-// parse reads "bold cyan on #101820". A colour is one of the sixteen names ("red", "bright-red", …), a number of the
-// 256 colour palette, or #rrggbb.
+// parse parses "bold cyan on #101820". A colour is one of the sixteen names ("red", "bright-red", …), a number of
+// the 256-colour palette, or #rrggbb.
 func parse(style string) (Style, error) {
 	var s Style
 	paint := &s.Text // Ground after "on"
@@ -40,7 +40,7 @@ func parse(style string) (Style, error) {
 	return s, nil
 }
 
-// attribute is what a word switches on, nil if it is no attribute.
+// attribute returns the field that a word sets, nil if the word is not an attribute.
 func (s *Style) attribute(word string) *bool {
 	switch word {
 	case "bold":

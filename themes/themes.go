@@ -1,5 +1,5 @@
-// Package themes holds the control room's looks: a dozen styles by meaning, never by place, and the glyphs that go with
-// them. A theme is a small TOML file; those that come with gcity are embedded.
+// Package themes holds the appearance of the control room: a dozen styles, named by meaning and not by place, and
+// the glyphs. A theme is a small TOML file; the built-in ones are embedded.
 package themes
 
 import (
@@ -13,43 +13,43 @@ import (
 	"gcity/internal/toml"
 )
 
-// Token is what a piece of the screen means.
+// Token is the meaning of a piece of the screen.
 type Token int
 
 const (
-	Text   Token = iota // what is there to be read
-	Dim                 // secondary: units, times, hints
-	Accent              // the one colour that says "here": focus, cursor
+	Text   Token = iota // main text
+	Dim                 // secondary text: units, times, hints
+	Accent              // the single accent colour: focus and cursor
 	Title               // names of panels and dialogs
 	Rule                // thin lines
-	Good                // runs as wanted
-	Busy                // on its way: starting, stopping, draining, waiting
-	Warn                // goes wrong and mends itself
-	Bad                 // needs a person
-	Off                 // rests on purpose
-	Select              // the row under the cursor, laid under the other styles
+	Good                // running as wanted
+	Busy                // in transition: starting, stopping, draining, waiting
+	Warn                // a problem that gcity handles
+	Bad                 // a problem that needs a person
+	Off                 // inactive on purpose
+	Select              // the row under the cursor, combined with other styles
 	Key                 // a key to press
 
-	Tokens // how many there are
+	Tokens // number of tokens
 )
 
-// names are the keys of a theme file, in the order of the tokens.
+// names returns the keys of a theme file, in the order of the tokens.
 func names() [Tokens]string {
 	return [Tokens]string{"text", "dim", "accent", "title", "rule", "good", "busy", "warn", "bad",
 		"off", "select", "key"}
 }
 
-// Theme maps tokens to styles. It is immutable; the zero value has no style at all.
+// Theme maps tokens to styles. It is immutable. The zero value has no styles.
 type Theme struct {
 	Name        string
 	Description string
 	styles      [Tokens]Style
 }
 
-// Style is how a token looks.
+// Style returns the style of a token.
 func (t *Theme) Style(k Token) Style { return t.styles[k] }
 
-// Default is the name of the theme that follows the terminal's own sixteen colours and paints no background.
+// Default is the theme that uses the terminal's own sixteen colours and no background.
 const Default = "terminal"
 
 //go:embed *.toml
@@ -74,7 +74,7 @@ func Load(name string) (Theme, error) {
 	}
 	data, err := files.ReadFile(name + ".toml")
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
-		return Theme{}, fmt.Errorf("there is no theme %q; choose one of %s", name,
+		return Theme{}, fmt.Errorf("unknown theme %q: use one of %s", name,
 			strings.Join(Names(), ", "))
 	}
 	if err != nil {
@@ -86,12 +86,12 @@ func Load(name string) (Theme, error) {
 // MaxSize bounds a theme file, in bytes.
 const MaxSize = 64 << 10
 
-// Parse reads a theme file, called NAME.toml in errors. Tokens it leaves out have no style.
+// Parse parses a theme file. name is used in errors as NAME.toml. Tokens that are not set have no style.
 func Parse(name string, data []byte) (Theme, error) {
 	return read(name, toml.Read(name+".toml", data, MaxSize))
 }
 
-// Open reads a theme file of a person's own; the theme is called as the file is. Errors name file, line and column.
+// Open reads a user's theme file. The theme has the file's name. Errors contain file, line and column.
 func Open(path string) (Theme, error) {
 	name := strings.TrimSuffix(filepath.Base(path), ".toml")
 	doc, err := toml.Load(path, path, MaxSize)
@@ -123,8 +123,8 @@ func read(name string, doc *toml.Doc) (Theme, error) {
 	return t, nil
 }
 
-// Colourless is what remains of any theme where colours are not wanted: weight only. Everything it tells apart is told
-// by words and glyphs as well.
+// Colourless returns the theme without colours: only bold and faint. All its distinctions are also visible in words
+// and glyphs.
 func Colourless() Theme {
 	t := Theme{Name: "colourless", Description: "bold and faint only"}
 	for _, k := range []Token{Accent, Title, Warn, Bad, Key, Select} {

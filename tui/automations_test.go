@@ -186,7 +186,7 @@ func TestFire(t *testing.T) {
 	s.point("wisp-compact")
 	s.press("t")
 	s.wants()
-	s.shows("cannot fire automation now: wisp-compact is broken: formulas/automations/wisp-compact")
+	s.shows("cannot fire the automation now: wisp-compact is broken: formulas/automations/wisp-compact")
 	s.press("esc")
 	s.point("digest")
 	s.press("t")

@@ -139,7 +139,7 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 		t.Errorf("after the theme is gone: %s", s.m.theme.Name)
 	}
 	s.press("c")
-	s.shows(`preferences: config.toml:3:1: keys: there is no action "agent.restrat"; did you mean "agent.restart"?`)
+	s.shows(`preferences: config.toml:3:1: keys: unknown action "agent.restrat"; did you mean "agent.restart"?`)
 }
 
 // A city's colour stands behind its name, and no frame gets wider by it.

@@ -17,36 +17,36 @@ import (
 	"gcity/tui/widget"
 )
 
-// Bounds of a text that is written here. What is longer comes by pasting, and is not edited: the widget wraps all of
-// its text at every key.
+// Limits of a text that is written here. Longer texts are pasted and not edited, because the widget wraps the whole
+// text at every key.
 const (
-	MaxWritten = 8 << 10 // columns in the widget
-	MaxRows    = 100     // lines in the widget
-	// bytes of a paste that can be edited; for a longer one a mark stands in the text
+	MaxWritten = 8 << 10 // columns
+	MaxRows    = 100     // lines
+	// bytes of a paste that can be edited; a longer one is shown as a placeholder
 	MaxEdited = 4 << 10
 )
 
-// Composer is a text being written to agents: one line at the foot of the screen, or a sheet once it has more.
+// Composer is a text for agents: one line at the bottom of the screen, or a sheet for several lines.
 type Composer[T any] struct {
-	To      []string // whom it goes to; of mail what it is kept under
-	Label   string   // says whom it goes to
-	Sent    []string // texts that were sent before, oldest first
-	Problem string   // why it could not be done, until the next key
-	About   any      // what is written besides a text for agents; only its owner knows the type
+	To      []string // the recipients; for mail, the key of the draft
+	Label   string   // describes the recipients
+	Sent    []string // earlier texts, oldest first
+	Problem string   // why the last action failed, until the next key
+	About   any      // further data, typed by the owner
 
 	area   textarea.Model
-	pastes []string // those for which marks stand in the text
-	past   int      // index of what stands there in what was sent, its length = nothing of that
-	own    Unsent   // what stood there before that was looked through
+	pastes []string // the pastes shown as placeholders
+	past   int      // index of the shown text in the history; its length = none
+	own    Unsent   // the text before the history was shown
 }
 
-// Unsent is what a composer holds.
+// Unsent is the content of a composer.
 type Unsent struct {
-	Text   string // with its marks
+	Text   string // with placeholders
 	Pastes []string
 }
 
-// NewComposer returns a composer that begins with what was being written.
+// NewComposer returns a composer with the given draft.
 func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 	c.area, c.past = textarea.New(), len(c.Sent)
 	a := &c.area
@@ -54,13 +54,13 @@ func NewComposer[T any](c *Composer[T], begun Unsent) *Composer[T] {
 		MaxRows, 0
 	a.KeyMap = Composing()
 	a.SetStyles(textarea.Styles{})
-	a.SetVirtualCursor(false) // the terminal's own cursor stands there
+	a.SetVirtualCursor(false) // the terminal's own cursor is used
 	a.Focus()
 	c.hold(begun)
 	return c
 }
 
-// Composing returns the keys of the widget: those of a line, and a few for many lines. As there, nothing reads the
+// Composing returns the keys of the widget: those of a line, and a few for several lines. None of them reads the
 // clipboard.
 func Composing() textarea.KeyMap {
 	e := widget.Editing()
@@ -79,23 +79,23 @@ func Composing() textarea.KeyMap {
 	}
 }
 
-// hold puts a text into the widget, the cursor at its end.
+// hold sets the text and moves the cursor to its end.
 func (c *Composer[T]) hold(u Unsent) {
 	c.pastes = slices.Clone(u.Pastes)
 	c.area.SetValue(u.Text)
 	c.settle()
 }
 
-// Unsent returns what the composer holds.
+// Unsent returns the content of the composer.
 func (c *Composer[T]) Unsent() Unsent { return Unsent{c.area.Value(), c.pastes} }
 
-// settle lets the widget find its cursor again after what was not a key.
+// settle updates the widget's cursor after a change that was not a key.
 func (c *Composer[T]) settle() { c.area, _ = c.area.Update(nil) }
 
-// Many reports whether it has more than one line.
+// Many reports whether the text has several lines.
 func (c *Composer[T]) Many() bool { return c.area.LineCount() > 1 }
 
-// Fit is told of the screen's size.
+// Fit adapts the composer to the size of the screen.
 func (c *Composer[T]) Fit(w, h int) {
 	c.area.SetWidth(max(1, w-2))
 	rows, _ := composerRows(h)
@@ -103,17 +103,17 @@ func (c *Composer[T]) Fit(w, h int) {
 	c.settle()
 }
 
-// mark stands for a paste in the text.
+// mark returns the placeholder of a paste.
 func (c *Composer[T]) mark(i int) string {
 	return fmt.Sprintf("[paste %d: %s, %s]", i+1,
 		widget.Count(widget.LineCount(c.pastes[i]), "line"),
 		widget.Bytes(len(c.pastes[i])))
 }
 
-// Text is what would be sent: lines without anything at both ends are left out.
+// Text returns the text to send, without empty lines at both ends.
 func (c *Composer[T]) Text() string { return strings.Trim(c.whole(), "\n") }
 
-// whole is all that is written, with its pastes.
+// whole returns the text with its pastes.
 func (c *Composer[T]) whole() string {
 	var marks []string
 	for i, p := range c.pastes {
@@ -133,7 +133,7 @@ func (c *Composer[T]) Ready(time.Time) bool { return true }
 // Wheel does nothing.
 func (c *Composer[T]) Wheel(int, Canvas) {}
 
-// Draw implements Dialog: one line at the foot of the screen, or several rows over it.
+// Draw implements Dialog: one line at the bottom of the screen, or a sheet above it.
 func (c *Composer[T]) Draw(on Canvas) Frame {
 	if c.Many() && !on.Line {
 		return c.drawSheet(on)
@@ -141,8 +141,8 @@ func (c *Composer[T]) Draw(on Canvas) Frame {
 	return c.drawLine(on)
 }
 
-// Left returns what is kept when the composer is left: what is written, or, where an earlier text was only looked at,
-// what was written before that.
+// Left returns the text to keep when the composer is closed: the draft, or the draft from before the history was
+// shown.
 func (c *Composer[T]) Left() Unsent {
 	begun := c.Unsent()
 	if c.past < len(c.Sent) && begun.Text == c.Sent[c.past] {
@@ -151,10 +151,10 @@ func (c *Composer[T]) Left() Unsent {
 	return begun
 }
 
-// Key edits.
+// Key edits the text.
 func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	c.Problem = ""
-	// bubbles 2.1.1 looks for a word there for ever
+	// bubbles 2.1.1 loops endlessly there
 	if key.Matches(k, c.area.KeyMap.WordBackward) && c.blankBefore() {
 		c.area.MoveToBegin()
 		c.settle()
@@ -169,7 +169,7 @@ func (c *Composer[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	return nil
 }
 
-// blankBefore reports whether there is no word before the cursor.
+// blankBefore reports whether no word is before the cursor.
 func (c *Composer[T]) blankBefore() bool {
 	lines := strings.Split(c.area.Value(), "\n")
 	at := c.area.Line()
@@ -178,7 +178,7 @@ func (c *Composer[T]) blankBefore() bool {
 		string(here[:min(c.area.Column(), len(here))])) == ""
 }
 
-// Newline begins another line.
+// Newline starts another line.
 func (c *Composer[T]) Newline() {
 	c.Problem = ""
 	if c.area.LineCount() >= MaxRows {
@@ -189,10 +189,10 @@ func (c *Composer[T]) Newline() {
 	c.settle()
 }
 
-// Paste takes a text in: to be edited, or as a whole where it is long.
+// Paste inserts a text: editable, or as a placeholder if it is long.
 func (c *Composer[T]) Paste(text string) {
 	c.Problem = ""
-	if len(text) <= 2*city.MaxSend { // line ends become shorter, nothing else does much
+	if len(text) <= 2*city.MaxSend { // only line ends become shorter
 		text = strings.TrimRight(widget.Legible(text), "\n")
 	}
 	if size := len(c.Text()) + len(text); size > city.MaxSend {
@@ -201,7 +201,7 @@ func (c *Composer[T]) Paste(text string) {
 	}
 	if len(text) > MaxEdited || widget.LineCount(text)+c.area.LineCount() > MaxRows ||
 		c.area.Length()+len(text) > MaxWritten {
-		for i := range c.pastes { // what no mark stands for any more
+		for i := range c.pastes { // drop pastes without a placeholder
 			if c.pastes[i] != "" && !strings.Contains(c.area.Value(), c.mark(i)) {
 				c.pastes[i] = ""
 			}
@@ -217,7 +217,7 @@ func (c *Composer[T]) Paste(text string) {
 	c.area, _ = c.area.Update(tea.PasteMsg{Content: text})
 }
 
-// TooLong says that a text of so many bytes cannot be sent.
+// TooLong returns the message for a text that is too long to send.
 func TooLong(size int) string {
 	return fmt.Sprintf(
 		"that makes %s, and a text may have %s: put it into a file, and send the file's name",
@@ -234,7 +234,7 @@ func (c *Composer[T]) atBottom() bool {
 	return !c.Many() || c.area.Line() == c.area.LineCount()-1 && at.RowOffset+1 >= at.Height
 }
 
-// seen are the rows of the sheet, and where the cursor is in them.
+// seen returns the visible rows of the sheet, and the position of the cursor.
 func (c *Composer[T]) seen() (rows []string, x, y int) {
 	rows = strings.Split(ansi.Strip(c.area.View()), "\n")
 	if at := c.area.Cursor(); at != nil {
@@ -249,17 +249,17 @@ func (c *Composer[T]) seen() (rows []string, x, y int) {
 	return rows[:min(used, len(rows))], x, y
 }
 
-// composerRows are the rows that a sheet of at most a third of the screen leaves to the text, and whether there is one
-// for a hint below them.
+// composerRows returns the number of text rows in a sheet of at most a third of the screen, and whether a hint fits
+// below them.
 func composerRows(h int) (rows int, hint bool) {
-	room := max(3, h/3) - 1 // below the rule
+	room := max(3, h/3) - 1 // below the top line
 	if room >= 4 {
 		return room - 1, true
 	}
 	return room, false
 }
 
-// hint tells the keys, or what is wrong.
+// hint returns the keys, or the problem.
 func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
 	if why := c.Problem; why != "" {
 		return why, themes.Bad
@@ -268,7 +268,7 @@ func (c *Composer[T]) hint(on Canvas) (string, themes.Token) {
 		"composer.leave", "leaves"), themes.Dim
 }
 
-// drawLine draws it as one line.
+// drawLine draws the composer as one line.
 func (c *Composer[T]) drawLine(on Canvas) Frame {
 	w := on.W
 	l := widget.Line{Styles: on.Styles}
@@ -299,7 +299,7 @@ func (c *Composer[T]) drawLine(on Canvas) Frame {
 	return Frame{Lines: []string{widget.Crop(l.Fill(w), w)}, X: x}
 }
 
-// drawSheet draws it as rows over the foot of a screen.
+// drawSheet draws the composer as rows above the bottom of the screen.
 func (c *Composer[T]) drawSheet(on Canvas) Frame {
 	rows, x, y := c.seen()
 	_, below := composerRows(on.H)
@@ -325,7 +325,7 @@ func (c *Composer[T]) drawSheet(on Canvas) Frame {
 	return Frame{Lines: lines, X: min(1+x, on.W-1), Y: 1 + y}
 }
 
-// rule is the sheet's upper edge, with whom it goes to and how much it is.
+// rule returns the sheet's top line, with the recipients and the length.
 func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
 	g := &on.Styles.Glyphs
 	l := widget.Line{Styles: on.Styles}
@@ -341,7 +341,7 @@ func (c *Composer[T]) rule(on Canvas, note string, token themes.Token) string {
 	return widget.Crop(l.Fill(on.W), on.W)
 }
 
-// Up moves the cursor up; from the first line, into what was sent before.
+// Up moves the cursor up. From the first line it goes to the previous text in the history.
 func (c *Composer[T]) Up() {
 	if c.atTop() {
 		c.walkSent(-1)
@@ -351,7 +351,7 @@ func (c *Composer[T]) Up() {
 	}
 }
 
-// Down moves the cursor down; from the last line, towards what was sent last.
+// Down moves the cursor down. From the last line it goes to the next text in the history.
 func (c *Composer[T]) Down() {
 	if c.atBottom() {
 		c.walkSent(1)
@@ -361,7 +361,7 @@ func (c *Composer[T]) Down() {
 	}
 }
 
-// walkSent puts what was sent before into the composer; behind the newest is what was being written.
+// walkSent shows another text of the history; after the latest comes the draft.
 func (c *Composer[T]) walkSent(n int) {
 	at := c.past + n
 	if at < 0 || at > len(c.Sent) {
@@ -376,7 +376,7 @@ func (c *Composer[T]) walkSent(n int) {
 	} else {
 		c.hold(Unsent{Text: c.Sent[at]})
 	}
-	if n < 0 { // so that the next key goes on
+	if n < 0 { // so that the next Up continues
 		c.area.MoveToBegin()
 		c.area.CursorEnd()
 		c.settle()

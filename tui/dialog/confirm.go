@@ -12,28 +12,28 @@ import (
 	"gcity/tui/widget"
 )
 
-// Answer is one way out of a question.
+// Answer is one answer to a question.
 type Answer[T any] struct {
-	Key   string // letter that takes it at once, "" = none
+	Key   string // letter that selects it at once, "" = none
 	Title string
-	Safe  bool // changes nothing: may be taken without typing
+	Safe  bool // changes nothing, so it needs no typing
 	Do    T    // the zero task does nothing
 }
 
-// Confirm is a question. With Must set, an answer that is not safe is taken only after that text was typed.
+// Confirm is a question. With Must set, an answer that is not safe requires that text to be typed.
 type Confirm[T any] struct {
 	Title   string
 	Body    []string
 	Answers []Answer[T]
 	At      int
 	Must    string
-	Edit    widget.Entry // of what must be typed
+	Edit    widget.Entry // the typed text
 	Since   time.Time
-	Leaving bool // it asks how to leave
+	Leaving bool // the question is about leaving the program
 
-	first int   // row of the first answer, as drawn last
-	rows  []int // from there on: the answer that is in each row
-	wrong bool  // what was typed is not what must be, until a key changes it
+	first int   // row of the first answer in the latest picture
+	rows  []int // the answer in each row from there on
+	wrong bool  // the typed text did not match, until the next change
 }
 
 // Zone implements Dialog.
@@ -42,10 +42,10 @@ func (c *Confirm[T]) Zone() keymap.Zone { return keymap.InChoice }
 // Ready implements Dialog.
 func (c *Confirm[T]) Ready(now time.Time) bool { return now.Sub(c.Since) >= keymap.Guard }
 
-// Step moves to another answer.
+// Step moves the cursor by n answers.
 func (c *Confirm[T]) Step(n int) { c.At = (c.At + n + len(c.Answers)) % len(c.Answers) }
 
-// Key types what must be typed, or takes the answer of a letter.
+// Key edits the text, or selects the answer of a letter.
 func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	if c.Must != "" {
 		if c.Edit.Key(k) {
@@ -62,7 +62,7 @@ func (c *Confirm[T]) Key(k tea.KeyPressMsg, close func()) []T {
 	return nil
 }
 
-// Take takes the answer under the cursor, unless something else must be typed for it.
+// Take selects the answer under the cursor if its text was typed.
 func (c *Confirm[T]) Take(close func()) []T {
 	a := c.Answers[c.At]
 	if !a.Safe && c.Must != "" && c.Edit.String() != c.Must {
@@ -73,7 +73,7 @@ func (c *Confirm[T]) Take(close func()) []T {
 	return []T{a.Do}
 }
 
-// Click takes the answer in a row of the sheet, if there is one.
+// Click selects the answer in a row of the sheet.
 func (c *Confirm[T]) Click(row int, close func()) []T {
 	at := row - c.first
 	if at < 0 || at >= len(c.rows) {
@@ -83,7 +83,7 @@ func (c *Confirm[T]) Click(row int, close func()) []T {
 	return c.Take(close)
 }
 
-// Paste types into what must be typed.
+// Paste inserts into the typed text.
 func (c *Confirm[T]) Paste(text string) {
 	if c.Must != "" {
 		c.Edit.Paste(text)
@@ -91,7 +91,7 @@ func (c *Confirm[T]) Paste(text string) {
 	}
 }
 
-// Wheel does nothing: no answer is chosen by a slip of the hand.
+// Wheel does nothing, so that no answer is selected by accident.
 func (c *Confirm[T]) Wheel(int, Canvas) {}
 
 // Draw implements Dialog.
@@ -103,10 +103,10 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	for _, b := range c.Body {
 		body = append(body, widget.WrapHanging(b, inner)...)
 	}
-	space, hint := true, true // blank lines and the hint leave before a word of the question does
+	space, hint := true, true // blank lines and the hint are dropped before words of the question
 	rest := on.H - 2 - c.typedRows() - min(len(body), 1)
 	answers := c.answerLines(on, inner, true)
-	if len(answers)+len(body) > rest { // and what explains an answer does
+	if len(answers)+len(body) > rest { // then the explanations of answers
 		answers = c.answerLines(on, inner, false)
 	}
 	rest -= len(answers)
@@ -137,7 +137,7 @@ func (c *Confirm[T]) Draw(on Canvas) Frame {
 	return f
 }
 
-// typedRows returns how many lines a text that must be typed takes.
+// typedRows returns the number of lines for a text that must be typed.
 func (c *Confirm[T]) typedRows() int {
 	if c.Must == "" {
 		return 0
@@ -145,7 +145,7 @@ func (c *Confirm[T]) typedRows() int {
 	return 2
 }
 
-// typedLine draws what must be typed and what is typed of it, and returns the column of the cursor.
+// typedLine draws the text to type and the typed part, and returns the column of the cursor.
 func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 	typed, at := c.Edit.Show(max(4, w-widget.Width(c.Must)-10))
 	label := "type " + c.Must + ": "
@@ -163,7 +163,7 @@ func (c *Confirm[T]) typedLine(on Canvas, w int) (string, int) {
 		on.Styles.Paint(state, strings.TrimRight(typed, " ")) + note, widget.Width(label) + at
 }
 
-// shorten brings lines to at most n; the last one says how many there are besides.
+// shorten cuts lines to at most n; the last one states how many are missing.
 func shorten(on Canvas, lines []string, n int) []string {
 	if len(lines) <= n {
 		return lines
@@ -188,12 +188,12 @@ func (c *Confirm[T]) hints(on Canvas) []string {
 }
 
 const (
-	// hang is how far the continuation of an answer is indented below its beginning.
+	// hang is the indentation of an answer's continuation lines.
 	hang   = 2
-	narrow = 8 // columns that words are not put into
+	narrow = 8 // columns too narrow for words
 )
 
-// answerLines are the answers in w columns, all of each where they are whole, else a line of each.
+// answerLines returns the answers in w columns: complete if whole is set, otherwise one line each.
 func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	var lines []string
 	c.rows = c.rows[:0]
@@ -216,7 +216,7 @@ func (c *Confirm[T]) answerLines(on Canvas, w int, whole bool) []string {
 	return lines
 }
 
-// answerLine draws one line of an answer; the key stands in its first.
+// answerLine draws one line of an answer; the first line contains the key.
 func answerLine(l *widget.Line, key string, first bool, part string) {
 	title := themes.Text
 	if l.Selected {

@@ -18,29 +18,28 @@ import (
 	"gcity/tui/widget"
 )
 
-// Item is one thing that a finder offers.
+// Item is one entry of a finder.
 type Item[T any] struct {
-	Keys  []string // that do the same, the usual one first
+	Keys  []string // keys with the same effect, the main one first
 	Title string
-	Words string // searched besides the title
-	Line  string // what is typed for it: for tab and for the palette's history
-	Tail  string // what else is to be known
-	// it is not what was typed, only like it or about it: run only where somebody has pointed at it
+	Words string // searched in addition to the title
+	Line  string // its command line: for tab completion and the palette's history
+	Tail  string // further information
+	// similar to the typed text but not equal: runs only if the user has selected it
 	Near bool
-	Why  func() string // why it cannot be run now, "" = it can; nil = always
+	Why  func() string // returns why it cannot run now, "" = it can; nil = always
 	Run  T
-	Info bool // it only tells something and is not run
+	Info bool // information only, cannot run
 }
 
-// head is its title without what is said about it.
+// head returns the title without its explanation.
 func (t *Item[T]) head() string {
 	head, _, _ := strings.Cut(t.Title, ":")
 	head, _, _ = strings.Cut(head, ";")
 	return head
 }
 
-// called reports whether a text, in lower case, is one of its keys or begins a word of its title or of what is typed
-// for it.
+// called reports whether a lower-case text is one of its keys, or the start of a word in its title or command line.
 func (t *Item[T]) called(text string) bool {
 	if strings.HasPrefix(strings.ToLower(t.Title), text) {
 		return true
@@ -62,7 +61,7 @@ func (t *Item[T]) called(text string) bool {
 	return false
 }
 
-// Refused is why it cannot be run now, "" if it can.
+// Refused returns why it cannot run now, "" if it can.
 func (t *Item[T]) Refused() string {
 	if t.Why == nil {
 		return ""
@@ -70,7 +69,7 @@ func (t *Item[T]) Refused() string {
 	return t.Why()
 }
 
-// far is how far an item is from what was typed: 0 where it is called so.
+// far returns the distance of an item from the typed text: 0 for a match.
 func (t *Item[T]) far(text string) int {
 	if called := t.Line[strings.LastIndexByte(t.Line, '.')+1:]; called == text || t.Line == text ||
 		slices.Contains(t.Keys, text) {
@@ -79,37 +78,37 @@ func (t *Item[T]) far(text string) int {
 	return 1
 }
 
-// Finder is a searchable list of things to do: help, palette, and menus.
+// Finder is a searchable list of entries: help, palette, and menus.
 type Finder[T any] struct {
 	Title string
-	None  string // what is said where nothing fits
+	None  string // text for an empty result
 	Edit  widget.Entry
 	All   []Item[T]
 	Found []Item[T]
 	At    int
-	About any // what is offered; only its owner knows the type
+	About any // the subject of the entries, typed by the owner
 
-	Reasons bool        // each row says why it cannot be run, not the one under the cursor alone
-	Copies  bool        // it offers texts to be copied
-	Verb    string      // what enter does to what is under the cursor, "" = "runs it"
-	Palette *Palette[T] // it is the palette, nil = it is not
-	Pointed bool        // somebody has moved to what is under the cursor
-	Problem string      // why what was typed cannot be run
+	Reasons bool        // every row shows why it cannot run, not only the selected one
+	Copies  bool        // its entries are texts to copy
+	Verb    string      // what enter does to the entry under the cursor, "" = "runs it"
+	Palette *Palette[T] // set if the finder is the palette
+	Pointed bool        // the user has moved the cursor
+	Problem string      // why the typed text cannot run
 
 	offset int
-	page   int // how many are seen
-	past   int // index into the history of what stands there, its length = nothing from it
+	page   int // number of visible entries
+	past   int // index of the shown line in the history; its length = none
 }
 
-// Palette is what a finder has besides where lines are typed that are more than the name of an item.
+// Palette is the part of a finder that accepts command lines.
 type Palette[T any] struct {
-	History []string // lines that were run, oldest first
-	// what is offered for a text, false = what the finder has
+	History []string // earlier lines, oldest first
+	// returns the entries for a text; false = those of the finder
 	Offer  func(text string) ([]Item[T], bool)
-	GoesOn func(line string) bool // reports whether words may follow a line
+	GoesOn func(line string) bool // reports whether more words may follow a line
 }
 
-// NewFinder returns a finder that shows all that it has.
+// NewFinder returns a finder that shows all of its entries.
 func NewFinder[T any](f *Finder[T]) *Finder[T] {
 	f.Edit, f.Found, f.past = widget.NewEntry(""), f.All, len(f.history())
 	return f
@@ -128,7 +127,7 @@ func (f *Finder[T]) Zone() keymap.Zone { return keymap.InFinder }
 // Ready implements Dialog.
 func (f *Finder[T]) Ready(time.Time) bool { return true }
 
-// Key types into the line that is searched for.
+// Key edits the search text.
 func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	if f.Edit.Key(k) {
 		f.typed()
@@ -136,22 +135,22 @@ func (f *Finder[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	return nil
 }
 
-// Paste types into the line that is searched for.
+// Paste inserts into the search text.
 func (f *Finder[T]) Paste(text string) {
 	f.Edit.Paste(text)
 	f.typed()
 }
 
-// Wheel moves the cursor one row a notch.
+// Wheel moves the cursor by one row a notch.
 func (f *Finder[T]) Wheel(notches int, _ Canvas) { f.Step(notches) }
 
-// Type puts a text into the line, as if a user had typed it.
+// Type inserts a text as if the user had typed it.
 func (f *Finder[T]) Type(text string) {
 	f.Edit = widget.NewEntry(text)
 	f.Search()
 }
 
-// Current returns what is under the cursor, nil if nothing is found.
+// Current returns the entry under the cursor, nil if nothing is found.
 func (f *Finder[T]) Current() *Item[T] {
 	if f.At >= len(f.Found) {
 		return nil
@@ -162,7 +161,7 @@ func (f *Finder[T]) Current() *Item[T] {
 // Page moves by n pages.
 func (f *Finder[T]) Page(n int) { f.Step(n * max(1, f.page)) }
 
-// Refill replaces what is offered; the cursor stays on its line.
+// Refill replaces the entries; the cursor stays on its entry.
 func (f *Finder[T]) Refill(all []Item[T]) {
 	line, pointed, offset := "", f.Pointed, f.offset
 	if t := f.Current(); t != nil {
@@ -178,7 +177,8 @@ func (f *Finder[T]) Refill(all []Item[T]) {
 	f.Pointed, f.offset = pointed, offset
 }
 
-// Click puts the cursor on a row of the sheet, which has so many lines; it reports whether there is something.
+// Click moves the cursor to a row of the sheet, which has the given number of lines. It reports whether there is an
+// entry.
 func (f *Finder[T]) Click(row, lines int) bool {
 	at := f.offset + row - finderHead
 	if row < finderHead || row >= lines-finderFoot || at >= len(f.Found) {
@@ -193,8 +193,8 @@ func (f *Finder[T]) Step(n int) {
 	f.Pointed = true
 }
 
-// Search leaves what is called like the typed text, then what mentions it, else what its letters are in the title of;
-// the best first.
+// Search filters and sorts the entries by the typed text: names that begin with it, then texts that contain it,
+// then titles that contain its letters in order.
 func (f *Finder[T]) Search() {
 	text := strings.TrimPrefix(strings.TrimLeft(f.Edit.String(), " "), "/")
 	f.At, f.offset, f.Pointed, f.Problem = 0, 0, false, ""
@@ -235,7 +235,7 @@ func (f *Finder[T]) Search() {
 	}
 }
 
-// Up moves up; from the first row of the palette, while nothing of one's own is typed, into the history.
+// Up moves the cursor up. From the first row of the palette, with no typed text, it goes to the history.
 func (f *Finder[T]) Up() {
 	if f.Palette == nil || f.At > 0 || f.past == 0 ||
 		f.Edit.String() != "" && f.past == len(f.history()) {
@@ -245,7 +245,7 @@ func (f *Finder[T]) Up() {
 	f.recall(f.past - 1)
 }
 
-// Down moves down; within the history towards what was run last.
+// Down moves the cursor down. In the history it goes to the next line.
 func (f *Finder[T]) Down() {
 	if f.past < len(f.history()) {
 		f.recall(f.past + 1)
@@ -254,7 +254,7 @@ func (f *Finder[T]) Down() {
 	f.Step(1)
 }
 
-// recall puts a line of the history into the palette; behind the last one there is nothing.
+// recall shows a line of the history; after the last one the line is empty.
 func (f *Finder[T]) recall(at int) {
 	text, history := "", f.history()
 	if at < len(history) {
@@ -265,14 +265,14 @@ func (f *Finder[T]) recall(at int) {
 	f.past = at
 }
 
-// typed searches anew for a text that somebody has edited.
+// typed searches again after an edit.
 func (f *Finder[T]) typed() {
 	f.past = len(f.history())
 	f.Search()
 }
 
-// Complete fills in what is typed in the palette: as far as all that is offered goes on alike, else by what is under
-// the cursor. Elsewhere it moves on.
+// Complete extends the typed text of the palette by the common prefix of all entries, otherwise by the entry under
+// the cursor. In other finders it moves the cursor.
 func (f *Finder[T]) Complete() {
 	if f.Palette == nil {
 		f.Step(1)
@@ -301,7 +301,7 @@ func (f *Finder[T]) Complete() {
 	f.typed()
 }
 
-// commonPrefix is what texts begin with, all of them.
+// commonPrefix returns the longest common prefix of all texts.
 func commonPrefix(texts []string) string {
 	if len(texts) == 0 {
 		return ""
@@ -314,10 +314,10 @@ func commonPrefix(texts []string) string {
 	return strings.ToValidUTF8(first[:n], "")
 }
 
-// Rows of a finder above and below what it offers.
+// Rows of a finder above and below its entries.
 const finderHead, finderFoot = 2, 3
 
-// does says what enter does to what is under the cursor.
+// does returns what enter does to the entry under the cursor.
 func (f *Finder[T]) does() string {
 	return cmp.Or(f.Verb, "runs it")
 }
@@ -352,7 +352,7 @@ func (f *Finder[T]) Draw(c Canvas) Frame {
 	return Frame{Title: f.Title, Lines: lines, W: w, X: 2 + at}
 }
 
-// inFull is what is under the cursor in two lines, if its row has no room for all of it.
+// inFull returns the entry under the cursor in two lines if its row is too short.
 func (f *Finder[T]) inFull(c Canvas, w int) []string {
 	out := []string{"", ""}
 	if f.Copies || f.At >= len(f.Found) {
@@ -378,7 +378,7 @@ func (f *Finder[T]) inFull(c Canvas, w int) []string {
 	return out
 }
 
-// hint is the last line: what is wrong with what was typed, or what keys do, and which of how many the cursor is on.
+// hint returns the last line: the problem of the typed text, or the keys, and the position of the cursor.
 func (f *Finder[T]) hint(c Canvas, w int) string {
 	more := c.more()
 	if f.Problem != "" {
@@ -387,7 +387,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	place := ""
 	if f.At < len(f.Found) {
 		place = fmt.Sprintf("%d of %d", f.At+1, len(f.Found))
-		// its row has no room for it
+		// the row has no room for it
 		if why := f.Found[f.At].Refused(); why != "" &&
 			(w < narrowFinder || widget.Width(why) > w/2) {
 			return c.Styles.Paint(themes.Warn, widget.Cut(why, w, more))
@@ -396,7 +396,7 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 	keys := append([]string{"type to search"},
 		c.Keys.Hints("finder.run", f.does(), "finder.close", "closes")...)
 	switch {
-	case f.At < len(f.Found) && f.Found[f.At].Info: // it only tells
+	case f.At < len(f.Found) && f.Found[f.At].Info: // information only
 		keys = append([]string{"type to search"}, c.Keys.Hints("finder.close", "closes")...)
 	case f.Palette != nil:
 		keys = append([]string{"type to search"},
@@ -407,10 +407,10 @@ func (f *Finder[T]) hint(c Canvas, w int) string {
 		w-widget.Width(place), more)+place)
 }
 
-// narrowFinder is the width below which a row holds keys and title only.
+// narrowFinder is the width below which a row shows only keys and title.
 const narrowFinder = 60
 
-// keyColumn is how many columns of w the keys take, 0 where nothing has any.
+// keyColumn returns the width of the column of keys, 0 if no entry has one.
 func (f *Finder[T]) keyColumn(w int) int {
 	if !slices.ContainsFunc(f.All, func(t Item[T]) bool { return len(t.Keys) > 0 }) {
 		return 0
@@ -439,12 +439,12 @@ func (f *Finder[T]) line(c Canvas, t *Item[T], here bool, w int) string {
 	}
 	tail, title := t.Tail, t.Title
 	switch {
-	case f.Copies: // what would be copied
-	case w < narrowFinder: // the last line says why not
+	case f.Copies: // the text that is copied
+	case w < narrowFinder: // the last line shows the reason
 		tail = ""
 	case why != "" && (here || f.Reasons):
 		tail = why
-		// it says more than what would be done in detail
+		// the reason is more useful than the details
 		if widget.Width(why)+widget.Width(title)+l.Width+2 > w {
 			title, _, _ = strings.Cut(title, ":")
 		}

@@ -10,20 +10,20 @@ import (
 	"gcity/tui/widget"
 )
 
-// Prompt is a line being typed at the foot of the screen.
+// Prompt is an input line at the bottom of the screen.
 type Prompt[T any] struct {
 	Label string
-	Live  func() string // says the label anew, nil = it stays
+	Live  func() string // returns the present label, nil = it is constant
 	Hint  string
 	Edit  widget.Entry
-	// when it is done: why it cannot be that, "" = it can; nil = anything can
+	// returns why a text is not accepted, "" = accepted; nil = all are accepted
 	Refuse func(text string) string
-	Change func(text string)   // after every change, nil = nothing
+	Change func(text string)   // called after every change, nil = nothing
 	Done   func(text string) T // nil = nothing
 	Cancel func()              // nil = nothing
-	About  any                 // what it is typed for; only its owner knows the type
+	About  any                 // the purpose of the text, typed by the owner
 
-	problem string // why it was refused, until something else is typed
+	problem string // why the text was refused, until it changes
 }
 
 // Zone implements Dialog.
@@ -32,7 +32,7 @@ func (p *Prompt[T]) Zone() keymap.Zone { return keymap.InPrompt }
 // Ready implements Dialog.
 func (p *Prompt[T]) Ready(time.Time) bool { return true }
 
-// Key types.
+// Key edits the text.
 func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	if p.Edit.Key(k) {
 		p.changed()
@@ -40,7 +40,7 @@ func (p *Prompt[T]) Key(k tea.KeyPressMsg, _ func()) []T {
 	return nil
 }
 
-// Paste types a text.
+// Paste inserts a text.
 func (p *Prompt[T]) Paste(text string) {
 	p.Edit.Paste(text)
 	p.changed()
@@ -56,7 +56,7 @@ func (p *Prompt[T]) changed() {
 // Wheel does nothing.
 func (p *Prompt[T]) Wheel(int, Canvas) {}
 
-// Submit closes the line and returns what is to be done with it, unless it is refused.
+// Submit closes the line and returns its task, unless the text is refused.
 func (p *Prompt[T]) Submit(close func()) []T {
 	text := p.Edit.String()
 	if p.Refuse != nil {
@@ -91,7 +91,7 @@ func (p *Prompt[T]) Draw(c Canvas) Frame {
 		hint, token = "  "+widget.Cut(p.problem, w/2, c.more()), themes.Bad
 	}
 	label := widget.Cut(asked, w*3/4, c.more())
-	if p.problem != "" { // it is worth more than the label
+	if p.problem != "" { // more important than the label
 		label = widget.Cut(asked, w-widget.Width(hint)-8, c.more())
 	} else if w < 70 || widget.Width(hint) > w-widget.Width(label)-12 {
 		hint = ""

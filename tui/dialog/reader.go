@@ -10,19 +10,19 @@ import (
 	"gcity/tui/widget"
 )
 
-// Reader is a text in a sheet of its own.
+// Reader is a text in a sheet.
 type Reader[T any] struct {
 	Title  string
-	Lines  func(w int) []string // drawn anew with every frame, so that it lives
+	Lines  func(w int) []string // called for every frame, so the text is live
 	Offset int
-	About  any             // what the text is about; only its owner knows the type
-	Hints  func() []string // what its owner's keys do, nil = nothing
-	Follow Follower        // moves the text by itself, nil = nothing does
+	About  any             // the subject of the text, typed by the owner
+	Hints  func() []string // descriptions of the owner's keys, nil = none
+	Follow Follower        // scrolls the text automatically, nil = never
 
-	length int // of the text when it was last drawn
+	length int // number of lines in the latest picture
 }
 
-// Follower moves a text that grows, until a user has scrolled it.
+// Follower scrolls a growing text until the user scrolls it.
 type Follower interface {
 	ScrollTo(offset, rows int) int
 	Scrolled()
@@ -34,7 +34,7 @@ func (r *Reader[T]) Zone() keymap.Zone { return keymap.InReader }
 // Ready implements Dialog.
 func (r *Reader[T]) Ready(time.Time) bool { return true }
 
-// Key does nothing: a text is only read.
+// Key does nothing: the text is read-only.
 func (r *Reader[T]) Key(tea.KeyPressMsg, func()) []T { return nil }
 
 // Paste does nothing.
@@ -43,7 +43,7 @@ func (r *Reader[T]) Paste(string) {}
 // Wheel scrolls three lines a notch.
 func (r *Reader[T]) Wheel(notches int, c Canvas) { r.Scroll(3*notches, c) }
 
-// Scroll moves the text by n lines.
+// Scroll scrolls the text by n lines.
 func (r *Reader[T]) Scroll(n int, c Canvas) {
 	r.Offset = max(0, min(r.Offset+n, r.length-c.rows()))
 	if r.Follow != nil {

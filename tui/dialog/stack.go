@@ -6,12 +6,12 @@ import (
 	"gcity/tui/keymap"
 )
 
-// Stack holds the open dialogs, the top one last. Its zero value is empty.
+// Stack holds the open dialogs, the top one last. The zero value is empty.
 type Stack[T any] struct {
 	open []Dialog[T]
 }
 
-// Top returns the dialog that is heard, nil if none is open.
+// Top returns the dialog that gets the keys, nil if none is open.
 func (s *Stack[T]) Top() Dialog[T] {
 	if len(s.open) == 0 {
 		return nil
@@ -19,18 +19,18 @@ func (s *Stack[T]) Top() Dialog[T] {
 	return s.open[len(s.open)-1]
 }
 
-// Open puts a dialog on top. One of the same zone leaves the stack for it.
+// Open pushes a dialog. It replaces a dialog of the same zone.
 func (s *Stack[T]) Open(d Dialog[T]) {
 	s.CloseIn(d.Zone())
 	s.open = append(s.open, d)
 }
 
-// Close takes a dialog off the stack, wherever it lies.
+// Close removes a dialog from the stack, at any position.
 func (s *Stack[T]) Close(d Dialog[T]) {
 	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o == d })
 }
 
-// CloseIn takes the dialog of a zone off the stack.
+// CloseIn removes the dialog of a zone.
 func (s *Stack[T]) CloseIn(z keymap.Zone) {
 	s.open = slices.DeleteFunc(s.open, func(o Dialog[T]) bool { return o.Zone() == z })
 }

@@ -10,11 +10,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Zone is where a key is heard, by the name that help and docs have for it. A panel may have a zone of its own.
+// Zone is a part of the screen in which keys are bound, by its name in help and docs. A panel may have its own.
 type Zone string
 
 const (
-	Everywhere    Zone = "Everywhere" // unless a dialog or a prompt is open
+	Everywhere    Zone = "Everywhere" // except in dialogs and prompts
 	InLists       Zone = "Agents, Quarantine"
 	InPools       Zone = "Pools"
 	InAutomations Zone = "Automations"
@@ -26,22 +26,22 @@ const (
 	InFinder      Zone = "Help, palette" // help and palette
 	InWork        Zone = "Work"
 	InMail        Zone = "Mail"
-	InFleet       Zone = "All cities" // the room of all cities
-	InPrompt      Zone = "Typing"     // a line being typed at the foot of the screen
-	InComposer    Zone = "Sending"    // a text being written to agents
+	InFleet       Zone = "All cities" // the list of all cities
+	InPrompt      Zone = "Typing"     // an input line at the bottom of the screen
+	InComposer    Zone = "Sending"    // a message to agents
 )
 
-// dialogs returns the zones of dialogs and of the fleet, in which no key of another zone is heard.
+// dialogs returns the zones of dialogs and of the list of cities. Keys of other zones do not work there.
 func dialogs() []Zone {
 	return []Zone{
 		InChoice, InReader, InFinder, InWork, InMail, InFleet, InPrompt, InComposer,
 	}
 }
 
-// Dialog reports whether a zone is one of the dialogs'.
+// Dialog reports whether a zone belongs to a dialog.
 func (c Zone) Dialog() bool { return slices.Contains(dialogs(), c) }
 
-// Zones returns the zones of the actions in the order of docs: the panels' zones come before the dialogs'.
+// Zones returns the zones in the order of docs: panels first, then dialogs.
 func (r *Registry[H, E]) Zones() []Zone {
 	zones := []Zone{Everywhere, InLists, InPools, InAutomations, InEvents, InWatchdogs, InPeek}
 	for i := range r.Actions {
@@ -54,48 +54,48 @@ func (r *Registry[H, E]) Zones() []Zone {
 	return append(zones, dialogs()...)
 }
 
-// Guard is how long something new on the screen ignores keys: they were meant for what was there before.
+// Guard is how long a new dialog ignores keys, because they were meant for the screen before it.
 const Guard = 300 * time.Millisecond
 
-// Risk says what an action may cost.
+// Risk is the risk of an action.
 type Risk int
 
 const (
 	Harmless Risk = iota
 	Confirmed
-	Typed // something must be typed
+	Typed // a name must be typed
 )
 
-// String names a risk for help and docs.
+// String returns the text for help and docs.
 func (r Risk) String() string { return [...]string{"", "asks first", "type the name"}[r] }
 
-// Action is one thing the control room can do. Keys, help, palette, footer and docs/keys.md all come from the list of
-// actions, so what is not in it does not exist.
+// Action is one command of the control room. Keys, help, palette, footer and docs/keys.md are generated from the
+// list of actions.
 type Action[H, E any] struct {
 	ID    string
-	Key   key.Binding // with what it does, for help: "restart the agent"
-	Short string      // for the footer, "" = never there
+	Key   key.Binding // with its description for help: "restart the agent"
+	Short string      // text in the footer, "" = not shown
 	In    []Zone
 	Risk  Risk
-	Why   func(H) string // why it cannot be done now, "" = it can; nil = always
+	Why   func(H) string // returns why it cannot run now, "" = it can; nil = always
 	Run   func(H) []E
 }
 
-// Bind is what an action does and the keys that do it, the usual one first; without any only the palette finds it.
+// Bind returns a binding with a description and keys, the main key first. Without keys only the palette offers it.
 func Bind(does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), does))
 }
 
-// Title is what the action does.
+// Title returns the description of the action.
 func (a *Action[H, E]) Title() string { return a.Key.Help().Desc }
 
-// Registry is the list of actions; the order is that of help and footer.
+// Registry is the list of actions, in the order of help and footer.
 type Registry[H, E any] struct {
 	Actions []Action[H, E]
 	heard   map[Zone][]*Action[H, E]
 }
 
-// Find returns what a key does in the first of some zones that knows it, nil if none does.
+// Find returns the action of a key in the first zone that binds it, nil if there is none.
 func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	for _, c := range in {
 		for _, a := range r.heard[c] {
@@ -107,21 +107,21 @@ func (r *Registry[H, E]) Find(k tea.KeyPressMsg, in ...Zone) *Action[H, E] {
 	return nil
 }
 
-// types reports whether characters are typed in a zone.
+// types reports whether a zone accepts typed characters.
 func (c Zone) types() bool {
 	return c == InChoice || c == InFinder || c == InPrompt ||
 		c == InComposer
 }
 
-// Reachable reports whether help can run it: everything that is not part of a dialog.
+// Reachable reports whether help can run the action: every action outside of dialogs.
 func (a *Action[H, E]) Reachable() bool {
 	return !slices.ContainsFunc(a.In, Zone.Dialog)
 }
 
-// In returns the actions that are heard in a zone.
+// In returns the actions of a zone.
 func (r *Registry[H, E]) In(c Zone) []*Action[H, E] { return r.heard[c] }
 
-// KeyNow returns the key that usually does an action, "" if no key does.
+// KeyNow returns the main key of an action, "" if it has none.
 func (r *Registry[H, E]) KeyNow(id string) string {
 	if a := r.ByID(id); a != nil && a.Key.Enabled() {
 		return a.Key.Keys()[0]
@@ -137,7 +137,7 @@ func (r *Registry[H, E]) KeysOf(id string) []string {
 	return nil
 }
 
-// Refused is why an action cannot be done now, "" if it can.
+// Refused returns why an action cannot run now, "" if it can.
 func (a *Action[H, E]) Refused(h H) string {
 	if a.Why == nil {
 		return ""
@@ -145,17 +145,17 @@ func (a *Action[H, E]) Refused(h H) string {
 	return a.Why(h)
 }
 
-// KeyOf returns the usual key of an action, for texts; "the palette" if it has none.
+// KeyOf returns the main key of an action for texts; "the palette" if it has none.
 func (r *Registry[H, E]) KeyOf(id string) string {
 	return cmp.Or(r.KeyNow(id), "the palette")
 }
 
-// Hint is hints in one line.
+// Hint returns hints in one line.
 func (r *Registry[H, E]) Hint(between string, pairs ...string) string {
 	return strings.Join(r.Hints(pairs...), between)
 }
 
-// Hints says which keys do what: pairs of an action's id and what it does there. An action without a key is left out.
+// Hints returns key hints for pairs of an action's ID and a description. Actions without a key are omitted.
 func (r *Registry[H, E]) Hints(pairs ...string) (parts []string) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if k := r.KeyNow(pairs[i]); k != "" {

@@ -1,5 +1,5 @@
-// Package keymap holds the actions of the control room: their keys, the zones in which keys are heard, the registry
-// that finds an action by a key or an id, and the rules for keys that a user chooses.
+// Package keymap holds the actions of the control room: their keys, the zones of keys, the registry that finds an
+// action by key or ID, and the rules for user-defined keys.
 //
-// It does not know the control room. An action takes its host and its effects as type parameters.
+// It does not know the control room. The host and the effects of actions are type parameters.
 package keymap

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// ParseKey is a key as messages name it, or what is wrong with how somebody wrote it: "Ctrl+R" is ctrl+r, "shift+a" is
-// A.
+// ParseKey returns the canonical name of a key, or what is wrong with it: "Ctrl+R" is ctrl+r, "shift+a" is A.
 func ParseKey(text string) (name, wrong string) {
 	if text == " " {
 		return "space", ""
@@ -26,7 +25,7 @@ func ParseKey(text string) (name, wrong string) {
 			mod = "ctrl"
 		}
 		if !slices.Contains(modifiers(), mod) {
-			return "", fmt.Sprintf("%q is no key: before + there are %s", text,
+			return "", fmt.Sprintf("invalid key %q: the modifiers before + are %s", text,
 				strings.Join(modifiers(), ", "))
 		}
 		mods, rest = append(mods, mod), more
@@ -35,8 +34,8 @@ func ParseKey(text string) (name, wrong string) {
 	if !ok {
 		return "",
 			fmt.Sprintf(
-				"%q is no key; write a character, a name like enter, tab, space, pgdn or up, "+
-					"or ctrl+r, alt+x", text)
+				"invalid key %q: use a character, a name like enter, tab, space, pgdn or up, or "+
+					"ctrl+r, alt+x", text)
 	}
 	has := func(mod string) bool { return slices.Contains(mods, mod) }
 	if letter := []rune(base); len(letter) == 1 {
@@ -48,7 +47,7 @@ func ParseKey(text string) (name, wrong string) {
 		}
 	}
 	var b strings.Builder
-	for _, mod := range modifiers() { // the order in which messages name them
+	for _, mod := range modifiers() { // in canonical order
 		if has(mod) {
 			b.WriteString(mod + "+")
 		}
@@ -59,7 +58,7 @@ func ParseKey(text string) (name, wrong string) {
 
 func modifiers() []string { return []string{"ctrl", "alt", "shift", "meta", "hyper", "super"} }
 
-// baseKey is a key without modifiers.
+// baseKey returns a key without modifiers.
 func baseKey(text string) (string, bool) {
 	if r, n := utf8.DecodeRuneInString(text); n == len(text) && r != utf8.RuneError &&
 		unicode.IsPrint(r) {
@@ -89,7 +88,7 @@ func functionKey(k string) bool {
 	return false
 }
 
-// unusable is why a key cannot be used for an action anywhere, "" if it can.
+// unusable returns why a key cannot be bound anywhere, "" if it can.
 func unusable(k string) string {
 	switch k {
 	case "ctrl+m":
@@ -101,14 +100,14 @@ func unusable(k string) string {
 	case "ctrl+b":
 		return "ctrl+b belongs to tmux in many terminals and would not arrive"
 	case "shift+enter":
-		return "shift+enter is enter in many terminals; take another key"
+		return "shift+enter is enter in many terminals; use another key"
 	}
 	return ""
 }
 
-// Binding gives an action its keys, the usual one first; with none it has no key.
+// Binding assigns keys to an action, the main key first. Without keys the action has none.
 type Binding struct {
 	Action string
 	Keys   []string
-	Place  string // where it is written
+	Place  string // position in the file
 }

@@ -8,7 +8,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Include adds actions behind those there are.
+// Include appends actions.
 func (r *Registry[H, E]) Include(more []Action[H, E]) {
 	r.Actions = append(r.Actions, more...)
 	r.heard = map[Zone][]*Action[H, E]{}
@@ -20,15 +20,15 @@ func (r *Registry[H, E]) Include(more []Action[H, E]) {
 	}
 }
 
-// claim is a key that an action is to have.
+// claim is a requested key of an action.
 type claim[H, E any] struct {
 	a     *Action[H, E]
 	keys  []string
 	place string
 }
 
-// Rebind gives actions the keys that a person wants, and says what could not be done. Where two want one key in one
-// place, the person's word counts before what is usual, and what is written first before what comes later.
+// Rebind applies user-defined keys and returns the problems. If two actions want one key in one zone, a user's
+// binding beats a default, and the earlier binding beats the later.
 func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	var claims []*claim[H, E]
 	complain := func(place, format string, args ...any) {
@@ -60,7 +60,7 @@ func (r *Registry[H, E]) Rebind(bindings []Binding) (problems []string) {
 	return problems
 }
 
-// ByID is the action of an id, nil if there is none.
+// ByID returns the action with an ID, nil if there is none.
 func (r *Registry[H, E]) ByID(id string) *Action[H, E] {
 	for i := range r.Actions {
 		if r.Actions[i].ID == id {
@@ -76,15 +76,16 @@ func (r *Registry[H, E]) unknown(id string) string {
 		ids[i] = r.Actions[i].ID
 	}
 	if near := toml.Meant(id, ids); near != "" {
-		return fmt.Sprintf("there is no action %q; did you mean %q?", id, near)
+		return fmt.Sprintf("unknown action %q; did you mean %q?", id, near)
 	}
 	return fmt.Sprintf(
-		"there is no action %q; the palette finds them by what they do, docs/keys.md has their ids",
+		"unknown action %q; docs/keys.md lists the IDs, and the palette finds actions by "+
+			"description",
 		id)
 }
 
-// wanted are the keys of a list that an action can have, and what is wrong with the others. nil: the action keeps its
-// own.
+// wanted returns the keys of a list that an action can have, and the problems of the others. nil keys means that
+// the action keeps its own.
 func (a *Action[H, E]) wanted(list []string) (keys, wrong []string) {
 	keys = []string{}
 	for _, text := range list {
@@ -126,7 +127,7 @@ func orNone(keys string) string {
 	return keys
 }
 
-// unfit is why an action cannot have a key that exists, "" if it can.
+// unfit returns why an action cannot have a valid key, "" if it can.
 func (a *Action[H, E]) unfit(k string) string {
 	switch {
 	case k == "ctrl+s" && !slices.Contains(a.In, InPeek):
@@ -139,16 +140,16 @@ func (a *Action[H, E]) unfit(k string) string {
 	return ""
 }
 
-// types reports whether a key is a character when one types.
+// types reports whether a key types a character in an input line.
 func types(k string) bool { return k == "space" || len([]rune(k)) == 1 }
 
-// Essential actions are those without which one is lost.
+// Essential reports whether a user would be stuck without the action.
 func (a *Action[H, E]) Essential() bool {
 	return slices.Contains([]string{"quit", "view.help", "view.back", "view.palette"}, a.ID) ||
 		!a.Reachable()
 }
 
-// Meets reports whether two actions are heard in one place.
+// Meets reports whether two actions are active in the same zone.
 func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
 	panelOf := func(c Zone) bool { return !c.Dialog() }
 	if slices.Contains(a.In, Everywhere) && slices.ContainsFunc(b.In, panelOf) ||
@@ -158,7 +159,7 @@ func (a *Action[H, E]) Meets(b *Action[H, E]) bool {
 	return slices.ContainsFunc(a.In, func(c Zone) bool { return slices.Contains(b.In, c) })
 }
 
-// keepEssential takes keys out of claims that would leave an essential action without any.
+// keepEssential removes keys from claims that would leave an essential action without a key.
 func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
@@ -183,7 +184,7 @@ func (r *Registry[H, E]) keepEssential(claims []*claim[H, E],
 	}
 }
 
-// precede leaves each key in each place to the claim that was written first.
+// precede assigns each key in each zone to the earliest claim.
 func precede[H, E any](claims []*claim[H, E], complain func(place, format string, args ...any)) {
 	for i, c := range claims {
 		for _, before := range claims[:i] {
@@ -200,13 +201,13 @@ func precede[H, E any](claims []*claim[H, E], complain func(place, format string
 		}
 		c.regain(claims[:i], complain)
 	}
-	for i, c := range claims { // one may have lost its last key to another
+	for i, c := range claims { // a claim may have lost its last key to another
 		c.regain(slices.Concat(claims[:i], claims[i+1:]), complain)
 	}
 }
 
-// regain gives an essential action that has lost all it claimed its usual keys again, but those that others claim; if
-// they claim all of them they lose the first.
+// regain returns an essential action's default keys if it has lost all claimed ones, except those that others
+// claim. If others claim all of them, they lose the first.
 func (c *claim[H, E]) regain(others []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	own := c.a.Key.Keys()
@@ -235,7 +236,7 @@ func (c *claim[H, E]) regain(others []*claim[H, E],
 	}
 }
 
-// yield takes what was claimed from the actions that usually have it.
+// yield removes claimed keys from the actions that have them by default.
 func (r *Registry[H, E]) yield(claims []*claim[H, E],
 	complain func(place, format string, args ...any)) {
 	for i := range r.Actions {
@@ -250,7 +251,7 @@ func (r *Registry[H, E]) yield(claims []*claim[H, E],
 					continue
 				}
 				own = lessKey(own, k)
-				left := "has no key now; give it one, or \"\", to be told no more"
+				left := "has no key now; assign another one, or \"\" to hide this message"
 				if len(own) > 0 {
 					left = "keeps " + strings.Join(own, " ")
 				}
@@ -268,7 +269,7 @@ func lessKey(keys []string, k string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), func(have string) bool { return have == k })
 }
 
-// rekey gives an action other keys, perhaps none: then it must not count as having some.
+// rekey sets the keys of an action, possibly none.
 func (a *Action[H, E]) rekey(keys []string) {
 	if len(keys) == 0 {
 		keys = nil

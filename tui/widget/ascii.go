@@ -2,25 +2,25 @@ package widget
 
 import "strings"
 
-// ToASCII is a line for a terminal that shows nothing beyond ASCII: the typographic signs in it that have one of one
-// column that says the same become that. They come in what the city says ("crashed 6×"), and in what agents print.
-// Letters stay what they are: there is nothing else that says them.
+// ToASCII returns a line for a terminal that shows only ASCII. It replaces typographic characters that have an
+// ASCII equivalent of one column. They come from gcity ("crashed 6×") and from the output of agents. Letters stay:
+// they have no equivalent.
 func ToASCII(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
 		strings.ContainsAny(s, "\u200d\ufe0e\ufe0f") {
-		return s // there is nothing, or signs are part of something broader
+		return s // nothing to replace, or part of a wider character
 	}
 	return strings.Map(inASCII, s)
 }
 
-// inASCII is a sign as a typewriter has it, else the sign itself.
+// inASCII returns the ASCII equivalent of a character, otherwise the character itself.
 func inASCII(r rune) rune {
 	const signs = "×x·-•*…~→>←<↑^↓v⇒>●*○-◐~◌?↻@✗X✘X✓*✔*❯>›>‹<⏺*" +
 		"▶>▸>►>◀<■*□-“\"”\"„\"«\"»\"‘'’'‚'–-—-−-‐-‑-\u00a0 ≤<≥>≈~"
 	switch {
 	case r < 0x80:
 		return r
-	case r >= 0x2500 && r <= 0x257f: // lines of boxes
+	case r >= 0x2500 && r <= 0x257f: // box drawing
 		switch {
 		case strings.ContainsRune("─╌┄┈╴╶", r):
 			return '-'
@@ -34,7 +34,7 @@ func inASCII(r rune) rune {
 		return '#'
 	case r == 0x2800:
 		return ' '
-	case r > 0x2800 && r <= 0x28ff: // dots of spinners and charts
+	case r > 0x2800 && r <= 0x28ff: // spinners and charts
 		return '*'
 	}
 	if _, after, ok := strings.Cut(signs, string(r)); ok {

@@ -8,7 +8,7 @@ import (
 	"gcity/themes"
 )
 
-// Box frames lines of at most w-4 columns, with a title in the upper edge.
+// Box frames lines of at most w-4 columns, with a title in the upper border.
 func (s *Styles) Box(title string, lines []string, w int) []string {
 	g := &s.Glyphs
 	edge := lipgloss.NewStyle().Foreground(s.style[themes.Accent].GetForeground())

@@ -1,16 +1,16 @@
 package widget
 
-// CacheKey is all that a panel's lines depend on, besides look and mode, which never change.
+// CacheKey is everything that a panel's lines depend on, except the styles and the mode, which never change.
 type CacheKey struct {
 	W, H   int
 	Focus  bool
-	Data   uint64 // version of what is shown
-	Rows   uint64 // version of the agents, where the panel shows something of its own besides
-	UI     uint64 // grows with every key
-	Second int64  // of the clock, 0 where no time is shown
+	Data   uint64 // version of the shown data
+	Rows   uint64 // version of the agents, for panels that show other data too
+	UI     uint64 // increases with every key
+	Second int64  // second of the clock, 0 if the panel shows no time
 }
 
-// Cache keeps the lines of a panel for as long as nothing they depend on changes.
+// Cache keeps the lines of a panel until its key changes.
 type Cache struct {
 	key  CacheKey
 	kept []string
@@ -23,13 +23,13 @@ func (c *Cache) Lines(key CacheKey, draw func() []string) []string {
 	return c.kept
 }
 
-// RowCache keeps the rows of a terminal that were drawn last: a line that moves up the pane is cut once.
+// RowCache keeps the terminal rows of the last picture, so that a line that moves up the pane is cropped only once.
 type RowCache struct {
 	w    int
 	kept map[string]string
 }
 
-// Cropper gives what cuts the rows of the next picture to w columns.
+// Cropper returns a function that crops the rows of the next picture to w columns.
 func (c *RowCache) Cropper(w int) func(string) string {
 	old := c.kept
 	if c.w != w {

@@ -7,16 +7,16 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Lines of a terminal are text and SGR (law L12). What is here cuts them by columns: a wide character is never halved,
-// marks stay with what they are on, and a style goes on behind a cut.
+// Terminal lines are text and SGR sequences (law L12). These functions cut lines by columns. They never split a
+// wide character, keep combining marks with their base, and continue a style after a cut.
 
-// Walk gives the parts of a styled line: characters with all that belongs to them, the column they begin at and their
-// width; and sequences, of no width. It ends when f says so.
+// Walk calls f for each part of a styled line: a character with its combining marks, its column and its width; or a
+// sequence, with width 0. It stops when f returns false.
 func Walk(s string, f func(part string, col, w int) bool) {
 	var state byte
 	for col := 0; len(s) > 0; {
 		_, w, n, next := ansi.DecodeSequence(s, state, nil)
-		// marks and joiners come by themselves behind ASCII
+		// after ASCII, marks and joiners come as separate parts
 		for w > 0 && n < len(s) && s[n] >= utf8.RuneSelf {
 			_, more, m, after := ansi.DecodeSequence(s[n:], next, nil)
 			if more != 0 || m <= 0 {
@@ -33,7 +33,7 @@ func Walk(s string, f func(part string, col, w int) bool) {
 	}
 }
 
-// pen is the style that is on: the sequences that made it.
+// pen is the current style, as the sequences that set it.
 type pen struct{ on string }
 
 func (p *pen) take(seq string) {
@@ -44,7 +44,7 @@ func (p *pen) take(seq string) {
 	p.on += seq
 }
 
-// off ends the style, if there is one.
+// off resets the style if there is one.
 func (p *pen) off() string {
 	if p.on == "" {
 		return ""
@@ -81,7 +81,8 @@ func HardWrap(s string, w int) []string {
 	return append(rows, row.String())
 }
 
-// SkipColumns is a line without its first n columns. Of a wide character on the edge a blank stays.
+// SkipColumns returns a line without its first n columns. If the cut splits a wide character, a blank replaces its
+// second half.
 func SkipColumns(s string, n int) string {
 	if n <= 0 {
 		return s
@@ -102,15 +103,15 @@ func SkipColumns(s string, n int) string {
 	return out.String()
 }
 
-// Stretch is columns of a line that are painted over, up to but without the column to; of a character that is only
-// partly among them all is.
+// Stretch is a range of columns to paint over, excluding the column To. A character that is partly in the range is
+// painted completely.
 type Stretch struct {
 	From, To int
-	On       string // sequence that switches the style on
+	On       string // sequence that sets the style
 }
 
-// Overlay paints stretches of a line, given in order, over whatever style is there. One behind the end of the line is
-// put there, on a blank.
+// Overlay paints ranges of a line, given in order, over its styles. A range after the end of the line is painted on
+// a blank.
 func Overlay(s string, all ...Stretch) string {
 	var out strings.Builder
 	var p pen

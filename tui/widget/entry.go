@@ -9,38 +9,38 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Entry is one line of text being typed. The widget edits it; what may come in, and which part of it is seen, is
-// decided here.
+// Entry is one line of text being edited. The widget edits it; Entry decides which characters are accepted and
+// which part is visible.
 type Entry struct {
 	input    textinput.Model
-	Replaces bool // all of it, by nobody: what is typed takes its place
+	Replaces bool // the text is a suggestion: typed text replaces it
 }
 
-// maxTyped bounds a line, in characters; a longer paste is cut.
+// maxTyped is the longest line, in characters; a longer paste is cut.
 const maxTyped = 16 << 10
 
-// NewEntry is a line that begins with a text, the cursor at its end.
+// NewEntry returns a line with an initial text and the cursor at its end.
 func NewEntry(text string) Entry {
 	e := Entry{input: textinput.New()}
 	e.input.KeyMap = Editing()
 	e.input.CharLimit = maxTyped
-	e.input.SetVirtualCursor(false) // the terminal's own cursor stands there
+	e.input.SetVirtualCursor(false) // the terminal's own cursor is used
 	e.input.Focus()
 	e.input.SetValue(SingleLine(text))
 	e.input.CursorEnd()
 	return e
 }
 
-// NewReplacedEntry is a line that was typed before: what is typed now takes its place, and keys that edit it keep it.
+// NewReplacedEntry returns a line with an earlier text. Typing replaces it, and editing keys keep it.
 func NewReplacedEntry(text string) Entry {
 	e := NewEntry(text)
 	e.Replaces = e.String() != ""
 	return e
 }
 
-// Editing are the keys of a line. What is not here does not exist: no suggestions, and above all no key that pastes,
-// for the widget would run a program to read the clipboard. Terminals paste by themselves. It does not delete the word
-// after the cursor either: bubbles 2.1.1 panics when that is the last character.
+// Editing returns the keys of a line. It has no suggestions and no paste key, because the widget would run a
+// program to read the clipboard; terminals paste by themselves. It has no key to delete the word after the cursor,
+// because bubbles 2.1.1 panics if that is the last character.
 func Editing() textinput.KeyMap {
 	return textinput.KeyMap{
 		CharacterBackward:       editKey("a character back", "left", "ctrl+b"),
@@ -57,29 +57,29 @@ func Editing() textinput.KeyMap {
 	}
 }
 
-// editKey is what a key of a line does and the keys that do it.
+// editKey returns a binding with its description.
 func editKey(does string, keys ...string) key.Binding {
 	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(strings.Join(keys, " "), does))
 }
 
-// String is what has been typed.
+// String returns the text.
 func (e *Entry) String() string { return e.input.Value() }
 
-// Key edits; it reports whether the text is another one now.
+// Key edits the text and reports whether it changed.
 func (e *Entry) Key(k tea.KeyPressMsg) bool {
 	k.Text = SingleLine(k.Text)
 	e.give(k.Text)
 	return e.send(k)
 }
 
-// Paste types a text.
+// Paste inserts a text.
 func (e *Entry) Paste(text string) {
 	text = strings.TrimRight(text, "\r\n")
 	e.give(SingleLine(text))
 	e.send(tea.PasteMsg{Content: SingleLine(strings.ReplaceAll(text, "\r\n", "\n"))})
 }
 
-// give makes place for what is typed.
+// give makes room for typed text.
 func (e *Entry) give(typed string) {
 	if e.Replaces && typed != "" {
 		e.input.SetValue("")
@@ -89,12 +89,13 @@ func (e *Entry) give(typed string) {
 
 func (e *Entry) send(msg tea.Msg) bool {
 	before := e.input.Value()
-	// a line without suggestions, clipboard and blinking asks for nothing
+	// without suggestions, clipboard and blinking there is no command
 	e.input, _ = e.input.Update(msg)
 	return e.input.Value() != before
 }
 
-// SingleLine makes one line of a text: line breaks and tabs become blanks, and what may not be typed is left out.
+// SingleLine converts a text to one line: line breaks and tabs become blanks, and characters that cannot be typed
+// are removed.
 func SingleLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -107,10 +108,10 @@ func SingleLine(s string) string {
 	}, s)
 }
 
-// Printable reports whether a character may be typed: no control, nothing that turns text around, but what joins
-// letters.
+// Printable reports whether a character may be typed. It excludes control characters and changes of the writing
+// direction, and includes joiners.
 func Printable(r rune) bool {
-	if r >= ' ' && r < 0x7f { // nearly all there is in a long paste
+	if r >= ' ' && r < 0x7f { // fast path of long pastes
 		return true
 	}
 	const nonJoiner, joiner = 0x200c, 0x200d
@@ -119,13 +120,14 @@ func Printable(r rune) bool {
 			unicode.Zp)
 }
 
-// Show returns the part of the line around the cursor that fits w columns, and the cursor's column in it. The widget's
-// own view counts characters, not columns, and would put the cursor beside a wide one.
+// Show returns the part of the line around the cursor that fits w columns, and the column of the cursor in it. The
+// widget's own view counts characters instead of columns, so its cursor is wrong after a wide one.
 func (e *Entry) Show(w int) (string, int) {
 	return Window([]rune(e.input.Value()), e.input.Position(), w)
 }
 
-// Window is the part of a line around its character at that fits w columns, and that character's column in it.
+// Window returns the part of a line around the character at index at that fits w columns, and the column of that
+// character.
 func Window(runes []rune, at, w int) (string, int) {
 	if w < 2 {
 		return "", 0
@@ -142,8 +144,8 @@ func Window(runes []rune, at, w int) (string, int) {
 	return Cut(string(runes[from:]), w, ""), before
 }
 
-// Legible returns a text without what may not be typed. Its lines end in \n, and tabs, which complete things where they
-// are typed, become blanks.
+// Legible returns a text without the characters that cannot be typed. Lines end in \
+// . Tabs become blanks, because programs complete words on a tab.
 func Legible(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\t", "    ").Replace(s)
 	return strings.Map(func(r rune) rune {

@@ -2,10 +2,10 @@ package widget
 
 import "gcity/themes"
 
-// FieldWidth is the width of the name of a field.
+// FieldWidth is the width of the column of field names.
 const FieldWidth = 12
 
-// Field returns a line of a detail view: a name and what is known of it, "-" for nothing.
+// Field returns a line of a detail view: a name and a value, "-" for an empty one.
 func (k *Styles) Field(name, value string) string {
 	if value == "" {
 		value = "-"

@@ -6,9 +6,9 @@ import (
 	"github.com/sahilm/fuzzy"
 )
 
-// Filter is a person's search: words that all must match. "x" plain, in what a row shows besides numbers; "!x" not;
-// "~x" fuzzy, in the name; "state:x", "pool:x", "rig:x", "provider:x" and "name:x" by the start of that field; of
-// events "type:x", "subject:x", "by:x" and "since:10m". The zero value matches everything.
+// Filter is a search: terms that must all match. "x" matches the text of a row except numbers, "!x" excludes, "~x"
+// matches the name fuzzily. "state:x", "pool:x", "rig:x", "provider:x" and "name:x" match the start of that field.
+// Events have "type:x", "subject:x", "by:x" and "since:10m". The zero value matches everything.
 type Filter struct {
 	Text  string
 	terms []Clause
@@ -16,11 +16,11 @@ type Filter struct {
 
 type Clause struct {
 	Not, Fuzzy bool
-	Field      string // "" = anywhere
+	Field      string // "" = any field
 	Word       string // lower case
 }
 
-// ParseFilter never fails: what is no operator is searched for.
+// ParseFilter parses a filter. It never fails: text that is not an operator is searched for.
 func ParseFilter(text string) Filter {
 	f := Filter{Text: text}
 	for _, word := range strings.Fields(strings.ToLower(text)) {
@@ -40,7 +40,7 @@ func ParseFilter(text string) Filter {
 	return f
 }
 
-// Matches reports whether all terms hold; hit says whether a row has what a term names.
+// Matches reports whether all terms match; hit reports whether a row matches one term.
 func (f *Filter) Matches(hit func(t *Clause) bool) bool {
 	for i := range f.terms {
 		if t := &f.terms[i]; hit(t) == t.Not {
@@ -60,7 +60,7 @@ func HasNamePrefix(name, word string) bool {
 	return strings.HasPrefix(name, word) || bare != "" && strings.HasPrefix(bare, word)
 }
 
-// In reports whether a text has the term's word.
+// In reports whether a text contains the term's word.
 func (t *Clause) In(text string) bool {
 	text = strings.ToLower(text)
 	if t.Fuzzy {

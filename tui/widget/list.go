@@ -2,26 +2,26 @@ package widget
 
 import "fmt"
 
-// Rows are what a list shows a part of.
+// Rows are the rows of which a list shows a part.
 type Rows interface {
 	Len() int
-	ID(i int) string // of a row, the same as long as it is about the same thing
+	ID(i int) string // identifies the subject of a row
 }
 
-// List is a cursor and a window over the rows that a panel shows. The cursor follows the thing, not the row.
+// List is a cursor and a window over the rows of a panel. The cursor stays on its subject when rows move.
 type List struct {
 	Shown  []int // indexes into the rows
-	Cursor int   // index into shown of the cursor
-	Offset int   // first visible
-	total  int   // before the filter
+	Cursor int   // index into Shown
+	Offset int   // first visible row
+	total  int   // number of rows before filtering
 
-	IDs    []string        // of what is shown, in the same order
-	Strays map[string]bool // rows that are shown though the filter leaves them out by now
+	IDs    []string        // of the shown rows, in the same order
+	Strays map[string]bool // shown rows that no longer pass the filter
 }
 
-// Fill selects the rows to show, of those that belong here, and finds the selected one again; if it is gone the cursor
-// stays where it was. What is shown already, and what holds says of, stays though it does not pass any longer: a key
-// that is on its way means the row that the eye has seen. nil = nothing does.
+// Fill selects the rows that belong and keep the cursor on the selected one. If that row is gone, the cursor stays
+// at its position. A shown row for which holds returns true stays even if it no longer passes the filter, because a
+// key on its way is meant for the row that the user saw. A nil holds keeps none.
 func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	holds func(id string) bool) {
 	var was map[string]bool
@@ -51,7 +51,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	}
 	before := l.Cursor
 	if l.Select(rs, selected) {
-		// on the screen it stays where it is, where that can be; from the top nothing goes out of view
+		// keep the screen position if possible; at the top, show the first rows
 		if l.Offset > 0 {
 			l.Offset = max(0, l.Offset+l.Cursor-before)
 		}
@@ -60,7 +60,7 @@ func (l *List) Fill(rs Rows, selected string, belongs, keep func(i int) bool,
 	l.Cursor = max(0, min(l.Cursor, len(l.Shown)-1))
 }
 
-// Settled reports whether all that is shown passes the filter or is still held.
+// Settled reports whether all shown rows pass the filter or are held.
 func (l *List) Settled(holds func(id string) bool) bool {
 	for id := range l.Strays {
 		if !holds(id) {
@@ -70,7 +70,7 @@ func (l *List) Settled(holds func(id string) bool) bool {
 	return true
 }
 
-// Select puts the cursor on a row by its id; it reports whether the list shows it.
+// Select moves the cursor to the row with an ID. It reports whether the list shows that row.
 func (l *List) Select(rs Rows, id string) bool {
 	for i, j := range l.Shown {
 		if rs.ID(j) == id {
@@ -81,7 +81,7 @@ func (l *List) Select(rs Rows, id string) bool {
 	return false
 }
 
-// Current is the row under the cursor, -1 if the list is empty.
+// Current returns the row under the cursor, -1 if the list is empty.
 func (l *List) Current(rs Rows) int {
 	if l.Cursor < len(l.Shown) && l.Shown[l.Cursor] < rs.Len() {
 		return l.Shown[l.Cursor]
@@ -89,22 +89,22 @@ func (l *List) Current(rs Rows) int {
 	return -1
 }
 
-// Move puts the cursor n rows on, within the list.
+// Move moves the cursor by n rows, within the list.
 func (l *List) Move(n int) { l.Cursor = max(0, min(l.Cursor+n, len(l.Shown)-1)) }
 
-// Window returns the rows that are visible in h lines, and keeps the cursor among them.
+// Window returns the rows that are visible in h lines. It scrolls so that the cursor is visible.
 func (l *List) Window(h int) (from, to int) {
 	l.Offset = ScrollTo(l.Cursor, l.Offset, h, len(l.Shown))
 	return l.Offset, min(len(l.Shown), l.Offset+h)
 }
 
-// Outside is how many rows are above and below the h lines that show the list.
+// Outside returns the numbers of rows above and below the h visible lines.
 func (l *List) Outside(h int) (above, below int) {
 	above = ScrollTo(l.Cursor, l.Offset, h, len(l.Shown))
 	return above, max(0, len(l.Shown)-above-h)
 }
 
-// ScrollTo moves an offset as little as possible so that a row is visible in h lines.
+// ScrollTo returns the offset nearest to the given one at which a row is visible in h lines.
 func ScrollTo(at, offset, h, n int) int {
 	if at < offset {
 		offset = at
@@ -115,8 +115,8 @@ func ScrollTo(at, offset, h, n int) int {
 	return max(0, min(offset, n-h))
 }
 
-// Found says how much of a list is shown.
+// Found returns "3 of 10": the number of shown rows and of all rows.
 func (l *List) Found() string { return fmt.Sprintf("%d of %d", len(l.Shown), l.total) }
 
-// Far is more rows than anything has.
+// Far exceeds every number of rows.
 const Far = 1 << 30

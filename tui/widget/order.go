@@ -6,19 +6,19 @@ import (
 	"gcity/city"
 )
 
-// Order is how a list is sorted: which of its ways, and whether from its end. The zero value is the usual one.
+// Order is a sort order: the index of a Way, and whether it is reversed. The zero value is the default.
 type Order struct {
 	Way      int
 	Reversed bool
 }
 
-// Way is one order that a list may have. Rows that are equal in it are in the order of names.
+// Way is one available sort order. Equal rows are sorted by name.
 type Way[R any] struct {
 	Name string
 	Rank func(a, b *R) int
 }
 
-// Ranking is an order as a comparison. Names decide where the way does not.
+// Ranking returns the comparison function of an order. Names break ties.
 func Ranking[R any](ways []Way[R], o Order, name func(*R) string) func(a, b *R) int {
 	by := ways[o.Way%len(ways)].Rank
 	return func(a, b *R) int {
@@ -33,8 +33,7 @@ func Ranking[R any](ways []Way[R], o Order, name func(*R) string) func(a, b *R) 
 	}
 }
 
-// Arrange sorts rows. While they are to be still, those known before keep their order, and new ones come in where they
-// belong.
+// Arrange sorts rows. With still, known rows keep their order, and new rows are inserted where they belong.
 func Arrange[R any](rows, before []R, name func(*R) string, rank func(a, b *R) int,
 	still bool) []R {
 	if !still {
@@ -58,15 +57,15 @@ func Arrange[R any](rows, before []R, name func(*R) string, rank func(a, b *R) i
 	return merged(known, fresh, rank)
 }
 
-// merged puts each fresh row before the first known one that ranks behind it; the known ones may be in any order. Many
-// may come at once: each is compared once on the way, with the one that ranks last so far.
+// merged inserts each fresh row before the first known row that ranks after it. The known rows may be unsorted.
+// Each fresh row is compared once with the row that ranks last so far, because many may come at once.
 func merged[R any](known, fresh []R, rank func(a, b *R) int) []R {
 	if len(fresh) == 0 {
 		return known
 	}
 	Sort(fresh, rank)
 	all := make([]R, 0, len(known)+len(fresh))
-	// of the known: the first that is not in its place yet, the one that ranks last up to it
+	// next is the first known row not yet placed, last the one that ranks last up to it
 	next, last := 0, 0
 	for i := range fresh {
 		for ; next < len(known); next++ {
@@ -105,7 +104,7 @@ func WayNames[R any](ways []Way[R]) []string {
 	return names
 }
 
-// OrderText is an order by its name: "cpu", "cpu reversed".
+// OrderText returns the name of an order: "cpu", "cpu reversed".
 func OrderText(o Order, ways []string) string {
 	text := ways[o.Way%len(ways)]
 	if o.Reversed {

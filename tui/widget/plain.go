@@ -6,16 +6,16 @@ import (
 	"gcity/internal/screen"
 )
 
-// Plain makes one safe line of any text (law L12).
+// Plain returns a text as one safe line (law L12).
 func Plain(s string) string { return screen.Plain(s) }
 
-// Lead makes one safe line of a list of things, one a line: the first, and how many more there are.
+// Lead returns a safe line for a list with one item a line: the first item, and the number of further ones.
 func Lead(s string) string {
 	one, others := screen.Lead(s)
 	return one + others
 }
 
-// CutLead is lead in at most w columns; that there are more stays.
+// CutLead returns lead in at most w columns. The number of further items is kept.
 func CutLead(s string, w int, more string) string {
 	one, others := screen.Lead(s)
 	if w < Width(others)+8 {
@@ -24,7 +24,7 @@ func CutLead(s string, w int, more string) string {
 	return Cut(one, w-Width(others), more) + others
 }
 
-// PlainLines makes safe lines of a text, without those that are empty.
+// PlainLines returns the non-empty lines of a text, safe to show.
 func PlainLines(s string) []string {
 	var lines []string
 	for part := range strings.SplitSeq(s, "\n") {
@@ -35,7 +35,7 @@ func PlainLines(s string) []string {
 	return lines
 }
 
-// AllPlain makes safe lines of a text, the empty ones too, but for those at its end.
+// AllPlain returns the lines of a text, safe to show, without empty lines at its end.
 func AllPlain(s string) []string {
 	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	for i, l := range lines {

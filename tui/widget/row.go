@@ -4,13 +4,13 @@ import (
 	"gcity/themes"
 )
 
-// RowState is how a row of a list is marked.
+// RowState is the state of a row in a list.
 type RowState struct {
 	Cursor, Marked, Focus bool
-	Stray                 bool // the filter leaves it out by now
+	Stray                 bool // it no longer passes the filter
 }
 
-// NameToken is how the row's name is painted.
+// NameToken returns the style of the row's name.
 func (s *RowState) NameToken() themes.Token {
 	switch {
 	case s.Stray:
@@ -21,7 +21,7 @@ func (s *RowState) NameToken() themes.Token {
 	return themes.Text
 }
 
-// RowStart begins a row: cursor, mark, a blank.
+// RowStart begins a row with cursor, mark and a blank.
 func (k *Styles) RowStart(s RowState) Line {
 	l := Line{Styles: k}
 	if s.Cursor && s.Focus {
@@ -44,7 +44,7 @@ func (k *Styles) RowStart(s RowState) Line {
 	return l
 }
 
-// Reason is a reason with what belongs to it.
+// Reason is a reason with its tail.
 type Reason struct {
 	Text      string
 	Token     themes.Token
@@ -52,8 +52,8 @@ type Reason struct {
 	TailToken themes.Token
 }
 
-// Reason fills a cell: the text, shortened, and its tail, never shortened as long as it fits at all; in few words where
-// that leaves the text more than a beginning.
+// Reason fills a cell with the shortened text and its tail. The tail is not shortened if it fits. If too little of
+// the text would remain, the brief form of the tail is used.
 func (k *Styles) Reason(l *Line, b Reason, w int) {
 	const beginning = 16
 	text, tail, more := b.Text, b.Tail.Full, k.Glyphs.More
@@ -84,8 +84,8 @@ func (k *Styles) Reason(l *Line, b Reason, w int) {
 	}
 }
 
-// Phrase is what will happen to an agent by itself, and when: in full, and in as few words as beside its state will do.
-// The zero value says that nothing is known to happen.
+// Phrase says what happens to an agent next, and when. Full is the long form, Brief the form next to the state. The
+// zero value means that nothing is expected.
 type Phrase struct{ Full, Brief string }
 
 func Same(text string) Phrase { return Phrase{text, text} }

@@ -7,21 +7,22 @@ import (
 	"gcity/themes"
 )
 
-// Tab is a title in a rule: "1 Agents 16".
+// Tab is a title in a panel's top line: "1 Agents 16".
 type Tab struct {
-	ID     string // what a click on it means, to the panel's owner
+	ID     string // value passed to the panel's owner on a click
 	Key    string
 	Name   string
-	Search string // what is looked for, before the count of what was found
+	Search string // active search, shown before the number of matches
 	Extra  string // a count
-	Note   string // what belongs to the count and may be left out
-	Hidden string // how many rows are above and below those that are seen
+	Note   string // optional part of the count
+	Hidden string // numbers of rows above and below the visible ones
 	Active bool
-	Alert  bool // extra asks to be looked at
+	Alert  bool // Extra needs attention
 }
 
-// Title is the line on top of a panel: its title, or the titles of all that share the place, and on the right what else
-// is to be known. The focused one is heavy, bold and marked, so that it stands out without colour.
+// Title returns the top line of a panel: its title, or the titles of all panels in the same place, and further
+// information at the right. The title of the focused panel is heavy, bold and marked, so that it is visible without
+// colours.
 func (k *Styles) Title(w int, focus bool, tabs []Tab, end string) string {
 	l := Line{Styles: k}
 	sign, token := k.Glyphs.Thin, themes.Rule
@@ -91,7 +92,7 @@ func (k *Styles) tab(l *Line, t Tab, focus, shared bool) {
 	l.Add(name, " ")
 }
 
-// Width is how many columns a title takes, the sign of the active one included.
+// Width returns the number of columns of a title, including the sign of the active one.
 func (t *Tab) Width() int {
 	n := 2 + Width(t.Key)
 	if t.Active {
@@ -116,7 +117,7 @@ func (t *Tab) Width() int {
 	return n
 }
 
-// TabsWidth is how many columns a rule with these titles takes at least.
+// TabsWidth returns the minimum width of a line with these titles.
 func TabsWidth(all []Tab) int {
 	n := 1 + 2*(len(all)-1)
 	for i := range all {
@@ -125,14 +126,14 @@ func TabsWidth(all []Tab) int {
 	return n
 }
 
-// Note is a row of a panel that has nothing else to show.
+// Note returns a row for a panel that has nothing else to show.
 func (k *Styles) Note(text string, w int) string {
 	l := Line{Styles: k}
 	l.Add(themes.Dim, Fit("   "+text, w, k.Glyphs.More))
 	return l.Fill(w)
 }
 
-// Notes are texts in rows that hold all of them; what is indented is an example, whose lines stay lines.
+// Notes wraps texts to rows. Indented lines are examples and stay separate lines.
 func (k *Styles) Notes(w int, texts ...string) []string {
 	var lines []string
 	for _, text := range texts {
@@ -147,7 +148,7 @@ func (k *Styles) Notes(w int, texts ...string) []string {
 	return lines
 }
 
-// FillRows brings lines to exactly h.
+// FillRows cuts or extends lines to exactly h.
 func FillRows(lines []string, w, h int) []string {
 	if len(lines) > h {
 		return lines[:h]
@@ -169,7 +170,7 @@ func (k *Styles) Hidden(above, below int) string {
 	return strings.Join(parts, " ")
 }
 
-// WithoutHidden are titles that say nothing of hidden rows.
+// WithoutHidden returns titles without the numbers of hidden rows.
 func WithoutHidden(tabs []Tab) []Tab {
 	tabs = slices.Clone(tabs)
 	for i := range tabs {
@@ -178,7 +179,7 @@ func WithoutHidden(tabs []Tab) []Tab {
 	return tabs
 }
 
-// Searched reports whether a title says what is searched for.
+// Searched reports whether a title shows a search.
 func Searched(tabs []Tab) bool {
 	return slices.ContainsFunc(tabs, func(t Tab) bool { return t.Search != "" })
 }

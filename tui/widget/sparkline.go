@@ -15,23 +15,23 @@ const (
 	sparkSpan    = SparkBuckets * SparkStep
 )
 
-// Sparklines are what agents have printed lately, by name: the room keeps the differences of what it hears.
+// Sparklines holds the recent output rates of agents, by name. It stores the differences between snapshots.
 type Sparklines struct {
 	of map[string]*pulse
 }
 
-// pulse is what one life of an agent has printed in the last sparkSpan.
+// pulse is the output of one life of an agent within the last sparkSpan.
 type pulse struct {
 	life  string
-	since time.Time // known from then on
-	last  uint64    // bytes at the newest look
-	at    time.Time // of the newest output
+	since time.Time // start of the data
+	last  uint64    // total bytes at the latest snapshot
+	at    time.Time // time of the latest output
 	bytes [SparkBuckets]float64
-	head  int64 // number of the newest bucket, counted from the epoch
+	head  int64 // number of the latest bucket since the epoch
 }
 
-// Observe takes a snapshot's agents. Output that came between two looks is spread over the time between the two last
-// signs of life, but no further back than a patrol may be.
+// Observe records a snapshot's agents. Output between two snapshots is distributed over the time between the last
+// two outputs, limited to one patrol interval.
 func (p *Sparklines) Observe(agents []city.Agent, now time.Time, patrol time.Duration) {
 	if p.of == nil {
 		p.of = map[string]*pulse{}
@@ -86,7 +86,7 @@ func lives(agents []city.Agent, name, life string) bool {
 
 func bucketOf(t time.Time) int64 { return t.UnixNano() / int64(SparkStep) }
 
-// turn makes the bucket of a time the newest.
+// turn advances to bucket n.
 func (q *pulse) turn(n int64) {
 	if n-q.head >= SparkBuckets {
 		q.bytes, q.head = [SparkBuckets]float64{}, n
@@ -97,7 +97,7 @@ func (q *pulse) turn(n int64) {
 	}
 }
 
-// spread puts bytes into the buckets between two times, each its share.
+// spread distributes bytes over the buckets between two times, proportionally.
 func (q *pulse) spread(bytes float64, from, to time.Time) {
 	first, last := bucketOf(from), bucketOf(to)
 	q.turn(last)
@@ -116,7 +116,7 @@ func (q *pulse) spread(bytes float64, from, to time.Time) {
 	}
 }
 
-// levels are how busy each bucket was, the oldest first: 0 not known, 1 quiet, up to 4.
+// levels returns the level of each bucket, oldest first: 0 unknown, 1 quiet, up to 4.
 func (q *pulse) levels(now time.Time) (out [SparkBuckets]int) {
 	head, known := bucketOf(now), bucketOf(q.since)
 	for i := range out {
@@ -132,9 +132,9 @@ func (q *pulse) levels(now time.Time) (out [SparkBuckets]int) {
 	return out
 }
 
-// levelOf is a scale that is the same for all agents: a line now and then, a talk, a flood.
+// levelOf returns the level of a bucket. The scale is the same for all agents: some lines, steady output, a flood.
 func levelOf(bytes float64) int {
-	const talk, flood = 2_000, 100_000 // in a bucket
+	const talk, flood = 2_000, 100_000 // bytes in a bucket
 	switch {
 	case math.Round(bytes) < 1:
 		return 1
@@ -146,14 +146,15 @@ func levelOf(bytes float64) int {
 	return 4
 }
 
-// Draw draws what an agent printed in the last ten minutes, two buckets a column; "" while there is nothing to draw.
+// Draw returns a chart of the last ten minutes, two buckets a column, or "" without data.
 func (p *Sparklines) Draw(name string, now time.Time, glyphs *themes.Glyphs) string {
 	q := p.of[name]
 	if q == nil {
 		return ""
 	}
 	levels := q.levels(now)
-	if levels[SparkBuckets-3] == 0 && slices.Max(levels[:]) < 2 { // a dot alone says nothing
+	// a single dot carries no information
+	if levels[SparkBuckets-3] == 0 && slices.Max(levels[:]) < 2 {
 		return ""
 	}
 	var text []byte

@@ -9,12 +9,12 @@ import (
 	"gcity/themes"
 )
 
-// Styles is how things are painted: a theme as styles, and glyphs. Styles are rendered once, here: rows, of which every
-// frame draws many, are put together from the sequences that switch a style on.
+// Styles are the styles of a theme, and its glyphs. Sequences are rendered once, because each frame assembles many
+// rows from them.
 type Styles struct {
 	style    [themes.Tokens]lipgloss.Style
 	on       [themes.Tokens]string
-	selected [themes.Tokens]string // the same in the row under the cursor
+	selected [themes.Tokens]string // the same styles in the row under the cursor
 	Glyphs   themes.Glyphs
 }
 
@@ -30,7 +30,7 @@ func NewStyles(t themes.Theme, g themes.Glyphs) Styles {
 	return l
 }
 
-// styleOf sets only what a theme asks for, so that a style can be laid over another one.
+// styleOf returns a style with only the properties that the theme sets, so that styles can be combined.
 func styleOf(t themes.Style) lipgloss.Style {
 	s := lipgloss.NewStyle()
 	if t.Bold {
@@ -60,7 +60,7 @@ func styleOf(t themes.Style) lipgloss.Style {
 // Reset ends every style.
 const Reset = ansi.ResetStyle
 
-// switchOn is what a style writes before a text.
+// switchOn returns the sequence that a style writes before a text.
 func switchOn(s lipgloss.Style) string {
 	on, _, _ := strings.Cut(s.Render("x"), "x")
 	return on
@@ -75,11 +75,11 @@ func (l *Styles) Paint(k themes.Token, s string) string {
 	return on + s + Reset
 }
 
-// Line builds one row of the screen out of styled pieces.
+// Line builds one row of the screen from styled pieces.
 type Line struct {
 	Text     []byte
 	Styles   *Styles
-	Selected bool // under the cursor: every piece is laid over that style
+	Selected bool // under the cursor: all pieces get that background
 	Width    int  // columns so far
 }
 
@@ -100,7 +100,7 @@ func (l *Line) Add(k themes.Token, s string) {
 	l.Text = append(append(append(l.Text, on...), s...), Reset...)
 }
 
-// Badge appends plain text on a ground of its own colour.
+// Badge appends plain text on a coloured background.
 func (l *Line) Badge(ground, s string) {
 	l.Width += Width(s)
 	l.Text = append(l.Text,
@@ -108,7 +108,7 @@ func (l *Line) Badge(ground, s string) {
 			s)...)
 }
 
-// String is the line so far.
+// String returns the line so far.
 func (l *Line) String() string { return string(l.Text) }
 
 // Space appends n blanks in the base style.

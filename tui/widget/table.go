@@ -1,28 +1,27 @@
 package widget
 
-// named is a row by a pointer to it; its key is its name, which no other row has.
+// named is a pointer to a row with a key that is unique among the rows.
 type named[R any] interface {
 	*R
 	Key() string
 }
 
-// Records are rows in the order of their lists, and what a user has chosen, marked and filtered among
-// them. Two tables may show the same records.
+// Records are rows in display order, with the user's selection, marks and filter. Two tables may share records.
 type Records[R any, P named[R]] struct {
 	Rows    []R
 	Order   Order
 	Filter  Filter
 	Chosen  string // the key under the cursor
 	Marks   map[string]bool
-	Anchor  string // marked last
-	Version uint64 // grows when rows change
+	Anchor  string // the latest marked row
+	Version uint64 // increases when rows change
 }
 
 func (t *Records[R, P]) Len() int { return len(t.Rows) }
 
 func (t *Records[R, P]) ID(i int) string { return P(&t.Rows[i]).Key() }
 
-// Find returns the row of a key, nil if there is none.
+// Find returns the row with a key, nil if there is none.
 func (t *Records[R, P]) Find(key string) P {
 	for i := range t.Rows {
 		if r := P(&t.Rows[i]); r.Key() == key {
@@ -32,7 +31,7 @@ func (t *Records[R, P]) Find(key string) P {
 	return nil
 }
 
-// Table is records and the list that shows a part of them: the cursor stays on its row.
+// Table is records and a list that shows a part of them. The cursor stays on its row.
 type Table[R any, P named[R]] struct {
 	*Records[R, P]
 	List List
@@ -42,7 +41,7 @@ func NewTable[R any, P named[R]]() Table[R, P] {
 	return Table[R, P]{Records: &Records[R, P]{Marks: map[string]bool{}}}
 }
 
-// Fill selects the rows to show; for holds see list.fill.
+// Fill selects the rows to show; see List.Fill for holds.
 func (t *Table[R, P]) Fill(keep func(P) bool, holds func(id string) bool) {
 	t.Version++
 	t.List.Fill(t, t.Chosen, func(int) bool { return true },
@@ -50,7 +49,7 @@ func (t *Table[R, P]) Fill(keep func(P) bool, holds func(id string) bool) {
 	t.Choose()
 }
 
-// Move puts the cursor n rows on.
+// Move moves the cursor by n rows.
 func (t *Table[R, P]) Move(n int) {
 	t.List.Move(n)
 	t.Choose()
@@ -62,7 +61,7 @@ func (t *Table[R, P]) Choose() {
 	}
 }
 
-// Current is the row under the cursor, nil if none is shown.
+// Current returns the row under the cursor, nil if none is shown.
 func (t *Table[R, P]) Current() P {
 	if i := t.List.Current(t); i >= 0 {
 		return &t.Rows[i]
@@ -70,7 +69,7 @@ func (t *Table[R, P]) Current() P {
 	return nil
 }
 
-// At is the row under the cursor of a list of these records, nil if the list is empty.
+// At returns the row under the cursor of a list of these records, nil if the list is empty.
 func (t *Records[R, P]) At(l *List) P {
 	if i := l.Current(t); i >= 0 {
 		return &t.Rows[i]

@@ -31,7 +31,7 @@ func IsASCII(s string) bool {
 	return true
 }
 
-// Width is the number of columns of a text that may hold styles.
+// Width returns the number of columns of a text, which may contain styles.
 func Width(s string) int {
 	if IsASCII(s) {
 		return len(s)
@@ -39,7 +39,7 @@ func Width(s string) int {
 	return ansi.StringWidth(s)
 }
 
-// Cut shortens plain text to w columns; more says that something is missing.
+// Cut shortens plain text to w columns; more marks the cut.
 func Cut(s string, w int, more string) string {
 	if w <= 0 {
 		return ""
@@ -56,7 +56,7 @@ func Cut(s string, w int, more string) string {
 	return ansi.Truncate(s, w, more)
 }
 
-// Terse is a text without what explains it, behind a semicolon or a colon, where w columns do not hold that.
+// Terse returns a text without its explanation after a semicolon or colon if it does not fit w columns.
 func Terse(s string, w int) string {
 	for _, end := range []string{";", ":"} {
 		if Width(s) > w {
@@ -75,11 +75,11 @@ func Fit(s string, w int, more string) string {
 	return s + Spaces(w-Width(s))
 }
 
-// nameEnd is how much of a name's end is kept when it is cut: instances of a pool differ there.
+// nameEnd is the number of characters at the end of a name that a cut keeps, because pool members differ there.
 const nameEnd = 6
 
-// FitName cuts or pads a name to exactly w columns; its beginning and its end stay, and of a qualified one the
-// beginning of the part behind the slash: a rig is shortened first.
+// FitName cuts or pads a name to exactly w columns. It keeps the beginning and the end. In a qualified name it
+// shortens the rig first.
 func FitName(s string, w int, more string) string {
 	all := Width(s)
 	if rig, bare, ok := strings.Cut(s, "/"); ok && all > w && w >= 12 {
@@ -92,7 +92,7 @@ func FitName(s string, w int, more string) string {
 	return fitEnds(s, w, more)
 }
 
-// fitEnds cuts or pads a text to exactly w columns, in the middle.
+// fitEnds cuts or pads a text to exactly w columns, cutting in the middle.
 func fitEnds(s string, w int, more string) string {
 	all := Width(s)
 	end := min(max(nameEnd, w/2), w-Width(more)-1)
@@ -103,7 +103,7 @@ func fitEnds(s string, w int, more string) string {
 	return Fit(ansi.Truncate(s, w-Width(more)-Width(tail), "")+more+tail, w, "")
 }
 
-// FitRight cuts or pads plain text to exactly w columns, its end at the right.
+// FitRight cuts or pads plain text to exactly w columns, aligned to the right.
 func FitRight(s string, w int, more string) string {
 	if w <= 0 {
 		return ""
@@ -112,7 +112,7 @@ func FitRight(s string, w int, more string) string {
 	return Spaces(w-Width(s)) + s
 }
 
-// Crop shows columns of a styled line, exactly w of them.
+// Crop returns exactly w columns of a styled line.
 func Crop(s string, w int) string {
 	if w <= 0 {
 		return ""
@@ -127,7 +127,7 @@ func Crop(s string, w int) string {
 	return s + Reset + Spaces(w-ansi.StringWidth(s))
 }
 
-// Age says how long something has lasted in at most four columns: "8s", "22m", "3h12", "2d".
+// Age formats an age in at most four columns: "8s", "22m", "3h12", "2d".
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -144,10 +144,10 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// Tenth is the least that lasted tells from nothing.
+// Tenth is the shortest duration that is shown.
 const Tenth = time.Second / 10
 
-// Elapsed says how long something took that is over, short times in tenths: "0.8s", "12s", "3h12".
+// Elapsed formats a finished duration, short ones in tenths: "0.8s", "12s", "3h12".
 func Elapsed(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1fs", d.Truncate(Tenth).Seconds())
@@ -155,7 +155,7 @@ func Elapsed(d time.Duration) string {
 	return Age(d)
 }
 
-// Remaining says how long something still takes: "8s", "1m12s", "54m", "3h12m", "2d".
+// Remaining formats a remaining time: "8s", "1m12s", "54m", "3h12m", "2d".
 func Remaining(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -172,7 +172,7 @@ func Remaining(d time.Duration) string {
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
-// Duration says how long a duration is that somebody has set: "5m", "1m30s", "2h".
+// Duration formats a configured duration: "5m", "1m30s", "2h".
 func Duration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -184,7 +184,7 @@ func Duration(d time.Duration) string {
 	return s
 }
 
-// Clock is a time of day, with the day when it is not today's.
+// Clock formats a time of day, with the date unless it is today.
 func Clock(t, now time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -196,7 +196,7 @@ func Clock(t, now time.Time) string {
 	return t.Format("Jan 02 15:04")
 }
 
-// Count says "1 agent", "3 agents".
+// Count returns "1 agent", "3 agents".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -204,7 +204,7 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Times says how often: "once", "3 times".
+// Times returns "once", "3 times".
 func Times(n int) string {
 	if n == 1 {
 		return "once"
@@ -212,7 +212,7 @@ func Times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// Number shows 0 as a dash: nothing to see.
+// Number formats a number, with a dash for 0.
 func Number(n int) string {
 	if n == 0 {
 		return "-"

@@ -7,7 +7,8 @@ import (
 	"gcity/city"
 )
 
-// CPU is how busy a process tree is, in at most five columns up to 99 processors: "0.4%", "12.0%", "340%".
+// CPU formats the processor use of a process tree in at most five columns for up to 99 processors: "0.4%", "12.0%",
+// "340%".
 func CPU(u *city.Usage) string {
 	switch {
 	case u == nil || math.IsNaN(u.CPU) || u.CPU < 0:
@@ -18,7 +19,7 @@ func CPU(u *city.Usage) string {
 	return fmt.Sprintf("%.0f%%", min(u.CPU, 99999))
 }
 
-// Memory is the memory of a process tree in at most five columns: "640K", "310M", "1.2G".
+// Memory formats the memory of a process tree in at most five columns: "640K", "310M", "1.2G".
 func Memory(u *city.Usage) string {
 	if u == nil || u.RSS <= 0 {
 		return "-"

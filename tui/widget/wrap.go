@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// WrapAll breaks lines where they are wider than w.
+// WrapAll wraps the lines that are wider than w.
 func WrapAll(lines []string, w int) []string {
 	var out []string
 	for _, s := range lines {
@@ -18,7 +18,8 @@ func WrapAll(lines []string, w int) []string {
 	return out
 }
 
-// WrapHanging breaks a line so that it goes on below the beginning of its text: behind a label, a time or a sign.
+// WrapHanging wraps a line. The following rows are indented to the start of its text, after a label, a time or a
+// sign.
 func WrapHanging(s string, w int) []string {
 	in := textBegins(ansi.Strip(s))
 	if in == 0 || in > w/2 || Width(s) <= w {
@@ -32,8 +33,8 @@ func WrapHanging(s string, w int) []string {
 	return lines
 }
 
-// textBegins is the column of what stands behind the first gap in a line, if that is where labels and times end; else
-// behind the blanks or the sign that a line begins with.
+// textBegins returns the column after the first gap in a line if labels and times end there, otherwise the column
+// after the leading blanks or sign.
 func textBegins(s string) int {
 	const furthest = 18
 	col, begin, gap := 0, -1, 0
@@ -59,21 +60,22 @@ func textBegins(s string) int {
 	return max(0, begin)
 }
 
-// Wrap breaks a text at blanks, and within a word only where a line does not hold it; styles go on in the next line.
+// Wrap breaks a text at blanks, and within a word only if the word is wider than a line. Styles continue in the
+// next line.
 func Wrap(s string, w int) []string {
 	if Width(s) > w && w >= 4 {
-		const whole = "\u2011" // a hyphen that is no end of a word: names have many
+		const whole = "\u2011" // a hyphen within a name, where no line breaks
 		s = lipgloss.Wrap(strings.ReplaceAll(s, "-", whole), w, "")
 		s = strings.ReplaceAll(s, whole, "-")
 	}
 	return strings.Split(strings.ReplaceAll(s, NBSP, " "), "\n")
 }
 
-// NBSP is a blank where a line does not end.
+// NBSP is a blank at which no line breaks.
 const NBSP = "\u00a0"
 
-// Hints are what keys do, in one line of w columns: what has no room goes from the end, but the last one, which leads
-// out, stays.
+// Hints returns key hints in one line of w columns. Hints are dropped from the end; the last one, which leads out,
+// always stays.
 func Hints(w int, all ...string) string {
 	const between = "   "
 	text := func() string { return strings.Join(all, between) }
