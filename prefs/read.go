@@ -87,7 +87,8 @@ func columns(t toml.Table) []string {
 		case near != "":
 			t.WrongItem("columns", i, "unknown column %q; did you mean %q?", name, near)
 		default:
-			t.WrongItem("columns", i, "unknown column %q; the columns are %s", name, toml.List(known))
+			t.WrongItem("columns", i, "unknown column %q; the columns are %s",
+				name, toml.List(known))
 		}
 	}
 	if len(out) > 0 && !slices.Contains(out, "name") {
