@@ -67,6 +67,8 @@ type SessionOptions struct {
 	Observe bool        // without the city's lock
 	Logger  *slog.Logger
 	Broken  func(error) // hears of panics in goroutines; nil: the program ends with them
+	// the control group in which sessions start, "" for this process's own; nil: always its own
+	Group func() string
 }
 
 // sessionHouse opens the session providers of a city.
@@ -132,7 +134,7 @@ func (h *sessionHouse) pty() (session.Provider, func(), error) {
 	}
 	p, err := pty.New(pty.Options{
 		City: h.Dir, At: h.At, Binary: exe, Image: holdbin.Image(), Observe: h.Observe,
-		Logger: h.Logger, Broken: h.Broken,
+		Logger: h.Logger, Broken: h.Broken, Group: h.Group,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -151,7 +153,7 @@ func (h *sessionHouse) subprocess() (session.Provider, func(), error) {
 	}
 	p, err := subprocess.New(subprocess.Options{
 		City: h.Dir, At: h.At, Binary: exe, Image: holdbin.Image(), Observe: h.Observe,
-		Logger: h.Logger, Broken: h.Broken,
+		Logger: h.Logger, Broken: h.Broken, Group: h.Group,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -34,7 +34,7 @@ func (p *Provider) execHolder(dir string) (*link, error) {
 	}
 	defer null.Close()
 	binary := p.program.binary
-	pid, embedded, err := p.program.execute([]string{binary, "hold", dir}, &syscall.ProcAttr{
+	pid, embedded, err := inGroup(p, []string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   bornIn,
 		Env:   p.env, // its own: the agent gets nothing but its Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), p.errlog.Fd()},
@@ -52,6 +52,33 @@ func (p *Provider) execHolder(dir string) (*link, error) {
 	l := newLink(conn.(*net.UnixConn), pid, true)
 	l.sameBuild = embedded
 	return l, nil
+}
+
+// inGroup executes a holder in the control group of the provider. Where that fails it is executed in this process's own
+// group, with a warning: an agent without limits is better than none.
+func inGroup(p *Provider, args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
+	err error) {
+	dir := ""
+	if p.group != nil {
+		dir = p.group()
+	}
+	if dir != "" {
+		fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err == nil {
+			sys := *attr.Sys
+			sys.UseCgroupFD, sys.CgroupFD = true, fd
+			limited := *attr
+			limited.Sys = &sys
+			pid, embedded, err = p.program.execute(args, &limited)
+			_ = unix.Close(fd)
+		}
+		if err == nil {
+			return pid, embedded, nil
+		}
+		p.log.Warn("a session starts without the limits of its control group", "group", dir, "err",
+			err)
+	}
+	return p.program.execute(args, attr)
 }
 
 // dial connects to the socket in a folder, however long the folder's path is.

@@ -56,6 +56,9 @@ type Options struct {
 	// subprocess.
 	Plain bool
 
+	// Group returns the control group in which sessions start, "" for this process's own. Nil: always its own.
+	Group func() string
+
 	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew.
 	// Nil: the program ends with it.
 	Broken func(error)
@@ -69,6 +72,7 @@ type Provider struct {
 	log   *slog.Logger
 	look  bool // see Options.Observe
 	plain bool
+	group func() string
 	clock wire.Clock
 	boot  string
 
@@ -145,6 +149,7 @@ func New(o Options) (*Provider, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
 		city: o.City, dir: o.Dir, at: at, log: o.Logger, look: o.Observe, plain: o.Plain,
+		group: o.Group,
 		clock: wire.NewClock(), boot: boot,
 		answerLimit: answerLimit, silentEvery: silentEvery,
 		program:  program{image: o.Image, dir: o.Dir, binary: o.Binary, log: o.Logger},

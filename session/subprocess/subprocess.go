@@ -15,14 +15,15 @@ import (
 
 // Options says where a city's sessions live.
 type Options struct {
-	City    string       // absolute path of the city's folder
-	Dir     string       // folder of the sessions, made if missing; "" = .gc/processes in City
-	Binary  string       // as of pty.Options
-	Image   []byte       // as of pty.Options
-	At      string       // as of pty.Options
-	Observe bool         // as of pty.Options
-	Logger  *slog.Logger // nil = silent
-	Broken  func(error)  // as of pty.Options
+	City    string        // absolute path of the city's folder
+	Dir     string        // folder of the sessions, made if missing; "" = .gc/processes in City
+	Binary  string        // as of pty.Options
+	Image   []byte        // as of pty.Options
+	At      string        // as of pty.Options
+	Observe bool          // as of pty.Options
+	Logger  *slog.Logger  // nil = silent
+	Broken  func(error)   // as of pty.Options
+	Group   func() string // as of pty.Options
 }
 
 // Provider runs sessions on pipes. Of the optional interfaces it lacks session.Attacher and session.Keyer.
@@ -49,6 +50,7 @@ func New(o Options) (*Provider, error) {
 		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")),
 		Binary: o.Binary, Image: o.Image, At: o.At,
 		Observe: o.Observe, Logger: o.Logger, Broken: o.Broken, Plain: true,
+		Group: o.Group,
 	})
 	if err != nil {
 		return nil, err

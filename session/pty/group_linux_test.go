@@ -1,0 +1,47 @@
+package pty
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gcity/internal/cgroup"
+)
+
+// TestSessionsStartInTheirGroup holds that an agent is in the control group that is wanted from its first moment, and
+// that it starts without the group where that is gone.
+func TestSessionsStartInTheirGroup(t *testing.T) {
+	own, err := cgroup.Dir()
+	if err != nil {
+		t.Skip(err)
+	}
+	group := filepath.Join(own, fmt.Sprintf("gcity-test-%d", os.Getpid()))
+	if err := os.Mkdir(group, 0o755); err != nil {
+		t.Skip("no control group can be made here: ", err)
+	}
+	p := newProvider(t, t.TempDir())
+	t.Cleanup(func() { // after the sessions have ended
+		if err := os.Remove(group); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { endAll(t, p) })
+	p.group = func() string { return group }
+	in := func(name string) bool {
+		st := start(t, p, spec(p.city, name, "exec sleep 1000"))
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", st.PID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(data), "/"+filepath.Base(group)+"\n")
+	}
+	if !in("limited") {
+		t.Error("the agent is not in its group")
+	}
+	p.group = func() string { return filepath.Join(group, "none") }
+	if in("unlimited") {
+		t.Error("the agent is in a group that is gone")
+	}
+}
