@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"gcity/api/token"
 	"maps"
 	"slices"
 	"strings"
@@ -66,10 +67,13 @@ func (k *keeper) readTenants(ctx context.Context, now *keys,
 	now.tenants = map[string]Tenant{}
 	for _, name := range slices.Sorted(maps.Keys(k.want.Tenants)) {
 		t := k.want.Tenants[name]
-		key, err := k.readToken(ctx, t.TokenFile, false)
+		key, err := t.Token, error(nil)
+		if key == "" {
+			key, err = k.readToken(ctx, t.TokenFile, false)
+		}
 		other := whose[key]
 		switch {
-		case t.TokenFile == "":
+		case t.TokenFile == "" && t.Token == "":
 			err = fmt.Errorf("it has no token_file")
 		case err == nil && other != "":
 			err = fmt.Errorf("its token is that of %s", other)
@@ -93,9 +97,9 @@ func (k *keeper) readToken(ctx context.Context, path string, make bool) (string,
 		return "", nil
 	}
 	saw, ok := k.files.Do(ctx, path, time.Now(), tokenTime, func() secret {
-		read := ReadToken
+		read := token.Read
 		if make {
-			read = ensureToken
+			read = token.Ensure
 		}
 		token, err := read(path)
 		return secret{token, err}

@@ -31,7 +31,7 @@ type TCP struct {
 func (t TCP) same(u TCP) bool {
 	return t.Addr == u.Addr && t.TokenFile == u.TokenFile && t.MakeToken == u.MakeToken &&
 		t.ReadFile == u.ReadFile && slices.Equal(t.Hosts, u.Hosts) &&
-		maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.same)
+		maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.Same)
 }
 
 // secrets tells whether there are files to be looked at.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"gcity/api"
+	apitoken "gcity/api/token"
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/events"
@@ -429,7 +430,7 @@ func TestReadToken(t *testing.T) {
 		if err := os.Chmod(path, c.mode); err != nil {
 			t.Fatal(err)
 		}
-		got, err := api.ReadToken(path)
+		got, err := apitoken.Read(path)
 		if c.want == "" && (err != nil || got != token) || c.want != "" && (err == nil || got != "" || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -438,7 +439,7 @@ func TestReadToken(t *testing.T) {
 		}
 	}
 	for _, path := range []string{dir, filepath.Join(dir, "missing"), "/dev/zero"} {
-		if _, err := api.ReadToken(path); err == nil {
+		if _, err := apitoken.Read(path); err == nil {
 			t.Errorf("%s was read", path)
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"gcity/api/wire"
 	"gcity/city"
@@ -23,14 +25,19 @@ type Tenant struct {
 
 // TenantOf is a Tenant as it is written down.
 type TenantOf struct {
+	Name      string
 	Cities    []string
+	Token     string // "" = it is in TokenFile
 	TokenFile string
+	Socket    string // where the tenant is answered without a token, "" = nowhere
 	MaxAgents int
 	MaxCities int
 }
 
-func (t TenantOf) same(u TenantOf) bool {
-	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile &&
+// Same reports whether two tenants are answered alike.
+func (t TenantOf) Same(u TenantOf) bool {
+	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile && t.Token == u.Token &&
+		t.Socket == u.Socket &&
 		t.MaxAgents == u.MaxAgents && t.MaxCities == u.MaxCities
 }
 
@@ -85,6 +92,33 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 	one.streams = l.streams
 	own.server, own.let, own.dir = &one, l, f.dir.of(l.has)
 	own.route(w, r, rt)
+}
+
+// ServeTenant is ServeFleet for one tenant, without a token: a client that can connect acts as the tenant. Paths may
+// begin with /v0/tenant/NAME.
+func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directory,
+	o Options) error {
+	return serve(ctx, l, o, func(s *server) http.Handler {
+		f, with := newFleet(s, d), s.o
+		with.Guard = &Guard{Tenants: map[string]Tenant{t.Name: {Cities: t.Cities,
+			MaxAgents: t.MaxAgents, MaxCities: t.MaxCities}}}
+		f.lets = letsOf(with)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			f.whole(func() {
+				// of the request before on this connection
+				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+				path := r.URL.EscapedPath()
+				to, rest, is := tenantPath(path)
+				if is && to != t.Name {
+					f.fail(w, wire.UnknownPath())
+					return
+				} else if is {
+					path = rest
+				}
+				f.asTenant(w, r, t.Name, path)
+			})
+		})
+	})
 }
 
 // let is a tenant who lives here.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"gcity/api"
+	apitoken "gcity/api/token"
 	"gcity/city"
 )
 
@@ -24,7 +25,7 @@ func TestKeepMakesToken(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 || !info.Mode().IsRegular() {
 		t.Fatalf("%v %v", info, err)
 	}
-	made, err := api.ReadToken(file)
+	made, err := apitoken.Read(file)
 	if err != nil || len(made) < 40 {
 		t.Fatalf("%q %v", made, err)
 	}
@@ -38,7 +39,7 @@ func TestKeepMakesToken(t *testing.T) {
 	d.until("", "")
 	d.wants <- api.TCP{Addr: addr, TokenFile: file, MakeToken: true}
 	d.until(addr, "")
-	if again, err := api.ReadToken(file); err != nil || again != made {
+	if again, err := apitoken.Read(file); err != nil || again != made {
 		t.Errorf("the token that was there is replaced: %v", err)
 	}
 }
@@ -109,13 +110,13 @@ func TestTokenOfAnotherUser(t *testing.T) {
 	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.ReadToken(file); err != nil {
+	if _, err := apitoken.Read(file); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chown(file, 65534, 65534); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.ReadToken(file); err == nil || !strings.Contains(err.Error(), "another user") {
+	if _, err := apitoken.Read(file); err == nil || !strings.Contains(err.Error(), "another user") {
 		t.Errorf("%v", err)
 	}
 }

@@ -28,6 +28,22 @@ func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	return nil
 }
 
+// TenantOf returns the name of the tenant that has a city, "" if none has.
+func (s *Supervisor) TenantOf(path string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.wards[path]
+	if w == nil {
+		return ""
+	}
+	for i := range s.settings.Tenants {
+		if slices.Contains(s.settings.Tenants[i].Cities, w.name) {
+			return s.settings.Tenants[i].Name
+		}
+	}
+	return ""
+}
+
 // neighbours returns the tenant of a city, the zero one if it has none, and the tenant's other cities by their
 // folders; a city that does not run has no control.
 func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.Control) {

@@ -35,9 +35,17 @@ func (s *Supervisor) Began() time.Time { return s.began }
 func (s *Supervisor) Troubles() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.DeleteFunc([]string{s.problem, s.door.Problem}, func(text string) bool {
+	return slices.DeleteFunc([]string{s.problem, s.door.Problem, s.limits}, func(text string) bool {
 		return text == ""
 	})
+}
+
+// Limited takes down why the limits of tenants have no effect, "" if they do.
+func (s *Supervisor) Limited(problem string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limits = problem
+	s.change()
 }
 
 // Answers takes down where the cities' API answers over TCP, or why it does not.

@@ -86,6 +86,11 @@ func (h Home) Log() string { return filepath.Join(h.Dir, "supervisor.log") }
 // Socket is where it answers.
 func (h Home) Socket() string { return filepath.Join(h.Run, "supervisor.sock") }
 
+// tenantSocket returns where the socket of a tenant is unless its settings name another place.
+func (h Home) tenantSocket(name string) string {
+	return filepath.Join(h.Run, "tenant-"+name+".sock")
+}
+
 func (h Home) lock() string { return filepath.Join(h.Run, "supervisor.lock") }
 
 const (

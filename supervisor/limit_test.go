@@ -1,23 +1,73 @@
 package supervisor
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
 
+// TestResourceLimit holds that limits are read from the tenant's table and from resource_limit.
 func TestResourceLimit(t *testing.T) {
-	h := Home{Dir: t.TempDir()}
+	h := Home{Dir: t.TempDir(), Run: "/run/gc"}
 	const tenant = "[tenants.acme]\ncities = [\"one\"]\ntoken_file = \"t\"\n"
-	write(t, h.Settings(), tenant+"resource_limit = { max_agents = 50, max_cities = 5, cpu = \"2\" }\n")
-	s, err := ReadSettings(h)
-	if err != nil || s.Tenants[0].MaxAgents != 50 || s.Tenants[0].MaxCities != 5 {
-		t.Fatalf("%+v, %v", s, err)
+	want := Tenant{Name: "acme", Cities: []string{"one"}, TokenFile: h.file("t"), Socket: "/run/gc/tenant-acme.sock",
+		MaxAgents: 50, MaxCities: 5, MaxCPUs: 1.5, MaxMemory: 4 << 30}
+	for _, limits := range []string{
+		"resource_limit = { max_agents = 50, max_cities = 5, max_cpus = 1.5, max_memory = \"4G\" }",
+		"max_agents = 50\nmax_cities = 5\nmax_cpus = \"1.5\"\nmax_memory = \"4096MiB\"",
+		"max_agents = 50\nmax_memory = 4294967296\nresource_limit = { max_cities = 5, max_cpus = 1.5 }",
+	} {
+		write(t, h.Settings(), tenant+limits+"\n")
+		if s, err := ReadSettings(h); err != nil || !s.Tenants[0].equal(&want) || len(s.Warnings) != 0 {
+			t.Errorf("%s: %+v, %v", limits, s, err)
+		}
 	}
-	if len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0], "cpu: has no effect yet") {
-		t.Errorf("%q", s.Warnings)
+	for limits, msg := range map[string]string{
+		"max_agents = 4\nresource_limit = { max_agents = 50 }": "take one of them out",
+		"max_cpus = 0":                              "not a number of processors",
+		"max_cpus = \"two\"":                        "not a number of processors",
+		"max_cpus = [2]":                            "not a number of processors",
+		"max_memory = \"much\"":                     "not an amount of memory",
+		"max_memory = 100":                          "at least 1 MB",
+		"resource_limit = { max_memory = \"-1G\" }": "not an amount of memory",
+	} {
+		write(t, h.Settings(), tenant+limits+"\n")
+		if _, err := ReadSettings(h); err == nil || !strings.Contains(err.Error(), msg) {
+			t.Errorf("%s: %v", limits, err)
+		}
 	}
-	write(t, h.Settings(), tenant+"max_agents = 4\nresource_limit = { max_agents = 50 }\n")
-	if _, err := ReadSettings(h); err == nil || !strings.Contains(err.Error(), "take one of them out") {
-		t.Errorf("%v", err)
+	write(t, h.Settings(), tenant+"resource_limit = { disk = 4 }\n")
+	if s, err := ReadSettings(h); err != nil || len(s.Warnings) != 1 {
+		t.Errorf("an unknown limit: %+v, %v", s, err)
+	}
+}
+
+// TestTenantToken holds that a token may be in the settings, where no other user may read it.
+func TestTenantToken(t *testing.T) {
+	h := Home{Dir: t.TempDir()}
+	const tenant = "[tenants.acme]\ncities = [\"one\"]\nsocket = \"acme.sock\"\n"
+	for text, msg := range map[string]string{
+		"token = \"0123456789abcdef\"":                        "",
+		"token = \"short\"":                                   "16 to 512",
+		"token = \"0123456789 abcdef\"":                       "without spaces",
+		"token = \"0123456789abcdef\"\ntoken_file = \"file\"": "are both set",
+		"": "a tenant needs one of them",
+	} {
+		write(t, h.Settings(), tenant+text+"\n")
+		if err := os.Chmod(h.Settings(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := ReadSettings(h)
+		if msg == "" && (err != nil || s.Tenants[0].Token != "0123456789abcdef" || s.Tenants[0].Socket != h.file("acme.sock")) ||
+			msg != "" && (err == nil || !strings.Contains(err.Error(), msg) || strings.Contains(err.Error(), "0123456789")) {
+			t.Errorf("%s: %+v %v", text, s, err)
+		}
+	}
+	write(t, h.Settings(), tenant+"token = \"0123456789abcdef\"\n")
+	if err := os.Chmod(h.Settings(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadSettings(h); err == nil || !strings.Contains(err.Error(), "chmod 600") {
+		t.Errorf("a file that others can read: %v", err)
 	}
 }

@@ -216,7 +216,8 @@ max_cities = 5
 `)
 	s, err := ReadSettings(h)
 	want := Settings{Bind: "0.0.0.0", Patrol: time.Minute, TokenFile: filepath.Join(h.Dir, "token"), ReadFile: filepath.Join(h.Dir, "read"), Hosts: []string{"city.example.org"},
-		Tenants: []Tenant{{"acme", []string{"one", "two"}, filepath.Join(h.Dir, "acme"), 50, 5}, {"b", []string{"x"}, "/t/b", 0, 0}}}
+		Tenants: []Tenant{{Name: "acme", Cities: []string{"one", "two"}, TokenFile: filepath.Join(h.Dir, "acme"), Socket: h.tenantSocket("acme"), MaxAgents: 50, MaxCities: 5},
+			{Name: "b", Cities: []string{"x"}, TokenFile: "/t/b", Socket: h.tenantSocket("b")}}}
 	if err != nil || !s.equal(want) {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"net/netip"
+	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,9 +33,19 @@ type Settings struct {
 type Tenant struct {
 	Name      string
 	Cities    []string // names
+	Token     string   // written in the settings; "" = it is in TokenFile
 	TokenFile string   // absolute
+	Socket    string   // absolute
 	MaxAgents int      // 0 = any number
 	MaxCities int
+	MaxCPUs   float64 // processors that all processes of its agents get together; 0 = any number
+	MaxMemory int64   // bytes of memory of the same processes; 0 = any amount
+}
+
+func (t *Tenant) equal(u *Tenant) bool {
+	a, b := *t, *u
+	a.Cities, b.Cities = nil, nil
+	return slices.Equal(t.Cities, u.Cities) && reflect.DeepEqual(a, b)
 }
 
 // Defaults returns the settings of a home without the file.
@@ -114,43 +127,105 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 }
 
 func (h Home) tenant(name string, t toml.Table) Tenant {
-	t.Only("cities", "token_file", "max_agents", "max_cities", "resource_limit")
+	t.Only("cities", "token", "token_file", "socket", "max_agents", "max_cities", "max_cpus",
+		"max_memory", "resource_limit")
 	if wrong := CheckName(name); wrong != "" {
 		t.Wrong("", "%s", strings.Replace(wrong, "of a city here", "of a tenant", 1))
 	}
 	one := Tenant{Name: name, Cities: t.Texts("cities"), TokenFile: h.file(t.Text("token_file")),
-		MaxAgents: t.Number("max_agents", 0, 1_000_000),
-		MaxCities: t.Number("max_cities", 0, 1_000_000)}
-	one.limit(t)
+		Socket: h.file(t.Text("socket"))}
+	if one.Socket == "" {
+		one.Socket = h.tenantSocket(name)
+	}
+	one.limits(t)
+	if limits, ok := t.Table("resource_limit"); ok {
+		for _, key := range limits.Keys() {
+			if t.Has(key) {
+				limits.Wrong(key, "is set in the tenant's table too: take one of them out")
+			}
+		}
+		limits.Slips(limitKeys()...)
+		one.limits(limits)
+	}
 	for i, c := range one.Cities {
 		if wrong := CheckName(c); wrong != "" {
 			t.WrongItem("cities", i, "%s", wrong)
 		}
 	}
-	if one.TokenFile == "" {
-		t.Wrong("", "token_file is missing: without a token nobody could be told from another")
-	}
+	one.token(h, t)
 	return one
 }
 
-// limit reads resource_limit, where Gas City's settings have the limits. Those that gcity cannot enforce are a warning.
-func (one *Tenant) limit(t toml.Table) {
-	limits, ok := t.Table("resource_limit")
-	if !ok {
+// token reads the tenant's token or the file that has it.
+func (one *Tenant) token(h Home, t toml.Table) {
+	if !t.Has("token") {
+		if one.TokenFile == "" {
+			t.Wrong("", "token_file is missing, and so is token: a tenant needs one of them")
+		}
 		return
 	}
-	for _, key := range limits.Keys() {
-		switch {
-		case key != "max_agents" && key != "max_cities":
-			limits.Warn(key, "has no effect yet: gcity limits max_agents and max_cities only")
-		case t.Has(key):
-			limits.Wrong(key, "is set in the tenant's table too: take one of them out")
-		case key == "max_agents":
-			one.MaxAgents = limits.Number(key, 0, 1_000_000)
-		default:
-			one.MaxCities = limits.Number(key, 0, 1_000_000)
+	one.Token = t.Text("token")
+	info, err := os.Stat(h.Settings())
+	switch {
+	case one.TokenFile != "":
+		t.Wrong("token", "and token_file are both set: remove one of them")
+	case len(one.Token) < 16 || len(one.Token) > 512 || strings.ContainsFunc(one.Token, notInToken):
+		t.Wrong("token", "must be 16 to 512 letters, digits or signs without spaces")
+	case err == nil && info.Mode().Perm()&0o077 != 0:
+		t.Wrong("token", "can be read by other users: run `chmod 600 %s`", h.Settings())
+	}
+}
+
+func notInToken(r rune) bool { return r <= ' ' || r > '~' }
+
+// limitKeys returns the keys of a tenant's limits.
+func limitKeys() []string { return []string{"max_agents", "max_cities", "max_cpus", "max_memory"} }
+
+// limits reads the limits of a tenant from its own table or from resource_limit, where Gas City has them.
+func (one *Tenant) limits(t toml.Table) {
+	if t.Has("max_agents") {
+		one.MaxAgents = t.Number("max_agents", 0, 1_000_000)
+	}
+	if t.Has("max_cities") {
+		one.MaxCities = t.Number("max_cities", 0, 1_000_000)
+	}
+	if text, ok := t.Scalar("max_cpus"); ok {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || n < 0.01 || n > 10_000 {
+			t.Wrong("max_cpus", "%q is not a number of processors; write 2 or 0.5", text)
+		}
+		one.MaxCPUs = n
+	} else if t.Has("max_cpus") {
+		t.Wrong("max_cpus", "is not a number of processors; write 2 or 0.5")
+	}
+	if text, ok := t.Scalar("max_memory"); ok {
+		n, ok := bytesOf(text)
+		if !ok {
+			t.Wrong("max_memory", "%q is not an amount of memory of at least 1 MB; write \"4G\" "+
+				"or \"512M\"", text)
+		}
+		one.MaxMemory = n
+	} else if t.Has("max_memory") {
+		t.Wrong("max_memory", "is not an amount of memory; write \"4G\" or \"512M\"")
+	}
+}
+
+// bytesOf reads an amount of memory: a number of bytes, or one of KB, MB, GB or TB by their letter, each 1024 of the
+// one before.
+func bytesOf(text string) (int64, bool) {
+	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "IB")
+	shift := 0
+	for i, unit := range "KMGT" {
+		if rest, ok := strings.CutSuffix(number, string(unit)); ok {
+			number, shift = strings.TrimSpace(rest), 10*(i+1)
+			break
 		}
 	}
+	n, err := strconv.ParseFloat(number, 64)
+	if n *= float64(int64(1) << shift); err != nil || n < 1<<20 || n > 1<<60 {
+		return 0, false
+	}
+	return int64(n), true
 }
 
 // onlyOnce refuses a city that several tenants would share.

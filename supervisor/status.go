@@ -39,8 +39,5 @@ func (s Settings) equal(o Settings) bool {
 		s.TokenFile == o.TokenFile &&
 		s.MakeToken == o.MakeToken && s.ReadFile == o.ReadFile && slices.Equal(s.Hosts, o.Hosts) &&
 		slices.Equal(s.Warnings, o.Warnings) &&
-		slices.EqualFunc(s.Tenants, o.Tenants, func(x, y Tenant) bool {
-			return x.Name == y.Name && x.TokenFile == y.TokenFile && x.MaxAgents == y.MaxAgents &&
-				x.MaxCities == y.MaxCities && slices.Equal(x.Cities, y.Cities)
-		})
+		slices.EqualFunc(s.Tenants, o.Tenants, func(x, y Tenant) bool { return x.equal(&y) })
 }

@@ -94,7 +94,8 @@ type Supervisor struct {
 	settings Settings
 	problem  string // of the registry or the settings, "" = none
 	door     city.Door
-	told     bool // Apply has heard of the settings
+	limits   string // why those of tenants have no effect
+	told     bool   // Apply has heard of the settings
 	ending   ending
 	changed  chan struct{}   // closed and renewed by every change
 	life     context.Context // of everything that Run begins

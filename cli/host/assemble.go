@@ -122,6 +122,7 @@ func (a *assembly) openFolder() (err error) {
 	})
 	provider, closeSessions, err := sessions.OpenSessions(sessions.SessionOptions{
 		Dir: a.o.Dir, At: a.o.at, Grant: a.o.grant, Logger: a.o.Logger, Broken: a.broken.Tell,
+		Group: a.o.group,
 	})
 	if err != nil {
 		return err

@@ -39,6 +39,7 @@ type HouseOptions struct {
 	Logger *slog.Logger
 	Beat   func(status string)                         // after each turn of the loop; must not wait
 	allow  func(ctx context.Context, agents int) error // see controller.Options; may be nil
+	group  func() string                               // see sessions.SessionOptions; may be nil
 }
 
 // OpenHouse reads the configuration, takes the city's lock and puts the parts together. Nothing runs yet.

@@ -61,7 +61,7 @@ func BenchmarkNeighbours(b *testing.B) {
 	s := supervisor.New(supervisor.Options{
 		Home: home, Logger: folder.QuietLogger(), Name: cityName, Busy: exit.AlreadyRunning,
 		Open: func(ctx context.Context, e Registered) (supervisor.City, error) {
-			c, err := openKept(ctx, a, e, folder.QuietLogger(), nil)
+			c, err := openKept(ctx, a, e, folder.QuietLogger(), HouseOptions{})
 			if k, ok := c.(*kept); ok && e.Name == "city0" {
 				faulty.Lock()
 				faulty.now = k

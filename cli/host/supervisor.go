@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -187,16 +188,17 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 	}
 	undo.Add(func() { _ = l.Close() }) // ServeFleet has closed it already
 	lost := func(err error) { logger.Error("files are not watched any more", "error", err) }
-	wants, last := make(chan api.TCP, 1), shutdown.New(controller.Farewell)
+	doors, last := newDoors(logger), shutdown.New(controller.Farewell)
 	var s *supervisor.Supervisor
 	s = supervisor.New(supervisor.Options{
 		Home: h, Logger: logger, Version: e.Version,
 		Open: func(ctx context.Context, entry Registered) (supervisor.City, error) {
-			return openKept(ctx, e, entry, logger,
-				func(ctx context.Context,
-					agents int) error {
+			return openKept(ctx, e, entry, logger, HouseOptions{
+				allow: func(ctx context.Context, agents int) error {
 					return s.Allow(ctx, entry.Path, agents)
-				})
+				},
+				group: func() string { return doors.limits.group(s.TenantOf(entry.Path)) },
+			})
 		},
 		Name:   cityName,
 		Agents: mostAgents,
@@ -205,26 +207,54 @@ func AssembleSupervisor(ctx context.Context, e *env.Env, h env.SupervisorHome, l
 			return offline.EndLeft(ctx, path, e.Now, nil, offline.TellBroken(logger))
 		},
 		Record: func(path string, e events.Event) error {
-			_,
-				err := folder.AppendEvent(path, e)
+			_, err := folder.AppendEvent(path, e)
 			return err
 		},
-		Watch: func(ctx context.Context,
-			path string) <-chan struct{} {
+		Watch: func(ctx context.Context, path string) <-chan struct{} {
 			return watchCity(ctx, path, lost)
 		},
 		Busy: exit.AlreadyRunning,
 		Changes: watch.Files(ctx, []string{h.Registry(), h.Settings()}, nil,
 			watch.Options{Log: logger, Broken: lost}),
-		Apply: func(s supervisor.Settings) { folder.Latest(wants, fleetTCP(s)) },
+		Apply: doors.apply,
 		Beat:  beat,
 	})
 	o := api.Options{Log: logger, Last: last, Version: e.Version}
 	return supervised{
 		Supervisor: s, Last: last, Close: undo.Close,
 		Serve: func(ctx context.Context) error { return api.ServeFleet(ctx, l, s, o) },
-		Door:  func(ctx context.Context) { api.KeepFleet(ctx, wants, s.Answers, s, o) },
+		Door:  func(ctx context.Context) { doors.keep(ctx, s, o) },
 	}, nil
+}
+
+// doors are where a supervisor is answered besides its own socket, and what it limits.
+type doors struct {
+	tcp     chan api.TCP
+	sockets *tenantSockets
+	limits  *limiter
+}
+
+func newDoors(logger *slog.Logger) *doors {
+	sockets := &tenantSockets{wants: make(chan map[string]api.TenantOf, 1)}
+	return &doors{tcp: make(chan api.TCP, 1), sockets: sockets, limits: newLimiter(logger)}
+}
+
+// apply passes new settings on. It does not wait.
+func (d *doors) apply(s supervisor.Settings) {
+	t := fleetTCP(s)
+	folder.Latest(d.tcp, t)
+	folder.Latest(d.sockets.wants, t.Tenants)
+	folder.Latest(d.limits.wants, s.Tenants)
+}
+
+// keep answers until ctx ends.
+func (d *doors) keep(ctx context.Context, s *supervisor.Supervisor, o api.Options) {
+	d.sockets.cities, d.sockets.o = s, o
+	var others sync.WaitGroup
+	others.Go(func() { d.sockets.keep(ctx) })
+	others.Go(func() { d.limits.keep(ctx, s.Limited) })
+	api.KeepFleet(ctx, d.tcp, s.Answers, s, o)
+	others.Wait()
 }
 
 func watchCity(ctx context.Context, path string, lost func(error)) <-chan struct{} {
@@ -257,13 +287,13 @@ type kept struct {
 
 // openKept opens a city that is registered.
 func openKept(ctx context.Context, e *env.Env, entry Registered, logger *slog.Logger,
-	allow func(context.Context, int) error) (supervisor.City, error) {
+	o HouseOptions) (supervisor.City, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	own, closeLog := controllerLog(entry.Path)
 	logger = bothLogs(logger.With("city", entry.Name), own)
 	release := func() { cancel(); closeLog() }
-	h, err := OpenHouse(ctx, e, HouseOptions{Dir: entry.Path, Mode: controller.Supervised,
-		Logger: logger, Beat: func(string) {}, allow: allow})
+	o.Dir, o.Mode, o.Logger, o.Beat = entry.Path, controller.Supervised, logger, func(string) {}
+	h, err := OpenHouse(ctx, e, o)
 	if err != nil {
 		release()
 		if r, ok := errors.AsType[*controller.RunningError](err); ok && r.PID == os.Getpid() {
@@ -346,8 +376,10 @@ func fleetTCP(s supervisor.Settings) api.TCP {
 		Tenants:   map[string]api.TenantOf{},
 		TokenFile: s.TokenFile, MakeToken: s.MakeToken, ReadFile: s.ReadFile}
 	for _, one := range s.Tenants {
-		t.Tenants[one.Name] = api.TenantOf{Cities: one.Cities, TokenFile: one.TokenFile,
-			MaxAgents: one.MaxAgents, MaxCities: one.MaxCities}
+		t.Tenants[one.Name] = api.TenantOf{Name: one.Name, Cities: one.Cities,
+			TokenFile: one.TokenFile,
+			Token:     one.Token, Socket: one.Socket, MaxAgents: one.MaxAgents,
+			MaxCities: one.MaxCities}
 	}
 	return t
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/api"
+	"gcity/api/token"
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/folder"
@@ -52,7 +53,7 @@ func TCPAddr(c config.API) string { return api.TCPAddr(c.Bind, c.Port) }
 func CheckToken(path string) error {
 	err, answered := deadline.New[error](1).Do(context.Background(), path, time.Now(),
 		env.FolderAnswers, func() error {
-			_, err := api.ReadToken(path)
+			_, err := token.Read(path)
 			return err
 		})
 	if !answered {

@@ -199,6 +199,9 @@ func Units(e *env.Env, kind, at string) []*UnitFile {
 func UnitOf(cgroup string) (unit string, system bool) {
 	_, group, found := strings.Cut(cgroup, "0::")
 	group, _, _ = strings.Cut(group, "\n")
+	if path.Base(group) == "supervisor" { // DelegateSubgroup of the unit
+		group = path.Dir(group)
+	}
 	unit = path.Base(group)
 	if !found || !strings.HasSuffix(unit, ".service") || strings.HasPrefix(unit, "user@") {
 		return "", false

@@ -1,4 +1,5 @@
-package api
+// Package token reads and creates the files that hold the tokens of an API.
+package token
 
 import (
 	"crypto/rand"
@@ -12,8 +13,8 @@ import (
 	"syscall"
 )
 
-// ReadToken reads a token from a file that belongs to this user or root and that no other user may read.
-func ReadToken(path string) (string, error) {
+// Read reads a token from a file that belongs to this user or root and that no other user may read.
+func Read(path string) (string, error) {
 	// Whatever else is there must not keep the reader waiting.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -56,17 +57,17 @@ func owned(info fs.FileInfo) bool {
 	return ok && (st.Uid == 0 || st.Uid == uint32(os.Getuid()))
 }
 
-// ensureToken reads the token of a file, and creates the file with a random token if it does not exist. A file that
+// Ensure reads the token of a file, and creates the file with a random token if it does not exist. A file that
 // exists is never replaced.
-func ensureToken(path string) (string, error) {
-	token, err := ReadToken(path)
+func Ensure(path string) (string, error) {
+	token, err := Read(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return token, err
 	}
 	if err := createToken(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("cannot create a token: %w", err)
 	}
-	return ReadToken(path)
+	return Read(path)
 }
 
 // createToken writes a whole file under another name first: the link gives it its name in one step.

@@ -1,0 +1,91 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"gcity/api"
+	"gcity/api/socket"
+	"gcity/city"
+	"gcity/internal/recovery"
+)
+
+// retryInterval is the time until a socket of a tenant that failed is opened again.
+const retryInterval = 2 * time.Second
+
+// tenantSockets answers each tenant on a socket of its own.
+type tenantSockets struct {
+	wants  chan map[string]api.TenantOf
+	cities city.Directory
+	o      api.Options
+	open   map[string]tenantSocket
+	failed map[string]string // errors that are in the log already, by tenant
+}
+
+// tenantSocket is a socket on which one tenant is answered.
+type tenantSocket struct {
+	of  api.TenantOf
+	end func() // closes it and waits for its requests
+}
+
+// keep opens and closes sockets as wants says, until ctx ends. It logs failures and tries them again.
+func (s *tenantSockets) keep(ctx context.Context) {
+	s.open, s.failed = map[string]tenantSocket{}, map[string]string{}
+	defer func() {
+		for _, one := range s.open {
+			one.end()
+		}
+	}()
+	var want map[string]api.TenantOf
+	again := time.NewTicker(retryInterval)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case want = <-s.wants:
+		case <-again.C:
+		}
+		for name, one := range s.open {
+			if t, still := want[name]; !still || !t.Same(one.of) {
+				one.end()
+				delete(s.open, name)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if _, is := s.open[name]; !is && want[name].Socket != "" {
+				s.start(ctx, name, want[name])
+			}
+		}
+	}
+}
+
+// start opens the socket of a tenant and answers there.
+func (s *tenantSockets) start(ctx context.Context, name string, t api.TenantOf) {
+	log := s.o.Log.With(slog.String("tenant", name), slog.String("socket", t.Socket))
+	l, err := socket.Listen(t.Socket)
+	if err != nil {
+		if s.failed[name] != err.Error() {
+			log.Warn("the socket of a tenant cannot be opened; the supervisor tries again", "err",
+				err)
+		}
+		s.failed[name] = err.Error()
+		return
+	}
+	delete(s.failed, name)
+	ctx, cancel := context.WithCancel(ctx)
+	over := make(chan struct{})
+	go func() { // end waits for it
+		defer close(over)
+		var served error
+		fault := recovery.Catch(func() { served = api.ServeTenant(ctx, l, t, s.cities, s.o) })
+		if err := errors.Join(fault, served); err != nil && ctx.Err() == nil {
+			log.Error("the socket of a tenant has failed", "err", err)
+		}
+	}()
+	s.open[name] = tenantSocket{of: t, end: func() { cancel(); <-over }}
+}
