@@ -10,9 +10,10 @@ FUZZTIME ?= 20s
 MINUTES ?= 5
 SEED    ?= 0
 CITY    ?= demo
+IMAGE   ?= gcity-pod:1
 
 .DEFAULT_GOAL := help
-.PHONY: help build k8s test-k8s man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
+.PHONY: help build k8s image test-k8s testcluster man packaging release-check demo test short bench bench-peers screenshots fuzz faults fmt lint budgets clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -24,8 +25,15 @@ build: ## bin/gcity, with the program that holds an agent inside
 k8s: ## bin/gcity-session-k8s and bin/gcity-pod: agents as pods of Kubernetes
 	cd k8s && go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o ../bin/ ./cmd/...
 
-test-k8s: ## the provider for Kubernetes against the cluster of GCITY_TEST_KUBECONFIG; skipped without one
-	cd k8s && go test -timeout 15m ./...
+test-k8s: ## the provider for Kubernetes on a cluster of its own, or on that of GCITY_TEST_KUBECONFIG; skipped where none can run
+	cd k8s && go build -o ../build/testcluster ./testcluster && ../build/testcluster run go test -timeout 15m ./...
+
+image: build k8s ## build/gcity-pod.tar: the image for the pods of agents, without Docker (IMAGE=name:tag)
+	mkdir -p build
+	cd k8s && go run ./mkimage '$(IMAGE)' ../build/gcity-pod.tar gcity-pod=../bin/gcity-pod bin/gcity=../bin/gcity
+
+testcluster: ## the programs of the test cluster, in the user's cache: ten minutes, once
+	cd k8s && go run ./testcluster build
 
 man: build ## the manual pages, in build/man
 	rm -rf build/man

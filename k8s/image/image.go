@@ -1,0 +1,144 @@
+// Package image writes container images without a container engine: one layer, in the archive format that
+// "docker load", "podman load" and "ctr images import" read.
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// Image is what to write.
+type Image struct {
+	Name  string   // with its tag: "example.org/gcity-pod:1"
+	Arch  string   // of its programs; "" = the one of this program
+	Cmd   []string // what a container runs unless its pod names a command
+	Files []File
+}
+
+// File is one entry of the image. Parent folders come first.
+type File struct {
+	Path string // relative to the root, "bin/tool"
+	Mode int64
+	Dir  bool
+	Link string // the target of a symbolic link; "" = a regular file
+	Data []byte
+}
+
+// FromDisk returns an executable with the content of a program of this machine.
+func FromDisk(path, program string) (File, error) {
+	data, err := os.ReadFile(program)
+	if err != nil {
+		return File{}, fmt.Errorf("cannot read a program of the image: %w", err)
+	}
+	return File{Path: path, Mode: 0o755, Data: data}, nil
+}
+
+// config is the part of an image's configuration that engines require.
+type config struct {
+	Architecture string          `json:"architecture"`
+	OS           string          `json:"os"`
+	Config       containerConfig `json:"config"`
+	RootFS       rootFS          `json:"rootfs"`
+	History      []history       `json:"history"`
+}
+
+type containerConfig struct {
+	Cmd []string `json:"Cmd,omitempty"`
+	Env []string `json:"Env"`
+}
+
+type rootFS struct {
+	Type    string   `json:"type"`
+	DiffIDs []string `json:"diff_ids"`
+}
+
+type history struct {
+	CreatedBy string `json:"created_by"`
+}
+
+// manifest is the entry of an image in manifest.json.
+type manifest struct {
+	Config   string
+	RepoTags []string
+	Layers   []string
+}
+
+// Write writes the archive. Equal images give equal bytes.
+func Write(to io.Writer, im *Image) error {
+	var layer bytes.Buffer
+	if err := writeLayer(&layer, im.Files); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(layer.Bytes())
+	digest := hex.EncodeToString(sum[:])
+	arch := im.Arch
+	if arch == "" {
+		arch = runtime.GOARCH
+	}
+	conf, err := json.Marshal(config{
+		Architecture: arch, OS: "linux",
+		Config: containerConfig{
+			Cmd: im.Cmd, Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"},
+		},
+		RootFS:  rootFS{Type: "layers", DiffIDs: []string{"sha256:" + digest}},
+		History: []history{{CreatedBy: "gcity"}},
+	})
+	if err != nil {
+		return err
+	}
+	list, err := json.Marshal([]manifest{{
+		Config: "config.json", RepoTags: []string{im.Name}, Layers: []string{digest + "/layer.tar"},
+	}})
+	if err != nil {
+		return err
+	}
+	out := tar.NewWriter(to)
+	return errors.Join(
+		add(out, File{Path: "config.json", Mode: 0o644, Data: conf}),
+		add(out, File{Path: "manifest.json", Mode: 0o644, Data: list}),
+		add(out, File{Path: digest, Mode: 0o755, Dir: true}),
+		add(out, File{Path: digest + "/layer.tar", Mode: 0o644, Data: layer.Bytes()}),
+		out.Close(),
+	)
+}
+
+func writeLayer(to io.Writer, files []File) error {
+	out := tar.NewWriter(to)
+	files = slices.SortedFunc(slices.Values(files), func(a, b File) int {
+		return bytes.Compare([]byte(a.Path), []byte(b.Path))
+	})
+	for _, f := range files {
+		if err := add(out, f); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+func add(out *tar.Writer, f File) error {
+	head := &tar.Header{
+		Name: f.Path, Mode: f.Mode, Size: int64(len(f.Data)), ModTime: time.Unix(0, 0),
+		Typeflag: tar.TypeReg, Format: tar.FormatPAX,
+	}
+	switch {
+	case f.Dir:
+		head.Typeflag, head.Name = tar.TypeDir, f.Path+"/"
+	case f.Link != "":
+		head.Typeflag, head.Linkname = tar.TypeSymlink, f.Link
+	}
+	if err := out.WriteHeader(head); err != nil {
+		return fmt.Errorf("cannot write %s into the image: %w", f.Path, err)
+	}
+	_, err := out.Write(f.Data)
+	return err
+}

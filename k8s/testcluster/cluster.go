@@ -1,0 +1,363 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	upLimit   = 2 * time.Minute // for the whole start
+	partLimit = 45 * time.Second
+	pause     = 100 * time.Millisecond
+)
+
+// ports are where the parts listen, on 127.0.0.1.
+type ports struct{ Etcd, EtcdPeer, API, Kubelet, Scheduler int }
+
+// cluster manages one cluster. All files of the cluster are in dir.
+type cluster struct {
+	dir   string
+	ports ports
+}
+
+// newCluster returns a cluster on ports that are free now.
+func newCluster(dir string) (*cluster, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	c := &cluster{dir: dir}
+	for _, port := range []*int{
+		&c.ports.Etcd, &c.ports.EtcdPeer, &c.ports.API, &c.ports.Kubelet, &c.ports.Scheduler,
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		defer l.Close()
+		*port = l.Addr().(*net.TCPAddr).Port
+	}
+	return c, nil
+}
+
+// open returns the cluster of a folder that has one.
+func open(dir string) *cluster {
+	dir, err := filepath.Abs(dir)
+	c := &cluster{dir: dir}
+	var data []byte
+	if err == nil {
+		data, err = os.ReadFile(c.path("ports.json"))
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &c.ports)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testcluster:", err)
+	}
+	return c
+}
+
+func (c *cluster) path(elem ...string) string {
+	return filepath.Join(append([]string{c.dir}, elem...)...)
+}
+
+func (c *cluster) url(port int) string { return "https://127.0.0.1:" + strconv.Itoa(port) }
+
+// up starts all parts and waits until the node is ready.
+func (c *cluster) up(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, upLimit)
+	defer cancel()
+	if err := c.writeFiles(); err != nil {
+		return err
+	}
+	for _, part := range []string{"etcd", "containerd"} {
+		if err := c.start(ctx, part); err != nil {
+			return err
+		}
+	}
+	if err := c.images(ctx); err != nil {
+		return err
+	}
+	for _, part := range []string{"apiserver", "kubelet", "scheduler"} {
+		if err := c.start(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start starts a part and waits until it answers.
+func (c *cluster) start(ctx context.Context, part string) error {
+	args, ready, err := c.part(part)
+	if err != nil {
+		return err
+	}
+	log, err := os.OpenFile(c.path("logs", part+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // it outlives this program
+	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("%s cannot be started: %w", part, err)
+	}
+	pid := strconv.Itoa(cmd.Process.Pid)
+	if err := os.WriteFile(c.path(part+".pid"), []byte(pid), 0o600); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }() // until the part ends, or this program
+	ctx, cancel := context.WithTimeout(ctx, partLimit)
+	defer cancel()
+	for {
+		last := ready(ctx)
+		if last == nil {
+			return nil
+		}
+		select {
+		case err := <-ended:
+			return fmt.Errorf("%s ended at once: %w: %s", part, err, c.lastOf(part))
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not answer: %w: %s", part, last, c.lastOf(part))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// lastOf returns the end of a part's log.
+func (c *cluster) lastOf(part string) string {
+	data, err := os.ReadFile(c.path("logs", part+".log"))
+	if err != nil {
+		return err.Error()
+	}
+	return tail(data)
+}
+
+// part returns the command line of a part, and what finds out whether it answers.
+func (c *cluster) part(name string) (args []string, ready func(context.Context) error, err error) {
+	etcd := "http://127.0.0.1:" + strconv.Itoa(c.ports.Etcd)
+	peer := "http://127.0.0.1:" + strconv.Itoa(c.ports.EtcdPeer)
+	switch name {
+	case "etcd":
+		args = []string{
+			"etcd", "--data-dir=" + c.path("etcd"), "--unsafe-no-fsync",
+			"--listen-client-urls=" + etcd, "--advertise-client-urls=" + etcd,
+			"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer,
+			"--initial-cluster=default=" + peer,
+		}
+		return args, c.httpOK(etcd + "/health"), nil
+	case "containerd":
+		return []string{"containerd", "--config", c.path("containerd.toml")}, c.ctrOK, nil
+	case "apiserver":
+		return c.apiserver(etcd), c.httpOK(c.url(c.ports.API) + "/readyz"), nil
+	case "scheduler":
+		args = []string{
+			filepath.Join(cacheDir(), "kube-scheduler"), "--kubeconfig=" + c.path("kubeconfig"),
+			"--leader-elect=false", "--bind-address=127.0.0.1",
+			"--secure-port=" + strconv.Itoa(c.ports.Scheduler),
+			"--authentication-skip-lookup", "--authorization-always-allow-paths=/healthz",
+		}
+		return args, c.httpOK(c.url(c.ports.Scheduler) + "/healthz"), nil
+	case "kubelet":
+		args = []string{
+			filepath.Join(cacheDir(), "kubelet"), "--config=" + c.path("kubelet.json"),
+			"--kubeconfig=" + c.path("kubeconfig"), "--root-dir=" + c.path("kubelet"),
+			"--hostname-override=" + node,
+		}
+		return args, c.nodeReady, nil
+	}
+	return nil, nil, fmt.Errorf(
+		"unknown part %q: use etcd, apiserver, scheduler, kubelet or containerd", name)
+}
+
+func (c *cluster) apiserver(etcd string) []string {
+	return []string{
+		filepath.Join(cacheDir(), "kube-apiserver"), "--etcd-servers=" + etcd,
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+		"--secure-port=" + strconv.Itoa(c.ports.API), "--cert-dir=" + c.path("certs"),
+		"--endpoint-reconciler-type=none", "--service-cluster-ip-range=10.96.0.0/16",
+		"--service-account-issuer=https://kubernetes.default.svc",
+		"--service-account-key-file=" + c.path("sa.key"),
+		"--service-account-signing-key-file=" + c.path("sa.key"),
+		"--token-auth-file=" + c.path("tokens.csv"), "--authorization-mode=RBAC",
+		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+		"--kubelet-preferred-address-types=Hostname",
+		"--audit-policy-file=" + c.path("audit.json"), "--audit-log-path=" + c.path("audit.log"),
+	}
+}
+
+// httpOK returns a check that a URL answers with status 200.
+func (c *cluster) httpOK(url string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, err := c.get(ctx, url)
+		return err
+	}
+}
+
+// get reads a URL as the administrator. The certificates are the parts' own.
+func (c *cluster) get(ctx context.Context, url string) ([]byte, error) {
+	insecure := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // G402: on 127.0.0.1
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: insecure, DisableKeepAlives: true,
+	}, Timeout: 5 * time.Second}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Authorization", "Bearer "+adminToken)
+	resp, err := client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s", url, resp.Status)
+	}
+	return body, err
+}
+
+func (c *cluster) ctrOK(ctx context.Context) error { return c.ctr(ctx, nil, "version") }
+
+// ctr runs containerd's command.
+func (c *cluster) ctr(ctx context.Context, stdin io.Reader, args ...string) error {
+	args = append([]string{"--address", c.path("containerd.sock"), "-n", "k8s.io"}, args...)
+	cmd := exec.CommandContext(ctx, "ctr", args...)
+	cmd.Stdin = stdin
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("ctr %s: %w: %s", strings.Join(args[4:], " "), err, tail(out))
+	}
+	return nil
+}
+
+// nodeReady reports whether the kubelet has registered its node, and the node can run pods.
+func (c *cluster) nodeReady(ctx context.Context) error {
+	data, err := c.get(ctx, c.url(c.ports.API)+"/api/v1/nodes/"+node)
+	if err != nil {
+		return err
+	}
+	var n struct {
+		Status struct {
+			Conditions []struct{ Type, Status, Message string }
+		}
+	}
+	if err := json.Unmarshal(data, &n); err != nil {
+		return err
+	}
+	for _, cond := range n.Status.Conditions {
+		if cond.Type == "Ready" && cond.Status == "True" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the node is not ready: %+v", n.Status.Conditions)
+}
+
+// pid returns the process of a part, 0 if it does not run.
+func (c *cluster) pid(part string) int {
+	data, err := os.ReadFile(c.path(part + ".pid"))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		return 0
+	}
+	// the pid may belong to another process by now
+	cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	if err != nil || cwd != c.dir {
+		return 0
+	}
+	return pid
+}
+
+// kill kills a part with SIGKILL and waits for its end.
+func (c *cluster) kill(part string) error {
+	pid := c.pid(part)
+	if pid == 0 {
+		return fmt.Errorf("%s does not run", part)
+	}
+	return end(pid, syscall.SIGKILL)
+}
+
+// end sends a signal to a process and waits for its end, which it enforces after ten seconds.
+func end(pid int, signal syscall.Signal) error {
+	if err := syscall.Kill(pid, signal); err != nil {
+		return err
+	}
+	for range 200 {
+		if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err != nil ||
+			strings.Contains(string(stat), ") Z ") {
+			return nil
+		}
+		time.Sleep(pause / 2)
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
+}
+
+// down stops all parts and containers, and removes the folder.
+func (c *cluster) down() error {
+	var errs []error
+	for _, part := range []string{"kubelet", "scheduler", "apiserver", "etcd"} {
+		if pid := c.pid(part); pid != 0 {
+			errs = append(errs, end(pid, syscall.SIGTERM))
+		}
+	}
+	// the kubelet has ended, so what the shims of this cluster hold comes back no more
+	for _, pid := range c.shims() {
+		children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+		for child := range strings.FieldsSeq(string(children)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				_ = syscall.Kill(n, syscall.SIGKILL) // it may have ended by itself
+			}
+		}
+		_ = end(pid, syscall.SIGKILL)
+	}
+	if pid := c.pid("containerd"); pid != 0 {
+		errs = append(errs, end(pid, syscall.SIGTERM))
+	}
+	mounts, err := os.ReadFile("/proc/mounts")
+	errs = append(errs, err)
+	lines := strings.Split(string(mounts), "\n")
+	slices.Reverse(lines)
+	for _, line := range lines {
+		if fields := strings.Fields(line); len(fields) > 1 &&
+			strings.HasPrefix(fields[1], c.dir+"/") {
+			if err := syscall.Unmount(fields[1], syscall.MNT_DETACH); err != nil {
+				errs = append(errs, fmt.Errorf("cannot unmount %s: %w", fields[1], err))
+			}
+		}
+	}
+	return errors.Join(append(errs, os.RemoveAll(c.dir))...)
+}
+
+// shims returns the processes of containerd that hold containers of this cluster.
+func (c *cluster) shims() []int {
+	var out []int
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range all {
+		data, err := os.ReadFile(path)
+		if err == nil && strings.Contains(string(data), "containerd-shim") &&
+			strings.Contains(string(data), c.path("containerd.sock")) {
+			if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
+				out = append(out, pid)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"gcity/k8s/image"
+)
+
+const (
+	// the API server reaches the kubelet by this name; a loopback address is refused
+	node       = "localhost"
+	adminToken = "admin"
+)
+
+type object = map[string]any
+
+// writeFiles writes the configuration of all parts.
+func (c *cluster) writeFiles() error {
+	for _, dir := range []string{"logs", "certs", "cni"} {
+		if err := os.MkdirAll(c.path(dir), 0o700); err != nil {
+			return err
+		}
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return err
+	}
+	files := map[string]any{
+		"ports.json": c.ports,
+		"sa.key":     pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
+		// gcity may do what a test grants it in a Role
+		"tokens.csv":      "admin,admin,admin,system:masters\ngcity,gcity,gcity,\n",
+		"kubeconfig":      c.kubeconfig(),
+		"kubelet.json":    c.kubelet(),
+		"containerd.toml": c.containerd(),
+		"audit.json":      c.audit(),
+		"cni/lo.conflist": object{
+			"cniVersion": "0.4.0", "name": "lo", "plugins": []object{{"type": "loopback"}},
+		},
+	}
+	for name, content := range files {
+		var data []byte
+		switch content := content.(type) {
+		case string:
+			data = []byte(content)
+		case []byte:
+			data = content
+		default:
+			if data, err = json.MarshalIndent(content, "", "  "); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(c.path(name), data, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kubeconfig has the users admin, gcity and expired, each in a context of its name.
+func (c *cluster) kubeconfig() object {
+	users := []object{}
+	contexts := []object{}
+	for _, name := range []string{"admin", "gcity", "expired"} {
+		users = append(users, object{"name": name, "user": object{"token": name}})
+		context := object{"cluster": "test", "user": name}
+		contexts = append(contexts, object{"name": name, "context": context})
+	}
+	return object{
+		"apiVersion": "v1", "kind": "Config", "current-context": "admin",
+		"clusters": []object{{"name": "test", "cluster": object{
+			"server": c.url(c.ports.API), "certificate-authority": c.path("certs", "apiserver.crt"),
+		}}},
+		"users": users, "contexts": contexts,
+	}
+}
+
+func (c *cluster) kubelet() object {
+	return object{
+		"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
+		"authentication": object{
+			"anonymous": object{"enabled": true}, "webhook": object{"enabled": false},
+		},
+		"authorization":            object{"mode": "AlwaysAllow"},
+		"containerRuntimeEndpoint": "unix://" + c.path("containerd.sock"),
+		"address":                  "127.0.0.1", "port": c.ports.Kubelet, "readOnlyPort": 0,
+		"healthzPort": 0, "podLogsDir": c.path("podlogs"), "maxPods": 200,
+		"cgroupDriver": "cgroupfs", "cgroupsPerQOS": false, "enforceNodeAllocatable": []string{},
+		"failSwapOn": false, "failCgroupV1": false,
+		// a full disk of this machine is not what the tests are about
+		"evictionHard":                object{"memory.available": "50Mi"},
+		"imageGCHighThresholdPercent": 100,
+		"nodeStatusUpdateFrequency":   "2s",
+	}
+}
+
+func (c *cluster) containerd() string {
+	const text = `version = 2
+root = %[1]q
+state = %[2]q
+[grpc]
+address = %[3]q
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "docker.io/local/pause:1"
+restrict_oom_score_adj = true # not every machine lets runc lower it
+[plugins."io.containerd.grpc.v1.cri".cni]
+bin_dir = "/usr/lib/cni"
+conf_dir = %[4]q
+[plugins."io.containerd.grpc.v1.cri".containerd]
+snapshotter = %[5]q
+`
+	return fmt.Sprintf(text, c.path("containerd", "root"), c.path("containerd", "state"),
+		c.path("containerd.sock"), c.path("cni"), "overlayfs")
+}
+
+// audit logs requests about pods and leases, without their bodies.
+func (c *cluster) audit() object {
+	return object{
+		"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
+		"omitStages": []string{"RequestReceived"},
+		"rules": []object{
+			{"level": "Metadata", "users": []string{"gcity"}},
+			{"level": "Metadata", "userGroups": []string{"system:masters"}, "resources": []object{
+				{"group": "", "resources": []string{"pods", "pods/exec", "pods/log"}},
+				{"group": "coordination.k8s.io", "resources": []string{"leases"}},
+			}},
+			{"level": "None"},
+		},
+	}
+}
+
+// images gives containerd the images of the tests: pause, box (busybox) and gcity-pod.
+func (c *cluster) images(ctx context.Context) error {
+	box, err := busybox(ctx)
+	if err != nil {
+		return err
+	}
+	pod, err := podFiles(ctx, c.path("build"))
+	if err != nil {
+		return err
+	}
+	for _, im := range []image.Image{
+		{Name: "docker.io/local/pause:1", Cmd: []string{"sleep", "2147483647"}, Files: box},
+		{Name: "docker.io/local/box:1", Cmd: []string{"sh"}, Files: box},
+		{Name: "docker.io/local/gcity-pod:1", Files: pod},
+	} {
+		var archive bytes.Buffer
+		if err := image.Write(&archive, &im); err != nil {
+			return err
+		}
+		if err := c.ctr(ctx, &archive, "images", "import", "-"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// busybox is a root folder with busybox and its commands.
+func busybox(ctx context.Context) ([]image.File, error) {
+	program, err := exec.LookPath("busybox")
+	if err != nil {
+		return nil, err
+	}
+	out := []image.File{{Path: "tmp", Dir: true, Mode: 0o1777}}
+	for _, dir := range []string{"bin", "etc", "root", "proc", "sys", "dev"} {
+		out = append(out, image.File{Path: dir, Dir: true, Mode: 0o755})
+	}
+	box, err := image.FromDisk("bin/busybox", program)
+	if err != nil {
+		return nil, err
+	}
+	list, err := exec.CommandContext(ctx, program, "--list").Output()
+	if err != nil {
+		return nil, err
+	}
+	for name := range strings.FieldsSeq(string(list)) {
+		if name != "busybox" {
+			out = append(out, image.File{Path: "bin/" + name, Link: "busybox", Mode: 0o777})
+		}
+	}
+	return append(out, box), nil
+}
+
+// podFiles builds the programs that run in pods.
+func podFiles(ctx context.Context, dir string) ([]image.File, error) {
+	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return nil, fmt.Errorf("run this program in the folder k8s: %w", err)
+	}
+	root := strings.TrimSpace(string(module))
+	out := []image.File{{Path: "bin", Dir: true, Mode: 0o755}}
+	for name, source := range map[string]string{"gcity-pod": root,
+		"bin/gcity": filepath.Dir(root)} {
+		from := "."
+		if name == "gcity-pod" {
+			from = "./cmd/gcity-pod"
+		}
+		program := filepath.Join(dir, name)
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o",
+			program, from)
+		cmd.Dir = source
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%s cannot be built: %w: %s", name, err, tail(out))
+		}
+		f, err := image.FromDisk(name, program)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}
