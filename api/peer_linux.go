@@ -27,9 +27,8 @@ func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.
 			return r.Context(), c, nil
 		}
 	}
-	ctx := city.WithPeer(r.Context(), p)
 	c, err := city.Signed(c, p)
-	return ctx, c, err
+	return city.WithPeer(r.Context(), p), c, err
 }
 
 // local returns the peer at the other end of the city's socket.
@@ -42,13 +41,16 @@ func (s *server) local(r *http.Request) city.Peer {
 	if cred.Pid <= 0 { // of another namespace
 		return city.Peer{From: "a process of another container"}
 	}
-	sessions := map[string]string{}
+	sessions := map[string]string{} // agents by session id
 	if snap, err := s.city.Snapshot(r.Context()); err == nil {
 		for i := range snap.Agents {
 			if one := &snap.Agents[i]; one.Session != nil {
 				sessions[one.Session.ID] = one.Name
 			}
 		}
+	}
+	if id := r.Header.Get(city.SessionHeader); id != "" {
+		return city.PeerOfSession(id, sessions[id])
 	}
 	actor, agent := actorOf(int(cred.Pid), sessions)
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}

@@ -27,6 +27,15 @@ func (p Peer) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s (%s)", p.Actor, p.From))
 }
 
+// SessionHeader names the session that sent a request. Session helpers set it when they forward requests from agents on
+// other machines. It adds no rights: a local process can claim a session through its environment.
+const SessionHeader = "Gcity-Session"
+
+// PeerOfSession returns the sender of a forwarded request. The agent is "" if the session is unknown.
+func PeerOfSession(id, agent string) Peer {
+	return Peer{Actor: agent, From: "session " + id, Agent: agent != ""}
+}
+
 type peerKey struct{}
 
 // componentNames returns the actors of the events that gcity writes by itself. The environment of a process cannot

@@ -180,9 +180,19 @@ type Session struct {
 	Started      time.Time  `json:"started"`
 	LastActivity *time.Time `json:"last_activity,omitempty"`
 	// bytes that it has printed, as of LastActivity; 0 = none, or not known
-	Output   uint64 `json:"output,omitempty"`
-	Attached bool   `json:"attached"`
-	Viewers  int    `json:"viewers,omitempty"`
+	Output   uint64   `json:"output,omitempty"`
+	Attached bool     `json:"attached"`
+	Viewers  int      `json:"viewers,omitempty"`
+	Details  []string `json:"details,omitempty"` // where it runs, from its provider: "node n1"
+}
+
+// DetailText returns the details as text that continues a line: " · node n1 · image x".
+func (s *Session) DetailText() string {
+	text := ""
+	for _, d := range s.Details {
+		text += " · " + d
+	}
+	return text
 }
 
 // Exit is how an agent's last life ended.

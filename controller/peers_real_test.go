@@ -4,12 +4,15 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"gcity/api"
+	"gcity/city"
 	"gcity/events"
+	"gcity/internal/eventually"
 )
 
 // What comes over TCP writes no event of gcity's own types and names no other actor; what it causes says where it
@@ -81,5 +84,58 @@ func TestEventsOfPeers(t *testing.T) {
 		return e.Peer != ""
 	}) {
 		t.Errorf("the restart: %+v %v", started, err)
+	}
+}
+
+// A request that a session helper forwards counts as the agent's whose session it names.
+func TestEventsOfForwardedAgents(t *testing.T) {
+	c := openWith(t, nil)
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- api.Serve(ctx, l, c, api.Options{}) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	session := ""
+	eventually.True(t, "the worker runs", func() bool {
+		snap, err := c.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range snap.Agents {
+			if a := &snap.Agents[i]; a.Name == "worker" && a.Session != nil {
+				session = a.Session.ID
+			}
+		}
+		return session != ""
+	})
+	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}}}
+	defer client.CloseIdleConnections()
+	for _, sent := range []struct{ session, by string }{
+		{session, "worker (session " + session + ")"}, {"unknown", "(session unknown)"},
+	} {
+		body := strings.NewReader(`{"type":"deploy.done"}`)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://city/v0/events", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set(city.SessionHeader, sent.session)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-GC-Request", "1")
+		resp, err := client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		all, err := c.History(t.Context(), events.Query{Types: []string{"deploy.done"}, Limit: 1})
+		if err != nil || len(all) != 1 || all[0].EmittedBy != sent.by {
+			t.Errorf("%s: %s, %+v, %v", sent.by, resp.Status, all, err)
+		}
 	}
 }

@@ -110,6 +110,8 @@ type Status struct {
 
 	Provider string // which of several runs it; "" = whoever was asked
 
+	Details []string // where it runs, for users to read: "node n1", "image x"
+
 	Fingerprint Fingerprint // as given at the start; zero = unknown
 	Exit        *Exit       // how it ended; nil while Alive
 }

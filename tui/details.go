@@ -212,7 +212,7 @@ func sessionText(m *model, a *city.Agent) string {
 	if a.Session.Viewers > 0 {
 		s += ", " + widget.Count(a.Session.Viewers, "viewer")
 	}
-	return s + ", id " + widget.Plain(a.Session.ID)
+	return s + ", id " + widget.Plain(a.Session.ID+a.Session.DetailText())
 }
 
 // keptIn names a file of the city so that it can be copied: in full where that fits into one line.

@@ -77,8 +77,8 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 		if g.PID > 0 {
 			pid = fmt.Sprintf(", pid %d", g.PID)
 		}
-		e.Fact("session", fmt.Sprintf("%s%s, started %s", g.Session.Name, pid,
-			e.Clock(g.Session.Started)))
+		e.Fact("session", fmt.Sprintf("%s%s, started %s%s", g.Session.Name, pid,
+			e.Clock(g.Session.Started), g.Session.DetailText()))
 	}
 	if g.Usage != nil {
 		e.Fact("usage", Takes(*g.Usage))

@@ -64,6 +64,7 @@ type (
 		Agent  string
 		Status session.Status // of its session
 		About  string         // "" = it does so no more
+		Waits  string         // what the session provider waits for instead; "" = nothing
 	}
 	// Started is the result of a start or resume effect.
 	Started struct {

@@ -34,6 +34,10 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 	if !ok || a.op != opStart || a.canceled {
 		return
 	}
+	if in.Waits != "" {
+		m.set(now, a, city.Starting, in.Waits, time.Time{})
+		return
+	}
 	if in.About == "" {
 		a.asking = nil
 		m.set(now, a, city.Starting, orDefault(a.because, "started"), time.Time{})

@@ -164,7 +164,7 @@ func sessionOf(life *session.Status) *city.Session {
 	s := &city.Session{
 		Name: life.Name, ID: life.ID, Started: life.Started,
 		Output:   life.Output,
-		Attached: life.Attached > 0, Viewers: life.Attached,
+		Attached: life.Attached > 0, Viewers: life.Attached, Details: life.Details,
 	}
 	if !life.Activity.IsZero() {
 		t := life.Activity

@@ -335,6 +335,9 @@ func (r *Runner) start(ctx context.Context, f effect.Start) (in effect.Started) 
 			return effect.Started{Err: fmt.Errorf("its working folder cannot be made: %w", err)}
 		}
 	}
+	ctx = session.WithProgress(ctx, func(why string) {
+		r.deliver(effect.Asking{Agent: w.Spec.Agent, Waits: why})
+	})
 	in.Status, in.Err = session.Launch(ctx, r.paced, w.Spawn(rand.Text()),
 		func(s *session.Spec) (err error) {
 			if in.Equipped, in.Troubles, err = r.equip(ctx, w); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -49,7 +50,7 @@ func helper() int {
 			if err != nil {
 				return protocol.Opened{}, err
 			}
-			return protocol.Opened{Name: "test", Provider: p, Close: func() { p.Close() }}, nil
+			return protocol.Opened{Name: "test", Provider: &slow{p}, Close: func() { p.Close() }}, nil
 		},
 	)
 	if err != nil {
@@ -57,6 +58,19 @@ func helper() int {
 		return 1
 	}
 	return 0
+}
+
+// slow is a provider whose starts wait for something where a session is called slow.
+type slow struct{ *pty.Provider }
+
+func (p *slow) Start(ctx context.Context, s session.Spec) (session.Status, error) {
+	if s.Name == "slow" {
+		session.Progress(ctx, "waits for a node")
+		session.Progress(ctx, "starts")
+	}
+	st, err := p.Provider.Start(ctx, s)
+	st.Details = []string{"node n1"}
+	return st, err
 }
 
 func open(t *testing.T, city string) *Provider {
@@ -184,6 +198,27 @@ func TestEnvironOfHelper(t *testing.T) {
 	env := proc.Environ(helperPID(t, p))
 	if !proc.HasEnv(env, "KUBECONFIG=/somewhere/config", false) || strings.Contains(string(env), "of-the-controller") {
 		t.Errorf("the environment of the helper is %q", env)
+	}
+}
+
+// A start that takes long reports what it waits for, and its details come with the status.
+func TestSlowStart(t *testing.T) {
+	p := open(t, t.TempDir())
+	var waits []string
+	ctx := session.WithProgress(t.Context(), func(why string) { waits = append(waits, why) })
+	s := spec(p.o.City, "slow", "exec cat")
+	st, err := p.Start(ctx, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"waits for a node", "starts"}; !slices.Equal(waits, want) {
+		t.Errorf("reported %q, want %q", waits, want)
+	}
+	if !slices.Equal(st.Details, []string{"node n1"}) {
+		t.Errorf("%+v", st)
+	}
+	if _, err := p.Start(ctx, s); !errors.Is(err, session.ErrExists) {
+		t.Errorf("a second start: %v", err)
 	}
 }
 

@@ -169,7 +169,11 @@ func refusal(op string, resp *http.Response) error {
 	if err != nil || answer.Error == nil {
 		return notProtocol(op, resp)
 	}
-	e := answer.Error
+	return known(answer.Error)
+}
+
+// known returns an error of the helper, as the error of package session where there is one.
+func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e
 	}
@@ -247,11 +251,30 @@ func (c *Client) Name() string {
 
 // Start implements session.Provider.
 func (c *Client) Start(ctx context.Context, s session.Spec) (session.Status, error) {
-	answer, err := c.call(ctx, "start", s)
+	if err := c.open(ctx); err != nil {
+		return session.Status{}, err
+	}
+	resp, err := c.post(ctx, "start", s)
 	if err != nil {
 		return session.Status{}, err
 	}
-	return one(answer, "start")
+	defer resp.Body.Close()
+	in := json.NewDecoder(io.LimitReader(resp.Body, maxMessage))
+	for {
+		var line StartLine
+		if err := in.Decode(&line); err != nil {
+			return session.Status{}, unreachable(ctx, "start", err)
+		}
+		switch {
+		case line.Error != nil:
+			return session.Status{}, known(line.Error)
+		case line.Session != nil:
+			return decode(line.Session), nil
+		case line.Waits == "":
+			return one(Answer{}, "start")
+		}
+		session.Progress(ctx, line.Waits)
+	}
 }
 
 func one(a Answer, op string) (session.Status, error) {

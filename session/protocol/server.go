@@ -159,13 +159,26 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := callContext(r)
 	defer cancel()
+	var out *lines // nil until there is something to wait for
+	ctx = session.WithProgress(ctx, func(why string) {
+		if out == nil {
+			out = newLines(w)
+		}
+		out.put(StartLine{Waits: why}) // the call ends with its connection
+	})
 	st, err := made.Provider.Start(ctx, spec)
-	if err != nil {
-		fail(w, err)
-		return
-	}
 	wire := encode(&st)
-	reply(w, http.StatusOK, Answer{Session: &wire})
+	switch {
+	case err != nil && out == nil:
+		fail(w, err)
+	case err != nil:
+		e, _ := wireError(err)
+		out.put(StartLine{Error: e})
+	case out == nil:
+		reply(w, http.StatusOK, Answer{Session: &wire})
+	default:
+		out.put(StartLine{Session: &wire})
+	}
 }
 
 // maxRequest is how long a request may be: a Spec has an environment and a text in it.

@@ -91,6 +91,7 @@ type Status struct {
 	DrainSince  time.Time           `json:"drain_since,omitzero"`
 	DrainBy     string              `json:"drain_by,omitempty"`
 	DrainAcked  bool                `json:"drain_acked,omitempty"`
+	Details     []string            `json:"details,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 	Exit        *session.Exit       `json:"exit,omitempty"`
 }
@@ -102,7 +103,7 @@ func encode(s *session.Status) Status {
 		PID: s.PID, Started: s.Started, Activity: s.Activity, Output: s.Output,
 		Attached: s.Attached, TypedAt: s.TypedAt, Draft: s.Draft,
 		DrainSince: s.Drain.Since, DrainBy: s.Drain.By, DrainAcked: s.Drain.Acked,
-		Fingerprint: s.Fingerprint, Exit: s.Exit,
+		Details: s.Details, Fingerprint: s.Fingerprint, Exit: s.Exit,
 	}
 }
 
@@ -112,8 +113,8 @@ func decode(s *Status) session.Status {
 		Alive: s.Alive, Ready: s.Ready, Frozen: s.Frozen, Silent: local(s.Silent),
 		PID: s.PID, Started: local(s.Started), Activity: local(s.Activity), Output: s.Output,
 		Attached: s.Attached, TypedAt: local(s.TypedAt), Draft: s.Draft,
-		Drain:       session.Drain{Since: local(s.DrainSince), By: s.DrainBy, Acked: s.DrainAcked},
-		Fingerprint: s.Fingerprint, Exit: s.Exit,
+		Drain:   session.Drain{Since: local(s.DrainSince), By: s.DrainBy, Acked: s.DrainAcked},
+		Details: s.Details, Fingerprint: s.Fingerprint, Exit: s.Exit,
 	}
 }
 
@@ -133,6 +134,14 @@ type Frame struct {
 	Data    []byte `json:"data,omitempty"` // in base64
 	Dropped uint64 `json:"dropped,omitempty"`
 	Error   *Error `json:"error,omitempty"`
+}
+
+// StartLine is one line of the answer to start. Lines that say what the start waits for come first; the last line has
+// the session or the error.
+type StartLine struct {
+	Waits   string  `json:"waits,omitempty"`
+	Session *Status `json:"session,omitempty"`
+	Error   *Error  `json:"error,omitempty"`
 }
 
 // ExitLine is one line of the stream of ends. A line without an end only shows that the stream lives.
