@@ -176,7 +176,7 @@ func TestOneThatNeverAnswers(t *testing.T) {
 				!strings.Contains(snap.Degraded[0], "tmux: context deadline exceeded") {
 				t.Fatalf("%q, %v", snap.Degraded, err)
 			}
-			if a, _ := snap.Agent("slow"); !strings.Contains(a.Reason, "as far as is known") {
+			if a, _ := snap.Agent("slow"); !strings.Contains(a.Reason, "cannot be listed") {
 				t.Fatalf("%+v", a)
 			}
 			time.Sleep(time.Second)

@@ -137,8 +137,8 @@ func (m *Machine) running(now time.Time, a *record) {
 		return
 	}
 	if a.hazy {
-		m.set(now, a, city.Running, "as far as is known: the sessions of "+a.life.Provider+
-			" cannot be listed", time.Time{})
+		m.set(now, a, city.Unknown, "the sessions of "+a.life.Provider+" cannot be listed",
+			time.Time{})
 		return
 	}
 	if len(a.drift) == 0 {
