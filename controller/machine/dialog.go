@@ -27,20 +27,16 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 	m.do(effect.Record{Event: e})
 }
 
-// asks shows a question of a program that is not ready before it is answered, and lets people at its terminal. The
-// start under way goes on: it ends when the question is gone, or too old.
+// asks shows what a start waits for: the session provider, or a question that people answer at the terminal.
 func (m *Machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
 	if !ok || a.op != opStart || a.canceled {
 		return
 	}
-	if in.Waits != "" {
-		m.set(now, a, city.Starting, in.Waits, time.Time{})
-		return
-	}
 	if in.About == "" {
 		a.asking = nil
-		m.set(now, a, city.Starting, orDefault(a.because, "started"), time.Time{})
+		why := orDefault(in.Waits, orDefault(a.because, "started"))
+		m.set(now, a, city.Starting, why, time.Time{})
 		return
 	}
 	a.asking, m.changed = &in.Status, true

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,26 +157,7 @@ func (p *Provider) bringUp(
 	made *corev1.Pod,
 	s session.Spec,
 ) (session.Status, error) {
-	var why string
-	var final bool
-	var l *link
-	err := p.until(ctx, func() bool {
-		e := p.pods[made.Name]
-		if e != nil && e.pod.UID == made.UID {
-			if why, final = waiting(e.pod); final {
-				return true
-			}
-		}
-		if e == nil || e.pod.UID != made.UID || e.gone || e.exit != nil {
-			why, final = "its pod has ended", true
-			if e != nil && e.exit != nil && e.exit.Reason != "" {
-				why = e.exit.Reason
-			}
-			return true
-		}
-		l = e.link
-		return l != nil
-	})
+	l, why, final, err := p.awaitPod(ctx, made)
 	switch {
 	case l != nil && !final:
 	case final:
@@ -217,6 +199,37 @@ func (p *Provider) bringUp(
 		p.report(*e.exit)
 	}
 	return p.status(e), nil
+}
+
+// awaitPod waits for the stream to a new pod, and reports what it waits for. final means that the pod will not run, and
+// why says so.
+func (p *Provider) awaitPod(
+	ctx context.Context,
+	made *corev1.Pod,
+) (l *link, why string, final bool, err error) {
+	for told := ""; ; {
+		now := ""
+		err = p.until(ctx, func() bool {
+			e := p.pods[made.Name]
+			switch {
+			case e == nil || e.pod.UID != made.UID || e.gone || e.exit != nil:
+				why, final = "its pod has ended", true
+				if e != nil && e.exit != nil && e.exit.Reason != "" {
+					why = e.exit.Reason
+				}
+				return true
+			default:
+				why, final = waiting(e.pod)
+			}
+			now, l = cmp.Or(why, progress(e.pod)), e.link
+			return final || l != nil || now != told
+		})
+		if err != nil || final || l != nil {
+			return l, why, final, err
+		}
+		told = now
+		session.Progress(ctx, "pod "+made.Name+": "+now)
+	}
 }
 
 // Interrupt implements session.Provider.

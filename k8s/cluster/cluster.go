@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -203,10 +201,9 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	if !p.synced {
 		defer p.mu.Unlock()
-		wait := max(0, time.Until(p.retry)).Round(time.Second)
-		return nil, fmt.Errorf("the cluster has not answered since %s, and is asked "+
-			"again in %s: %w",
-			p.since.Format(time.TimeOnly), wait, p.down)
+		return nil, fmt.Errorf("the cluster does not answer since %s, "+
+			"and is asked again at %s: %w",
+			p.since.Format(time.TimeOnly), p.retry.Format(time.TimeOnly), p.down)
 	}
 	p.mu.Unlock()
 	p.adopt(ctx)
@@ -289,6 +286,7 @@ func (p *Provider) status(e *entry) session.Status {
 	st.ID, st.Fingerprint = e.note.ID, e.note.Fingerprint
 	st.PID = 0 // it is a process of another machine
 	st.Alive, st.Exit = e.exit == nil, e.exit
+	st.Details = details(e.pod)
 	if st.Started.IsZero() {
 		st.Started = since(e.pod).Time
 	}
@@ -299,6 +297,20 @@ func (p *Provider) status(e *entry) session.Status {
 		st.Drain, st.Draft, st.Attached = session.Drain{}, false, 0
 	}
 	return st
+}
+
+// details returns the facts about a pod that users want to see.
+func details(pod *corev1.Pod) []string {
+	out := []string{"pod " + pod.Namespace + "/" + pod.Name}
+	if pod.Spec.NodeName != "" {
+		out = append(out, "node "+pod.Spec.NodeName)
+	}
+	for i := range pod.Spec.Containers {
+		if c := &pod.Spec.Containers[i]; c.Name == container {
+			out = append(out, "image "+c.Image)
+		}
+	}
+	return out
 }
 
 // Look implements session.Looker.
@@ -338,12 +350,6 @@ func (p *Provider) Check(ctx context.Context) error {
 		return explain(err, "create", p.o.Settings.Namespace)
 	}
 	return nil
-}
-
-// citySocket is where the controller answers the commands of agents.
-func (p *Provider) citySocket(ctx context.Context) (net.Conn, error) {
-	var d net.Dialer
-	return d.DialContext(ctx, "unix", filepath.Join(p.o.City, ".gc", "controller.sock"))
 }
 
 // noteOf reads what a pod says of its session.

@@ -1,8 +1,11 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,15 +22,15 @@ import (
 	"gcity/session/sessiontest"
 )
 
-// settings are those of the test cluster, see k8s/testcluster. The tests are skipped without it.
+// settings returns the settings for the test cluster. Without a cluster the test is skipped.
 func settings(t *testing.T) Settings {
 	t.Helper()
 	kubeconfig := os.Getenv("GCITY_TEST_KUBECONFIG")
 	if kubeconfig == "" {
-		t.Skip("GCITY_TEST_KUBECONFIG names no cluster: run make test-k8s")
+		t.Skip(cmp.Or(os.Getenv("GCITY_TEST_NO_CLUSTER"), "there is no cluster: run make test-k8s"))
 	}
 	file := filepath.Join(t.TempDir(), "pod.yaml")
-	text := "spec: {nodeName: localhost, hostNetwork: true}\n" // it has no scheduler, and no pod network
+	text := "spec: {nodeName: localhost, hostNetwork: true}\n" // there is no pod network
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -214,5 +217,67 @@ func TestEndsAtOnce(t *testing.T) {
 	case x := <-p.Exits():
 		t.Errorf("told again: %+v", x)
 	default:
+	}
+}
+
+// The commands of an agent in a pod reach the controller through the stream, in the name of the agent's session.
+func TestCommandsOfAgents(t *testing.T) {
+	p := open(t, t.TempDir(), settings(t))
+	if err := os.MkdirAll(filepath.Join(p.o.City, ".gc"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(p.o.City, ".gc", "controller.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := make(chan *http.Request, 100)
+	controller := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests <- r
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte("{}"))
+	})}
+	go func() { _ = controller.Serve(l) }() // until the test closes it
+	defer controller.Close()
+	s := spec(p.o.City, "a", "gc stop; gc event emit it.works; exec cat")
+	s.Env = append(s.Env, "GC_CITY_PATH="+p.o.City, "GC_AGENT=a")
+	if _, err := p.Start(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		r := eventually.Receive(t, "the event arrives", requests)
+		if got := r.Header.Get(sessionHeader); got != s.ID {
+			t.Errorf("%s %s is of session %q, want %q", r.Method, r.URL, got, s.ID)
+		}
+		if r.URL.Path == "/v0/stop" {
+			t.Errorf("%s %s has reached the controller", r.Method, r.URL)
+		}
+		if r.Method == http.MethodPost && r.URL.Path == "/v0/events" {
+			return
+		}
+	}
+}
+
+// A pod that fits on no node says so while its start waits.
+func TestUnschedulable(t *testing.T) {
+	s := settings(t)
+	s.Pod = write(t, "spec: {hostNetwork: true}\n")
+	s.MemRequest = "900Gi"
+	p := open(t, t.TempDir(), s)
+	waits := make(chan string, 100)
+	ctx, cancel := context.WithCancel(session.WithProgress(t.Context(), func(why string) { waits <- why }))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := p.Start(ctx, spec(p.o.City, "a", "exec cat"))
+		ended <- err
+	}()
+	for {
+		why := eventually.Receive(t, "the scheduler's reason is reported", waits)
+		if strings.Contains(why, "Unschedulable: ") && strings.Contains(why, "Insufficient memory") {
+			break
+		}
+	}
+	cancel()
+	if err := eventually.Receive(t, "the start ends", ended); err == nil || !strings.Contains(err.Error(), "Insufficient memory") {
+		t.Errorf("%v", err)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/remotecommand"
 
-	"gcity/k8s/pod"
 	"gcity/k8s/tunnel"
 	"gcity/session"
 	"gcity/session/protocol"
@@ -112,20 +111,7 @@ func (p *Provider) serveLink(ctx context.Context, e *entry, l *link) {
 			}
 		}
 	})
-	for {
-		conn, err := l.mux.Accept() // a command of the agent
-		if err != nil {
-			break
-		}
-		wg.Go(func() {
-			to, err := p.citySocket(ctx)
-			if err != nil {
-				conn.Close()
-				return
-			}
-			pod.Join(conn, to)
-		})
-	}
+	p.serveAgent(l, e.note.ID)
 	wg.Wait()
 }
 

@@ -74,26 +74,39 @@ func (s *Settings) manifest(spec *session.Spec) (*corev1.Pod, error) {
 			RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: &grace,
 			NodeSelector: s.NodeSelector, ServiceAccountName: s.ServiceAccount,
 			AutomountServiceAccountToken: &no, EnableServiceLinks: &no,
-			Volumes: volumes,
-			InitContainers: []corev1.Container{{
-				Name: "gcity", Image: s.ToolsImage,
-				ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
-				Command:         []string{"/gcity-pod", "install"},
-				VolumeMounts:    mounts[:1],
-			}},
-			Containers: []corev1.Container{{
-				Name: container, Image: s.Image, ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
-				Command: []string{
-					tunnel.Binary,
-					"serve",
-				}, Resources: resources, VolumeMounts: mounts,
-			}},
+			Volumes:        volumes,
+			InitContainers: []corev1.Container{s.installer(mounts[:1])},
+			Containers:     []corev1.Container{s.agent(mounts, resources)},
 		},
 	}
 	if s.Pod == "" {
 		return pod, nil
 	}
 	return s.merge(pod)
+}
+
+// installer is the container that copies gcity's programs into the pod.
+func (s *Settings) installer(mounts []corev1.VolumeMount) corev1.Container {
+	return corev1.Container{
+		Name: "gcity", Image: s.ToolsImage,
+		ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
+		Command:         []string{"/gcity-pod", "install"},
+		VolumeMounts:    mounts,
+		// the last output of a failed container is in the pod's status then
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
+}
+
+// agent is the container that the agent runs in.
+func (s *Settings) agent(
+	mounts []corev1.VolumeMount,
+	resources corev1.ResourceRequirements,
+) corev1.Container {
+	return corev1.Container{
+		Name: container, Image: s.Image, ImagePullPolicy: corev1.PullPolicy(s.PullPolicy),
+		Command: []string{tunnel.Binary, "serve"}, Resources: resources, VolumeMounts: mounts,
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+	}
 }
 
 func empty(name string) corev1.Volume {

@@ -55,6 +55,17 @@ func waiting(pod *corev1.Pod) (why string, final bool) {
 	return why, false
 }
 
+// progress says what a start waits for where nothing is wrong.
+func progress(pod *corev1.Pod) string {
+	switch {
+	case pod.Spec.NodeName == "":
+		return "waits for a node"
+	case runs(pod):
+		return "opens the stream to it"
+	}
+	return "its image is pulled and its containers are created on node " + pod.Spec.NodeName
+}
+
 // runs reports whether the agent's container runs.
 func runs(pod *corev1.Pod) bool {
 	for i := range pod.Status.ContainerStatuses {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/hashicorp/yamux"
 
+	"gcity/internal/disk"
 	"gcity/k8s/tunnel"
 	"gcity/session/protocol"
 	"gcity/session/pty"
@@ -107,14 +108,25 @@ func (h *house) open(_ context.Context, r protocol.OpenRequest) (protocol.Opened
 	h.mu.Lock()
 	h.p = p
 	h.mu.Unlock()
+	if err := markCity(r.City); err != nil {
+		h.log.Warn("commands of the agent will not find the city", "error", err)
+	}
 	if err := h.offerCity(filepath.Join(r.City, ".gc", "controller.sock")); err != nil {
 		h.log.Warn("commands of the agent will not reach the controller", "error", err)
 	}
-	return protocol.Opened{Name: "pod", Provider: p, Close: func() { p.Close() }}, nil
+	own := &provider{Provider: p}
+	return protocol.Opened{Name: "pod", Provider: own, Close: func() { p.Close() }}, nil
 }
 
 // offerCity makes the city's socket in the container: a connection there goes on through the tunnel.
 func (h *house) offerCity(path string) error {
+	path, err := disk.SocketPath(path)
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		return err
@@ -254,19 +266,41 @@ func Connect() error {
 	return nil
 }
 
-// Install copies this program into the volume, from where the agent's container starts it.
+// Install copies the programs of the image into the volume, from where the agent's container runs them.
 func Install() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(self)
+	if err := os.MkdirAll(tunnel.Commands, 0o755); err != nil { //nolint:gosec // G301: for any user
+		return err
+	}
+	gcity := filepath.Join(filepath.Dir(self), "bin", "gcity") // a volume is mounted at /gcity
+	err = copyProgram(gcity, tunnel.Gcity)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // an image of this program alone
+	case err != nil:
+		return err
+	default:
+		if err := os.Symlink(filepath.Base(tunnel.Gcity), tunnel.Commands+"/gc"); err != nil &&
+			!errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return copyProgram(self, tunnel.Binary)
+}
+
+func copyProgram(from, to string) error {
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(
-		tunnel.Binary,
-		data,
-		0o755,
-	) //nolint:gosec // G306: containers of any user execute it
+	defer in.Close()
+	// containers of any user run it
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755) //nolint:gosec // G302
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }

@@ -9,11 +9,13 @@ import (
 	"github.com/hashicorp/yamux"
 )
 
-// Places of the pod's side, the same in each container.
+// Paths in the pod, the same in each container.
 const (
-	Folder = "/gcity"              // a volume: the program, and the socket that connect dials
-	Binary = Folder + "/gcity-pod" // the program of this side
-	Socket = Folder + "/pod.sock"  // the pod's end of the tunnel
+	Folder   = "/gcity"              // a volume: the programs, and the socket that connect dials
+	Binary   = Folder + "/gcity-pod" // the program of this side
+	Socket   = Folder + "/pod.sock"  // the pod's end of the tunnel
+	Commands = Folder + "/bin"       // on the PATH of agents
+	Gcity    = Commands + "/gcity"   // what agents report to the controller with
 )
 
 // FilesPath takes a tar of an agent's working folder, see package pod.

@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// sessionHeader is api.SessionHeader: the controller takes the sender of a request to be the agent of that session.
+const sessionHeader = "Gcity-Session"
+
+// serveAgent forwards the requests of a pod's agent to the city's controller, in the name of the agent's session, until
+// the stream ends.
+func (p *Provider) serveAgent(l *link, id string) {
+	controller := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", filepath.Join(p.o.City, ".gc", "controller.sock"))
+		},
+		DisableCompression: true,
+	}
+	defer controller.CloseIdleConnections()
+	proxy := &httputil.ReverseProxy{
+		Transport:     controller,
+		FlushInterval: -1, // streams are forwarded as they come
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", "city"
+			r.Out.Host = r.In.Host
+			r.Out.Header.Set(sessionHeader, id)
+		},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			refuse(w, http.StatusServiceUnavailable, "unavailable",
+				fmt.Sprintf("the controller of this city does not answer: %v", err))
+		},
+	}
+	server := &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if why := forbidden(r); why != "" {
+				refuse(w, http.StatusForbidden, "forbidden", why)
+				return
+			}
+			proxy.ServeHTTP(w, r)
+		}),
+	}
+	defer server.Close()
+	_ = server.Serve(l.mux) // the stream has ended
+}
+
+// forbidden returns why an agent in a pod may not send a request; "" = it may. An agent in a pod may do what an agent
+// on the controller's machine is meant to do, but not end the city or type into the terminals of others.
+func forbidden(r *http.Request) string {
+	path := strings.TrimSuffix(r.URL.Path, "/")
+	switch {
+	case r.Method == http.MethodGet:
+		return ""
+	case path == "/v0/stop" || path == "/v0/shutdown":
+		return "an agent in a pod cannot stop the city"
+	case strings.HasSuffix(path, "/attach") || strings.HasSuffix(path, "/send-keys"):
+		return "an agent in a pod cannot use terminals of the city"
+	}
+	return ""
+}
+
+// refuse answers as the controller's API does.
+func refuse(w http.ResponseWriter, status int, code, message string) {
+	data, err := json.Marshal(map[string]any{"code": code, "message": message})
+	if err != nil {
+		status = http.StatusInternalServerError
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // the agent's command has gone
+}
