@@ -12,13 +12,13 @@ import (
 func Parse(word string) (string, error) {
 	if hex, ok := strings.CutPrefix(word, "#"); ok {
 		if _, err := strconv.ParseUint(hex, 16, 32); err != nil || len(hex) != 6 {
-			return "", fmt.Errorf("%q is no colour: write #rrggbb", word)
+			return "", fmt.Errorf("invalid colour %q: write #rrggbb", word)
 		}
 		return strings.ToLower(word), nil
 	}
 	if n, err := strconv.Atoi(word); err == nil {
 		if n < 0 || n > 255 {
-			return "", fmt.Errorf("%q is no colour: the palette has 0 to 255", word)
+			return "", fmt.Errorf("invalid colour %q: the palette has 0 to 255", word)
 		}
 		return strconv.Itoa(n), nil
 	}
@@ -32,8 +32,8 @@ func Parse(word string) (string, error) {
 		}
 		return strconv.Itoa(i), nil
 	}
-	return "", fmt.Errorf("%q is no colour: write a name (%s; each with bright- before it too), "+
-		"a number from 0 to 255, or #rrggbb",
+	return "", fmt.Errorf("invalid colour %q: write a name (%s; also with bright- before it), a "+
+		"number from 0 to 255, or #rrggbb",
 		word, strings.Join(Names(), ", "))
 }
 

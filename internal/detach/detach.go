@@ -9,11 +9,12 @@ import (
 // Key is a key that leaves. The zero value is Usual.
 type Key struct{ letter byte }
 
-// Usual is the key where nobody chose another.
+// Usual is the default key.
 const Usual = "ctrl+q"
 
-// Parse reads "ctrl+q". A letter is possible, or one of \ ] ^ _, but for what a terminal cannot tell from another
-// key or every program in it needs. The error says what to write instead; "" is Usual.
+// Parse reads a key such as "ctrl+q". Letters and \ ] ^ _ are possible, except those that a terminal cannot
+// distinguish from another key or that every program in it needs. The error says what to write instead. "" is
+// Usual.
 func Parse(text string) (Key, error) {
 	if text == "" {
 		text = Usual

@@ -12,12 +12,12 @@ import (
 type Scanner struct {
 	Key Key
 
-	held    []byte // an escape sequence that has begun
+	held    []byte // an incomplete escape sequence
 	pasting bool
 	marked  int // bytes of the mark that begins a paste, or ends this one, that have come
 }
 
-// maxHeld is longer than any key; what is longer is no key.
+// maxHeld is longer than any key. A longer sequence is not a key.
 const maxHeld = 48
 
 // Feed takes typed bytes and returns what is to be passed on, and whether the key was pressed; what comes after it is

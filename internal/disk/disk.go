@@ -1,6 +1,5 @@
-// Package disk writes files so that a reader sees the old content or the new, opens the files of .gc and .beads without
-// following links or waiting (state.go), takes locks that die with their process,
-// and finds room for sockets whose path would be too long.
+// Package disk writes files atomically, opens the files of .gc and .beads without following links or waiting
+// (state.go), takes locks that die with their process, and finds a place for sockets whose path would be too long.
 package disk
 
 import (
@@ -28,8 +27,8 @@ func WriteFile(path string, data []byte, perm fs.FileMode) error {
 		renameio.WithTempDir(filepath.Dir(path)))
 }
 
-// MkdirIn makes a folder below root, with its parents, but never root itself: one that was moved or removed is not made
-// anew by whoever still knows it by its old path.
+// MkdirIn creates a folder below root, with its parents, but never root itself. A root that was moved or removed is
+// not created again at its old path.
 func MkdirIn(root, path string, perm fs.FileMode) error {
 	if _, err := os.Stat(root); err != nil {
 		return err
@@ -109,8 +108,8 @@ func TryLock(path string) (*Lock, error) {
 	return &Lock{f, path}, nil
 }
 
-// Still reports whether the path still names the file that is locked: else somebody has removed it, and another process
-// can lock what is there now.
+// Still reports whether the path still names the locked file. If not, the file was removed, and another process can
+// lock its successor.
 func (l *Lock) Still() bool {
 	held, err := l.f.Stat()
 	if err != nil {

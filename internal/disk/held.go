@@ -71,8 +71,8 @@ func Hold(path string) (*Held, error) {
 // Via is a path that leads to the folder wherever it is, in this process only.
 func (h *Held) Via() string { return ownDescriptors + strconv.Itoa(int(h.f.Fd())) }
 
-// Here returns a *MovedError if the folder is not at its path any more. A path that cannot be looked at is no such
-// error.
+// Here returns a *MovedError if the folder is no longer at its path. It returns other errors if the path cannot be
+// examined.
 func (h *Held) Here() error {
 	now, err := os.Stat(h.path)
 	if err == nil && !os.SameFile(now, h.info) || errors.Is(err, fs.ErrNotExist) {

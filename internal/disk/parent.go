@@ -55,21 +55,21 @@ func walk(base string, below []string) (*os.Root, error) {
 	return root, err
 }
 
-// enter opens the last of the names in root, which it closes. It refuses what is no folder.
+// enter opens the last of the names in root and closes root. It returns an error for anything but a folder.
 func enter(root *os.Root, base string, names []string) (*os.Root, error) {
 	defer root.Close()
 	name := names[len(names)-1]
 	d := &parent{root: root, name: name, path: filepath.Join(append([]string{base}, names...)...)}
 	info, err := root.Lstat(name)
 	if err != nil {
-		return nil, d.told(err)
+		return nil, d.withPath(err)
 	}
 	if !info.IsDir() {
 		return nil, d.unsafe(d.is(info) + " where a folder belongs")
 	}
 	below, err := root.OpenRoot(name)
 	if err != nil {
-		return nil, d.told(err)
+		return nil, d.withPath(err)
 	}
 	now, err := below.Stat(".")
 	if err == nil && !os.SameFile(info, now) {
@@ -98,7 +98,7 @@ func in(path string, do func(*parent) error) error {
 		return err
 	}
 	defer d.Close()
-	return d.told(do(d))
+	return d.withPath(do(d))
 }
 
 const noFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK | syscall.O_NOCTTY
@@ -116,18 +116,18 @@ func (d *parent) open(flag int, perm fs.FileMode) (*os.File, error) {
 				return nil, err
 			}
 		case err != nil && (!errors.Is(err, fs.ErrNotExist) || flag&os.O_CREATE == 0):
-			return nil, d.told(err)
+			return nil, d.withPath(err)
 		}
 		f, err := d.root.OpenFile(d.name, flag&^os.O_TRUNC|noFollow, perm)
 		if err != nil {
-			return nil, d.told(err)
+			return nil, d.withPath(err)
 		}
 		again, err := d.check(f, flag)
 		if err == nil && !again {
 			return f, nil
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, d.told(err)
+			return nil, d.withPath(err)
 		}
 	}
 	return nil, fmt.Errorf("%s is replaced faster than it can be opened", Real(d.path))
@@ -211,8 +211,8 @@ func (d *parent) unsafe(reason string) error {
 		Fix: fmt.Sprintf("mv %s %s", quote(path), quote(path+".bad"))}
 }
 
-// told gives an error the file's whole path: os.Root knows names only.
-func (d *parent) told(err error) error {
+// withPath adds the file's whole path to an error, because os.Root knows only names.
+func (d *parent) withPath(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -239,7 +239,7 @@ func cause(err error) error {
 func (d *parent) sync() error {
 	f, err := d.root.Open(".")
 	if err != nil {
-		return d.told(err)
+		return d.withPath(err)
 	}
 	err = f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {

@@ -15,9 +15,9 @@ import (
 // maxSocket is the longest path that a unix socket can be bound to: sun_path holds 108 bytes with its final NUL.
 const maxSocket = 107
 
-// SocketPath says where a socket that belongs at path is to be bound: at path itself if it is short enough, else under
-// a short name in the user's runtime folder, which a pointer file beside path then names. The folder is made, 0700, and
-// refused if another user owns it.
+// SocketPath returns where to bind a socket that belongs at path: path itself if it is short enough, else a short
+// name in the user's runtime folder, which a pointer file at path then names. The folder is created with mode 0700,
+// and refused if another user owns it.
 func SocketPath(path string) (string, error) {
 	if len(path) <= maxSocket {
 		if err := Remove(pointer(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +62,7 @@ func runtimeDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gcity-%d", os.Getuid()))
 }
 
-// ownFolder refuses a folder that somebody else could have put there, or could write to.
+// ownFolder refuses a folder that another user could have created or could write to.
 func ownFolder(dir string) error {
 	if err := Own(dir); err != nil {
 		return fmt.Errorf("%w; remove it, or set XDG_RUNTIME_DIR", err)

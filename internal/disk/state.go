@@ -73,12 +73,12 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 			return err
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return d.told(err)
+		return d.withPath(err)
 	}
 	temp := Temp(d.name)
 	f, err := d.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return d.told(err)
+		return d.withPath(err)
 	}
 	_, err = f.Write(data)
 	err = errors.Join(err, f.Chmod(perm))
@@ -91,7 +91,7 @@ func replace(path string, data []byte, perm fs.FileMode, durable bool) error {
 	}
 	if err != nil {
 		_ = d.root.Remove(temp) // only in the way
-		return d.told(err)
+		return d.withPath(err)
 	}
 	if durable {
 		return d.sync()

@@ -19,7 +19,7 @@ var temp = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\.gcity-[A-Z2-7]{26}$`)
 })
 
-// Temp is a name that nobody has, in the folder of a file that it is to become.
+// Temp returns an unused name in the folder of the file that it will become.
 func Temp(name string) string { return path.Join(path.Dir(name), ".gcity-"+rand.Text()) }
 
 // SweepTemps removes what a writer that was killed has left in a folder of the root under a name that Temp gave.

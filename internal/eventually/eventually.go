@@ -21,8 +21,8 @@ func True(t testing.TB, what string, cond func() bool, state ...func() string) {
 	}
 }
 
-// Receive returns the next value of a channel, or the zero value if it is closed. The test fails if there is none
-// within Timeout.
+// Receive returns the next value of a channel, or the zero value if the channel is closed. The test fails if
+// nothing arrives within Timeout.
 func Receive[T any](t testing.TB, what string, from <-chan T, state ...func() string) T {
 	t.Helper()
 	late := time.NewTimer(Timeout)

@@ -75,7 +75,7 @@ func (c *state) killHolders() error {
 	return nil
 }
 
-// freezeHolder stops a holder and has its agent restarted, which must work all the same.
+// freezeHolder stops a holder and restarts its agent, which must succeed nevertheless.
 func (c *state) freezeHolder() error {
 	name := c.target.name(c.rnd.IntN(c.target.agents))
 	for _, pid := range c.target.holders() {

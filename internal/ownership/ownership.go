@@ -39,9 +39,9 @@ func perm(m fs.FileMode) uint32 {
 	return out
 }
 
-// Check returns a *Fault if another user can change the file or folder at path, or what path names. The folders
-// above are checked up to the user's home, or up to the root. What cannot be examined is left to its reader, who
-// cannot open it either.
+// Check returns a *Fault if another user can change the file or folder at path, or the target of path. It also
+// checks the folders above, up to the user's home or the root. A path that cannot be examined is not a Fault:
+// reading it fails as well.
 func Check(path string) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -56,8 +56,8 @@ func Check(path string) error {
 	return nil
 }
 
-// Entry returns a *Fault if another user can change the file or folder at path, whose info is given. The folders
-// above are not checked.
+// Entry returns a *Fault if another user can change the file or folder at path with the given info. It does not
+// check the folders above.
 func Entry(path string, info fs.FileInfo) error { return judge(path, info, false) }
 
 // climb checks a path and the folders above it. Symbolic links are checked where they point to.
@@ -166,7 +166,7 @@ func nameOf(uid uint32) string {
 	return "user " + id
 }
 
-// home is the user's home, resolved; "" if there is none.
+// home returns the user's home with links resolved, or "" if it is unknown.
 func home() string {
 	dir, err := os.UserHomeDir()
 	if err != nil {

@@ -12,7 +12,7 @@ type Filter struct {
 	Allow Set
 
 	state state
-	held  []byte // of a character or sequence that is not decided
+	held  []byte // bytes of an undecided character or sequence
 	body  int    // where in held the sequence's body begins, after its introducer
 	long  bool   // the CSI sequence is longer than held
 	bell  bool   // a BEL ends the string that is being dropped

@@ -1,5 +1,5 @@
-// Package passthrough filters what a program prints into a terminal that somebody has attached. A terminal obeys more
-// than drawing: some sequences write the user's clipboard, print, or make the terminal type an answer.
+// Package passthrough filters what a program prints into an attached terminal. Terminals do more than draw: some
+// sequences write the user's clipboard, print, or make the terminal type an answer.
 //
 // The filter drops these sequences unless a Set admits them, and changes no other byte:
 //
@@ -7,7 +7,7 @@
 //     in the user's clipboard. The answer could reach the user's shell after the attachment has ended.
 //   - Queries with a fixed form of answer pass: device attributes, cursor position, modes, sizes, and colours (OSC 4,
 //     10, 11 and others with "?"). Programs need them at their start, and the answer cannot contain a command.
-//   - Of OSC and DCS only those pass that are known to draw or to describe: titles, colours, links, notifications,
+//   - OSC and DCS sequences pass only if they are known to draw or to describe: titles, colours, links, notifications,
 //     prompt marks, images. Every other number is dropped, because terminals give them any meaning.
 //   - A sequence that would change how the terminal reads bytes (another coding than UTF-8, VT52, Tektronix) never
 //     passes, because the filter and the terminal would read different things.

@@ -60,7 +60,7 @@ func Fatal(report func(error)) func(error) {
 	}
 }
 
-// Group is a sync.WaitGroup whose goroutines may panic. The zero value is ready.
+// Group is a sync.WaitGroup that handles panics of its goroutines. The zero value is ready.
 type Group struct {
 	// OnPanic is called with a panic, in the goroutine that panicked, before Wait returns. If it is nil, Wait
 	// panics instead.

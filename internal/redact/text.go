@@ -9,12 +9,12 @@ import (
 
 // Text returns a command line, a message or a line of a log without the secrets in it:
 //
-//   - values of options, variables, parameters and headers whose Name is a secret's: --api-key X, --token=X, API_KEY=X,
+//   - values of options, variables, parameters and headers whose Name is a secret: --api-key X, --token=X, API_KEY=X,
 //     "Authorization: Bearer X", {"password": "X"}; a value ends with its word, as a shell reads words
 //   - what follows "Bearer", and the password that follows -u or --user
 //   - the user and password of URLs, and access tokens of known forms
 //
-// What is in quotes is read in the same way. The rest of the text does not change.
+// Text in quotes is read in the same way. The rest does not change.
 func Text(s string) string {
 	s = withoutTokens(withoutUsers(s))
 	var r reader
@@ -191,8 +191,8 @@ func (r *reader) login(w string) {
 	r.out.WriteString(user + ":" + Hidden)
 }
 
-// within writes a word that is no secret as a whole: values of parameters in it are hidden, and what is quoted is a
-// text.
+// within writes a word that is not a secret as a whole. It hides the values of parameters in the word and treats
+// quoted parts as text.
 func (r *reader) within(w string) {
 	for i := 0; i < len(w); i++ {
 		switch c := w[i]; c {
@@ -287,7 +287,7 @@ func secretName(text string) bool {
 	return secretParameter(text)
 }
 
-// shapes matches access tokens that tell what they are by their beginnings.
+// shapes matches access tokens with a known prefix.
 var shapes = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
 		`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|` +

@@ -1,7 +1,6 @@
-// Package redact hides secrets in what is shown: in the values of variables, in command lines, and in messages. It
-// goes by names (API_KEY, --token, Authorization), by the form of URLs, and by the known beginnings of access
-// tokens. It rather hides too much. What has no such mark cannot be told from any other text: mysql's -pPASSWORD,
-// for example.
+// Package redact hides secrets in output: in values of variables, in command lines, and in messages. It recognises
+// names (API_KEY, --token, Authorization), the form of URLs, and known prefixes of access tokens. In doubt it hides
+// too much. Secrets without such a mark stay visible, for example mysql's -pPASSWORD.
 package redact
 
 import (
@@ -61,8 +60,8 @@ func words(name string) []string {
 	})
 }
 
-// Value returns the value of a variable whose name tells nothing, without the secrets in it: the user of a URL,
-// since that may be a token, access tokens, and what follows a parameter with a secret's name, to the end of the
+// Value returns the value of a variable with an unsuspicious name, without the secrets in it: the user of a URL
+// (which may be a token), access tokens, and the values of parameters with a secret's name, up to the end of the
 // value or an "&".
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
@@ -85,8 +84,8 @@ func withoutUsers(s string) string {
 	}
 }
 
-// userLength is how many bytes of what follows the slashes of a URL come before the @, 0 if nobody is named there. A
-// password with a slash is none that a URL may have, but people write it: what cannot be a port is taken for one.
+// userLength returns how many bytes after the slashes of a URL precede the @, or 0 if the URL has no user. A
+// password with a slash is invalid in a URL, but users write it: text that cannot be a port counts as a password.
 func userLength(s string) int {
 	if end := strings.IndexAny(s, " \t\r\n"); end >= 0 {
 		s = s[:end]
@@ -106,9 +105,8 @@ func userLength(s string) int {
 	return max(0, strings.LastIndexByte(s, '@'))
 }
 
-// withoutParameters hides what is given to parameters with a secret's name: "?user=me&password=…", "password=…",
-// `"token":…`, "Authorization: …". Where such a value ends only an & tells; whatever follows it otherwise is hidden
-// too.
+// withoutParameters hides the values of parameters with a secret's name: "?user=me&password=…", "password=…",
+// `"token":…`, "Authorization: …". Only an & ends such a value; without one the rest of the text is hidden.
 func withoutParameters(s string) string {
 	var out strings.Builder
 	for {

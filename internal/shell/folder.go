@@ -68,7 +68,8 @@ func (l *Line) outside(said string, late bool) error {
 	return fmt.Errorf("cannot work in %s: %s", l.Dir, why)
 }
 
-// last is the entry of an environment that begins so, "" if there is none. Of several the last is what a process gets.
+// last returns the last entry of an environment with this prefix, or "". A process uses the last of several
+// entries.
 func last(env []string, prefix string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if strings.HasPrefix(env[i], prefix) {

@@ -30,7 +30,7 @@ func (c *capture) Write(p []byte) (int, error) {
 func (c *capture) take(p []byte) {
 	c.all.write(p)
 	if c.tee != nil {
-		_, _ = c.tee.Write(p) // who looks on has no say in it
+		_, _ = c.tee.Write(p) // errors of the tee have no effect
 	}
 }
 
@@ -89,7 +89,8 @@ type pipes struct {
 	said             strings.Builder // on descriptor 3, see enter; complete after finish
 }
 
-// connect gives a command its pipes. The caller calls begun, once it has started or failed to, and then finish.
+// connect gives a command its pipes. The caller calls begun after the command has started or failed to start, and
+// then finish.
 func (c *capture) connect(cmd *exec.Cmd, l Line) (_ *pipes, err error) {
 	p := &pipes{}
 	defer func() {
@@ -127,7 +128,7 @@ func (p *pipes) open(into io.Writer) (*os.File, error) {
 	return w, nil
 }
 
-// begun lets go of the ends that are the command's now, and reads the others.
+// begun closes the ends that now belong to the command, and reads the others.
 func (p *pipes) begun() {
 	for i, w := range p.writers {
 		w.Close()
@@ -142,8 +143,8 @@ func (p *pipes) begun() {
 // mostInPipe is what a pipe can hold.
 const mostInPipe = 1 << 20
 
-// drain reads what is in a pipe just now: a deadline that has passed keeps back even that. Somebody may write on
-// for ever.
+// drain reads what a pipe contains now. After an expired deadline even that would be lost, and a writer may
+// continue forever.
 func drain(into io.Writer, r *os.File) {
 	raw, err := r.SyscallConn()
 	if err != nil || r.SetReadDeadline(time.Time{}) != nil {
@@ -164,7 +165,7 @@ func drain(into io.Writer, r *os.File) {
 	}
 }
 
-// finish waits until everything is read, and gives up on whoever still holds a pipe after a while.
+// finish waits until everything is read. After the grace period it gives up on processes that still hold a pipe.
 func (p *pipes) finish(grace time.Duration) {
 	for _, r := range p.readers {
 		r.SetReadDeadline(time.Now().Add(grace))

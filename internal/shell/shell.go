@@ -1,5 +1,5 @@
-// Package shell runs "sh -c" lines that may hang, flood or leave children behind, and comes back all the same: at its
-// deadline, with bounded output, with everything ended that the line began.
+// Package shell runs "sh -c" lines that may hang, print too much or leave children behind. It returns by its
+// deadline, with bounded output, after ending every process that the line started.
 package shell
 
 import (
@@ -17,14 +17,14 @@ import (
 // alone where that is asked for.
 const MaxOutput = 64 << 10
 
-// pipeGrace is how long whoever inherited stdout and could not be ended may hold up the result. A machine that is busy
-// needs no grace: what the line itself has printed is in the pipe, and is read to its end.
+// pipeGrace is how long a process that inherited stdout and could not be ended may delay the result. A busy machine
+// needs no extra time: the line's own output is already in the pipe and is read to its end.
 const pipeGrace = 2 * time.Second
 
 // killGrace is how long a shell that has been sent SIGKILL may take to end.
 const killGrace = 2 * time.Second
 
-// sweepTimeout is how long those may take who left the line's process group.
+// sweepTimeout limits the search for processes that left the line's process group.
 const sweepTimeout = 2 * time.Second
 
 // runPrefix begins the marker of a line.
@@ -42,9 +42,9 @@ type Line struct {
 
 	Split bool // fill Result.Stdout
 
-	// Tee gets stdout and stderr as they come, one Write at a time, from the goroutines that read them and in the
-	// order of Result.Output; none after Run has returned. What it takes its time for holds the line up: it must
-	// not block. Nobody minds its errors. Nil: nobody looks on.
+	// Tee gets stdout and stderr as they arrive, one Write at a time, from the goroutines that read them and in the
+	// order of Result.Output. It gets nothing after Run has returned. It must not block, because it delays the
+	// line. Its errors are ignored. It may be nil.
 	Tee io.Writer
 }
 
@@ -59,14 +59,13 @@ type Result struct {
 	StdoutDropped int64  // bytes before Stdout
 }
 
-// Run runs a line. A non-zero exit is a Result, not an error; an error means that it could not start or come into its
-// folder, that ctx ended first, or that a process of it cannot be ended, in which cases the Result still has the
-// output so far. Run does not return before everything in the line's process group has been sent its end by
-// SIGKILL, and with a GC_RUN (see Line) not before everything that carries it has ended; it may take some seconds
-// longer than ctx for that.
+// Run runs a line. A non-zero exit is a Result, not an error. An error means that the line could not start or enter
+// its folder, that ctx ended first, or that one of its processes cannot be ended; the Result still has the output
+// so far. Run returns only after every process of the line's process group has been sent SIGKILL, and with a GC_RUN
+// (see Line) only after every process that carries it has ended. That may take some seconds longer than ctx.
 //
-// A process that waits for a file system or a device may not end even by SIGKILL. Two seconds after ctx Run gives it up
-// with an error; a goroutine that nobody waits for takes note of its end, whenever the kernel lets go of it.
+// A process that waits for a file system or a device may survive SIGKILL. Two seconds after ctx, Run gives it up
+// with an error. A separate goroutine collects its exit status whenever the kernel releases it.
 func Run(ctx context.Context, l Line) (Result, error) {
 	cmd := l.command(ctx)
 	out := capture{all: tail{max: MaxOutput}, stdout: tail{max: MaxOutput}, tee: l.Tee}
@@ -85,7 +84,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 	ended := context.Cause(ctx)
 	_ = killGroup(cmd.Process)
 	if !over {
-		// whom it finds is ended; who stays is known
+		// it ends the processes that it finds; those that stay are known
 		_ = sweep(last(l.Env, runPrefix), cmd.Process.Pid, time.Since(began), 0)
 		pipes.finish(0)
 		res := out.result()
@@ -121,7 +120,7 @@ func Run(ctx context.Context, l Line) (Result, error) {
 // but its process may be looked at any more.
 func await(ctx context.Context, cmd *exec.Cmd) (over bool, err error) {
 	result := make(chan error, 1)
-	// the only one who can take note of the end, and that may be never
+	// only this goroutine can collect the exit status, which may never come
 	go func() { result <- cmd.Wait() }()
 	select {
 	case err := <-result:

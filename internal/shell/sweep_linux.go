@@ -8,7 +8,7 @@ import (
 	"gcity/internal/proc"
 )
 
-// pidsHold is how long the kernel's count of pids is taken not to begin anew.
+// pidsHold is how long the kernel's process numbers are assumed not to wrap around.
 const pidsHold = 5 * time.Second
 
 // sweep ends what carries a marker and outlived its line's process group, and waits for that up to a limit. shell

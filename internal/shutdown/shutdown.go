@@ -37,7 +37,7 @@ func New(limit time.Duration) *Deadline {
 	return d
 }
 
-// Begin starts the timers, unless the shutdown has begun already.
+// Begin starts the timers, unless they are running.
 func (d *Deadline) Begin() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -58,7 +58,7 @@ func (d *Deadline) Limit() time.Duration { return d.limit }
 // Begun is closed when the shutdown begins.
 func (d *Deadline) Begun() <-chan struct{} { return d.begun }
 
-// Left returns the time that remains for work in progress and cleanup: limit, or less once the shutdown has begun.
+// Left returns the time that remains for work in progress and cleanup: limit, or less during the shutdown.
 func (d *Deadline) Left(limit time.Duration) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
