@@ -24,8 +24,8 @@ const (
 	Clearing   Ability = "clear the output"
 	Capturing  Ability = "keep the last output"
 	Heeding    Ability = "see a viewer's draft"
-	Telling    Ability = "tell of ends at once"
-	Explaining Ability = "tell how a session ended" // its exit code or signal
+	Telling    Ability = "report ends at once"
+	Explaining Ability = "report how a session ended" // its exit code or signal
 	Counting   Ability = "count what is printed"
 	Running    Ability = "run anything" // it only pretends, or refuses
 )
@@ -56,7 +56,7 @@ func (l Limits) String() string {
 // Limiter is a provider that cannot do all that its methods seem to promise, or knows why it cannot do what it has no
 // method for.
 type Limiter interface {
-	// Limits lists what is missing; what a type assertion tells may be left out.
+	// Limits returns the missing abilities. Those that a type assertion shows may be omitted.
 	Limits() Limits
 }
 
@@ -64,7 +64,8 @@ type Limiter interface {
 type Mixer interface {
 	// LimitsOf are those of one of them. What is not open yet is opened for that; the zero value if it cannot be.
 	LimitsOf(provider string) Limits
-	// CheckOf is what one of them finds out as a Checker, or why it cannot be opened; nil of one that is none.
+	// CheckOf returns the result of a provider's Checker, or why the provider cannot be opened. It returns nil if
+	// the provider is not a Checker.
 	CheckOf(ctx context.Context, provider string) error
 }
 
@@ -147,7 +148,7 @@ func (e *Partial) Error() string {
 // Late is the error of a provider that has not answered yet: it asks a slow program (see Patient). Its look goes on.
 type Late struct {
 	Waited time.Duration // so far
-	// Rest waits for the answer, and gives it to everyone who asks.
+	// Rest waits for the answer and returns it to every caller.
 	Rest func(ctx context.Context) ([]Status, error)
 }
 

@@ -14,15 +14,15 @@ type Dialog struct {
 	Name string `json:"name"` // what it is about: "trust in the folder"
 	// it is there while all of these are on the screen, whatever blanks and boxes stand between the words
 	Says []string `json:"says"`
-	// what answers it, see Keyer; none = somebody at the terminal has to
+	// the keys that answer it, see Keyer; empty = a user has to answer at the terminal
 	Keys []string `json:"keys,omitempty"`
 }
 
-// Listener is told of the questions that programs ask, during Launch and Settle and on their goroutine.
+// Listener is notified of questions that programs ask, during Launch and Settle and on their goroutine.
 type Listener interface {
-	// Answered tells what was answered in somebody's name.
+	// Answered reports a question that was answered automatically.
 	Answered(s *Spec, d Dialog)
-	// Asks tells what somebody at the terminal has to answer; nil: nothing any more.
+	// Asks reports a question that a user has to answer at the terminal; nil = none any more.
 	Asks(ctx context.Context, s *Spec, d *Dialog)
 }
 
@@ -81,7 +81,7 @@ func (w *watch) look(ctx context.Context) (ready bool, err error) {
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
 
-// tell tells of a question that waits for somebody, and of its end.
+// tell reports a question that waits for a user, and its end.
 func (w *watch) tell(ctx context.Context) {
 	open := w.asks
 	if open != nil && len(open.Keys) > 0 && w.unable == nil {
@@ -146,8 +146,8 @@ func (w *watch) late(limit time.Duration) error {
 		return fmt.Errorf("it did not become ready: no line of its screen began with %q within "+
 			"%s; it shows: %s", w.s.Ready.Prefix, limit, tail(w.screen))
 	case len(d.Keys) == 0:
-		return fmt.Errorf("it did not become ready: it asks about %s, and nobody answered; "+
-			"answer at its terminal, or write emits_permission_warning = true to have "+
+		return fmt.Errorf("it did not become ready: it asks about %s, and the question was not "+
+			"answered; answer at its terminal, or write emits_permission_warning = true to have "+
 			"such questions answered; it shows: %s", d.Name, tail(w.screen))
 	case errors.Is(w.unable, ErrUnsupported):
 		return fmt.Errorf("it did not become ready: it asks about %s, and what runs its session "+

@@ -101,7 +101,7 @@ func TestDialogs(t *testing.T) {
 		"both are answered": {[]scene{{trusting, "Enter", 0}, {bypass, "Down", 0}, {chosen, "Enter", 0}, {prompt, "", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,
 			"Enter Down Enter; a: trust, a: bypass; nudged"},
 		"nobody answers": {[]scene{{trusting, "Enter", 0}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false,
-			"; a asks: trust; it did not become ready: it asks about trust, and nobody answered; answer at its terminal, or write emits_permission_warning = true to have such questions answered; " +
+			"; a asks: trust; it did not become ready: it asks about trust, and the question was not answered; answer at its terminal, or write emits_permission_warning = true to have such questions answered; " +
 				"it shows: │ Do you trust the files │ ⏎ │ in this folder?        │ ⏎  ⏎ ❯ 1. Yes, proceed ⏎ 2. No, exit"},
 		"somebody answers at the terminal": {[]scene{{trusting, "", 20 * time.Second}, {prompt, "", 0}}, ask(false), session.Ready{Prefix: "❯ ", Delay: time.Second}, false, "; a asks: trust, a asks no more; nudged"},
 		"the answer does not help": {[]scene{{trusting, "never", 0}}, ask(true), session.Ready{Prefix: "❯ "}, false,

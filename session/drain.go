@@ -17,8 +17,8 @@ const lastSecond = 253370764799
 // On reports whether it is draining.
 func (d Drain) On() bool { return !d.Since.IsZero() }
 
-// ParseDrain reads a drain from a session's metadata. Anybody may have written there, the agent too: what makes no
-// sense counts as not written, so that the result can be shown and stored as it is.
+// ParseDrain reads a drain from a session's metadata. Any process may have written there, including the agent.
+// Invalid values count as not written, so that the result can be shown and stored as it is.
 func ParseDrain(meta func(key string) string) Drain {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta(DrainMark)), 10, 64)
 	if err != nil || since <= 0 || since > lastSecond {
@@ -40,7 +40,7 @@ func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	if d.On() {
 		since, ack := d.Since.Unix(), ""
 		if since <= 0 || since > lastSecond || d.By != "" && !isWord(d.By) {
-			return fmt.Errorf("cannot tell %q to finish: no mark can say since %s by %q", name,
+			return fmt.Errorf("cannot ask %q to finish: no mark can say since %s by %q", name,
 				d.Since, d.By)
 		}
 		if d.Acked {

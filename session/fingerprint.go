@@ -75,7 +75,7 @@ func (s *Status) Drift(want *Spec) []string {
 	return out
 }
 
-// Swapped reports that another provider runs a session than would now. One that is not known is no other.
+// Swapped reports whether the session's provider differs from the wanted one. An unknown provider does not differ.
 func (s *Status) Swapped(want *Spec) bool {
 	return s.Provider != "" && want.Provider != "" && s.Provider != want.Provider
 }

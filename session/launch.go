@@ -159,7 +159,8 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended says that the session is over, and how. What cannot be seen is taken to live. Only who runs it is asked.
+// ended reports whether the session is over, and how. An unknown session counts as alive. Only the provider that
+// runs it is asked.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
 	switch {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FindProgram finds the program that a session's command begins with. The error is an ErrMissing if there is none
-// that can be executed. The result is zero if a shell has to run the command; nothing is known of the program if the
-// first word is not plain. It is for providers that run sessions on this machine.
+// FindProgram returns the program of a session's command. The error is an ErrMissing if the program does not exist
+// or is not executable. The result is zero if a shell has to run the command, or if the first word is not a plain
+// name. It is for providers that run sessions on this machine.
 func (s *Spec) FindProgram() (Executable, error) {
 	word := program(s.Command)
 	if word == "" {

@@ -38,13 +38,13 @@ type Spec struct {
 	// typed and submitted once ready; "" = nothing is typed
 	Nudge string `json:"nudge,omitempty"`
 
-	Cols int `json:"cols"` // the terminal's size while nobody is attached
+	Cols int `json:"cols"` // the terminal's size without a viewer
 	Rows int `json:"rows"`
 
-	// what the agent's own process may be called, for who has to look for it
+	// possible names of the agent's own process, for finding it
 	Processes []string `json:"process_names,omitempty"`
 
-	// which of several is to run it; "" = whoever is asked
+	// the provider that should run it; "" = the one that is asked
 	Provider string `json:"provider,omitempty"`
 	// its silence matters: a provider that has to ask for its activity does so
 	Idle bool `json:"idle,omitempty"`
@@ -98,17 +98,17 @@ type Status struct {
 	PID     int
 	Started time.Time
 
-	Activity time.Time // last output or input, to about 0.1 s; zero = the provider cannot tell
-	// bytes printed so far, as of about then; 0 = none, or the provider cannot tell
+	Activity time.Time // last output or input, to about 0.1 s; zero = unknown to the provider
+	// bytes printed so far, approximately; 0 = none, or unknown to the provider
 	Output   uint64
 	Attached int       // viewers that may type
 	TypedAt  time.Time // last byte typed by an attached viewer; zero = none
-	// a viewer has typed something that is neither submitted nor taken back; false if the provider cannot tell
+	// a viewer has typed text without submitting or deleting it; false if the provider does not know
 	Draft bool
 
 	Drain Drain // what its drain marks say while Alive
 
-	Provider string // which of several runs it; "" = whoever was asked
+	Provider string // the provider that runs it; "" = the one that was asked
 
 	Details []string // where it runs, for users to read: "node n1", "image x"
 
@@ -116,11 +116,11 @@ type Status struct {
 	Exit        *Exit       // how it ended; nil while Alive
 }
 
-// Drain is what a session's marks say about its being told to finish; see SetDrain. It ends with the session. The zero
-// value: nothing.
+// Drain is a session's request to finish, as its marks say; see SetDrain. It ends with the session. The zero value
+// means no request.
 type Drain struct {
 	Since time.Time // whole seconds; zero = it is not draining
-	// "pool", "operator", …: at most MaxDrainBy letters, digits, - and _; "" = nobody knows
+	// "pool", "operator", …: at most MaxDrainBy letters, digits, - and _; "" = unknown
 	By    string
 	Acked bool // the agent says that it has finished
 }
@@ -152,8 +152,8 @@ type Provider interface {
 	// Stop ends the whole process tree: interrupt, grace, TERM, KILL; grace 0 goes straight to KILL. It returns when
 	// nothing is left. Stopping what is not there succeeds.
 	Stop(ctx context.Context, name string, grace time.Duration) error
-	// List returns every session of the city, dead ones whose exit is not yet acknowledged included, in name order. An
-	// error means that nothing is known, never that nothing runs.
+	// List returns every session of the city in name order, including dead sessions whose exit is not acknowledged.
+	// An error means that the state is unknown, never that nothing runs.
 	List(ctx context.Context) ([]Status, error)
 	// Send types a line and submits it, as one bracketed paste if the program has asked for that. It returns
 	// once the terminal took it all. ErrRefused says why a text cannot be taken.
@@ -164,8 +164,8 @@ type Provider interface {
 
 // What some providers can do besides. A caller asks by type assertion and says so where it is lacking.
 type (
-	// Notifier tells of ends at once. The channel is never closed before the provider is; a lost exit is found again
-	// by List.
+	// Notifier reports ends at once. The channel stays open until the provider is closed. List finds a lost exit
+	// again.
 	Notifier interface{ Exits() <-chan Exit }
 
 	// Attacher gives the raw terminal, both ways. Resize acts while attached; Close detaches.
@@ -184,8 +184,8 @@ type (
 		SendKeys(ctx context.Context, name string, keys ...string) error
 	}
 
-	// Polite sends like Send, but not into somebody's line: ErrBusy, and nothing is typed, while a viewer's draft
-	// is there or one has typed within quiet.
+	// Polite sends like Send, but does not disturb a viewer's line. It returns ErrBusy and types nothing while a
+	// viewer's draft is there or a viewer has typed within quiet.
 	Polite interface {
 		SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error
 	}
@@ -195,8 +195,8 @@ type (
 		Look(ctx context.Context, name string) (Status, error)
 	}
 
-	// Patient is who asks another program, which may be slow: what it is asked for may take longer than with
-	// others. Its List says how things are when it ends, so whoever comes while a look is under way may share it.
+	// Patient is a provider that calls another program, which may be slow. Its calls may take longer than those of
+	// other providers. Its List describes the moment when it ends, so several callers may share one.
 	Patient interface {
 		// Patience is how long a call about a session may take beyond the grace that it is given; name "": about any.
 		// 0 = no longer than with others.
@@ -226,13 +226,13 @@ type (
 		Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 
-	// Checker finds out whether sessions could be started now, as far as that can be told without starting one.
-	// Whoever asks gives it CheckLimit, and it has no shorter time of its own.
+	// Checker finds out whether sessions could be started now, as far as possible without starting one. The caller
+	// gives it CheckLimit; it has no shorter limit of its own.
 	Checker interface {
 		Check(ctx context.Context) error
 	}
-	// Dismisser lets go of what the provider keeps running for its sessions, a server say. While it holds a session,
-	// anybody's, it stays.
+	// Dismisser ends what the provider keeps running for its sessions, such as a server. The server stays while it
+	// holds any session.
 	Dismisser interface {
 		Dismiss(ctx context.Context) error
 	}
@@ -259,10 +259,9 @@ const (
 
 // Usage is what a session's process tree takes.
 type Usage struct {
-	// CPU is the processor time that the tree's living processes have used so far, together with the ended children
-	// that they waited for; in steps of 10 ms each. It grows with the work done, but for a process that nobody in
-	// the tree waits for (its parent has ended, or ignores its children): with that one its time is gone, and the
-	// figure falls.
+	// CPU is the processor time of the tree's living processes and of the ended children that they waited for, in
+	// steps of 10 ms each. It falls only when a process ends for which no process of the tree waits (its parent has
+	// ended, or ignores its children).
 	CPU   time.Duration
 	RSS   int64 // resident memory in bytes, shared pages counted for each process
 	Procs int   // living processes, at least 1

@@ -43,7 +43,7 @@ func New() *Provider {
 	}
 }
 
-// NewDrill is New for a city that people look at: its sessions show no processes, since there are none.
+// NewDrill returns a provider for demonstrations. Its sessions show no processes, because there are none.
 func NewDrill() *Provider {
 	p := New()
 	p.pid = -1
@@ -141,7 +141,7 @@ func (p *Provider) Stop(_ context.Context, name string, _ time.Duration) error {
 	return nil
 }
 
-// end makes a life a dead one and tells of it. The caller holds mu.
+// end marks a life as dead and reports its exit. The caller holds mu.
 func (p *Provider) end(l *life, e session.Exit) {
 	now := time.Now()
 	e.Name, e.Agent, e.ID, e.At, e.Uptime = l.Name, l.Agent, l.ID, now, now.Sub(l.Started)
@@ -284,7 +284,7 @@ func (p *Provider) Attach(agent string, n int) bool {
 	return p.fell(agent, func(l *life) { l.Attached = n })
 }
 
-// Draft pretends that a viewer has typed just now, and whether what is on the line then is a draft.
+// Draft simulates a viewer who types now, and whether the line then holds a draft.
 func (p *Provider) Draft(agent string, draft bool) bool {
 	return p.fell(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }

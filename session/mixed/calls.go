@@ -45,15 +45,15 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return st, nil
 }
 
-// clear makes sure that no other provider than m has a living session of this name. What is known of them is asked anew
-// only if it is in the way, or if there is nothing.
+// clear ensures that no provider other than m has a living session of this name. It asks a provider again only if
+// the known state is in the way or missing.
 func (p *Provider) clear(ctx context.Context, m *member, name string) error {
 	for _, o := range p.used() {
 		if o == m || p.free(o, name) {
 			continue
 		}
 		if _, err := p.list(ctx, o); err != nil {
-			return fmt.Errorf("cannot start %q: it may run by %s already, whose sessions cannot "+
+			return fmt.Errorf("cannot start %q: it may already run by %s, whose sessions cannot "+
 				"be listed: %w", name, o.name, err)
 		}
 		if !p.free(o, name) {
@@ -165,7 +165,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return m.p.Output(ctx, name, lines)
 }
 
-// able gives who holds a session as somebody with an ability.
+// able returns the holder of a session as a provider with an ability.
 func able[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
 	var none T
 	m, err := p.at(ctx, name)
@@ -254,7 +254,7 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	return q.Capture(ctx, name, id)
 }
 
-// Acknowledge implements session.Acknowledger. A provider that has nothing to forget need not be told.
+// Acknowledge implements session.Acknowledger. It skips providers that keep no exits.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	m, err := p.find(ctx, name, id)
 	if err != nil {
@@ -266,7 +266,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// Usage implements session.Meter: of the sessions whose providers can tell. It fails only if nobody could.
+// Usage implements session.Meter for the sessions whose providers can measure it. It fails only if no provider can.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false

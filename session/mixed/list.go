@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// look is a look at a patient provider's sessions; whoever comes while it is under way shares it.
+// look is a List call of a patient provider. Callers that arrive while it runs share it.
 type look struct {
 	began time.Time
 	done  chan struct{} // closed at the end; then the others are final
@@ -16,7 +16,8 @@ type look struct {
 	err   error
 }
 
-// Patience implements session.Patient: that of who holds the session, or of the most patient of those that may.
+// Patience implements session.Patient. It returns the patience of the session's holder, or the longest of those
+// that may hold it.
 func (p *Provider) Patience(name string) time.Duration {
 	these := p.used()
 	if m := p.holder(name, ""); m != nil {
@@ -67,7 +68,7 @@ func (l *look) rest(ctx context.Context) ([]session.Status, error) {
 	}
 }
 
-// shared gives the look at a provider that is under way, a new one if there is none.
+// shared returns the provider's running look, or starts one.
 func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*look, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,8 +115,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note takes down where sessions are, but for those whose start came after the look began. With a single provider
-// nobody asks for it.
+// note records where sessions are, except those whose start came after the look began. With a single provider it is
+// not needed.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -83,7 +83,7 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	return names, err
 }
 
-// mark writes down that a provider is in use, before it is. Whoever only asks who holds what does not wait for the
+// mark writes down that a provider is in use, before it is. Calls that only ask for holders do not wait for the
 // disk.
 func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
@@ -99,7 +99,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 			return false, nil
 		}
 		listed := m.listed
-		m.inUse, m.listed = true, true // it held none: whatever it will have comes by us
+		m.inUse, m.listed = true, true // it held none; all its later sessions are started here
 		return true, func(err error) {
 			if m.marked = err == nil; !m.marked {
 				m.inUse, m.listed = false, listed
@@ -116,8 +116,8 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 		err)
 }
 
-// unmark is for a provider that a look at its gen has found empty. It is told first, and the mark goes after: a
-// successor of a controller that dies between the two looks there again.
+// unmark removes the mark of a provider that a look at its gen found empty. It dismisses the provider first and
+// removes the mark last, so that the successor of a controller that dies in between looks there again.
 func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, gen int) {
 	idle := func() bool {
 		return m.name != p.o.Home && m.inUse && m.starts == 0 && m.gen == gen && !p.o.Observe
@@ -138,7 +138,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 		if !idle() {
 			return false, nil
 		}
-		m.inUse, m.marked = false, false // who starts by it meanwhile marks it anew
+		m.inUse, m.marked = false, false // a start in the meantime marks it again
 		return true, func(err error) { m.inUse = m.inUse || err != nil }
 	})
 	if err != nil {
@@ -147,8 +147,8 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 }
 
-// writing writes who is in use after a change of it; one at a time, and not under p.mu. change and what it returns,
-// which hears how the writing went, are called under p.mu.
+// writing writes the list of providers in use after a change of it, one call at a time and without p.mu. change,
+// and the function that it returns for the result of the write, are called under p.mu.
 func (p *Provider) writing(ctx context.Context,
 	change func() (change bool, done func(error))) error {
 	select {
@@ -171,7 +171,7 @@ func (p *Provider) writing(ctx context.Context,
 	return err
 }
 
-// marks are those who are in use, a line each. Under p.mu.
+// marks returns the providers in use, one per line. The caller holds p.mu.
 func (p *Provider) marks() string {
 	var b strings.Builder
 	for _, m := range p.order {
@@ -184,7 +184,7 @@ func (p *Provider) marks() string {
 
 func (p *Provider) writeMarks(text string) error {
 	if p.o.Observe {
-		return errors.New("who only looks on starts nothing")
+		return errors.New("a read-only provider starts nothing")
 	}
 	path := filepath.Join(p.o.Dir, MarksFile)
 	if text == "" {

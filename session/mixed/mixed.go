@@ -1,11 +1,11 @@
-// Package mixed is several session providers as one: each agent names its own, and whoever holds a session is asked
-// about it. Which providers hold sessions is written down in the city's folder, so that a controller finds what an
-// earlier one started, whatever the configuration says by now.
+// Package mixed combines several session providers into one. Each agent names its provider, and calls go to the
+// provider that holds the session. The providers that hold sessions are recorded in the city's folder, so a
+// controller finds what an earlier one started, whatever the configuration says now.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It has a goroutine for each provider that tells of ends, and one for
-// each look at a patient provider; all of them end with Close.
+// A Provider is safe for concurrent use. It has one goroutine for each provider that reports ends, and one for each
+// look at a patient provider. All of them end with Close.
 package mixed
 
 import (
@@ -37,8 +37,8 @@ type Options struct {
 	Observe bool         // nothing is written
 	Logger  *slog.Logger // nil = silent
 
-	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew.
-	// Nil: the program ends with it.
+	// Broken is called with a panic of one of the provider's goroutines. The provider is then unusable: open it
+	// again. If Broken is nil, the program ends.
 	Broken func(error)
 }
 
@@ -179,7 +179,7 @@ var errBroken = errors.New("the look at the sessions broke off")
 
 var errClosed = errors.New("the session providers are closed")
 
-// forward passes on the ends that one provider tells of.
+// forward passes on the exits that one provider reports.
 func (p *Provider) forward(m *member, from <-chan session.Exit) {
 	for {
 		select {
@@ -195,7 +195,7 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 			select {
 			case p.exits <- x:
 			default:
-				p.o.Logger.Warn("an exit waits for the next patrol: nobody reads them", "session",
+				p.o.Logger.Warn("an exit waits for the next patrol: it was not read", "session",
 					x.Name)
 			}
 		}
@@ -278,12 +278,12 @@ func (p *Provider) Limits() session.Limits {
 	return out
 }
 
-// at finds who holds a session: the living one of that name, else one that has ended.
+// at returns the provider that holds a session: a living one of that name first, else one that has ended.
 func (p *Provider) at(ctx context.Context, name string) (*member, error) {
 	return p.find(ctx, name, "")
 }
 
-// find is at; with an id, who holds that life comes first.
+// find is like at. If id is given, the provider that holds that life comes first.
 func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 	used := p.used()
 	if len(used) == 1 {
@@ -299,12 +299,12 @@ func (p *Provider) find(ctx context.Context, name, id string) (*member, error) {
 		return m, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("who holds the session %q is not known: %w", name, err)
+		return nil, fmt.Errorf("the holder of the session %q is unknown: %w", name, err)
 	}
-	return used[0], nil // who says that there is none
+	return used[0], nil // it reports that the session does not exist
 }
 
-// holder is who is known to hold a session, nil if nobody is.
+// holder returns the known holder of a session, or nil.
 func (p *Provider) holder(name, id string) *member {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -198,7 +198,7 @@ func TestOneThatDoesNotAnswer(t *testing.T) {
 			t.Fatalf("%+v, %v", all, err)
 		}
 	}
-	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "may run by one already") {
+	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "may already run by one") {
 		t.Errorf("started beside who knows what: %v", err)
 	}
 	if err := p.Send(t.Context(), "b", "x"); err == nil || !strings.Contains(err.Error(), "no server") {

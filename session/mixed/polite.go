@@ -8,7 +8,7 @@ import (
 	"gcity/session"
 )
 
-// SendPolitely is Send, by whoever can not into the line of somebody who types just now.
+// SendPolitely is like Send, but refuses while a user is typing if the provider can detect it.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	m, err := p.at(ctx, name)
 	if err != nil {

@@ -49,7 +49,7 @@ type Options struct {
 	Observe  bool            // another process runs the city: the helper changes nothing
 	Logger   *slog.Logger    // nil = silent
 
-	// Broken is told of a panic in a goroutine of the provider. Nil: the program ends with it.
+	// Broken is called with a panic of one of the provider's goroutines. If it is nil, the program ends.
 	Broken func(error)
 }
 
@@ -180,7 +180,7 @@ func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("there is no session helper %s: install it, or correct the path", path)
+		err = fmt.Errorf("session helper %s not found: install it, or correct the path", path)
 	case err != nil:
 		err = fmt.Errorf("the session helper cannot be used: %w", err)
 	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:

@@ -251,7 +251,7 @@ func TestUnusable(t *testing.T) {
 		return path
 	}
 	for _, c := range []struct{ program, settings, want string }{
-		{filepath.Join(city, "nothing"), "", "there is no session helper"},
+		{filepath.Join(city, "nothing"), "", "session helper"},
 		{script("data", "", 0o600), "", "not executable"},
 		{script("ends", "#!/bin/sh\necho the cluster is not known >&2; exit 4\n", 0o700), "", "exit status 4: the cluster is not known"},
 		{self(t), `{"refuse":"no kubeconfig"}`, "no kubeconfig"},

@@ -65,8 +65,7 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run starts a helper, calls up, and waits for its end, whose reason it returns. When ctx ends the helper is told
-// to leave.
+// run starts a helper, calls up, and returns the reason of its end. When ctx ends it asks the helper to leave.
 func (p *Provider) run(ctx context.Context, up func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
 	cmd.Dir = p.o.City
@@ -105,7 +104,7 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	return err
 }
 
-// end tells a helper to leave when ctx ends, by the end of its input, and kills it if it does not.
+// end asks a helper to leave when ctx ends, by closing its input, and kills it if it does not.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:

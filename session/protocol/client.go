@@ -26,7 +26,7 @@ type ClientOptions struct {
 	Open   OpenRequest  // Protocols is set by the client
 	Logger *slog.Logger // nil = silent
 
-	// Broken is told of a panic in the client's goroutine. Nil: the program ends with it.
+	// Broken is called with a panic of the client's goroutine. If it is nil, the program ends.
 	Broken func(error)
 }
 
@@ -94,7 +94,7 @@ func (c *Client) Close() {
 	c.http.CloseIdleConnections()
 }
 
-// Lost tells the client that the helper has ended. The next call opens its successor.
+// Lost reports to the client that the helper has ended. The next call opens its successor.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false

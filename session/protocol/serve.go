@@ -62,7 +62,7 @@ func inherited() (net.Listener, error) {
 	}
 	f := os.NewFile(uintptr(fd), "session socket")
 	if f == nil {
-		return nil, fmt.Errorf("%s is %d, which is no open descriptor", SocketEnv, fd)
+		return nil, fmt.Errorf("%s is %d, which is not an open descriptor", SocketEnv, fd)
 	}
 	defer f.Close()
 	l, err := net.FileListener(f)

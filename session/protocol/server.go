@@ -37,7 +37,8 @@ type Server struct {
 	subs map[chan session.Exit]bool // streams of ends; a slow one is closed
 }
 
-// NewServer returns a server whose provider open makes at the first call. A second open call gets the same provider.
+// NewServer returns a server that gets its provider from open at the first call. A second open call gets the same
+// provider.
 func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *Server {
 	s := &Server{open: open, mux: http.NewServeMux(), subs: map[chan session.Exit]bool{}}
 	s.mux.HandleFunc("POST /v1/open", s.serveOpen)
@@ -206,5 +207,5 @@ func reply(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // the caller has gone: there is nobody to tell
+	_, _ = w.Write(data) // the caller has gone
 }

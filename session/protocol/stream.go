@@ -20,8 +20,8 @@ const (
 	writeLimit = 30 * time.Second // how long one write to a stream may take
 )
 
-// followExits hands the ends that the provider reports to all streams. A stream whose reader is too slow is cut: its
-// caller lists the sessions anew.
+// followExits passes the provider's exits to all streams. A stream whose reader is too slow is closed; its caller
+// lists the sessions again.
 func (s *Server) followExits(p session.Provider) {
 	n, ok := p.(session.Notifier)
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"gcity/session"
 )
 
-// Check implements session.Checker: the script is there, can be executed, and lists who runs, in the time that it
-// has for any call.
+// Check implements session.Checker. The script must exist, be executable, and list its sessions within the limit of
+// any call.
 func (p *Provider) Check(ctx context.Context) error {
 	if err := executable(p.o.Script); err != nil {
 		return err
@@ -27,14 +27,14 @@ func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return session.Missing(fmt.Errorf("there is no script %s: write it, or correct the path",
+		return session.Missing(fmt.Errorf("script %s not found: write it, or correct the path",
 			path))
 	case err != nil:
 		return session.Missing(fmt.Errorf("the script of the session provider cannot be used: %w",
 			err))
 	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:
-		return session.Missing(fmt.Errorf("the script of the session provider, %s, is no "+
-			"program: make it executable (chmod +x)", path))
+		return session.Missing(fmt.Errorf("the script of the session provider, %s, is not "+
+			"executable: run chmod +x", path))
 	}
 	return nil
 }

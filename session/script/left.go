@@ -47,9 +47,9 @@ func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// breakOff takes back a start that nobody brings to its end: of a controller that died over it, or one that could
-// not be taken back at once. The script of it may run still, and begin the session after all; so the session lives
-// until that is certain not to happen. The caller has the turn.
+// breakOff undoes an unfinished start, of a controller that died during it or of one that could not undo it at
+// once. The script may still run and start the session later, so the session counts as alive until that is
+// impossible. The caller has the turn.
 func (p *Provider) breakOff(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
 		return // a controller may be at it

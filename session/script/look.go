@@ -22,9 +22,9 @@ const (
 	asksLimit = opLimit
 )
 
-// List implements session.Provider. The script is asked once who runs; besides, once for each session that drains
-// whether its agent has finished, and once for each whose silence matters: of several at a time, and of those whose
-// turn does not come in time nothing new is known.
+// List implements session.Provider. It asks the script once for all sessions, once for each draining session
+// whether its agent has finished, and once for each session whose silence matters. It asks several at a time.
+// Sessions that get no turn in time keep their last known state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
@@ -113,7 +113,7 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 	p.ended(e)
 }
 
-// processes finds the agent's process and reports whether the session has any, as far as this machine can tell.
+// processes finds the agent's process and reports whether the session has any process on this machine.
 func (p *Provider) processes(e *entry, rec *record) bool {
 	p.mu.Lock()
 	pid, start := e.pid, e.start
@@ -153,7 +153,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	}
 }
 
-// ended notes the end of a session. How it ended, nobody can tell. Under p.mu.
+// ended records the end of a session. How it ended is unknown. The caller holds p.mu.
 func (p *Provider) ended(e *entry) {
 	now := time.Now()
 	e.rec.Starting = false
@@ -205,8 +205,8 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find looks for the process of a session that is the agent's own: the one that no other of the session has
-// started, the oldest of several. 0 = there is none on this machine, or none that this user may look at.
+// find returns the agent's own process of a session: one that no other process of the session has started, the
+// oldest of several. 0 = it is not on this machine, or not visible to this user.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

@@ -8,8 +8,8 @@ import (
 	"gcity/session"
 )
 
-// Look implements session.Looker: the script is asked about that one session, and whether it runs only where this
-// machine cannot tell.
+// Look implements session.Looker. It asks the script about one session, and whether it runs only if this machine
+// does not show it.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	p.mu.Lock()
 	e := p.sessions[name]

@@ -22,7 +22,7 @@ const version = 1
 // record is what is kept of a session.
 type record struct {
 	Version int       `json:"version"`
-	Name    string    `json:"name"` // "" = there is none
+	Name    string    `json:"name"` // "" = no session
 	Agent   string    `json:"agent"`
 	City    string    `json:"city"`
 	ID      string    `json:"id"`
@@ -33,8 +33,8 @@ type record struct {
 	Idle    bool      `json:"idle,omitempty"` // its silence matters
 	// processes of it were seen on this machine
 	Local bool `json:"local,omitempty"`
-	Asked bool `json:"asked,omitempty"` // a stop has begun
-	// its start is not over; whoever finds that takes it back
+	Asked bool `json:"asked,omitempty"` // a stop has been requested
+	// its start is incomplete; the next controller undoes it
 	Starting    bool                `json:"starting,omitempty"`
 	Marks       map[string]string   `json:"marks,omitempty"`
 	Fingerprint session.Fingerprint `json:"fingerprint"`
@@ -89,8 +89,8 @@ func (p *Provider) remove(name string) error {
 	return nil
 }
 
-// readRecords reads all records. One that cannot be understood is an error: a session that nobody knows of must not be
-// started a second time.
+// readRecords reads all records. A record that cannot be read is an error, because its session must not be started
+// a second time.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
@@ -119,7 +119,7 @@ func readRecords(dir string) ([]record, error) {
 	return all, nil
 }
 
-// SetMeta implements session.Marker: the script keeps the mark for who asks it, the record for us.
+// SetMeta implements session.Marker. The script stores the mark for other programs, the record for gcity.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e, release, err := p.turn(ctx, name)
 	if err != nil {

@@ -1,14 +1,14 @@
-// Package script is a session provider that is a program of the operator's: it is executed for each operation, with the
-// operation's name and the session's, and whatever it does makes the sessions. docs/script-protocol.md is the protocol.
+// Package script is a session provider that executes a user's program for each operation, with the names of the
+// operation and of the session as arguments. The program runs the sessions. docs/script-protocol.md describes the
+// protocol.
 //
-// What is to be known without asking is kept in a record for each session, in a folder of the city: whose it is,
-// how it was started, its marks, its end. So a patrol executes the script once, and once more for each session that
-// drains or whose silence matters. Of sessions on this machine the processes are known by GC_SESSION_ID in their
-// environment.
+// A record for each session, in a folder of the city, keeps what must be known without asking: its city, its start,
+// its marks, its end. A patrol therefore executes the script once, and once more for each session that drains or
+// whose silence matters. Processes of sessions on this machine are found by GC_SESSION_ID in their environment.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines; it has none of its own. What changes a session takes that
+// A Provider is safe for concurrent use and has no goroutine of its own. A change of a session waits for that
 // session's turn.
 package script
 
@@ -29,7 +29,7 @@ import (
 	"gcity/session"
 )
 
-// Options says whose sessions they are, and by what they run.
+// Options describes the city and the script.
 type Options struct {
 	City    string   // absolute path of the city's folder
 	Script  string   // absolute path of the program
@@ -56,7 +56,7 @@ type Provider struct {
 type entry struct {
 	turn chan struct{}           // holds a token
 	rec  record                  // under Provider.mu, as all below
-	gone bool                    // forgotten while somebody waited for its turn
+	gone bool                    // removed while another call waited for its turn
 	cut  context.CancelCauseFunc // ends what has the turn, if that gives way to a stop; else nil
 
 	pid      int    // of the agent's process, 0 = it is not on this machine, or not found
@@ -91,7 +91,7 @@ func New(o Options) (*Provider, error) {
 	}
 	boot, err := proc.BootID()
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
+		return nil, fmt.Errorf("cannot identify this boot of the machine: %w", err)
 	}
 	state := filepath.Join(o.Dir, "state")
 	if err := disk.MkdirAll(state, 0o700); err != nil {
@@ -200,7 +200,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	rec := newRecord(&s, p.boot)
 	rec.Starting, rec.Asked = true, true
-	if err := p.write(rec); err != nil { // before it runs: whoever comes after us must know of it
+	if err := p.write(rec); err != nil { // before it runs: a successor must know of it
 		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
 	}
 	order := request{op: "start", name: s.Name, stdin: startInput(&s), env: startMark + rec.ID}
@@ -211,7 +211,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	pid, start := p.await(ctx, rec.ID)
 	begun := rec
 	begun.Starting, begun.Asked, begun.Local = false, false, pid > 0
-	if err := p.write(begun); err != nil { // who comes after us would take it back
+	if err := p.write(begun); err != nil { // a successor would undo it
 		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
 			p.takeBack(ctx, e, rec, &old))
 	}
@@ -244,8 +244,9 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 		}
 		return nil
 	case old.Name == "":
-		return fmt.Errorf("cannot start %q: the script has a session of this name that is not "+
-			"this city's, or whose record is lost: end it, or give the city another name: %w", name,
+		return fmt.Errorf("cannot start %q: the script has a session of this name that does not "+
+			"belong to this city, or whose record is lost: end it, or give the city "+
+			"another name: %w", name,
 			session.ErrExists)
 	case old.Exit == nil:
 		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
@@ -253,8 +254,8 @@ func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *rec
 	return p.end(ctx, old) // what is left of the life before
 }
 
-// takeBack ends what a start that failed may have begun. Where that cannot be done at once the session lives, as
-// far as is known, and the next look or stop tries again.
+// takeBack ends what a failed start may have begun. If that is impossible now, the session counts as alive, and the
+// next look or stop tries again.
 func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()

@@ -145,8 +145,8 @@ func (p *Provider) unask(e *entry) {
 	}
 }
 
-// ask interrupts a session and gives it time to end by itself, as long as nobody hastens its stop. The grace begins
-// once the interrupt is given.
+// ask interrupts a session and gives it time to end by itself, unless its stop is hastened. The grace period starts
+// after the interrupt.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking recovery.Group
 	defer asking.Wait()

@@ -17,11 +17,11 @@ import (
 	"gcity/session"
 )
 
-// watchEvery is how often a script is asked for the screen that somebody watches.
+// watchEvery is how often a watched screen is polled.
 const watchEvery = 500 * time.Millisecond
 
-// Watch implements session.Watcher: the script is asked for the screen again and again, while somebody watches, and
-// each screen that is another one is a frame with Reset.
+// Watch implements session.Watcher. It polls the screen while a viewer watches. Each changed screen is a frame with
+// Reset.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		e, err := p.living("watch", name)

@@ -29,7 +29,7 @@ func draftIsSeen(t *testing.T, h Harness) {
 	p := h.New(t)
 	needs(t, p, session.Heeding)
 	look := optional[session.Looker](t, p)
-	optional[session.Polite](t, p) // who knows of drafts
+	optional[session.Polite](t, p) // providers that detect drafts
 	if _, err := look.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("what is not there: %v", err)
 	}

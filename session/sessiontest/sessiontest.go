@@ -129,7 +129,7 @@ func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) 
 	return q
 }
 
-// nextExit waits for the end of a session: it is told, or by a provider that cannot do that, listed.
+// nextExit waits for the end of a session: the provider reports it, or the session list shows it.
 func nextExit(t *testing.T, p session.Provider) session.Exit {
 	t.Helper()
 	if !session.Can(p, session.Telling) {

@@ -130,7 +130,7 @@ func capture(t *testing.T, h Harness) {
 	}
 }
 
-// How much a session has printed grows with what it prints, and begins anew with its next life.
+// The count of a session's output grows with the output and restarts with the next life.
 func printed(t *testing.T, h Harness) {
 	p := h.New(t)
 	needs(t, p, session.Counting)

@@ -1,6 +1,5 @@
-// Package subprocess is a session provider without terminals: an agent's standard input is a pipe, and what it
-// prints is kept as it would look on a terminal. Sessions are held as those of package pty are, and end, outlive
-// controllers and are adopted in the same way.
+// Package subprocess is a session provider without terminals. An agent's standard input is a pipe, and its output
+// is kept as a terminal would show it. Sessions are held, ended and adopted like those of package pty.
 package subprocess
 
 import (
@@ -44,7 +43,7 @@ type held interface {
 	io.Closer
 }
 
-// New makes the provider and adopts every session of the city that is alive or whose end nobody has acknowledged.
+// New returns a provider that has adopted every session of the city that is alive or whose end is not acknowledged.
 func New(o Options) (*Provider, error) {
 	p, err := pty.New(pty.Options{
 		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")),
