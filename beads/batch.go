@@ -93,8 +93,7 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Circle follows the links from each of the ids and gives a way that comes back to itself: a, b, a. It is nil if
-// there is none.
+// Circle follows the links from each of the ids and returns a path that ends where it starts (a, b, a), or nil.
 func Circle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}

@@ -1,8 +1,8 @@
-// Package beads is work: what is to be done, by whom, what has to be done before, and what has become of it. It holds
-// the values, the port to whatever keeps them, and what can be decided about them without a store. The stores live in
-// the folders below: sqlite is the embedded one, fake the one for tests, and beadstest is the suite that all pass.
+// Package beads is work: tasks, their owners, their dependencies and their results. It has the values, the
+// interface of stores, and the decisions that need no store. The stores are in the folders below: sqlite is the
+// embedded one, fake is for tests, and beadstest is the suite that all stores pass.
 //
-// A bead is never edited in place: a store gives out copies, takes a Patch, and counts the revisions.
+// A bead is never changed in place: a store returns copies, accepts a Patch, and counts the revisions.
 package beads
 
 import (
@@ -62,7 +62,7 @@ func (s Status) Valid() bool {
 	return s == StatusOpen || s == StatusInProgress || s == StatusClosed
 }
 
-// StatusOf maps the status that another tool gives to work; known tells whether it means the same here.
+// StatusOf maps the status of another tool; known reports whether it means the same here.
 func StatusOf(foreign string) (s Status, known bool) {
 	switch foreign {
 	case "hooked":
@@ -126,9 +126,9 @@ type Store interface {
 
 // What some stores can do besides. A caller asks by type assertion and says so where it is lacking.
 type (
-	// Batcher creates several beads, or none if one of them cannot be created. The result has the same order. Within
-	// the batch, a bead whose ID is "$name" can be named so by the Needs and the ParentID of all others, before
-	// and after it; the store replaces such names by ids. Each is created a nanosecond after the one before.
+	// Batcher creates several beads, or none if one of them cannot be created. The result has the same order.
+	// Within the batch, the Needs and the ParentID of any bead can refer to a bead whose ID is "$name"; the store
+	// replaces such names by ids. Each bead is created a nanosecond after the one before.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
@@ -156,8 +156,8 @@ type (
 		Version(ctx context.Context) (uint64, error)
 	}
 
-	// Prober says whether the store can be written just now, by the smallest write that there is. It changes
-	// nothing that anybody could read, but may make what a first write would make.
+	// Prober reports whether the store can be written now, by the smallest possible write. It changes no visible
+	// data, but may create what a first write would create.
 	Prober interface {
 		Probe(ctx context.Context) error
 	}

@@ -233,8 +233,8 @@ func checkKey(k string) error {
 		return r <= ' ' || r >= 0x7f || r == '=' || r == '"'
 	})
 	if bad || k == "" || len(k) > MaxWord {
-		return invalid("metadata key "+quote(k), "is none: it has 1 to %d printable ASCII "+
-			"characters other than space, = and \"", MaxWord)
+		return invalid("metadata key "+quote(k),
+			`is invalid: use 1 to %d printable ASCII characters other than space, = and "`, MaxWord)
 	}
 	return nil
 }
@@ -264,12 +264,13 @@ func checkID(field, id string) error {
 		c := id[i]
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 		if !letter && (i == 0 || c != '-' && c != '.' && c != '_') {
-			return invalid(field, "%s is no id: that is letters, digits, . _ -, the first a "+
+			return invalid(field, "%s is not a valid id: use letters, digits, . _ -, "+
+				"starting with a "+
 				"letter or digit", quote(id))
 		}
 	}
 	if id == "" || len(id) > 128 {
-		return invalid(field, "%s is no id: that has 1 to 128 characters", quote(id))
+		return invalid(field, "%s is not a valid id: use 1 to 128 characters", quote(id))
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ const (
 	statusDeleted = "tombstone"
 )
 
-// errOther means that a line is none of our business.
+// errOther means that a line is not an issue.
 var errOther = errors.New("no issue")
 
 // link is one entry of an issue's dependencies.
@@ -102,7 +102,7 @@ func otherLinks(b Bead, text string) []json.RawMessage {
 	return all
 }
 
-// foreignField tells the fields of an issue that have no place of their own in a bead, and that nobody works out.
+// foreignField reports whether a field of an issue has no place of its own in a bead and is not computed.
 func foreignField(name string) bool {
 	own := []string{
 		"_type", "id", "title", "status", "priority", "issue_type", "created_at", "updated_at",
@@ -116,7 +116,7 @@ func foreignField(name string) bool {
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {
-		return Bead{}, fmt.Errorf("it is no JSON object: %w", misfit(err))
+		return Bead{}, fmt.Errorf("not a JSON object: %w", misfit(err))
 	}
 	var kind, status string
 	var links []json.RawMessage

@@ -136,8 +136,8 @@ func TestImportSetsAside(t *testing.T) {
 		line("12"),
 	}, "\n"))
 	want := []string{
-		"line 2: it is no JSON object: unexpected end of JSON input",
-		"line 3: it is no JSON object: a JSON array does not fit there",
+		"line 2: not a JSON object: unexpected end of JSON input",
+		"line 3: not a JSON object: a JSON array does not fit there",
 		"line 4 (x-4): bead x-4: its title is empty: say in one line what is to be done",
 		"line 5 (x-5): its priority cannot be read: a priority is a number from 0, the most urgent, to 4, and not \"high\"",
 		"line 6: the bead: its id is missing",

@@ -37,7 +37,7 @@ func Export(ctx context.Context, s Store, w io.Writer) (int, error) {
 	return len(all), nil
 }
 
-// Imported tells what an import did.
+// Imported is the result of an import.
 type Imported struct {
 	Restored
 	// lines about something else than issues, and issues that the tool had deleted
@@ -59,9 +59,9 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Reason)
 }
 
-// Import takes lines as Export and `bd export` write them into a store, which must be a Restorer. Importing the same
-// again changes nothing; an issue that the store has by its id is taken if it was updated later. Lines that cannot be
-// taken are told in the result and do not keep the others out; these are taken all or none.
+// Import reads lines as Export and `bd export` write them into a store, which must be a Restorer. Importing the
+// same lines again changes nothing. An issue with the id of a bead in the store replaces it if it was updated
+// later. Invalid lines are listed in the result and do not prevent the others, of which all or none are imported.
 func Import(ctx context.Context, s Store, r io.Reader) (Imported, error) {
 	var done Imported
 	store, ok := s.(Restorer)

@@ -29,7 +29,7 @@ func (p Priority) Level() int { return int(p - Urgent) }
 // PriorityOf is the reverse of Level.
 func PriorityOf(level int) (Priority, error) {
 	if level < 0 || level > Someday.Level() {
-		return 0, fmt.Errorf("there is no priority %d: it goes from 0, the most urgent, to %d",
+		return 0, fmt.Errorf("invalid priority %d: use 0 (most urgent) to %d",
 			level, Someday.Level())
 	}
 	return Priority(level) + Urgent, nil
@@ -39,7 +39,7 @@ func PriorityOf(level int) (Priority, error) {
 func ParsePriority(s string) (Priority, error) {
 	level, err := strconv.Atoi(strings.TrimPrefix(strings.ToUpper(s), "P"))
 	if err != nil {
-		return 0, fmt.Errorf("%q is no priority: it goes from 0, the most urgent, to %d", s,
+		return 0, fmt.Errorf("invalid priority %q: use 0 (most urgent) to %d", s,
 			Someday.Level())
 	}
 	return PriorityOf(level)

@@ -12,16 +12,16 @@ type Query struct {
 	Type     string   // "" = any, as below
 	NotType  []string // none of these
 	Assignee string
-	Assigned bool   // only those that are somebody's
+	Assigned bool   // only beads with an assignee
 	Parent   string // the id of the parent
 	Ref      string
-	Ready    bool // only open beads whose needs are all met
+	Ready    bool // only open beads whose needs are all closed
 	// only those that List has after the bead of this id, for the next page; ErrNotFound if it is gone
 	Before string
 	Limit  int // 0 = DefaultLimit, negative = all
 }
 
-// DefaultLimit is how many beads a list has that nobody set a limit for.
+// DefaultLimit is the length of a list without a limit.
 const DefaultLimit = 100
 
 // Most is the limit as a number: negative means all.
@@ -43,7 +43,7 @@ func (q Query) Check() error {
 	return nil
 }
 
-// Match reports whether a bead is meant, as far as the bead alone tells: it looks at all but Before, Limit, and the
+// Match reports whether a query selects a bead, as far as the bead alone decides. It ignores Before, Limit, and the
 // needs for Ready.
 func (q Query) Match(b Bead) bool {
 	is := func(want, have string) bool { return want == "" || want == have }

@@ -2,9 +2,9 @@ package beads
 
 import "slices"
 
-// Ready picks, in the order given, the open beads whose needs are all met. A need is met when its bead is closed, or is
-// no longer there: only closed beads are ever purged. So all must hold every bead that is not closed, and may hold
-// more.
+// Ready returns, in the given order, the open beads whose needs are all met. A need is met when its bead is closed
+// or missing, because only closed beads are purged. So all must contain every bead that is not closed, and may
+// contain more.
 func Ready(all []Bead) []Bead {
 	unclosed := unclosed(all)
 	var ready []Bead
@@ -16,9 +16,8 @@ func Ready(all []Bead) []Bead {
 	return ready
 }
 
-// Next is the first step of a molecule that is open and has all its needs met; none if there is none, because all are
-// done or under way, or something is in the way. It takes the molecule's steps as List returns them, with or without
-// the root; needs outside of them count as met.
+// Next returns the first open step of a molecule whose needs are all met, and reports whether there is one. It
+// takes the molecule's steps as List returns them, with or without the root. Needs outside of them count as met.
 func Next(molecule []Bead) (Bead, bool) {
 	steps := slices.DeleteFunc(slices.Clone(molecule), func(b Bead) bool {
 		return b.Type == TypeMolecule

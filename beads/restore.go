@@ -7,7 +7,7 @@ type Restored struct {
 	Created   int `json:"created"`
 	Updated   int `json:"updated"`
 	Unchanged int `json:"unchanged"`
-	Kept      int `json:"kept"` // those whose bead in the store is the newer one, and stays
+	Kept      int `json:"kept"` // beads that stay, because the store has a newer version
 }
 
 // Outcome is what becomes of one.

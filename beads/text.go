@@ -60,7 +60,7 @@ func Text(field, s string, most int) (string, error) {
 	return s, checkText(field, s, most)
 }
 
-// ordinary tells at a glance that a text is one line of printable ASCII.
+// ordinary reports quickly whether a text is one line of printable ASCII.
 func ordinary(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {
@@ -70,8 +70,8 @@ func ordinary(s string) bool {
 	return true
 }
 
-// hidden tells the characters that a screen would replace, or that would change how others are read: controls, what
-// turns the text around, what is invisible. Joiners belong to scripts and emoji.
+// hidden reports whether a screen would replace a character, or whether it changes how others are read: controls,
+// direction marks, invisible characters. Joiners belong to scripts and emoji and are not hidden.
 func hidden(r rune) bool {
 	switch {
 	case r < 0x20 || r >= 0x7f && r < 0xa0:

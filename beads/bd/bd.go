@@ -1,10 +1,8 @@
-// Package bd is a store of work that the tool bd keeps (Beads). The tool is called once for each operation, with
-// arguments and without a shell, and answers in JSON. A call takes it half a second or more, so nothing here is
-// done bead by bead that can be done for all at once.
+// Package bd is a store of work in the tool bd (Beads). It calls the tool once per operation, with arguments and
+// without a shell, and reads JSON. A call takes half a second or more, so this package avoids calls per bead.
 //
-// bd has no revisions: a bead's is a print of its content, and a change that is for one revision looks first
-// whether the content is still that. Between this look and the change everybody is kept away who writes through
-// gcity, and nobody else. The times are bd's own.
+// bd has no revisions. A bead's revision is a hash of its content, and a conditional change first checks that the
+// content still has it. Between check and change only writers that use gcity are kept out. Times are bd's own.
 package bd
 
 import (
@@ -42,10 +40,10 @@ const remedy = `install it (npm install -g @beads/bd, or brew install beads), or
 type Options struct {
 	Dir    string // the folder of the city or rig; the work is in .beads below it
 	Prefix string // of the ids, where bd has no work there yet
-	Actor  string // who bd writes down as the one who did it; "" = whom bd takes for that
+	Actor  string // the author for bd; "" = bd's default
 
-	// Environ is where the environment of the tool is taken from: of it the tool gets what says who the user is, where
-	// programs are, what language and time are, and what is bd's own.
+	// Environ is the source of the tool's environment. The tool gets the variables for user, programs, language and
+	// time, and those of bd.
 	Environ []string
 
 	Host string // of the database server that bd is to use; "" = what bd finds
@@ -115,7 +113,7 @@ func (k *keeper) there() (bool, error) {
 	return err == nil, err
 }
 
-// Ready implements foreign.Keeper: a tool that is not there is told of before anything else.
+// Ready implements foreign.Keeper. It reports a missing tool first.
 func (k *keeper) Ready(context.Context) error {
 	if _, err := exec.LookPath(Program); err != nil {
 		return fmt.Errorf("%w: %s", ErrAbsent, remedy)
@@ -123,7 +121,7 @@ func (k *keeper) Ready(context.Context) error {
 	return nil
 }
 
-// begin has bd make its database, if there is none.
+// begin lets bd create its database if necessary.
 func (k *keeper) begin(ctx context.Context) error {
 	there, err := k.there()
 	if there || err != nil {
@@ -238,7 +236,7 @@ func failure(args []string, got shell.Answer) error {
 	return fmt.Errorf("bd %s failed (exit %d): %s", args[0], got.Code, foreign.First(why))
 }
 
-// payload finds the JSON in what bd printed, behind lines that are none, and takes it out of its envelope.
+// payload finds the JSON in bd's output, after other lines, and takes it out of its envelope.
 func payload(out []byte) (json.RawMessage, bool) {
 	for len(out) > 0 {
 		if out[0] == '{' || out[0] == '[' {
@@ -320,7 +318,7 @@ func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
 	return beads.Bead{}, fmt.Errorf("bead %q: %w", id, beads.ErrNotFound)
 }
 
-// Find implements foreign.Keeper. bd hides much unless it is told not to.
+// Find implements foreign.Keeper. It uses options that make bd show hidden issues.
 func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	if there, err := k.there(); !there || err != nil {
 		return nil, errors.Join(err, ctx.Err())
@@ -346,7 +344,7 @@ func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) 
 	return k.issues(ctx, nil, args...)
 }
 
-// held tells what bd holds back, though it is open to everybody here.
+// held reports whether bd holds back a bead that is open here.
 func held(b beads.Bead) bool {
 	status := b.Metadata[statusKey]
 	return status == "blocked" || status == "deferred" || status == "pinned"

@@ -20,7 +20,7 @@ const (
 	statusKey = "bd.status"
 	ownKeys   = "bd."
 
-	plainReason = "Closed" // bd's, where nobody gave one
+	plainReason = "Closed" // bd's default reason
 )
 
 // issue is what is taken of an issue.
@@ -55,7 +55,7 @@ type link struct {
 func read(text []byte) (beads.Bead, error) {
 	var in issue
 	if err := json.Unmarshal(text, &in); err != nil {
-		return beads.Bead{ID: in.ID}, fmt.Errorf("%w: it is no issue as bd writes one: %w",
+		return beads.Bead{ID: in.ID}, fmt.Errorf("%w: not an issue in bd's format: %w",
 			beads.ErrAside, err)
 	}
 	b := beads.Bead{

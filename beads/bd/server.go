@@ -94,7 +94,7 @@ func Answers(ctx context.Context, host string, port int) error {
 		_, err = io.ReadFull(c, greeting)
 	}
 	if err == nil && greeting[4] != 10 {
-		err = errors.New("what listens there is no MySQL server")
+		err = errors.New("the server there is not a MySQL server")
 	}
 	if err != nil {
 		return fmt.Errorf("no Dolt server answers at %s: %w", at, err)
@@ -140,7 +140,7 @@ func (s *Server) read() (p process, err error) {
 	return p, err
 }
 
-// start starts the server in a session of its own. died is told of its end.
+// start starts the server in a session of its own. died receives its exit error.
 func (s *Server) start() (died <-chan error, err error) {
 	exe, err := exec.LookPath(doltProgram)
 	if err != nil {
@@ -249,7 +249,7 @@ func (s *Server) Stop(ctx context.Context) (stopped bool, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("cannot tell whether a Dolt server of this city runs: %w", err)
+		return false, fmt.Errorf("cannot find out whether a Dolt server of this city runs: %w", err)
 	case !p.lives():
 		return false, disk.Remove(s.file("server.json"))
 	}

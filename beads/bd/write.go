@@ -59,8 +59,8 @@ func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) 
 	return k.halfMade(ctx, got, err)
 }
 
-// linked is what has become of a bead that was just made with links: the answer to create tells of none. What else
-// of it is not as it was to be is set right with the same look.
+// linked reads a bead that was just created with links, because the answer to create does not contain them. It also
+// corrects other differences from the wanted bead.
 func (k *keeper) linked(ctx context.Context, want, got beads.Bead) (beads.Bead, error) {
 	guess := got
 	guess.ParentID, guess.Needs = want.ParentID, want.Needs
@@ -153,7 +153,7 @@ func stored(b beads.Bead) map[string]string {
 	return meta
 }
 
-// admitType lets bd know a type of issue that is none of its own, besides those that it was told of before.
+// admitType adds a type to those that bd knows, and keeps the types that were added before.
 func (k *keeper) admitType(ctx context.Context, kind string) error {
 	const key = "types.custom"
 	out, err := k.call(ctx, nil, "config", "get", key, "--json")

@@ -206,9 +206,9 @@ func restoreAsItStands(t *testing.T, h Harness) {
 	titles(t, s, beads.Query{}, "now part seven")
 	titles(t, s, beads.Query{Parent: "old-7"}, "part")
 	titles(t, s, beads.Query{Labels: []string{"x"}}, "seven")
-	titles(t, s, beads.Query{Ready: true}, "now part") // a need that is not there holds nobody up
+	titles(t, s, beads.Query{Ready: true}, "now part") // a missing need does not block
 	if b := titled(t, s, "next"); !strings.HasSuffix(b.ID, "-21") {
-		t.Errorf("after old-7 and %s, with somebody waiting for old-20, comes %s", now.ID, b.ID)
+		t.Errorf("after old-7 and %s, with a bead that needs old-20, comes %s", now.ID, b.ID)
 	}
 }
 
@@ -237,7 +237,7 @@ func restoreAllOrNone(t *testing.T, h Harness) {
 	same(t, "the store", everything(t, s), []beads.Bead{a})
 }
 
-// The mistake is told of a bead that has it, not of the first of thousands.
+// The error names the invalid bead, not the first of thousands.
 func restoreInCircle(t *testing.T, h Harness) {
 	s := h.New(t)
 	at := time.Unix(1_700_000_000, 0)

@@ -99,7 +99,7 @@ func noCircles(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), a)
 	update(t, s, c.ID, beads.Patch{Needs: &[]string{a.ID, b.ID}})
 
-	// A parent is no stranger, and may close a circle all the same.
+	// A parent is known, but may close a circle.
 	p := titled(t, s, "p")
 	k := create(t, s, beads.Bead{Title: "k", ParentID: p.ID})
 	update(t, s, p.ID, beads.Patch{Needs: &[]string{k.ID}})
@@ -110,7 +110,7 @@ func noCircles(t *testing.T, h Harness) {
 	same(t, "the child", get(t, s, k.ID), k)
 }
 
-// Why a bead was closed is told as long as it is closed.
+// The reason for closing a bead is shown while it is closed.
 func closeReasons(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := titled(t, s, "a")
@@ -137,7 +137,7 @@ func compareAndSwap(t *testing.T, h Harness) {
 	same(t, "the bead", get(t, s, a.ID), b)
 }
 
-// S12: of those who edit what they have read, none overwrites another.
+// S12: concurrent edits of the same revision do not overwrite each other.
 func thirtyEdits(t *testing.T, h Harness) {
 	s := h.New(t)
 	a := create(t, s, beads.Bead{Title: "a", Metadata: map[string]string{"n": "0"}})

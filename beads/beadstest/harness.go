@@ -10,8 +10,8 @@ import (
 type Harness struct {
 	// New makes an empty store and clears up with t.Cleanup.
 	New func(t *testing.T) beads.Store
-	// Again gives another store of the same content as one that New has made, as another process would open it; nil
-	// if there is no such thing.
+	// Again opens the same content as a store that New has returned, as another process would; nil if that is
+	// impossible.
 	Again func(t *testing.T, s beads.Store) beads.Store
 	// Few is for a store of which each call is a process: where the number is not the point, there are fewer beads.
 	Few bool

@@ -37,7 +37,7 @@ var (
 	_ beads.Auditor   = (*Store)(nil)
 )
 
-// New returns an empty store whose ids are prefix-1, prefix-2, …
+// New returns an empty store with the ids prefix-1, prefix-2, …
 func New(prefix string) *Store { return &Store{prefix: prefix} }
 
 // Break makes every call fail with this error, until Break(nil).
@@ -220,7 +220,7 @@ func (s *Store) undo(err *error) func() {
 	}
 }
 
-// number keeps the store from giving out a number that somebody has brought along.
+// number prevents the store from using the number of an imported id again.
 func (s *Store) number(id string) {
 	if i := strings.LastIndexByte(id, '-'); i >= 0 {
 		if n, err := strconv.Atoi(id[i+1:]); err == nil && n < 1e15 {

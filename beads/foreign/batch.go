@@ -21,8 +21,8 @@ func (s *Store) Create(ctx context.Context, b beads.Bead) (beads.Bead, error) {
 	return beads.CreateOne(ctx, s, b)
 }
 
-// CreateAll implements beads.Batcher. The other program makes one bead after the other: where it fails on the way,
-// those that were made are closed, so that nobody works on half of something, and the error names them.
+// CreateAll implements beads.Batcher. The other program creates one bead after the other. After a failure the beads
+// created so far are closed, so that no agent works on an incomplete batch, and the error names them.
 func (s *Store) CreateAll(ctx context.Context, all []beads.Bead) ([]beads.Bead, error) {
 	batch, err := beads.NewBatch(all)
 	if err != nil || batch.Len() == 0 {
@@ -95,7 +95,7 @@ func (s *Store) admit(ctx context.Context, batch *beads.Batch) error {
 // making is a batch while it is made.
 type making struct {
 	s    *Store
-	want []beads.Bead // whose ids may still be names, "$1"
+	want []beads.Bead // their ids may still be names, "$1"
 	real map[string]string
 	made []beads.Bead // those with an id are there
 }
@@ -169,7 +169,7 @@ func (m *making) links(b beads.Bead) (parent string, needs []string) {
 	return ids[0], needs
 }
 
-// undo closes what was made, also when there is no time left for the rest.
+// undo closes what was created, even if no time is left for the rest.
 func (m *making) undo(ctx context.Context, why error) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, undoLimit)
 	defer cancel()

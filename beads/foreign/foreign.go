@@ -1,14 +1,12 @@
-// Package foreign makes a beads.Store of work that another program keeps. What that program does by itself differs
-// from one to the next, so little is asked of it: to give out beads, to find them, to make and to change one. The
-// promises of beads.Store that need more are kept here: what may be written at all, links that exist and go in no
-// circle, pages, what is ready, whole batches, and that of several who edit what they have read none overwrites
-// another.
+// Package foreign makes a beads.Store of work in another program. Such programs differ, so little is required of
+// them: to list, find, create and change beads. This package adds the guarantees of beads.Store that need more:
+// validation, links that exist and have no circles, pages, ready work, whole batches, and protection against lost
+// updates.
 //
 // # Concurrency
 //
-// A write reads, decides and writes, and holds a lock meanwhile that all processes of gcity on this machine share.
-// Whoever writes past gcity is not held up by it: what such a one writes between a write's read and its end may be
-// overwritten.
+// A write reads, decides and writes under a lock that all gcity processes of this machine share. Programs that
+// write without gcity do not take this lock; their writes during a write of gcity may be overwritten.
 package foreign
 
 import (
@@ -37,14 +35,14 @@ type Keeper interface {
 	// Find gives, in any order, all beads that the query means; it may give others too. Of what is ready it gives
 	// just that, or besides all that is not closed. Before and Limit are not for it.
 	Find(ctx context.Context, q beads.Query) ([]beads.Bead, error)
-	// Make keeps a new bead, whose links exist, and gives it as it is kept. ID may be empty.
+	// Make stores a new bead, whose links exist, and returns it as stored. ID may be empty.
 	Make(ctx context.Context, b beads.Bead) (beads.Bead, error)
-	// Change makes one bead of another, whose id is the same, and gives it as it is kept.
+	// Change replaces a bead by another with the same id and returns it as stored.
 	Change(ctx context.Context, was, now beads.Bead) (beads.Bead, error)
 }
 
-// Cooker is a Keeper that can make several beads at once, whose ids may be names ("$1") that others of them use. It
-// gives them in the same order; with errors.ErrUnsupported they are made one by one.
+// Cooker is a Keeper that can create several beads at once. Their ids may be names ("$1") that other beads of the
+// batch use. It returns them in the same order. With errors.ErrUnsupported they are created one by one.
 type Cooker interface {
 	Cook(ctx context.Context, all []beads.Bead) ([]beads.Bead, error)
 }
@@ -58,10 +56,10 @@ type Remover interface {
 type Store struct {
 	keeper Keeper
 	lock   string
-	turn   chan struct{} // has room for whoever of this process writes
+	turn   chan struct{} // held by the writer of this process
 
 	ready   atomic.Bool
-	readies chan struct{} // has room for whoever makes sure that the keeper is ready
+	readies chan struct{} // held while the keeper is made ready
 }
 
 var (
@@ -70,7 +68,8 @@ var (
 	_ beads.Purger  = (*Store)(nil)
 )
 
-// New gives the store of what a keeper keeps. lock is the path of a file that all who write there through gcity lock.
+// New returns the store of a keeper. lock is the path of a file that every gcity process locks before it writes
+// there.
 func New(k Keeper, lock string) *Store {
 	return &Store{keeper: k, lock: lock, turn: make(chan struct{}, 1),
 		readies: make(chan struct{}, 1)}
@@ -202,7 +201,7 @@ func newer(a, b beads.Bead) int {
 		strings.Compare(b.ID, a.ID))
 }
 
-// number is the one at the end of an id, 0 if there is none.
+// number returns the number at the end of an id, or 0.
 func number(id string) uint64 {
 	i := strings.LastIndexAny(id, "-.")
 	n, err := strconv.ParseUint(id[i+1:], 10, 64)
@@ -260,7 +259,7 @@ func (s *Store) checkLinks(ctx context.Context, was, now beads.Bead) error {
 
 func byID(all []beads.Bead) map[string]beads.Bead {
 	by := make(map[string]beads.Bead, len(all))
-	for _, b := range all { // "" is none of them
+	for _, b := range all { // "" is not valid
 		by[b.ID] = b
 	}
 	return by

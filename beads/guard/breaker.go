@@ -10,14 +10,14 @@ const (
 	maxBroken = time.Minute
 )
 
-// Breaker decides whether something that fails is asked again. It has no clock: whoever asks it says what time it
-// is. The zero breaker lets everything through.
+// Breaker is a circuit breaker. It decides whether calls to a failing store are allowed. It has no clock: the
+// caller passes the time. The zero Breaker allows every call.
 type Breaker struct {
 	fails  int       // in a row
 	since  time.Time // of the first of them
 	why    error     // the newest
 	wait   time.Duration
-	until  time.Time // nobody asks before; zero = everybody may
+	until  time.Time // no call before; zero = all calls are allowed
 	trying bool      // the one call that finds out is under way
 }
 
@@ -27,7 +27,8 @@ func (b *Breaker) Open() bool { return !b.until.IsZero() }
 // Due reports that it is time to find out.
 func (b *Breaker) Due(now time.Time) bool { return b.Open() && !b.trying && !now.Before(b.until) }
 
-// Enter asks for a call. Who is let in says how it ended, by ended; probe is the one that finds out for all.
+// Enter asks for permission for a call. The caller reports the end of a permitted call with Ended. probe marks the
+// call that tests the store.
 func (b *Breaker) Enter(now time.Time) (in, probe bool) {
 	if !b.Open() {
 		return true, false
@@ -48,8 +49,8 @@ const (
 	unknownEnd // the caller had no time to wait for it
 )
 
-// Ended takes the end of a call. Of those that were under way when the breaker opened only a success counts. It reports
-// whether the breaker is another one than before, to those who look at it.
+// Ended takes the end of a call. Of the calls in progress when the breaker opened, only a success counts. It
+// reports whether the visible state of the breaker has changed.
 func (b *Breaker) Ended(now time.Time, probe bool, v verdict, why error) (changed bool) {
 	if probe {
 		b.trying = false

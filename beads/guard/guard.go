@@ -26,9 +26,8 @@ const (
 	fair = 2 * time.Second
 )
 
-// Guards stand before the stores, one for each scope: they give every call a deadline, and keep callers away from a
-// store that fails again and again. Reading and writing are apart, since who holds a file's lock stops the one and
-// not the other.
+// Guards protect the stores, one for each scope. They give every call a deadline, and refuse calls to a store that
+// fails repeatedly. Reads and writes have separate breakers, because a file lock can block one and not the other.
 type Guards struct {
 	tell func(Report)                                     // of every change; from any goroutine
 	Took func(scope string, writes bool, d time.Duration) // receives the duration of each call
@@ -61,7 +60,7 @@ type Trouble struct {
 	Until         time.Time // when it is found out whether it still is
 }
 
-// New returns guards that report every change of what is wrong with the stores to tell.
+// New returns guards that report every change of the stores' troubles to tell.
 func New(tell func(Report)) *Guards {
 	return &Guards{tell: tell, Took: func(string, bool, time.Duration) {}, by: map[string]*Store{}}
 }
@@ -134,7 +133,7 @@ func (gs *Guards) troubles(now time.Time) Report {
 	return in
 }
 
-// TroubleIn returns what is wrong with a store whose breakers these are; its text is "" if nothing is.
+// TroubleIn returns what is wrong with the store of these breakers; its text is "" if the store works.
 func TroubleIn(now time.Time, scope string, reads, writes *Breaker) Trouble {
 	t := Trouble{Scope: scope, Reads: reads.Open(), Writes: writes.Open()}
 	what, b := "read", reads
@@ -232,7 +231,7 @@ func guarded[T any](ctx context.Context, g *Store, b *Breaker, limit time.Durati
 // Answered reports whether a store has answered a call, be it with a refusal, that returned this error.
 func Answered(err error) bool { return judged(err) == AnsweredCall }
 
-// judged tells refusals, which are answers, from trouble with the store.
+// judged separates refusals, which are answers, from failures of the store.
 func judged(err error) verdict {
 	var invalid *beads.Invalid
 	switch {

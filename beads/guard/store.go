@@ -67,7 +67,8 @@ func (g *Store) Count(ctx context.Context, q beads.Query) (int, error) {
 func (g *Store) Tally(ctx context.Context, q beads.Query) ([]beads.Share, error) {
 	s, ok := g.store.(beads.Tallier)
 	if !ok {
-		return nil, fmt.Errorf("this store cannot count by who has what: %w", errors.ErrUnsupported)
+		return nil, fmt.Errorf("this store cannot count work by assignee: %w",
+			errors.ErrUnsupported)
 	}
 	return guarded(ctx, g, &g.reads, g.limit(), func(ctx context.Context) ([]beads.Share, error) {
 		return s.Tally(ctx, q)

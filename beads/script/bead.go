@@ -32,14 +32,14 @@ type wire struct {
 	Rev         uint64                     `json:"rev"`
 }
 
-// statusKey is where a status is kept that is none of the three.
+// statusKey is the metadata key for a status that is unknown here.
 const statusKey = "script.status"
 
 // read makes a bead of a script's JSON. With an error only the id counts, if there is one.
 func read(text []byte) (beads.Bead, error) {
 	var w wire
 	if err := json.Unmarshal(text, &w); err != nil {
-		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: it is no bead as a script is to write one: %w",
+		return beads.Bead{ID: w.ID}, fmt.Errorf("%w: not a bead in the format of scripts: %w",
 			beads.ErrAside, err)
 	}
 	b := beads.Bead{
@@ -87,7 +87,7 @@ func moment(text string, to *time.Time) (err error) {
 		return nil
 	}
 	if *to, err = time.Parse(time.RFC3339, text); err != nil {
-		return fmt.Errorf("%w: %q is no time as RFC 3339 has it", beads.ErrAside, text)
+		return fmt.Errorf("%w: %q is not a time in RFC 3339", beads.ErrAside, text)
 	}
 	return nil
 }

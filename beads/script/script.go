@@ -1,11 +1,11 @@
-// Package script is a store of work that a script of the city's keeps: `exec:<script>`. The script is called once
-// for each operation, as `<script> OPERATION [ARGUMENT…]`, without a shell; it reads JSON from its stdin and writes
-// JSON to its stdout. Exit 0 is done, 2 means that it does not know the operation, anything else is a failure that
+// Package script is a store of work in a script of the city: `exec:<script>`. It calls the script once per
+// operation, as `<script> OPERATION [ARGUMENT…]`, without a shell; the script reads JSON from stdin and writes JSON
+// to stdout. Exit 0 means done, 2 that the script does not know the operation, and any other code a failure that
 // its stderr explains.
 //
-// Of all operations create, get, update and list must be known; the others are made of these where the script
-// answers 2. What a script keeps of a bead is its own business, but what it does not keep is no secret: a write
-// that cannot be found again is an error that names what is missing.
+// The script must know create, get, update and list; the other operations are built from these if the script
+// answers 2. A script may drop parts of a bead, but not silently: a write that cannot be read back is an error that
+// names what is missing.
 package script
 
 import (
@@ -42,7 +42,7 @@ type Options struct {
 	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv says what of it the script gets.
 	Environ []string
 
-	// Serve is for who keeps the store open for long: the script is told when it may end what it has begun (shutdown).
+	// Serve is for processes that keep the store open for long: the script gets a shutdown call at the end.
 	Serve bool
 }
 
@@ -66,13 +66,13 @@ func Open(o Options) (*Store, error) {
 	return &Store{Store: foreign.New(k, filepath.Join(o.Dir, ".beads", "gcity.lock")), k: k}, nil
 }
 
-// closeLimit is how long a script may take to end what it has begun: whoever closes a store wants to go.
+// closeLimit limits the shutdown call of a script.
 const closeLimit = 5 * time.Second
 
 // Close lets go of the script. It waits for it at most closeLimit.
 func (s *Store) Close() error { return s.CloseWithin(context.Background()) }
 
-// CloseWithin is Close for who has no longer than ctx.
+// CloseWithin is Close within the time of ctx.
 func (s *Store) CloseWithin(ctx context.Context) error {
 	if !s.k.o.Serve || !s.k.begun() {
 		return nil
@@ -168,7 +168,7 @@ func ofOne(op string) bool {
 	return slices.Contains([]string{"get", "update", "close", "set-metadata", "children"}, op)
 }
 
-// failure is what a script's exit means. That there is no such bead it says in words.
+// failure returns the meaning of a script's exit. The script reports a missing bead in its message.
 func (k *keeper) failure(op string, args []string, got shell.Answer) error {
 	why := foreign.First(got.Stderr)
 	if why == "" {
@@ -231,7 +231,7 @@ func (k *keeper) Get(ctx context.Context, id string) (beads.Bead, error) {
 // mostLabelled stands for all: to some scripts 0 means none.
 const mostLabelled = "1000000"
 
-// Find implements foreign.Keeper. It asks for as little as the script can tell apart.
+// Find implements foreign.Keeper. It asks for the smallest list that the script can select.
 func (k *keeper) Find(ctx context.Context, q beads.Query) ([]beads.Bead, error) {
 	op := []string{"list"}
 	switch {

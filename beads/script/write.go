@@ -13,9 +13,8 @@ import (
 	"gcity/beads/foreign"
 )
 
-// Make implements foreign.Keeper. What a script does not keep of a new bead is given to it once more, as a change.
-// What it does not keep even then would be missing without anybody's knowing: such a bead is closed, and the error
-// says what is missing.
+// Make implements foreign.Keeper. Parts of a new bead that the script does not store are sent again, as a change.
+// If they are still missing, the bead is closed, and the error says what is missing.
 func (k *keeper) Make(ctx context.Context, want beads.Bead) (beads.Bead, error) {
 	in, err := encode(whole(want))
 	if err != nil {
@@ -184,7 +183,7 @@ func (k *keeper) Cook(ctx context.Context, want []beads.Bead) ([]beads.Bead, err
 	return k.below(ctx, out, want)
 }
 
-// below finds what a script has cooked that tells only the root: the steps by what they were made from.
+// below finds the steps of a cooked molecule when the script returns only its root, by their origin.
 func (k *keeper) below(ctx context.Context, out []byte, want []beads.Bead) ([]beads.Bead, error) {
 	root, err := k.made(ctx, out)
 	if err != nil {

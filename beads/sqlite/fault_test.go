@@ -219,7 +219,7 @@ func TestSetAside(t *testing.T) {
 	want := map[string]string{
 		"paused":   "its status is",
 		"newer":    "it was written in a newer way (2, known is 1)",
-		"urgent":   "there is no priority 12",
+		"urgent":   "invalid priority 12",
 		"metadata": "its metadata cannot be read",
 		"escape":   "its title has the character U+001B",
 		"closed":   "contradict each other",
