@@ -6,7 +6,7 @@ import (
 )
 
 // api checks what shows only when all of [api] is read.
-func (d *decoder) api() {
+func (d checker) api() {
 	c := d.city
 	d.tokenFile("api.token_file", &c.API.TokenFile)
 	d.tokenFile("api.read_token_file", &c.API.ReadFile)
@@ -18,7 +18,7 @@ func (d *decoder) api() {
 }
 
 // tokenFile resolves the path of a file with a token.
-func (d *decoder) tokenFile(name string, file *string) {
+func (d checker) tokenFile(name string, file *string) {
 	c := d.city
 	if *file == "" {
 		return

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/files"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -220,7 +221,7 @@ func TestTopologyIsWatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	turned("gone", true)
-	for i := range maxTreeFiles {
+	for i := range files.MaxTreeFiles {
 		put(t, filepath.Join(dir, "p", fmt.Sprint(i)), "")
 	}
 	want := "p: the topology's folder has more than 5000 files or 64 MB in it; changes of the " +

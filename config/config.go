@@ -326,25 +326,8 @@ type Console struct {
 	Colour string // the city's own, as colour.Parse gives it; "" = none
 }
 
-// ProviderOf is what runs the sessions of an agent.
-func (c *City) ProviderOf(a *Agent) string {
-	if _, written := a.Origins["session"]; written {
-		return cmp.Or(a.Session, defaultProvider)
-	}
-	return c.Session.Provider
-}
-
 // defaultProvider is what "" means.
 const defaultProvider = "pty"
-
-// Policy is the restart policy of an agent under this city's [daemon].
-func (c *City) Policy(a *Agent) restart.Policy {
-	return restart.Policy{
-		Mode: a.Restart, MinUptime: a.MinUptime,
-		MaxRestarts: c.Daemon.MaxRestarts, Window: c.Daemon.RestartWindow,
-		Backoff: c.Daemon.RestartBackoff, MaxBackoff: c.Daemon.PatrolInterval,
-	}
-}
 
 // API is the [api] table: where a city answers besides its socket.
 type API struct {

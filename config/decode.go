@@ -3,65 +3,14 @@ package config
 import (
 	"gcity/config/keys"
 	"gcity/internal/toml"
-	"slices"
 	"strings"
 )
 
-// decoder puts the nodes of files into a City, and collects what is wrong on the way.
-type decoder struct {
-	schema   keys.Schema
-	city     *City
-	file     string            // that is being decoded, as problems name it
-	lines    []int             // offset of each of its lines
-	files    []string          // all so far
-	size     int               // of all so far, in bytes
-	hashes   map[string]string // of the sources that could be read, by path
-	scripts  map[string]script // by path
-	outfits  outfits
-	named    map[string]*Agent // by qualified name: agents, pools, members of pools
-	problems []Problem
-	about    []about // of each problem
-	more     bool    // there are problems beyond maxProblems
-	whose    *string // the rig whose agent is looked at, "" = the city's; nil = nobody's is
-	unread   unread
-	// problems that tell of a topology that cannot be read, by what that is known by
-	lost map[string]int
-
-	strict bool // two files that set the same key are an error
-
-	instead map[string][]byte // of Source
-	// topologies that were read, by folder; nil = one that cannot be used, or is being read
-	packs  map[string]*pack
-	packed keys.Schema // of topology.toml
-
-	provided map[*pack]bool  // whose providers are the city's
-	unkept   map[string]bool // watchdogs of topologies of which it was said that they watch nobody
-}
-
-func (d *decoder) origin(at int) Origin {
-	if at == toml.Everywhere {
-		return Origin{File: d.file}
-	}
-	line, exact := slices.BinarySearch(d.lines, at)
-	if !exact {
-		line--
-	}
-	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
-}
-
-// warn says something once per key, at the first place.
-func (d *decoder) warn(at int, key, msg string) {
-	key = visible(key)
-	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
-		return p.Key == key && p.Message == msg
-	}) {
-		d.city.Warnings = append(d.city.Warnings,
-			Problem{Origin: d.origin(at), Key: key, Message: msg})
-	}
-}
+// decoder decodes the TOML of the files into the fields of the City.
+type decoder struct{ *loading }
 
 // table decodes the members of one table.
-func (d *decoder) table(n *toml.Node, path string, p place) {
+func (d decoder) table(n *toml.Node, path string, p place) {
 	for _, kid := range n.Kids {
 		k := d.schema.Child(path, kid.Key)
 		if k == nil {
@@ -82,7 +31,7 @@ func (d *decoder) table(n *toml.Node, path string, p place) {
 	}
 }
 
-func (d *decoder) unknown(n *toml.Node, table string) {
+func (d decoder) unknown(n *toml.Node, table string) {
 	if d.full() {
 		d.more = true
 		return
@@ -119,7 +68,7 @@ func (d *decoder) unknown(n *toml.Node, table string) {
 }
 
 // inner names the table within a table that has such a key; at the top, such a table within [[agents]].
-func (d *decoder) inner(table, name string) string {
+func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
 			(k.Kind == keys.Table || k.Kind == keys.Env) {
@@ -136,7 +85,7 @@ func (d *decoder) inner(table, name string) string {
 }
 
 // elsewhere names the supported table that has such a key.
-func (d *decoder) elsewhere(name string) string {
+func (d decoder) elsewhere(name string) string {
 	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
 		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
 		if k := d.schema.ByPath[keys.Join(table, name)]; k != nil && k.Status == keys.Supported {
@@ -147,7 +96,7 @@ func (d *decoder) elsewhere(name string) string {
 }
 
 // usable lists what is supported in a table; all that is known in a table that is not.
-func (d *decoder) usable(table string) []string {
+func (d decoder) usable(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {
 		if k.Status == keys.Supported {
@@ -161,7 +110,7 @@ func (d *decoder) usable(table string) []string {
 }
 
 // later refuses what is not built yet, once per table; what is unknown or dropped in it is said besides.
-func (d *decoder) later(n *toml.Node, k *keys.Key) {
+func (d decoder) later(n *toml.Node, k *keys.Key) {
 	refuse := true
 	for _, t := range toml.TablesOf(n) {
 		only := len(t.Kids) > 0
@@ -185,7 +134,7 @@ func (d *decoder) later(n *toml.Node, k *keys.Key) {
 	}
 }
 
-func (d *decoder) supported(n *toml.Node, k *keys.Key, p place) {
+func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 	switch k.Kind {
 	case keys.Table:
 		if n.Shape != toml.ShapeTable {
@@ -211,7 +160,7 @@ func (d *decoder) supported(n *toml.Node, k *keys.Key, p place) {
 }
 
 // entries decodes a table of named tables, each into an element of its own.
-func (d *decoder) entries(n *toml.Node, k *keys.Key) {
+func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	if n.Shape != toml.ShapeTable {
 		d.problem(n.At, k.Path, "is %s; each %s is a table of its own: write [%s.NAME] on a "+
 			"line of its own", n.Shape, strings.TrimSuffix(k.Name(), "s"), k.Path)
@@ -240,7 +189,7 @@ func (d *decoder) entries(n *toml.Node, k *keys.Key) {
 }
 
 // list decodes a list of tables, each into an element of its own.
-func (d *decoder) list(n *toml.Node, k *keys.Key) {
+func (d decoder) list(n *toml.Node, k *keys.Key) {
 	tables := toml.TablesOf(n)
 	noun := strings.TrimSuffix(k.Name(), "s")
 	if k.Table() == "patches" {
@@ -265,7 +214,7 @@ func (d *decoder) list(n *toml.Node, k *keys.Key) {
 }
 
 // element appends an element to the list of a table and says where its values go, until the next one is appended.
-func (d *decoder) element(path string, at Origin, origins map[string]Origin) place {
+func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {
 	case "rigs":
@@ -307,7 +256,7 @@ func (d *decoder) element(path string, at Origin, origins map[string]Origin) pla
 }
 
 // defaults fills what a table does not say.
-func (d *decoder) defaults(table string, p place) {
+func (d decoder) defaults(table string, p place) {
 	for _, k := range d.schema.Tables[table] {
 		if k.Status == keys.Supported && k.Def != "" && k.Valued() {
 			set(p.field(k), k.DefaultValue())
@@ -316,7 +265,7 @@ func (d *decoder) defaults(table string, p place) {
 }
 
 // scalar decodes one value, checks it and notes where it stands.
-func (d *decoder) scalar(n *toml.Node, k *keys.Key, p place) {
+func (d decoder) scalar(n *toml.Node, k *keys.Key, p place) {
 	v, msg := keys.Parse(n, k)
 	if msg == "" {
 		msg = k.Wrong(v)
@@ -344,7 +293,7 @@ func (d *decoder) scalar(n *toml.Node, k *keys.Key, p place) {
 }
 
 // variable checks one variable of env.
-func (d *decoder) variable(n *toml.Node, k *keys.Key) {
+func (d decoder) variable(n *toml.Node, k *keys.Key) {
 	path := keys.Join(k.Path, n.Key)
 	switch {
 	case n.Key == "" || strings.ContainsAny(n.Key, "=\x00"):

@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
+// dependencies resolves depends_on.
+type dependencies struct{ *loading }
+
 // depend finds out whom each agent depends on, and refuses what can never be: strangers and circles.
-func (d *decoder) depend() {
+func (d dependencies) depend() {
 	c := d.city
 	defer func() { d.whose = nil }()
 	for i := range c.Agents {
@@ -40,7 +43,7 @@ func (d *decoder) depend() {
 
 // needed finds the agent or pool that an agent means: one of its own rig first, then one of the city. Or it says
 // what is wrong with the name. Neither, if nobody knows.
-func (d *decoder) needed(a *Agent, name string) (*Agent, string) {
+func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	var at []string // where to look
 	if a.Rig != "" && !strings.Contains(name, "/") {
 		at = append(at, a.Rig+"/"+name)
@@ -72,7 +75,7 @@ func (d *decoder) needed(a *Agent, name string) (*Agent, string) {
 
 // meant proposes a name that exists, other than the asker's own: one that is spelled like it, or one that is called
 // so in a rig.
-func (d *decoder) meant(name string, asker *Agent) string {
+func (d dependencies) meant(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string
 	for _, q := range slices.Sorted(maps.Keys(d.named)) {
@@ -103,7 +106,7 @@ func cutRig(name string) (rig, bare string) {
 }
 
 // circles finds agents that wait for each other. Of circles that are tangled it tells enough to begin with.
-func (d *decoder) circles() {
+func (d dependencies) circles() {
 	const (
 		open = 1 + iota
 		done
@@ -137,7 +140,7 @@ func (d *decoder) circles() {
 }
 
 // circle says who waits for whom in a circle.
-func (d *decoder) circle(agents []*Agent, told map[*Agent]bool) {
+func (d dependencies) circle(agents []*Agent, told map[*Agent]bool) {
 	const most = 20
 	var steps []string
 	for i, a := range agents {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"gcity/config/keys"
 	"gcity/internal/toml"
@@ -9,32 +8,7 @@ import (
 	"strings"
 )
 
-// Explain is what an agent, a pool or a rig comes to: its own values, those that it takes from its rig and the
-// city, and what follows from them. A member's name gives its pool, and what follows for that member. ErrNoAgent if
-// nothing is called so, ErrAmbiguous if several are.
-func (c *City) Explain(name string) (string, error) {
-	var parts []string
-	a, member, err := c.find(name)
-	if err == nil {
-		parts = append(parts, c.explainAgent(a, member))
-	}
-	r := c.Rig(name)
-	if r != nil {
-		parts = append(parts, c.explainRig(r))
-	}
-	if len(parts) > 0 {
-		return strings.Join(parts, "\n"), nil
-	}
-	for i := range c.Rigs {
-		if near := keys.Suggest(name, []string{c.Rigs[i].Name}); near != "" &&
-			errors.Is(err, ErrNoAgent) {
-			return "", fmt.Errorf("%w; or did you mean the rig %q?", err, near)
-		}
-	}
-	return "", err
-}
-
-func (c *City) explainAgent(a *Agent, member string) string {
+func (c printer) explainAgent(a *Agent, member string) string {
 	var b strings.Builder
 	s, shown := keys.City(), *a
 	kind := "agent"
@@ -47,10 +21,10 @@ func (c *City) explainAgent(a *Agent, member string) string {
 		kind = "pool"
 	}
 	fmt.Fprintf(&b, "%s %s, %s\n", kind, a.Qualified(), a.Origin)
-	writeRows(&b, "  ", rows(s, "agents", place{city: c, agent: a}))
+	writeRows(&b, "  ", rows(s, "agents", place{city: c.City, agent: a}))
 	if r := c.Rig(a.Rig); r != nil {
 		fmt.Fprintf(&b, "\nfrom the rig %s, %s\n", r.Name, r.Origin)
-		writeRows(&b, "  ", rows(s, "rigs", place{city: c, rig: r})[1:])
+		writeRows(&b, "  ", rows(s, "rigs", place{city: c.City, rig: r})[1:])
 	}
 	c.explainProgram(&b, s, a)
 	c.explainWatched(&b, s, a)
@@ -66,7 +40,7 @@ func (c *City) explainAgent(a *Agent, member string) string {
 }
 
 // shared are the values that an agent takes from the city.
-func (c *City) shared(s keys.Schema, a *Agent) []row {
+func (c printer) shared(s keys.Schema, a *Agent) []row {
 	var out []row
 	if by, _ := c.decider(a); strings.HasPrefix(by, "workspace.") {
 		out = append(out, c.row(s, by))
@@ -95,7 +69,7 @@ func (c *City) shared(s keys.Schema, a *Agent) []row {
 }
 
 // follows is what is worked out from an agent's values. A pool of several is shown without what its members have each.
-func (c *City) follows(a *Agent, member bool) []row {
+func (c printer) follows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1
 	e, _ := c.Expand(a) // what is wrong with it, Load has refused
@@ -140,7 +114,7 @@ func (c *City) follows(a *Agent, member bool) []row {
 func foundLater([]Preset) string { return "" }
 
 // explainProgram writes what an agent takes from its provider.
-func (c *City) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
+func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	p := c.ProgramOf(a, foundLater)
 	if p.Provider.Name == "" {
 		return
@@ -154,25 +128,25 @@ func (c *City) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 		return own && agentShares(key)
 	})
 	fmt.Fprintf(b, "\nfrom the provider %s, %s\n", p.Provider.Name, p.Origin)
-	writeRows(b, "  ", rows(s, "providers.*", place{city: c, provider: &taken}))
+	writeRows(b, "  ", rows(s, "providers.*", place{city: c.City, provider: &taken}))
 }
 
 // explainWatched writes the watchdogs that an agent has to do with.
-func (c *City) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
+func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 	for i := range c.Watchdogs {
 		switch w := &c.Watchdogs[i]; a.Qualified() {
 		case w.Watches:
 			fmt.Fprintf(b, "\nwatched by the watchdog %s, %s\n", w.Qualified(), w.Origin)
-			writeRows(b, "  ", rows(s, "watchdogs", place{city: c, watchdog: w}))
+			writeRows(b, "  ", rows(s, "watchdogs", place{city: c.City, watchdog: w}))
 		case w.Triage:
 			fmt.Fprintf(b, "\njudges for the watchdog %s, %s\n", w.Qualified(), w.Origin)
-			writeRows(b, "  ", rows(s, "watchdogs", place{city: c, watchdog: w}))
+			writeRows(b, "  ", rows(s, "watchdogs", place{city: c.City, watchdog: w}))
 		}
 	}
 }
 
 // memberRows lists a pool's possible members, the first of them at least, each with its folder and session.
-func (c *City) memberRows(a *Agent) []row {
+func (c printer) memberRows(a *Agent) []row {
 	const most = 10
 	if a.Pool.Max == 0 {
 		return []row{{"none", "max is 0: the pool is off", ""}}
@@ -194,10 +168,10 @@ func (c *City) memberRows(a *Agent) []row {
 	return out
 }
 
-func (c *City) explainRig(r *Rig) string {
+func (c printer) explainRig(r *Rig) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rig %s, %s\n", r.Name, r.Origin)
-	writeRows(&b, "  ", rows(keys.City(), "rigs", place{city: c, rig: r}))
+	writeRows(&b, "  ", rows(keys.City(), "rigs", place{city: c.City, rig: r}))
 	var agents []string
 	for i := range c.Agents {
 		if a := &c.Agents[i]; a.Rig == r.Name {
@@ -218,7 +192,7 @@ func (c *City) explainRig(r *Rig) string {
 		if o := &c.overrides[i]; o.Rig == r.Name {
 			fmt.Fprintf(&b, "\nits automation %s is overridden, %s\n", o.Name, o.origin)
 			writeRows(&b, "  ", rows(keys.City(), "automations.overrides",
-				place{city: c, override: o})[2:])
+				place{city: c.City, override: o})[2:])
 		}
 	}
 	return b.String()

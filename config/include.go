@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gcity/config/files"
 	"gcity/internal/toml"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 )
 
@@ -21,7 +21,7 @@ const (
 )
 
 // open makes a file the one that is decoded, and parses it; nil if it cannot be.
-func (d *decoder) open(name string, data []byte, needs string) *toml.Node {
+func (d decoder) open(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
 	root, faults := parseTOML(data, needs)
@@ -37,7 +37,7 @@ func (d *decoder) open(name string, data []byte, needs string) *toml.Node {
 }
 
 // include reads the files that city.toml includes, one after the other.
-func (d *decoder) include(root *toml.Node) {
+func (d decoder) include(root *toml.Node) {
 	n := root.Get("include")
 	if n == nil {
 		return
@@ -74,7 +74,7 @@ func (d *decoder) include(root *toml.Node) {
 }
 
 // also reads the files that whoever asks for the configuration adds to it.
-func (d *decoder) also(files []string) {
+func (d decoder) also(files []string) {
 	for _, path := range files {
 		if err := d.part(path); err != nil {
 			d.say(Origin{File: "-f " + path}, "", err.Error())
@@ -82,22 +82,14 @@ func (d *decoder) also(files []string) {
 	}
 }
 
-// called is the name that origins give a file.
-func (c *City) called(path string) string {
-	if rel, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
-}
-
 // read reads a file of the configuration, or what is to be taken for it.
-func (d *decoder) read(path string) ([]byte, error) {
+func (d decoder) read(path string) ([]byte, error) {
 	for other, data := range d.instead {
 		if path == other || sameFile(path, other) {
 			return data, nil
 		}
 	}
-	return ReadSource(path)
+	return files.ReadSource(path)
 }
 
 // sameFile reports whether two paths lead to one file that is there, by whatever links.
@@ -108,7 +100,7 @@ func sameFile(a, b string) bool {
 }
 
 // includable reads a file that is to be included.
-func (d *decoder) includable(path string) ([]byte, error) {
+func (d decoder) includable(path string) ([]byte, error) {
 	switch slices.Index(d.city.Sources, path) {
 	case -1:
 	case 0:
@@ -118,7 +110,7 @@ func (d *decoder) includable(path string) ([]byte, error) {
 	}
 	d.city.Sources = append(d.city.Sources, path)
 	data, err := d.read(path)
-	d.unread.files = d.unread.files || err != nil || d.size+len(data) > MaxSize
+	d.unread.files = d.unread.files || err != nil || d.size+len(data) > files.MaxSize
 	var f *toml.Fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -129,16 +121,16 @@ func (d *decoder) includable(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cannot be included: %w", err)
 	}
-	d.hashes[path] = sum(data)
-	if d.size+len(data) > MaxSize {
+	d.hashes[path] = files.Sum(data)
+	if d.size+len(data) > files.MaxSize {
 		return nil, fmt.Errorf("cannot be included: the files together are larger than %d MB",
-			MaxSize>>20)
+			files.MaxSize>>20)
 	}
 	return data, nil
 }
 
 // part decodes a file besides the city.toml: lists grow, and of other values the last file's count.
-func (d *decoder) part(path string) error {
+func (d decoder) part(path string) error {
 	data, err := d.includable(path)
 	if err != nil {
 		return err
@@ -165,7 +157,7 @@ func (d *decoder) part(path string) error {
 
 // inOrder puts the agents from the first on into the order of their file: [[agent]] and [[agents]] are two lists to the
 // parser.
-func (d *decoder) inOrder(first int) {
+func (d decoder) inOrder(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),
 			cmp.Compare(a.Origin.Column, b.Origin.Column))

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/files"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -145,7 +146,7 @@ twice.toml:2:8: agents.name: another agent is called "a" already, at city.toml:5
 
 // F10: the limit on the size holds for all files together.
 func TestIncludesTogetherAreLimited(t *testing.T) {
-	big := "[[agents]]\nname = \"a\"\n" + "#" + strings.Repeat("x", MaxSize/2)
+	big := "[[agents]]\nname = \"a\"\n" + "#" + strings.Repeat("x", files.MaxSize/2)
 	dir := folderOf(t, map[string]string{FileName: "include = [\"one.toml\", \"two.toml\"]\n",
 		"one.toml": big, "two.toml": big})
 	want := `city.toml:1:24: include: "two.toml" cannot be included: the files together are larger than 10 MB`

@@ -55,7 +55,7 @@ type override struct {
 }
 
 // work checks what is said about work when everything is read.
-func (d *decoder) work() {
+func (d checker) work() {
 	c := d.city
 	at := c.Origins["formulas.dir"]
 	if dir, err := resolve(c.Path, c.folderOf(at), c.Formulas.Dir); err != nil {
@@ -63,8 +63,9 @@ func (d *decoder) work() {
 	} else if c.folderOf(at) != c.Path {
 		c.Formulas.Dir = dir
 	}
-	wispDefault(d, "wisp_ttl", "wisp_gc_interval", &c.Daemon.WispGCInterval, defaultWispGCInterval)
-	wispDefault(d, "wisp_gc_interval", "wisp_ttl", &c.Daemon.WispTTL, defaultWispTTL)
+	wispDefault(d.loading, "wisp_ttl", "wisp_gc_interval", &c.Daemon.WispGCInterval,
+		defaultWispGCInterval)
+	wispDefault(d.loading, "wisp_gc_interval", "wisp_ttl", &c.Daemon.WispTTL, defaultWispTTL)
 	for i := range c.overrides {
 		d.override(&c.overrides[i])
 	}
@@ -77,7 +78,7 @@ const (
 )
 
 // wispDefault fills in the other of two keys where only one of them is written.
-func wispDefault(d *decoder, one, other string, value *time.Duration, def time.Duration) {
+func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]
 	if !written || both || d.failed("daemon."+other) || d.failed("daemon."+one) {
@@ -90,7 +91,7 @@ func wispDefault(d *decoder, one, other string, value *time.Duration, def time.D
 }
 
 // override checks one override against the city, and puts it in force.
-func (d *decoder) override(o *override) {
+func (d checker) override(o *override) {
 	const key = "automations.overrides"
 	c := d.city
 	if o.Rig != "" && c.Rig(o.Rig) == nil && !d.unread.files {
@@ -115,7 +116,7 @@ func (d *decoder) override(o *override) {
 }
 
 // poolOf warns of a pool that nobody would ever work in.
-func (d *decoder) poolOf(o *override) {
+func (d checker) poolOf(o *override) {
 	target := automation.Definition{Rig: o.Rig, Pool: *o.Pool}.Target()
 	var names []string
 	for i := range d.city.Agents {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"gcity/config/files"
 	"gcity/config/keys"
 	"gcity/config/placeholder"
 	"os"
@@ -379,7 +380,7 @@ func TestLoadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(gone, `city.toml: it is not a regular file`)
-	put(t, filepath.Join(other, FileName), strings.Repeat("#\n", MaxSize/2+1))
+	put(t, filepath.Join(other, FileName), strings.Repeat("#\n", files.MaxSize/2+1))
 	check(other, `city.toml: the file is larger than 10 MB; is it the right one?`)
 	if _, err := Load(filepath.Join(other, "nowhere")); err == nil ||
 		errors.As(err, &e) && e.Path == "" {
@@ -410,7 +411,7 @@ func TestLimits(t *testing.T) {
 		{"brackets", strings.Repeat("[", 1<<20), deep},
 		{"dots", "a" + strings.Repeat(".a", 1<<20) + "=1", deep},
 		{"dots in a header", "[a" + strings.Repeat(".a", 1<<20) + "]", deep},
-		{"size", strings.Repeat("#", MaxSize+1), "larger than 10 MB"},
+		{"size", strings.Repeat("#", files.MaxSize+1), "larger than 10 MB"},
 		{"not UTF-8", "[workspace]\nname = \"\xff\"", "invalid UTF-8"},
 		{"UTF-16", "\xff\xfe[\x00w\x00", "NUL"},
 		{"a template", "[[agents]]\nname=\"a\"\npre_start=['{{print \"" +

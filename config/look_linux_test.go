@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"gcity/config/files"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -41,7 +42,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 			t.Error("the configuration is another one at each look")
 		}
 		revision = c.Revision
-		under := folders.Pending()
+		under := files.PendingLooks()
 		if under > 2 { // the other reader may be looking at the other folder
 			t.Errorf("%d looks are under way", under)
 		}

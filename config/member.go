@@ -18,21 +18,8 @@ func (a *Agent) Spec() pool.Spec {
 	return pool.Spec{Name: a.Qualified(), Min: a.Pool.Min, Max: a.Pool.Max}
 }
 
-// Member is the i-th member of an agent's pool, from 1 to its Max, as an agent of its own: all is the agent's but
-// the name and what follows from it. The only member of a pool, and of no pool, is the agent itself.
-func (c *City) Member(a *Agent, i int) Agent {
-	m := *a
-	if a.Pool == nil || a.Pool.Max <= 1 {
-		return m
-	}
-	m.Name = pool.Spec{Name: a.Name, Max: a.Pool.Max}.Member(i)
-	w := c.members[m.Qualified()]
-	m.SessionName, m.ScriptHash, m.ScriptProblem = w.session, w.scriptHash, w.scriptProblem
-	return m
-}
-
 // sizes checks the bounds of the pools. It says whether there are few enough members to look at each.
-func (d *decoder) sizes() bool {
+func (d checker) sizes() bool {
 	c, total := d.city, 0
 	defer func() { d.whose = nil }()
 	for i := range c.Agents {
@@ -81,7 +68,7 @@ func (a *Agent) claims(yield func(name string) bool) {
 }
 
 // names compares the qualified names of all agents, pools and members.
-func (d *decoder) names() {
+func (d checker) names() {
 	c := d.city
 	d.named = make(map[string]*Agent, len(c.Agents))
 	defer func() { d.whose = nil }()

@@ -10,13 +10,13 @@ import (
 
 // Of several files the last one's values count, key by key. In these tables nobody can want to say the same thing
 // twice.
-func (d *decoder) guarded(key string) bool {
+func (d decoder) guarded(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
 // collides says that a key is set by another file, too, and that the later one counts; under strict that is a mistake.
-func (d *decoder) collides(was, is Origin, key string) {
+func (d decoder) collides(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.guarded(key) {
 		return
 	}
@@ -31,7 +31,7 @@ func (d *decoder) collides(was, is Origin, key string) {
 }
 
 // joined is a table of strings with what another file has put into it before.
-func (d *decoder) joined(field any, by map[string]string) map[string]string {
+func (d decoder) joined(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {
 		return by

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"gcity/config/files"
 	"io/fs"
 	"maps"
 	"os"
@@ -43,11 +44,14 @@ func newOutfits() outfits {
 		folders: map[string]string{}, mute: map[string]bool{}}
 }
 
+// outfitter reads the prompts and overlays of agents.
+type outfitter struct{ *loading }
+
 // answers looks whether a folder answers at all, once, before it is read: to read does not come to an end otherwise.
-func (d *decoder) answers(folder string) error {
+func (d outfitter) answers(folder string) error {
 	mute, known := d.outfits.mute[folder]
 	if !known {
-		_, ok := lookAt(folder, time.Now())
+		_, ok := files.LookAt(folder, time.Now())
 		mute = !ok
 		d.outfits.mute[folder] = mute
 	}
@@ -59,7 +63,7 @@ func (d *decoder) answers(folder string) error {
 }
 
 // outfit finds what an agent is told and given at its start.
-func (d *decoder) outfit(a *Agent) {
+func (d outfitter) outfit(a *Agent) {
 	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
 		d.pathOf(a, "overlay_dir", a.OverlayDir)
 	if a.PromptTemplate != "" {
@@ -76,7 +80,7 @@ func (d *decoder) outfit(a *Agent) {
 }
 
 // idleFragments warns of fragments for every prompt where there is none.
-func (d *decoder) idleFragments() {
+func (d outfitter) idleFragments() {
 	c := d.city
 	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 ||
 		slices.ContainsFunc(c.Agents, func(a Agent) bool { return a.PromptTemplate != "" }) {
@@ -89,20 +93,20 @@ func (d *decoder) idleFragments() {
 }
 
 // pathOf is what a path of an agent comes to, by the file that says it; "" if that cannot be.
-func (d *decoder) pathOf(a *Agent, key, path string) string {
+func (d outfitter) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
 	}
 	out, err := d.city.PathOf(a, key, path)
 	if err != nil {
-		misuse(d, a, a.Origins[key], "agents."+key, err.Error())
+		misuse(d.loading, a, a.Origins[key], "agents."+key, err.Error())
 		return ""
 	}
 	return out
 }
 
 // prompt parses what an agent is told. The same of several agents is parsed, and complained about, once.
-func (d *decoder) prompt(a *Agent) {
+func (d outfitter) prompt(a *Agent) {
 	behind := d.city.behind(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
 		filepath.Join(filepath.Dir(a.PromptTemplate), "shared")}
@@ -131,7 +135,7 @@ func (d *decoder) prompt(a *Agent) {
 }
 
 // leans says whether a prompt is another one, or none, without the fragments of a topology. All files are read already.
-func (d *decoder) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
+func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
 	if len(d.outfits.shared[shared]) == 0 || slices.Contains(own, shared) {
 		return false
 	}
@@ -146,10 +150,10 @@ func (d *decoder) leans(a *Agent, t *prompt.Template, shared string, own, behind
 }
 
 // parsePrompt reads and parses a prompt; nil if it cannot be.
-func (d *decoder) parsePrompt(a *Agent, folders, behind []string) *prompt.Template {
+func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Template {
 	main, err := d.source(a.PromptTemplate)
 	if err != nil {
-		cannotUse(d, a, "prompt_template", "cannot be read: ", err)
+		cannotUse(d.loading, a, "prompt_template", "cannot be read: ", err)
 		return nil
 	}
 	var fragments []prompt.File
@@ -159,16 +163,16 @@ func (d *decoder) parsePrompt(a *Agent, folders, behind []string) *prompt.Templa
 		}
 		more, err := d.fragments(folder)
 		if err != nil {
-			cannotUse(d, a, "prompt_template", "cannot be put together: ", err)
+			cannotUse(d.loading, a, "prompt_template", "cannot be put together: ", err)
 			return nil
 		}
 		fragments = append(fragments, more...)
 	}
-	return lenientPrompt(d, a, main, fragments, behind)
+	return lenientPrompt(d.loading, a, main, fragments, behind)
 }
 
 // unset warns of values that a prompt names and nobody sets: they are empty.
-func (d *decoder) unset(a *Agent, t *prompt.Template) {
+func (d outfitter) unset(a *Agent, t *prompt.Template) {
 	names := append(prompt.Names(), slices.Sorted(maps.Keys(a.Env))...)
 	for _, f := range t.Fields() {
 		if f.Tested || slices.Contains(names, f.Name) {
@@ -188,19 +192,8 @@ func (d *decoder) unset(a *Agent, t *prompt.Template) {
 	}
 }
 
-// behind are the fragments that follow an agent's prompt, each once.
-func (c *City) behind(a *Agent) []string {
-	var out []string
-	for _, name := range slices.Concat(c.Workspace.GlobalFragments, a.InjectFragments) {
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 // source reads a file of a prompt, which is a source of the configuration from then on.
-func (d *decoder) source(path string) (prompt.File, error) {
+func (d outfitter) source(path string) (prompt.File, error) {
 	if err := d.outfits.failed[path]; err != nil {
 		return prompt.File{}, err
 	}
@@ -214,7 +207,7 @@ func (d *decoder) source(path string) (prompt.File, error) {
 	if !slices.Contains(d.city.Sources, path) {
 		d.city.Sources = append(d.city.Sources, path)
 	}
-	data, err := ReadSource(path)
+	data, err := files.ReadSource(path)
 	if err != nil {
 		if p, ok := errors.AsType[*fs.PathError](err); ok {
 			err = fmt.Errorf("%s: %w", path, p.Err)
@@ -222,22 +215,14 @@ func (d *decoder) source(path string) (prompt.File, error) {
 		d.outfits.failed[path] = err
 		return prompt.File{}, err
 	}
-	d.hashes[path] = sum(data)
-	f := prompt.File{Name: d.city.shownPath(path), Text: string(data)}
+	d.hashes[path] = files.Sum(data)
+	f := prompt.File{Name: d.city.called(path), Text: string(data)}
 	d.outfits.files[path] = f
 	return f, nil
 }
 
-// shownPath is a path as origins have it.
-func (c *City) shownPath(path string) string {
-	if rel, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
-}
-
 // fragments reads a folder of fragments, which need not exist.
-func (d *decoder) fragments(folder string) ([]prompt.File, error) {
+func (d outfitter) fragments(folder string) ([]prompt.File, error) {
 	if known, ok := d.outfits.shared[folder]; ok {
 		return known, nil
 	}
@@ -275,11 +260,11 @@ func (d *decoder) fragments(folder string) ([]prompt.File, error) {
 }
 
 // overlay reads an agent's overlay.
-func (d *decoder) overlay(a *Agent) {
+func (d outfitter) overlay(a *Agent) {
 	t, known := d.outfits.overlays[a.OverlayDir]
 	if !known {
 		var err error
-		if t, err = scanOverlay(d, a.OverlayDir); err != nil {
+		if t, err = scanOverlay(d.loading, a.OverlayDir); err != nil {
 			d.outfits.folders[a.OverlayDir] = "" // until it is there
 			d.outfits.broken[a.OverlayDir] = err
 		}
@@ -292,59 +277,17 @@ func (d *decoder) overlay(a *Agent) {
 	switch err := d.outfits.broken[a.OverlayDir]; {
 	case err == nil:
 	case errors.Is(err, errNoOverlay):
-		caution(d, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
+		caution(d.loading, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
 			Message: visible(err.Error() + "; nothing is put into the working folder")})
 		a.OverlayDir = ""
 	default:
-		cannotUse(d, a, "overlay_dir", "cannot be used: ", err)
+		cannotUse(d.loading, a, "overlay_dir", "cannot be used: ", err)
 	}
-}
-
-// HooksOf are the kinds of hook files that an agent gets.
-func (c *City) HooksOf(a *Agent) []string {
-	if a.HooksInstalled {
-		return nil
-	}
-	if _, written := a.Origins["install_agent_hooks"]; written {
-		return a.InstallAgentHooks
-	}
-	return c.Workspace.InstallAgentHooks
-}
-
-// SessionOf is what the sessions of an agent are called, by its qualified name; of one that is not declared, what
-// they would be called.
-func (c *City) SessionOf(name string) string {
-	for i := range c.Agents {
-		a := &c.Agents[i]
-		if a.Qualified() == name && a.SessionName != "" {
-			return a.SessionName
-		}
-	}
-	if m, ok := c.members[name]; ok {
-		return m.session
-	}
-	a := &Agent{Name: name}
-	if rig, inner, ok := strings.Cut(name, "/"); ok {
-		a.Rig, a.Name = rig, inner
-	}
-	session, err := c.sessionName(a)
-	if err != nil {
-		return ""
-	}
-	return session
-}
-
-// PrefixOf is what the ids of work of a rig begin with, of the city if it is of none.
-func (c *City) PrefixOf(rig string) string {
-	if r := c.Rig(rig); r != nil {
-		return r.Prefix
-	}
-	return c.Prefix()
 }
 
 // fault notes something that only one agent needs and that cannot be used. It is a warning, and the agent cannot be
 // started: the rest of the city is not held up by it.
-func fault(d *decoder, a *Agent, at Origin, key, msg string) {
+func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
 		a.Fault = p.String()
@@ -354,8 +297,8 @@ func fault(d *decoder, a *Agent, at Origin, key, msg string) {
 }
 
 // cannotUse is fault for files that one agent needs. What another user can change is refused.
-func cannotUse(d *decoder, a *Agent, key, what string, err error) {
-	_, file := errors.AsType[foreign](err)
+func cannotUse(d *loading, a *Agent, key, what string, err error) {
+	_, file := errors.AsType[files.Foreign](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
 	if file || folder {
 		d.say(a.Origins[key], "agents."+key, what+err.Error())
@@ -365,7 +308,7 @@ func cannotUse(d *decoder, a *Agent, key, what string, err error) {
 }
 
 // misuse is fault for paths and templates. Those of a fetched topology are refused: they may lead out of its copy.
-func misuse(d *decoder, a *Agent, at Origin, key, msg string) {
+func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.say(at, key, msg)
 		return
@@ -374,14 +317,14 @@ func misuse(d *decoder, a *Agent, at Origin, key, msg string) {
 }
 
 // caution adds a warning, each once.
-func caution(d *decoder, p Problem) {
+func caution(d *loading, p Problem) {
 	if !slices.Contains(d.city.Warnings, p) {
 		d.city.Warnings = append(d.city.Warnings, p)
 	}
 }
 
 // lenientPrompt parses a prompt, with a warning for each part of it that cannot be used.
-func lenientPrompt(d *decoder, a *Agent, main prompt.File, more []prompt.File,
+func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	behind []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
 	t, notes, err := prompt.Lenient(main, more, behind)
@@ -410,8 +353,8 @@ func lenientPrompt(d *decoder, a *Agent, main prompt.File, more []prompt.File,
 var errNoOverlay = errors.New("does not exist")
 
 // scanOverlay reads an overlay. It looks first whether the folder answers at all.
-func scanOverlay(d *decoder, folder string) (overlay.Tree, error) {
-	if err := d.answers(folder); err != nil {
+func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
+	if err := (outfitter{d}).answers(folder); err != nil {
 		return overlay.Tree{}, err
 	}
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {

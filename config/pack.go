@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"gcity/config/files"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -69,7 +70,7 @@ type reading struct {
 
 // topology reads the topology in a folder, once; nil if it cannot be used, and that has been said. way is how it
 // was come by, the word for this one last.
-func (d *decoder) topology(dir, key string, way []reading) *pack {
+func (d composer) topology(dir, key string, way []reading) *pack {
 	word := way[len(way)-1]
 	if i := slices.IndexFunc(way[:len(way)-1], func(r reading) bool {
 		return r.dir == dir
@@ -115,7 +116,7 @@ func (d *decoder) topology(dir, key string, way []reading) *pack {
 }
 
 // openPack reads the file of a topology, without those that it includes.
-func (d *decoder) openPack(dir, key string, word reading) *pack {
+func (d composer) openPack(dir, key string, word reading) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
 		d.unplaced(word.at, key, dir, fmt.Errorf("the topology %q cannot be read: %w", word.name,
@@ -123,7 +124,7 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 		return nil
 	}
 	d.city.trees = append(d.city.trees, dir)
-	d.hashes[path] = sum(data)
+	d.hashes[path] = files.Sum(data)
 	if d.packed.ByPath == nil {
 		d.packed = keys.Topology(d.schema)
 	}
@@ -133,12 +134,12 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 	defer func() { d.file, d.lines, d.schema, d.city = file, lines, schema, own }()
 	d.schema, d.city = d.packed, &City{Path: own.Path, Origins: map[string]Origin{}}
 	before := len(d.problems)
-	root := d.open(p.file, data, packNeeds)
+	root := decoder{d.loading}.open(p.file, data, packNeeds)
 	if root == nil {
 		return nil
 	}
-	d.table(root, "", place{city: d.city, pack: p})
-	d.inOrder(0)
+	decoder{d.loading}.table(root, "", place{city: d.city, pack: p})
+	decoder{d.loading}.inOrder(0)
 	own.Warnings = append(own.Warnings, d.city.Warnings...)
 	p.agents, p.providers, p.watchdogs = d.city.Agents, d.city.Providers, d.city.Watchdogs
 	d.required(root, p)
@@ -151,15 +152,16 @@ func (d *decoder) openPack(dir, key string, word reading) *pack {
 }
 
 // packFile finds and reads the file of a topology.
-func (d *decoder) packFile(dir string) (path string, data []byte, err error) {
+func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	path = filepath.Join(dir, TopologyFile)
-	data, err = d.read(path)
+	data, err = decoder{d.loading}.read(path)
 	other := filepath.Join(dir, PackFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if more, packErr := d.read(other); packErr == nil || !errors.Is(packErr, fs.ErrNotExist) {
+		if more, packErr := (decoder{d.loading}).read(other); packErr == nil ||
+			!errors.Is(packErr, fs.ErrNotExist) {
 			path, data, err = other, more, packErr
 		}
-	} else if _, packErr := ReadSource(other); packErr == nil {
+	} else if _, packErr := files.ReadSource(other); packErr == nil {
 		err = fmt.Errorf("%s has both %s and %s; keep one", dir, TopologyFile, PackFile)
 	}
 	d.city.Sources = append(d.city.Sources, path)
@@ -173,14 +175,14 @@ func (d *decoder) packFile(dir string) (path string, data []byte, err error) {
 			err = fmt.Errorf("%w; if the repository has one there, run `gcity topology fetch %s`",
 				err, name)
 		}
-	case err == nil && d.size+len(data) > MaxSize:
-		err = fmt.Errorf("the files together are larger than %d MB", MaxSize>>20)
+	case err == nil && d.size+len(data) > files.MaxSize:
+		err = fmt.Errorf("the files together are larger than %d MB", files.MaxSize>>20)
 	}
 	return path, data, err
 }
 
 // required says what a topology's own table lacks.
-func (d *decoder) required(root *toml.Node, p *pack) {
+func (d composer) required(root *toml.Node, p *pack) {
 	t := root.Get("topology")
 	if t == nil {
 		t = root.Get("pack")
@@ -199,7 +201,7 @@ func (d *decoder) required(root *toml.Node, p *pack) {
 }
 
 // packFormulas finds the folder of a topology's formulas.
-func (d *decoder) packFormulas(p *pack) {
+func (d composer) packFormulas(p *pack) {
 	at, written := p.origins["formulas.dir"]
 	path, err := resolve(p.dir, p.dir, p.Formulas.Dir)
 	if strings.HasPrefix(p.Formulas.Dir, "//") {
@@ -212,13 +214,13 @@ func (d *decoder) packFormulas(p *pack) {
 		d.say(at, "formulas.dir", err.Error())
 		return
 	}
-	if p.Formulas.Dir = path; !written && !isDir(path) {
+	if p.Formulas.Dir = path; !written && !files.IsDir(path) {
 		p.Formulas.Dir = ""
 	}
 }
 
 // members checks the names of a topology's agents against each other, and those that it calls the city's.
-func (d *decoder) members(p *pack) {
+func (d composer) members(p *pack) {
 	var names []string
 	seen := map[string]*Agent{}
 	for _, q := range p.tree() {

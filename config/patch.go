@@ -27,8 +27,11 @@ func (p *patch) of(a *Agent) bool {
 	return p.name == a.Name && p.dir == a.Dir
 }
 
+// patcher changes agents, rigs, providers and watchdogs as [[patches]] and [[rigs.overrides]] say.
+type patcher struct{ *loading }
+
 // patches changes agents as city.toml says.
-func (d *decoder) patches() {
+func (d patcher) patches() {
 	c := d.city
 	done, called := map[*Agent]Origin{}, make(map[string][]*Agent, len(c.Agents))
 	for i := range c.Agents {
@@ -60,7 +63,7 @@ func (d *decoder) patches() {
 }
 
 // change puts what a patch says in place of what the agent says: variables are added, then some taken away.
-func (d *decoder) change(p *patch, a *Agent) {
+func (d patcher) change(p *patch, a *Agent) {
 	a.Patches = append(slices.Clip(a.Patches), p.origin)
 	changed := d.takeOver(p, a, "agents")
 	if p.says.Pool != nil {
@@ -83,7 +86,7 @@ func (d *decoder) change(p *patch, a *Agent) {
 }
 
 // takeOver copies the written values of one table, and reports whether there were any.
-func (d *decoder) takeOver(p *patch, a *Agent, table string) (changed bool) {
+func (d patcher) takeOver(p *patch, a *Agent, table string) (changed bool) {
 	from, to := place{city: d.city, agent: &p.says}, place{city: d.city, agent: a}
 	for _, k := range d.schema.Tables[table] {
 		_, name := to.origins(k)
@@ -108,7 +111,7 @@ func (d *decoder) takeOver(p *patch, a *Agent, table string) (changed bool) {
 }
 
 // changePool changes the pool of an agent, or makes it one.
-func (d *decoder) changePool(p *patch, a *Agent) bool {
+func (d patcher) changePool(p *patch, a *Agent) bool {
 	own := Pool{}
 	if a.Pool != nil {
 		own = *a.Pool
@@ -116,7 +119,7 @@ func (d *decoder) changePool(p *patch, a *Agent) bool {
 	fresh := a.Pool == nil
 	a.Pool = &own
 	if fresh {
-		d.defaults("agents.pool", place{city: d.city, agent: a})
+		decoder{d.loading}.defaults("agents.pool", place{city: d.city, agent: a})
 	}
 	return d.takeOver(p, a, "agents.pool") || fresh
 }
@@ -130,7 +133,7 @@ func (p *patch) where() string {
 }
 
 // unpatched says what a patch may have meant.
-func (d *decoder) unpatched(p *patch) string {
+func (d patcher) unpatched(p *patch) string {
 	c := d.city
 	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents,
 		func(a Agent) bool { return a.Dir == p.dir }) {
@@ -167,7 +170,7 @@ func (d *decoder) unpatched(p *patch) string {
 
 // unplacedPatch says what a patch may have meant whose dir is neither a rig nor any agent's: a rig that is gone,
 // perhaps.
-func (d *decoder) unplacedPatch(p *patch) string {
+func (d patcher) unplacedPatch(p *patch) string {
 	c := d.city
 	var rigs []string
 	for i := range c.Rigs {
@@ -187,7 +190,7 @@ func (d *decoder) unplacedPatch(p *patch) string {
 }
 
 // amend changes providers as city.toml says.
-func (d *decoder) amend() {
+func (d patcher) amend() {
 	c, done := d.city, map[string]Origin{}
 	for i := range c.patches.providers {
 		p := &c.patches.providers[i]

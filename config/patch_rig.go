@@ -12,7 +12,7 @@ import (
 type rigPatch struct{ rig Rig }
 
 // patchRigs changes rigs as patches say.
-func (d *decoder) patchRigs() {
+func (d patcher) patchRigs() {
 	c, done := d.city, map[*Rig]Origin{}
 	for i := range c.patches.rigs {
 		p := &c.patches.rigs[i].rig
@@ -39,20 +39,8 @@ func (d *decoder) patchRigs() {
 	}
 }
 
-// noRig says that a table is about a rig that is not there, and what to do about it.
-func (c *City) noRig(name, table string) string {
-	names := make([]string, len(c.Rigs))
-	for i := range c.Rigs {
-		names[i] = c.Rigs[i].Name
-	}
-	if near := keys.Suggest(name, names); near != "" {
-		return fmt.Sprintf("there is no rig %q; did you mean %q?", name, near)
-	}
-	return fmt.Sprintf("there is no rig %q; take this %s out, or declare the rig", name, table)
-}
-
 // changeRig puts every value that the patch says in place of the rig's.
-func (d *decoder) changeRig(r, p *Rig) (changes int) {
+func (d patcher) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.Tables["rigs"] {
 		at, written := p.Origins[k.Name()]
 		if !written || !k.Valued() || k.Name() == "name" {
@@ -67,7 +55,7 @@ func (d *decoder) changeRig(r, p *Rig) (changes int) {
 }
 
 // rigOverrides changes agents that topologies have given to rigs as these rigs say.
-func (d *decoder) rigOverrides() {
+func (d patcher) rigOverrides() {
 	c, theirs := d.city, map[string]map[string]*Agent{}
 	for i := range c.Agents {
 		if a := &c.Agents[i]; a.Topology != "" && a.Rig != "" {
@@ -106,7 +94,7 @@ func (d *decoder) rigOverrides() {
 }
 
 // unoverridden says what an override may have meant.
-func (d *decoder) unoverridden(r *Rig, name string, theirs map[string]*Agent) string {
+func (d patcher) unoverridden(r *Rig, name string, theirs map[string]*Agent) string {
 	msg := fmt.Sprintf("no topology of the rig %q has an agent %q", r.Name, name)
 	var names []string
 	for n := range theirs {

@@ -68,3 +68,11 @@ func within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
+
+// called is the name that origins give a file.
+func (c *City) called(path string) string {
+	if rel, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

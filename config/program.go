@@ -1,6 +1,9 @@
 package config
 
 import (
+	"fmt"
+	"gcity/config/keys"
+	"gcity/internal/toml"
 	"maps"
 	"path"
 	"slices"
@@ -197,4 +200,45 @@ func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 		out.ProcessNames = []string{path.Base(word)}
 	}
 	return out, dialogs
+}
+
+// providerNames are the names that a provider may be called by.
+func (c *City) providerNames() []string {
+	names := presetNames(presets())
+	for i := range c.Providers {
+		if !slices.Contains(names, c.Providers[i].Name) {
+			names = append(names, c.Providers[i].Name)
+		}
+	}
+	return names
+}
+
+// provider is the one of a name, which several files may speak of.
+func (c *City) provider(name string, at Origin) *Provider {
+	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
+	if i < 0 {
+		i = len(c.Providers)
+		c.Providers = append(c.Providers, Provider{Name: name, Origin: at,
+			Origins: map[string]Origin{}})
+	}
+	return &c.Providers[i]
+}
+
+// stranger says that there is no provider of a name, "" if there is.
+func (c *City) stranger(name string) string {
+	if name == "" {
+		return ""
+	}
+	if p, _ := c.ProviderNamed(name); p.Name != "" {
+		return ""
+	}
+	if slices.Contains([]string{"pty", "tmux", "subprocess", "k8s"}, name) {
+		return fmt.Sprintf("there is no program %q; that is what sessions run in: write "+
+			"session = %q", name, name)
+	}
+	if near := keys.Suggest(name, c.providerNames()); near != "" {
+		return fmt.Sprintf("there is no provider %q; did you mean %q?", name, near)
+	}
+	return fmt.Sprintf("there is no provider %q; there are %s, and what "+
+		"[providers.NAME] tables say", name, toml.List(c.providerNames()))
 }

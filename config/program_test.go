@@ -144,7 +144,7 @@ func TestEveryChange(t *testing.T) {
 			for v := range p.says.Env {
 				origins["env."+v] = Origin{FileName, 7, 8}
 			}
-			d := &decoder{schema: s, city: &City{}}
+			d := patcher{&loading{schema: s, city: &City{}}}
 			d.change(&p, &a)
 			got := reflect.ValueOf(place{agent: &a}.field(k)).Elem()
 			if !reflect.DeepEqual(got.Interface(), value.Interface()) || got.IsZero() ||

@@ -2,38 +2,21 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/files"
 	"gcity/config/keys"
 	"strings"
 	"time"
 	"unicode"
 )
 
-// Rig finds a rig by its name; nil if there is none.
-func (c *City) Rig(name string) *Rig {
-	for i := range c.Rigs {
-		if c.Rigs[i].Name == name && name != "" {
-			return &c.Rigs[i]
-		}
-	}
-	return nil
-}
-
-// Prefix begins the ids of the city's own work: made from its name, and never that of one of its rigs.
-func (c *City) Prefix() string {
-	p := strings.ToLower(prefixOf(c.Workspace.Name))
-	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	}) {
-		return "gc" // the name has none that an id could begin with
-	}
-	return p
-}
-
 // maxRigs keeps the looks at their folders few.
 const maxRigs = 1000
 
+// rigChecker checks the rigs and looks at their folders.
+type rigChecker struct{ *loading }
+
 // rigs checks the rigs against each other and looks at their folders.
-func (d *decoder) rigs() {
+func (d rigChecker) rigs() {
 	c := d.city
 	if len(c.Rigs) > maxRigs {
 		d.say(c.Rigs[maxRigs].Origin, "rigs",
@@ -74,7 +57,7 @@ func (d *decoder) rigs() {
 }
 
 // prefix gives a rig the prefix that it is to have, and compares it with those that are taken.
-func (d *decoder) prefix(r *Rig, taken map[string]*Rig) {
+func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	at, how, key := r.Origins["prefix"], "", "rigs.prefix"
 	if r.Prefix == "" {
 		if d.failed(key) {
@@ -154,32 +137,32 @@ func humps(word string) []string {
 }
 
 // folder makes a rig's path absolute and begins to look whether it can be worked in.
-func (d *decoder) folder(r *Rig) bool {
+func (d rigChecker) folder(r *Rig) bool {
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["path"]), r.Path)
 	if err != nil {
 		d.say(r.Origins["path"], "rigs.path", err.Error())
 		return false
 	}
 	r.Path = path
-	BeginLook(path)
+	files.BeginLook(path)
 	return true
 }
 
 // looked takes what was seen of a rig's folder, and compares it with those that are taken.
-func (d *decoder) looked(r *Rig, since time.Time, taken map[string]*Rig) {
-	saw, _ := lookAt(r.Path, since)
-	r.Problem = visible(saw.problem)
-	if other := taken[saw.real]; other != nil {
+func (d rigChecker) looked(r *Rig, since time.Time, taken map[string]*Rig) {
+	saw, _ := files.LookAt(r.Path, since)
+	r.Problem = visible(saw.Problem)
+	if other := taken[saw.Real]; other != nil {
 		d.say(r.Origins["path"], "rigs.path",
 			fmt.Sprintf("is the folder of the rig %q already, at %s; each needs one of its own",
 				other.Name, other.Origins["path"]))
 		return
 	}
-	taken[saw.real] = r
+	taken[saw.Real] = r
 }
 
 // recipes makes a rig's formulas_dir absolute.
-func (d *decoder) recipes(r *Rig) {
+func (d rigChecker) recipes(r *Rig) {
 	if r.FormulasDir == "" {
 		return
 	}
@@ -189,21 +172,4 @@ func (d *decoder) recipes(r *Rig) {
 		return
 	}
 	r.FormulasDir = path
-}
-
-// RigAgents are the agents and pools that are declared for a rig, by their qualified names. Those that a topology
-// brings go with the rig by themselves, and are not among them.
-func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
-
-// RigBrought are those that a rig's topologies bring.
-func (c *City) RigBrought(rig string) []string { return c.agentsOf(rig, true) }
-
-func (c *City) agentsOf(rig string, brought bool) []string {
-	var out []string
-	for i := range c.Agents {
-		if a := &c.Agents[i]; a.Rig == rig && rig != "" && (a.Topology != "") == brought {
-			out = append(out, a.Qualified())
-		}
-	}
-	return out
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // routes checks that there is somebody who gets the work of each rig.
-func (d *decoder) routes() {
+func (d checker) routes() {
 	for i := range d.city.Rigs {
 		r := &d.city.Rigs[i]
 		if r.DefaultSlingTarget == "" {
@@ -25,7 +25,7 @@ func (d *decoder) routes() {
 // noTarget says why nobody gets a rig's work, "" if somebody does or nobody knows. A name is looked for in the rig
 // first, then in the city, then as the last part of a name that only one has; "pool:" before it makes it that of a
 // pool.
-func (d *decoder) noTarget(r *Rig) string {
+func (d checker) noTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {
 		a := d.named[q]

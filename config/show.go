@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -24,14 +25,15 @@ import (
 // topologies, prompts that use fragments of a topology, and {{.ConfigDir}} where a file in another folder makes
 // something of it.
 func (c *City) TOML() string {
-	body := c.tables()
+	body := printer{c}.tables()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, revision %.12s\n", toml.Quote(c.Path), c.Revision)
 	for _, p := range c.stamped {
 		fmt.Fprintf(&b, "# with agents of the topology %s, %s\n", p.Topology.Name,
 			toml.Quote(p.file))
 	}
-	for _, line := range c.lost(body != c.Revealed().tables()) {
+	open := printer{c.Revealed()}
+	for _, line := range (printer{c}).lost(body != open.tables()) {
 		fmt.Fprintf(&b, "# %s\n", visible(line))
 	}
 	b.WriteString(body)
@@ -45,8 +47,11 @@ func (c *City) Revealed() *City {
 	return &open
 }
 
+// printer writes a configuration, or a part of it, as text.
+type printer struct{ *City }
+
 // tables are the tables of TOML.
-func (c *City) tables() string {
+func (c printer) tables() string {
 	var b strings.Builder
 	s := keys.City()
 	for _, t := range s.Tables[""] {
@@ -56,7 +61,7 @@ func (c *City) tables() string {
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:
-			if all := unspent(s, t.Path, rows(s, t.Path, place{city: c})); len(all) > 0 {
+			if all := unspent(s, t.Path, rows(s, t.Path, place{city: c.City})); len(all) > 0 {
 				fmt.Fprintf(&b, "\n[%s]\n", t.Path)
 				writeRows(&b, "", all)
 			}
@@ -73,37 +78,37 @@ func (c *City) tables() string {
 
 // writeNamed writes the tables below a name. One that stands alone although gcity knows a program of its name can
 // only be written as the patch that made it so.
-func (c *City) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
+func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
 		if p.Whole && presetNamed(presets(), p.Name) != nil {
 			fmt.Fprintf(b, "\n[[patches.providers]]\n")
 			writeRows(b, "", append([]row{{"name", toml.Quote(p.Name), p.Origin.String()},
 				{"_replace", "true", p.Origins["_replace"].String()}},
-				rows(s, t.Path+".*", place{city: c, provider: p})...))
+				rows(s, t.Path+".*", place{city: c.City, provider: p})...))
 			continue
 		}
 		fmt.Fprintf(b, "\n[%s.%s]\n", t.Path, tomlKey(p.Name))
-		writeRows(b, "", rows(s, t.Path+".*", place{city: c, provider: p}))
+		writeRows(b, "", rows(s, t.Path+".*", place{city: c.City, provider: p}))
 	}
 }
 
 // writeInner writes a table within a table, if anything of it was written.
-func (c *City) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
+func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	if t.Kind != keys.Table || t.Status != keys.Supported {
 		return
 	}
 	for path := range c.Origins {
 		if strings.HasPrefix(path, t.Path+".") {
 			fmt.Fprintf(b, "\n[%s]\n", t.Path)
-			writeRows(b, "", rows(s, t.Path, place{city: c}))
+			writeRows(b, "", rows(s, t.Path, place{city: c.City}))
 			return
 		}
 	}
 }
 
 // writeElements writes a list of tables.
-func (c *City) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key) {
+func (c printer) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key) {
 	for _, p := range c.elements(list.Path) {
 		fmt.Fprintf(b, "\n[[%s]]\n", list.Path)
 		all := unspent(s, list.Path, rows(s, list.Path, p))
@@ -119,24 +124,24 @@ func (c *City) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key) 
 }
 
 // elements gives the elements of a list of tables.
-func (c *City) elements(path string) []place {
+func (c printer) elements(path string) []place {
 	var out []place
 	switch path {
 	case "agents":
 		for i := range c.Agents {
-			out = append(out, place{city: c, agent: &c.Agents[i]})
+			out = append(out, place{city: c.City, agent: &c.Agents[i]})
 		}
 	case "rigs":
 		for i := range c.Rigs {
-			out = append(out, place{city: c, rig: &c.Rigs[i]})
+			out = append(out, place{city: c.City, rig: &c.Rigs[i]})
 		}
 	case "watchdogs":
 		for i := range c.Watchdogs {
-			out = append(out, place{city: c, watchdog: &c.Watchdogs[i]})
+			out = append(out, place{city: c.City, watchdog: &c.Watchdogs[i]})
 		}
 	case "automations.overrides":
 		for i := range c.overrides {
-			out = append(out, place{city: c, override: &c.overrides[i]})
+			out = append(out, place{city: c.City, override: &c.overrides[i]})
 		}
 	}
 	return out
@@ -145,8 +150,8 @@ func (c *City) elements(path string) []place {
 // row is one line of what is shown.
 type row struct{ key, value, origin string }
 
-func (c *City) row(s keys.Schema, path string) row {
-	return row{path, c.shown(place{city: c}.field(s.ByPath[path])), c.Origins[path].String()}
+func (c printer) row(s keys.Schema, path string) row {
+	return row{path, c.shown(place{city: c.City}.field(s.ByPath[path])), c.Origins[path].String()}
 }
 
 // rows lists the values of one table that are set or have a default.
@@ -177,12 +182,12 @@ func rows(s keys.Schema, table string, p place) []row {
 			}
 			continue
 		}
-		value, origin := p.city.shown(field), origins[name]
+		value, origin := printer{p.city}.shown(field), origins[name]
 		switch {
 		case k.Path == "rigs.prefix" && origin.File == "":
 			origin.File = "made from the name"
 		case k.Path == "agents.session_setup_script":
-			value = toml.Quote(p.city.scriptFromHere(p.agent))
+			value = toml.Quote(printer{p.city}.scriptFromHere(p.agent))
 		}
 		if k.Kind == keys.Millis {
 			value = strconv.FormatInt(field.(*time.Duration).Milliseconds(), 10)
@@ -196,7 +201,7 @@ func rows(s keys.Schema, table string, p place) []row {
 }
 
 // scriptFromHere is an agent's session_setup_script as city.toml would have to say it.
-func (c *City) scriptFromHere(a *Agent) string {
+func (c printer) scriptFromHere(a *Agent) string {
 	at, written := a.Origins["session_setup_script"]
 	if !written {
 		at = a.Origin
@@ -213,7 +218,7 @@ func (c *City) scriptFromHere(a *Agent) string {
 }
 
 // shown is a value as TOML, without the secrets in it: a command line may have some.
-func (c *City) shown(field any) string {
+func (c printer) shown(field any) string {
 	if !c.reveal {
 		field = redacted(field)
 	}
@@ -305,4 +310,29 @@ func tomlKey(s string) string {
 	bare := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
 		""
 	return cmp.Or(map[bool]string{true: s}[bare], toml.Quote(s))
+}
+
+// Explain is what an agent, a pool or a rig comes to: its own values, those that it takes from its rig and the
+// city, and what follows from them. A member's name gives its pool, and what follows for that member. ErrNoAgent if
+// nothing is called so, ErrAmbiguous if several are.
+func (c *City) Explain(name string) (string, error) {
+	var parts []string
+	a, member, err := c.find(name)
+	if err == nil {
+		parts = append(parts, printer{c}.explainAgent(a, member))
+	}
+	r := c.Rig(name)
+	if r != nil {
+		parts = append(parts, printer{c}.explainRig(r))
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "\n"), nil
+	}
+	for i := range c.Rigs {
+		if near := keys.Suggest(name, []string{c.Rigs[i].Name}); near != "" &&
+			errors.Is(err, ErrNoAgent) {
+			return "", fmt.Errorf("%w; or did you mean the rig %q?", err, near)
+		}
+	}
+	return "", err
 }

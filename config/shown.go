@@ -13,7 +13,7 @@ var mark = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // movedRows are rows of an agent as city.toml has to say them to mean the same, and what cannot be said there.
-func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
+func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)
 	if c.leans[a.Qualified()] {
@@ -41,14 +41,15 @@ func (c *City) movedRows(a *Agent, all []row) (out []row, notes []string) {
 }
 
 // lost says what of a city its TOML does not have.
-func (c *City) lost(secrets bool) []string {
+func (c printer) lost(secrets bool) []string {
 	var out []string
 	if secrets {
 		out = append(out, "secrets show as *** or …")
 	}
 	for _, p := range c.stamped {
 		if p.Formulas.Dir != "" {
-			out = append(out, "without the formulas and automations of the topology "+p.Topology.Name)
+			out = append(out, "without the formulas and automations of "+
+				"the topology "+p.Topology.Name)
 		}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"gcity/config/files"
 	"gcity/config/keys"
 	"gcity/config/packmodel"
 	"gcity/internal/toml"
@@ -47,7 +48,7 @@ func (s Source) Load() (*City, error) {
 		return nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
 	}
 	s.Dir = dir
-	data, err := ReadSource(filepath.Join(dir, FileName))
+	data, err := files.ReadSource(filepath.Join(dir, FileName))
 	var f *toml.Fault
 	switch {
 	case errors.As(err, &f):
@@ -82,13 +83,13 @@ func (s Source) Revision() (string, error) {
 	}
 	s.Dir = dir
 	path := filepath.Join(dir, FileName)
-	data, err := ReadSource(path)
+	data, err := files.ReadSource(path)
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
 	}
 	if s.alone(data) {
-		return (&decoder{city: &City{Sources: []string{path}},
-			hashes: map[string]string{path: sum(data)}}).revision(), nil
+		return (&loading{city: &City{Sources: []string{path}},
+			hashes: map[string]string{path: files.Sum(data)}}).revision(), nil
 	}
 	return s.decode(data).revision(), nil
 }
@@ -102,29 +103,30 @@ func (s Source) alone(data []byte) bool {
 }
 
 // decode reads a configuration as far as that goes.
-func (s Source) decode(data []byte) *decoder {
+func (s Source) decode(data []byte) *loading {
 	d, root := s.begin(data)
 	if root == nil {
 		return d
 	}
-	d.gather(root, s.Files)
-	d.environment(s.Environ)
-	d.compose()
-	d.whole()
+	decoder{d}.gather(root, s.Files)
+	decoder{d}.environment(s.Environ)
+	composer{d}.compose()
+	checker{d}.whole()
 	return d
 }
 
 // begin opens the city.toml; the root is nil if that cannot be read.
-func (s Source) begin(data []byte) (*decoder, *toml.Node) {
+func (s Source) begin(data []byte) (*loading, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
-	d := &decoder{schema: keys.City(), hashes: map[string]string{path: sum(data)}, strict: s.Strict,
+	d := &loading{schema: keys.City(), hashes: map[string]string{path: files.Sum(data)},
+		strict:  s.Strict,
 		instead: s.Instead}
 	d.city = &City{Path: s.Dir, Sources: []string{path}, Origins: map[string]Origin{}}
-	return d, d.open(FileName, data, cityNeeds)
+	return d, decoder{d}.open(FileName, data, cityNeeds)
 }
 
 // gather decodes the files of a configuration, one after the other.
-func (d *decoder) gather(root *toml.Node, more []string) {
+func (d decoder) gather(root *toml.Node, more []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {
 		d.defaults(table, place{city: d.city})
@@ -145,7 +147,7 @@ type Inputs struct {
 
 // Inputs returns what the configuration on disk is read from, as far as it can be read.
 func (s Source) Inputs() (Inputs, error) {
-	data, err := ReadSource(filepath.Join(s.Dir, FileName))
+	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {
 		return Inputs{}, err
 	}
@@ -166,17 +168,4 @@ func (s Source) Inputs() (Inputs, error) {
 type Part struct {
 	Kind string `json:"kind"` // "file" or "topology"
 	Path string `json:"path"` // relative to the city, absolute if it is outside of it
-}
-
-// Parts lists the files of a configuration in the order in which they were read, and then the folders of its
-// topologies, whose files are among them.
-func (c *City) Parts() []Part {
-	var out []Part
-	for _, path := range c.Sources {
-		out = append(out, Part{"file", c.called(path)})
-	}
-	for _, p := range c.stamped {
-		out = append(out, Part{"topology", c.called(p.dir)})
-	}
-	return out
 }

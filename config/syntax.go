@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"gcity/config/files"
 	"gcity/config/keys"
 	"gcity/internal/toml"
 )
@@ -13,8 +14,8 @@ func ParseTOML(data []byte) (*toml.Node, []*toml.Fault) { return parseTOML(data,
 // parseTOML reads a file as TOML: first what it may not be at all, then its grammar, then its sense. needs says what is
 // lacking in a file without anything.
 func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
-	if len(data) > MaxSize {
-		return nil, []*toml.Fault{tooLarge()}
+	if len(data) > files.MaxSize {
+		return nil, []*toml.Fault{files.TooLarge()}
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
 		return nil, []*toml.Fault{{At: at, Msg: "there is a NUL byte; this is no text file, or " +

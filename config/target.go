@@ -172,3 +172,36 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 	return nil, "", fmt.Errorf("%w: there are %s; write one of these instead of %q", ErrAmbiguous,
 		toml.List(all), name)
 }
+
+// noRig says that a table is about a rig that is not there, and what to do about it.
+func (c *City) noRig(name, table string) string {
+	names := make([]string, len(c.Rigs))
+	for i := range c.Rigs {
+		names[i] = c.Rigs[i].Name
+	}
+	if near := keys.Suggest(name, names); near != "" {
+		return fmt.Sprintf("there is no rig %q; did you mean %q?", name, near)
+	}
+	return fmt.Sprintf("there is no rig %q; take this %s out, or declare the rig", name, table)
+}
+
+// dogMeant proposes a watchdog for a patch that is about none.
+func (c *City) dogMeant(p *Watchdog) string {
+	var names []string
+	for i := range c.Watchdogs {
+		w := &c.Watchdogs[i]
+		if w.Name == p.Name {
+			if w.Rig != "" {
+				return fmt.Sprintf("; there is one in the rig %q: write rig = %q", w.Rig, w.Rig)
+			}
+			return "; there is one of the city: take rig out"
+		}
+		if w.Rig == p.Rig {
+			names = append(names, w.Qualified())
+		}
+	}
+	if near := keys.Suggest(p.Qualified(), names); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return "; take this patch out, or declare the watchdog"
+}

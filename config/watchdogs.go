@@ -15,8 +15,11 @@ func HeartbeatFile(agent string) string {
 	return filepath.Join(".gc", "heartbeats", session.Encode(agent)+".json")
 }
 
+// watchdogChecker resolves and checks the watchdogs.
+type watchdogChecker struct{ *loading }
+
 // watchdogs checks the tiers against the agents, and against each other.
-func (d *decoder) watchdogs() {
+func (d watchdogChecker) watchdogs() {
 	c := d.city
 	called, judges := map[string]*Watchdog{}, map[string]*Watchdog{}
 	defer func() { d.whose = nil }()
@@ -72,7 +75,7 @@ func (w *Watchdog) at(keys ...string) (Origin, string) {
 }
 
 // agentsOf finds the two agents that a tier names.
-func (d *decoder) agentsOf(w *Watchdog) {
+func (d watchdogChecker) agentsOf(w *Watchdog) {
 	for _, n := range []struct {
 		key  string
 		name *string
@@ -93,14 +96,14 @@ func (d *decoder) agentsOf(w *Watchdog) {
 }
 
 // notOne says why a name is not that of one agent that runs by itself, "" if it is or nobody knows.
-func (d *decoder) notOne(w *Watchdog, name string) string {
+func (d watchdogChecker) notOne(w *Watchdog, name string) string {
 	a := d.named[name]
 	rig, _ := cutRig(name)
 	switch {
 	case a == nil && d.unread.misses("", w.Rig, rig):
 		return ""
 	case a == nil:
-		return "is no agent" + d.meant(name, nil)
+		return "is no agent" + dependencies{d.loading}.meant(name, nil)
 	case a.Pool != nil && a.Qualified() == name:
 		return "is a pool; name an agent that always runs"
 	case a.Pool != nil:
@@ -111,7 +114,7 @@ func (d *decoder) notOne(w *Watchdog, name string) string {
 }
 
 // heartbeat makes the path of a tier's file absolute.
-func (d *decoder) heartbeat(w *Watchdog) {
+func (d watchdogChecker) heartbeat(w *Watchdog) {
 	at, written := w.Origins["heartbeat"]
 	if !written {
 		if w.Watches != "" {
@@ -128,7 +131,7 @@ func (d *decoder) heartbeat(w *Watchdog) {
 }
 
 // awaited refuses that somebody's start waits for an agent that runs now and then.
-func (d *decoder) awaited(judges map[string]*Watchdog) {
+func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 	for i := range d.city.Agents {
 		a := &d.city.Agents[i]
 		d.whose = &a.Rig
@@ -143,7 +146,7 @@ func (d *decoder) awaited(judges map[string]*Watchdog) {
 }
 
 // tiers refuses triages that watch each other in a circle, so that none looks after itself.
-func (d *decoder) tiers(judges map[string]*Watchdog) {
+func (d watchdogChecker) tiers(judges map[string]*Watchdog) {
 	// whom the tier of a triage watches, if that is a triage
 	watches := func(triage string) *Watchdog {
 		if w := judges[triage]; w != nil && judges[w.Watches] != nil {
@@ -170,7 +173,7 @@ func (d *decoder) tiers(judges map[string]*Watchdog) {
 	}
 }
 
-func (d *decoder) ring(path []*Watchdog, told map[*Watchdog]bool) {
+func (d watchdogChecker) ring(path []*Watchdog, told map[*Watchdog]bool) {
 	var steps []string
 	for _, w := range path {
 		told[w] = true
@@ -182,16 +185,6 @@ func (d *decoder) ring(path []*Watchdog, told map[*Watchdog]bool) {
 	steps = append(steps, path[0].Qualified())
 	d.say(path[0].Origins["watches"], "watchdogs.watches", "goes round in a circle, so that in "+
 		"the end a triage judges itself: "+strings.Join(steps, " → ")+"; take one of these out")
-}
-
-// TriageOf is the tier whose triage an agent is; nil = it is none.
-func (c *City) TriageOf(agent string) *Watchdog {
-	for i := range c.Watchdogs {
-		if c.Watchdogs[i].Triage == agent {
-			return &c.Watchdogs[i]
-		}
-	}
-	return nil
 }
 
 // Watchdog is one [[watchdogs]] table: a tier that looks after one agent.

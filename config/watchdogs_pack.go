@@ -19,7 +19,7 @@ func (w *Watchdog) Qualified() string {
 }
 
 // kept refuses that a topology's watchdogs watch somebody whom it does not have.
-func (d *decoder) kept(p *pack, names []string) {
+func (d composer) kept(p *pack, names []string) {
 	for i := range p.watchdogs {
 		w := &p.watchdogs[i]
 		if w.Watches == "" || p.partial || slices.Contains(names, w.Watches) {
@@ -38,7 +38,7 @@ func (d *decoder) kept(p *pack, names []string) {
 }
 
 // takeWatchdogs copies the watchdogs of one topology whose agents belong to the city, or to a rig.
-func (d *decoder) takeWatchdogs(p *pack, who map[string]bool, e entry, r *Rig) {
+func (d composer) takeWatchdogs(p *pack, who map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
 		if !slices.ContainsFunc(p.tree(), func(q *pack) bool {
@@ -57,7 +57,7 @@ func (d *decoder) takeWatchdogs(p *pack, who map[string]bool, e entry, r *Rig) {
 }
 
 // patchWatchdogs changes watchdogs as patches say.
-func (d *decoder) patchWatchdogs() {
+func (d patcher) patchWatchdogs() {
 	const key = "patches.watchdogs"
 	c, done := d.city, map[*Watchdog]Origin{}
 	for i := range c.patches.watchdogs {
@@ -91,7 +91,7 @@ func (d *decoder) patchWatchdogs() {
 }
 
 // changeWatchdog puts every value that a patch says in place of the watchdog's.
-func (d *decoder) changeWatchdog(w, p *Watchdog) (changes int) {
+func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	for _, k := range d.schema.Tables["watchdogs"] {
 		at, written := p.Origins[k.Name()]
 		if !written || k.Name() == "name" || k.Name() == "rig" {
@@ -106,29 +106,8 @@ func (d *decoder) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// dogMeant proposes a watchdog for a patch that is about none.
-func (c *City) dogMeant(p *Watchdog) string {
-	var names []string
-	for i := range c.Watchdogs {
-		w := &c.Watchdogs[i]
-		if w.Name == p.Name {
-			if w.Rig != "" {
-				return fmt.Sprintf("; there is one in the rig %q: write rig = %q", w.Rig, w.Rig)
-			}
-			return "; there is one of the city: take rig out"
-		}
-		if w.Rig == p.Rig {
-			names = append(names, w.Qualified())
-		}
-	}
-	if near := keys.Suggest(p.Qualified(), names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return "; take this patch out, or declare the watchdog"
-}
-
 // near is the name of an agent of the watchdog's rig, where it has one that is called so; else the name as it is.
-func (d *decoder) near(w *Watchdog, name string) string {
+func (d watchdogChecker) near(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.named[q] != nil {
 		return q
 	}
@@ -136,7 +115,7 @@ func (d *decoder) near(w *Watchdog, name string) string {
 }
 
 // addressed is near for an address of mail.
-func (d *decoder) addressed(w *Watchdog, to string) string {
+func (d watchdogChecker) addressed(w *Watchdog, to string) string {
 	if name, pool := strings.CutPrefix(to, "pool:"); pool {
 		return "pool:" + d.near(w, name)
 	}
@@ -145,7 +124,7 @@ func (d *decoder) addressed(w *Watchdog, to string) string {
 
 // heartbeatOf makes the path of a heartbeat absolute that was written in a file. A topology is shared, and nothing
 // is written into it.
-func (d *decoder) heartbeatOf(w *Watchdog, at Origin) (string, error) {
+func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||
 		filepath.IsAbs(w.Heartbeat) {

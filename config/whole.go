@@ -1,37 +1,37 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
+	"gcity/config/files"
 	"gcity/config/keys"
 	"gcity/internal/toml"
 	"path/filepath"
-	"slices"
-	"strings"
 )
 
 // script is a session_setup_script as it was read.
 type script struct{ hash, problem string }
 
+// checker checks the composed city: names, templates, scripts, routes and the tables of the city itself.
+type checker struct{ *loading }
+
 // whole checks what only shows when everything is read: names against each other, templates, paths, scripts.
-func (d *decoder) whole() {
+func (d checker) whole() {
 	d.cityName()
-	d.rigs()
-	d.patches()
-	d.rigOverrides()
-	d.patchWatchdogs()
-	d.amend()
-	d.providers()
+	rigChecker{d.loading}.rigs()
+	patcher{d.loading}.patches()
+	patcher{d.loading}.rigOverrides()
+	patcher{d.loading}.patchWatchdogs()
+	patcher{d.loading}.amend()
+	providerChecker{d.loading}.providers()
 	d.work()
 	d.api()
 	if !d.sizes() {
 		return
 	}
 	d.names()
-	d.depend()
+	dependencies{d.loading}.depend()
 	d.routes()
-	d.watchdogs()
+	watchdogChecker{d.loading}.watchdogs()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
 	c.leans = map[string]bool{}
@@ -39,12 +39,12 @@ func (d *decoder) whole() {
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
 	}
-	d.idleFragments()
+	outfitter{d.loading}.idleFragments()
 	defer func() { d.whose = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		d.whose = &a.Rig
-		d.outfit(a)
+		outfitter{d.loading}.outfit(a)
 		switch {
 		case a.Name == "": // said already
 		case a.Pool == nil || a.Pool.Max <= 1:
@@ -64,17 +64,17 @@ func (d *decoder) whole() {
 }
 
 // agent works out what follows from one agent's values.
-func (d *decoder) agent(a *Agent, sessions map[string]string) {
+func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
 	for _, p := range problems {
-		misuse(d, a, p.Origin, p.Key, p.Message)
+		misuse(d.loading, a, p.Origin, p.Key, p.Message)
 	}
 	d.script(a, e.Script)
 }
 
 // cityName takes the folder's name where the file names none.
-func (d *decoder) cityName() {
+func (d checker) cityName() {
 	c := d.city
 	if c.Workspace.Name != "" {
 		return
@@ -87,19 +87,8 @@ func (d *decoder) cityName() {
 	}
 }
 
-// failedIn says whether something is wrong with a key of a table.
-func (d *decoder) failedIn(table string) bool {
-	return slices.ContainsFunc(d.problems, func(p Problem) bool {
-		return strings.HasPrefix(p.Key, table+".")
-	})
-}
-
-func (d *decoder) failed(key string) bool {
-	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
-}
-
 // sessionOf names an agent's sessions. What is wrong with the template is said once.
-func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
+func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {
 		return // and nothing can be named after it
@@ -119,25 +108,20 @@ func (d *decoder) sessionOf(a *Agent, taken map[string]string) {
 }
 
 // script hashes an agent's script, each file once.
-func (d *decoder) script(a *Agent, path string) {
+func (d checker) script(a *Agent, path string) {
 	if path == "" {
 		return
 	}
 	s, ok := d.scripts[path]
 	if !ok {
 		d.city.Sources = append(d.city.Sources, path)
-		if data, err := ReadSource(path); err != nil {
+		if data, err := files.ReadSource(path); err != nil {
 			s.problem = err.Error()
 		} else {
-			s.hash = sum(data)
+			s.hash = files.Sum(data)
 		}
 		d.scripts[path] = s
 		d.hashes[path] = s.hash
 	}
 	a.ScriptHash, a.ScriptProblem = s.hash, s.problem
-}
-
-func sum(data []byte) string {
-	h := sha256.Sum256(data)
-	return hex.EncodeToString(h[:])
 }

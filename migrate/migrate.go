@@ -9,6 +9,7 @@ package migrate
 import (
 	"errors"
 	"fmt"
+	"gcity/config/files"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -145,8 +146,8 @@ func (c *conversion) open(path string) (*source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", s.name, err)
 	}
-	if len(data) > config.MaxSize {
-		return nil, fmt.Errorf("%s is larger than %d MB", s.name, config.MaxSize>>20)
+	if len(data) > files.MaxSize {
+		return nil, fmt.Errorf("%s is larger than %d MB", s.name, files.MaxSize>>20)
 	}
 	data = toml.Unmarked(data)
 	s.starts = toml.LineStarts(data)

@@ -45,11 +45,8 @@ func Fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 
 func fetch(ctx context.Context, city string, w Want, update bool, environ []string) (Result,
 	error) {
-	if why := Refused(w.From); why != "" {
-		return Result{}, errors.New("its source " + why)
-	}
-	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") {
-		return Result{}, fmt.Errorf("git does not accept %q at ref %q", w.From, w.Ref)
+	if err := w.acceptable(); err != nil {
+		return Result{}, err
 	}
 	root := filepath.Join(city, ".gc", "topologies")
 	if err := disk.MkdirState(root, 0o700); err != nil {
@@ -86,34 +83,56 @@ func fetch(ctx context.Context, city string, w Want, update bool, environ []stri
 		}
 		r.Mended = true
 	}
-	fresh := filepath.Join(root, ".new-"+rand.Text())
-	if err := disk.MkdirAll(fresh, 0o700); err != nil {
-		return r, err
-	}
-	defer disk.RemoveAll(fresh)
-	g.dir = fresh
-	limit := bounds{maxSize, maxFiles, sizeBeat}
-	err = limit.watch(ctx, fresh, func(ctx context.Context) (err error) {
-		r.Commit, err = g.clone(ctx, w, pin.Commit)
-		return err
-	})
-	if err != nil {
-		return r, err
-	}
-	if head(fresh) != r.Commit {
-		return r, fmt.Errorf("git checked out a commit other than %.12s", r.Commit)
-	}
-	if err := w.fits(fresh, r.Commit); err != nil {
-		return r, err
-	}
-	if err := contained(fresh); err != nil {
-		return r, fmt.Errorf("commit %.12s has %w; nothing was changed", r.Commit, err)
-	}
-	if err := swap(fresh, folder); err != nil {
+	if r.Commit, err = g.replace(ctx, root, w, pin.Commit); err != nil {
 		return r, err
 	}
 	lock[w.Name] = Pin{w.Source, w.Ref, r.Commit}
 	return r, lock.write(city)
+}
+
+// acceptable returns an error if git must not get the source or the ref.
+func (w Want) acceptable() error {
+	if why := Refused(w.From); why != "" {
+		return errors.New("its source " + why)
+	}
+	if w.From == "" || strings.HasPrefix(w.From, "-") || strings.HasPrefix(w.Ref, "-") {
+		return fmt.Errorf("git does not accept %q at ref %q", w.From, w.Ref)
+	}
+	return nil
+}
+
+// replace clones a topology at a commit, or at its ref if that is "", checks the copy and puts it in place of g.dir.
+func (g git) replace(
+	ctx context.Context, root string, w Want, at string,
+) (commit string, _ error) {
+	fresh := filepath.Join(root, ".new-"+rand.Text())
+	if err := disk.MkdirAll(fresh, 0o700); err != nil {
+		return commit, err
+	}
+	defer disk.RemoveAll(fresh)
+	folder := g.dir
+	g.dir = fresh
+	limit := bounds{maxSize, maxFiles, sizeBeat}
+	err := limit.watch(ctx, fresh, func(ctx context.Context) (err error) {
+		commit, err = g.clone(ctx, w, at)
+		return err
+	})
+	if err != nil {
+		return commit, err
+	}
+	if head(fresh) != commit {
+		return commit, fmt.Errorf("git checked out a commit other than %.12s", commit)
+	}
+	if err := w.fits(fresh, commit); err != nil {
+		return commit, err
+	}
+	if err := contained(fresh); err != nil {
+		return commit, fmt.Errorf("commit %.12s has %w; nothing was changed", commit, err)
+	}
+	if err := swap(fresh, folder); err != nil {
+		return commit, err
+	}
+	return commit, nil
 }
 
 // swap replaces the old copy by a new one.

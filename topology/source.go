@@ -75,7 +75,8 @@ func hasPassword(rest string) bool {
 // known, so git looks for no helper.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?\[([^/@\[\]]+)\](?::[0-9]+)?(?:/|$)|(?:[^/@\[\]:]+@)?\[([^/@\[\]]+)\]:)`)
+		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?`+
+			`\[([^/@\[\]]+)\](?::[0-9]+)?(?:/|$)|(?:[^/@\[\]:]+@)?\[([^/@\[\]]+)\]:)`)
 })
 
 // Helped reports whether git might start a helper program named by the source: "NAME::ADDRESS" runs

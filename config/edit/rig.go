@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"gcity/config"
+	"gcity/config/files"
 	"gcity/internal/toml"
 	"path/filepath"
 	"reflect"
@@ -158,7 +159,7 @@ func editCity(
 	}
 	defer unlock()
 	path := filepath.Join(dir, config.FileName)
-	before, err := config.ReadSource(path)
+	before, err := files.ReadSource(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot edit the configuration: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"gcity/config/files"
 	"path/filepath"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 	}
 	defer unlock()
 	path := filepath.Join(dir, config.FileName)
-	before, err := config.ReadSource(path)
+	before, err := files.ReadSource(path)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
@@ -54,16 +55,11 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 		return err
 	}
 	if filepath.IsAbs(s.File) {
-		what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
-		if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-			what = "what counts is said" // of the city, or by a patch
-		}
-		return fmt.Errorf("%s in %s, which may be other cities' too and is left alone; write "+
-			"suspended = %t there by hand", what, s.File, on)
+		return s.outside(on)
 	}
 	if s.File != config.FileName {
 		path = filepath.Join(dir, s.File)
-		if before, err = config.ReadSource(path); err != nil {
+		if before, err = files.ReadSource(path); err != nil {
 			return fmt.Errorf("cannot edit the configuration: %w", err)
 		}
 	}
@@ -89,6 +85,16 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 	// what stays in it by mistake is looked at again before anything is taken out
 	_ = memo.write(dir)
 	return nil
+}
+
+// outside returns the error of a flag in a file that may belong to other cities, too.
+func (s place) outside(on bool) error {
+	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
+	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
+		what = "what counts is said" // of the city, or by a patch
+	}
+	return fmt.Errorf("%s in %s, which may be other cities' too and is left alone; write "+
+		"suspended = %t there by hand", what, s.File, on)
 }
 
 // unset is a file without what suspending has added to it, nil if it has not, or if somebody has changed that since.
@@ -120,7 +126,7 @@ func (s place) unset(
 
 // replace writes a file that still is what it was.
 func replace(path string, before, after []byte) error {
-	now, err := config.ReadSource(path)
+	now, err := files.ReadSource(path)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}

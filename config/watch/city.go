@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"gcity/config/files"
 	"path/filepath"
 	"strings"
 	"time"
@@ -76,7 +77,7 @@ func (s *sources) folders() map[string]bool {
 			p = firstMissing(p)
 			s.files[p], parents[filepath.Dir(p)] = true, true
 		}
-		for _, f := range config.TreeFolders(way[len(way)-1]) {
+		for _, f := range files.TreeFolders(way[len(way)-1]) {
 			s.open[f], parents[f] = true, true
 		}
 	}
@@ -90,10 +91,10 @@ func (s *sources) folders() map[string]bool {
 func (s *sources) rigs(parents map[string]bool) {
 	began := time.Now()
 	for _, p := range s.inputs.Rigs {
-		config.BeginLook(p)
+		files.BeginLook(p)
 	}
 	for _, p := range s.inputs.Rigs {
-		if !config.Answers(p, began) {
+		if !files.Answers(p, began) {
 			continue // the kernel could not add a watch either
 		}
 		p = firstMissing(p)
@@ -111,7 +112,7 @@ func (s *sources) maybe(parents map[string]bool) {
 	answers := "/\x00"
 	for _, p := range s.inputs.Folders {
 		if !strings.HasPrefix(p, answers+"/") {
-			if !config.Answers(p, began) {
+			if !files.Answers(p, began) {
 				continue
 			}
 			answers = p

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"gcity/config/files"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 	"time"
 
 	"gcity/automation"
-	"gcity/config"
 	"gcity/formula"
 )
 
@@ -144,12 +144,12 @@ func (r *recipes) state() string {
 func (r *recipes) answering() (answering, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
-		config.BeginLook(dir)
-		config.BeginLook(filepath.Join(dir, automation.Folder))
+		files.BeginLook(dir)
+		files.BeginLook(filepath.Join(dir, automation.Folder))
 	}
 	for _, dir := range r.dirs {
-		self := config.Answers(dir, began)
-		if below := config.Answers(filepath.Join(dir, automation.Folder), began); self && below {
+		self := files.Answers(dir, began)
+		if below := files.Answers(filepath.Join(dir, automation.Folder), began); self && below {
 			answering = append(answering, dir)
 		} else {
 			hung = append(hung, dir)

@@ -27,9 +27,9 @@ var doors = map[string][]string{
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
 	"api":         {"city", "city/verb", "mail", "events", "beads", "internal"},
 	"agent":       {"config", "session", "pool", "restart", "prompt"},
-	"config":      {"config/keys", "config/packmodel", "config/placeholder", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
-	"config/edit": {"config", "internal"},
-	"migrate":     {"config", "config/keys", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
+	"config":      {"config/files", "config/keys", "config/packmodel", "config/placeholder", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
+	"config/edit": {"config", "config/files", "internal"},
+	"migrate":     {"config", "config/files", "config/keys", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
 
 	"tui":          {"tui/dialog", "tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
 	"tui/dialog":   {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
@@ -40,8 +40,9 @@ var doors = map[string][]string{
 	"tui/tuitest":  nil,
 	"tui/widget":   {"city", "themes", "internal"},
 
+	"config/files": {"internal"},
 	"config/keys":  {"automation", "formula", "session", "hooks", "topology", "internal"},
-	"config/watch": {"config", "automation", "formula", "internal"},
+	"config/watch": {"config", "config/files", "automation", "formula", "internal"},
 
 	"config/placeholder": {"internal"},
 	"config/packmodel":   {"internal"},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"gcity/config/files"
 	"gcity/config/keys"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,7 @@ func (s Source) Legible() *City {
 		return nil
 	}
 	s.Dir = dir
-	data, err := ReadSource(filepath.Join(dir, FileName))
+	data, err := files.ReadSource(filepath.Join(dir, FileName))
 	if err != nil {
 		return nil
 	}
@@ -29,7 +30,7 @@ func (s Source) Legible() *City {
 }
 
 // aboutWho says whether a mistake may be about who keeps the work, or who there is. So may a key that nobody knows.
-func (d *decoder) aboutWho(p Problem) bool {
+func (d *loading) aboutWho(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
 		"providers", "session", "watchdogs"}
 	who := []string{"agents.name", "agents.dir", "agents.scope", "agents.pool", "agents.pool.max"}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"gcity/config/files"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -12,10 +13,13 @@ import (
 	"gcity/topology"
 )
 
+// composer puts the agents, providers, watchdogs and formulas of topologies into the city and its rigs.
+type composer struct{ *loading }
+
 // compose puts together what several files and topologies say.
-func (d *decoder) compose() {
+func (d composer) compose() {
 	c := d.city
-	d.patchRigs()
+	patcher{d.loading}.patchRigs()
 	d.remotes()
 	w := &c.Workspace
 	lead, dogs := c.Agents, c.Watchdogs
@@ -36,7 +40,7 @@ type entry struct {
 }
 
 // words lists the words of the three keys of one table.
-func (d *decoder) words(table string, origins map[string]Origin, one string, more,
+func (d composer) words(table string, origins map[string]Origin, one string, more,
 	includes []string) []entry {
 	var out []entry
 	add := func(name string, words ...string) {
@@ -57,7 +61,7 @@ func (d *decoder) words(table string, origins map[string]Origin, one string, mor
 }
 
 // place finds the folder that a word for a topology means. base is the folder of the file that has the word.
-func (d *decoder) place(base, word string) (dir string, err error) {
+func (d composer) place(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
 		if r := &c.Remotes[i]; r.Name == word {
@@ -80,7 +84,7 @@ func (d *decoder) place(base, word string) (dir string, err error) {
 }
 
 // stamp gives the agents of topologies to the city, or to a rig, and returns the layers of their formulas.
-func (d *decoder) stamp(entries []entry, r *Rig) []formula.Layer {
+func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
 	d.whose = new(nameOf(r))
@@ -92,7 +96,7 @@ func (d *decoder) stamp(entries []entry, r *Rig) []formula.Layer {
 			d.unplaced(e.at, e.key, err.Error(), err)
 			continue
 		}
-		if d.unread.files && !strings.Contains(e.text, "/") && !isDir(dir) {
+		if d.unread.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
 			d.unread.of(r)
 			continue // it may be the name of a table in a file that could not be read
 		}
@@ -177,7 +181,7 @@ func (a *Agent) isFor(who map[string]bool, r *Rig) bool {
 }
 
 // take copies the agents of one topology that belong to the city, or to a rig, and says how many.
-func (d *decoder) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
+func (d composer) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
 		a := p.agents[i]
@@ -209,7 +213,7 @@ func (d *decoder) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
 }
 
 // provide adds the providers of a topology. What the city, or a topology before, says of one goes over it, key by key.
-func (d *decoder) provide(p *pack) {
+func (d composer) provide(p *pack) {
 	c := d.city
 	if d.provided[p] {
 		return
@@ -231,14 +235,8 @@ func (d *decoder) provide(p *pack) {
 	}
 }
 
-func (d *decoder) warnOnce(p Problem) {
-	if !slices.Contains(d.city.Warnings, p) {
-		d.city.Warnings = append(d.city.Warnings, p)
-	}
-}
-
 // remotes checks the [topologies.X] tables when all files are read.
-func (d *decoder) remotes() {
+func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {
 		r := &c.Remotes[i]
@@ -252,37 +250,11 @@ func (d *decoder) remotes() {
 		return
 	}
 	path := filepath.Join(c.Path, topology.LockFile)
-	data, err := ReadSource(path)
+	data, err := files.ReadSource(path)
 	c.Sources = append(c.Sources, path)
 	if err == nil {
-		d.hashes[path] = sum(data)
+		d.hashes[path] = files.Sum(data)
 	}
-}
-
-// remote is the topology of a name, which several files may speak of.
-func (c *City) remote(name string, at Origin) *Remote {
-	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
-	if i < 0 {
-		i = len(c.Remotes)
-		c.Remotes = append(c.Remotes, Remote{Name: name, Origin: at, Origins: map[string]Origin{}})
-	}
-	return &c.Remotes[i]
-}
-
-// want is what is to be fetched. A source that is neither a URL nor HOST:PATH is a folder, relative to the file
-// that says it.
-func (c *City) want(r *Remote) topology.Want {
-	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
-	host, _, remote := strings.Cut(r.Source, ":")
-	if remote && !strings.Contains(host, "/") {
-		return w
-	}
-	if inner, city := strings.CutPrefix(r.Source, "//"); city {
-		w.From = filepath.Join(c.Path, inner)
-	} else if !filepath.IsAbs(r.Source) {
-		w.From = filepath.Join(c.folderOf(r.Origins["source"]), r.Source)
-	}
-	return w
 }
 
 // Remotes reads which topologies a city keeps in repositories, whether or not they are fetched.
@@ -292,14 +264,14 @@ func (s Source) Remotes() (dir string, _ []topology.Want, _ error) {
 		return dir, nil, fmt.Errorf("cannot read the city in %s: %w", dir, err)
 	}
 	s.Dir = dir
-	data, err := ReadSource(filepath.Join(dir, FileName))
+	data, err := files.ReadSource(filepath.Join(dir, FileName))
 	if err != nil {
 		return dir, nil, fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
 	d, root := s.begin(data)
 	if root != nil {
-		d.gather(root, s.Files)
-		d.remotes()
+		decoder{d}.gather(root, s.Files)
+		composer{d}.remotes()
 	}
 	if len(d.problems) > 0 {
 		return dir, nil, d.failure()

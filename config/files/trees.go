@@ -1,4 +1,4 @@
-package config
+package files
 
 import (
 	"crypto/sha256"
@@ -11,12 +11,12 @@ import (
 
 // What of a topology's folder is looked at, at most: far more than any has that is meant.
 const (
-	maxTreeFiles = 5000
-	maxTreeSize  = 64 << 20 // bytes
+	MaxTreeFiles = 5000
+	MaxTreeSize  = 64 << 20 // bytes
 )
 
-// isDir says whether a folder is there.
-func isDir(path string) bool {
+// IsDir says whether a folder is there.
+func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
@@ -24,9 +24,9 @@ func isDir(path string) bool {
 // aside are folders that belong to no topology, wherever they are: what runs leaves its traces there.
 func aside(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
-// contentsOf is one hash over the files below a folder: their names, their contents, whether they can be run. A
+// ContentsOf is one hash over the files below a folder: their names, their contents, whether they can be run. A
 // link counts by where it leads. Of a folder with too much in it the first files count, and there is more.
-func contentsOf(dir string) (hash string, more bool) {
+func ContentsOf(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -39,7 +39,7 @@ func contentsOf(dir string) (hash string, more bool) {
 		case e.IsDir():
 			return nil
 		}
-		if files++; files > maxTreeFiles || size > maxTreeSize {
+		if files++; files > MaxTreeFiles || size > MaxTreeSize {
 			more = true
 			return fs.SkipAll
 		}
@@ -50,7 +50,7 @@ func contentsOf(dir string) (hash string, more bool) {
 		}
 		size += info.Size()
 		data, err := readAny(path)
-		fmt.Fprintf(h, "%s\x00%s\x00%t\x00%t\n", path, sum(data), info.Mode()&0o111 != 0,
+		fmt.Fprintf(h, "%s\x00%s\x00%t\x00%t\n", path, Sum(data), info.Mode()&0o111 != 0,
 			err != nil)
 		return nil
 	})
@@ -66,7 +66,7 @@ func TreeFolders(dir string) []string {
 			return nil
 		case path != dir && aside(e.Name()):
 			return fs.SkipDir
-		case len(out) >= maxTreeFiles:
+		case len(out) >= MaxTreeFiles:
 			return fs.SkipAll
 		}
 		out = append(out, path)

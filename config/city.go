@@ -1,0 +1,181 @@
+package config
+
+import (
+	"cmp"
+	"gcity/pool"
+	"gcity/restart"
+	"gcity/topology"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ProviderOf is what runs the sessions of an agent.
+func (c *City) ProviderOf(a *Agent) string {
+	if _, written := a.Origins["session"]; written {
+		return cmp.Or(a.Session, defaultProvider)
+	}
+	return c.Session.Provider
+}
+
+// Policy is the restart policy of an agent under this city's [daemon].
+func (c *City) Policy(a *Agent) restart.Policy {
+	return restart.Policy{
+		Mode: a.Restart, MinUptime: a.MinUptime,
+		MaxRestarts: c.Daemon.MaxRestarts, Window: c.Daemon.RestartWindow,
+		Backoff: c.Daemon.RestartBackoff, MaxBackoff: c.Daemon.PatrolInterval,
+	}
+}
+
+// Rig finds a rig by its name; nil if there is none.
+func (c *City) Rig(name string) *Rig {
+	for i := range c.Rigs {
+		if c.Rigs[i].Name == name && name != "" {
+			return &c.Rigs[i]
+		}
+	}
+	return nil
+}
+
+// Prefix begins the ids of the city's own work: made from its name, and never that of one of its rigs.
+func (c *City) Prefix() string {
+	p := strings.ToLower(prefixOf(c.Workspace.Name))
+	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}) {
+		return "gc" // the name has none that an id could begin with
+	}
+	return p
+}
+
+// PrefixOf is what the ids of work of a rig begin with, of the city if it is of none.
+func (c *City) PrefixOf(rig string) string {
+	if r := c.Rig(rig); r != nil {
+		return r.Prefix
+	}
+	return c.Prefix()
+}
+
+// RigAgents are the agents and pools that are declared for a rig, by their qualified names. Those that a topology
+// brings go with the rig by themselves, and are not among them.
+func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
+
+// RigBrought are those that a rig's topologies bring.
+func (c *City) RigBrought(rig string) []string { return c.agentsOf(rig, true) }
+
+func (c *City) agentsOf(rig string, brought bool) []string {
+	var out []string
+	for i := range c.Agents {
+		if a := &c.Agents[i]; a.Rig == rig && rig != "" && (a.Topology != "") == brought {
+			out = append(out, a.Qualified())
+		}
+	}
+	return out
+}
+
+// SessionOf is what the sessions of an agent are called, by its qualified name; of one that is not declared, what
+// they would be called.
+func (c *City) SessionOf(name string) string {
+	for i := range c.Agents {
+		a := &c.Agents[i]
+		if a.Qualified() == name && a.SessionName != "" {
+			return a.SessionName
+		}
+	}
+	if m, ok := c.members[name]; ok {
+		return m.session
+	}
+	a := &Agent{Name: name}
+	if rig, inner, ok := strings.Cut(name, "/"); ok {
+		a.Rig, a.Name = rig, inner
+	}
+	session, err := c.sessionName(a)
+	if err != nil {
+		return ""
+	}
+	return session
+}
+
+// HooksOf are the kinds of hook files that an agent gets.
+func (c *City) HooksOf(a *Agent) []string {
+	if a.HooksInstalled {
+		return nil
+	}
+	if _, written := a.Origins["install_agent_hooks"]; written {
+		return a.InstallAgentHooks
+	}
+	return c.Workspace.InstallAgentHooks
+}
+
+// behind are the fragments that follow an agent's prompt, each once.
+func (c *City) behind(a *Agent) []string {
+	var out []string
+	for _, name := range slices.Concat(c.Workspace.GlobalFragments, a.InjectFragments) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Member is the i-th member of an agent's pool, from 1 to its Max, as an agent of its own: all is the agent's but
+// the name and what follows from it. The only member of a pool, and of no pool, is the agent itself.
+func (c *City) Member(a *Agent, i int) Agent {
+	m := *a
+	if a.Pool == nil || a.Pool.Max <= 1 {
+		return m
+	}
+	m.Name = pool.Spec{Name: a.Name, Max: a.Pool.Max}.Member(i)
+	w := c.members[m.Qualified()]
+	m.SessionName, m.ScriptHash, m.ScriptProblem = w.session, w.scriptHash, w.scriptProblem
+	return m
+}
+
+// TriageOf is the tier whose triage an agent is; nil = it is none.
+func (c *City) TriageOf(agent string) *Watchdog {
+	for i := range c.Watchdogs {
+		if c.Watchdogs[i].Triage == agent {
+			return &c.Watchdogs[i]
+		}
+	}
+	return nil
+}
+
+// Parts lists the files of a configuration in the order in which they were read, and then the folders of its
+// topologies, whose files are among them.
+func (c *City) Parts() []Part {
+	var out []Part
+	for _, path := range c.Sources {
+		out = append(out, Part{"file", c.called(path)})
+	}
+	for _, p := range c.stamped {
+		out = append(out, Part{"topology", c.called(p.dir)})
+	}
+	return out
+}
+
+// remote is the topology of a name, which several files may speak of.
+func (c *City) remote(name string, at Origin) *Remote {
+	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
+	if i < 0 {
+		i = len(c.Remotes)
+		c.Remotes = append(c.Remotes, Remote{Name: name, Origin: at, Origins: map[string]Origin{}})
+	}
+	return &c.Remotes[i]
+}
+
+// want is what is to be fetched. A source that is neither a URL nor HOST:PATH is a folder, relative to the file
+// that says it.
+func (c *City) want(r *Remote) topology.Want {
+	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
+	host, _, remote := strings.Cut(r.Source, ":")
+	if remote && !strings.Contains(host, "/") {
+		return w
+	}
+	if inner, city := strings.CutPrefix(r.Source, "//"); city {
+		w.From = filepath.Join(c.Path, inner)
+	} else if !filepath.IsAbs(r.Source) {
+		w.From = filepath.Join(c.folderOf(r.Origins["source"]), r.Source)
+	}
+	return w
+}

@@ -1,0 +1,69 @@
+// Package files reads the files and folders that configurations consist of: bounded in size, only where no other
+// user can change them, and without waiting for a file system that does not respond.
+package files
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"gcity/internal/ownership"
+	"gcity/internal/toml"
+)
+
+// MaxSize is the size in bytes that the files of a configuration may have together.
+const MaxSize = 10 << 20
+
+// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It does not wait: what
+// is no file at all may never answer.
+func ReadSource(path string) ([]byte, error) {
+	data, err := readAny(path)
+	if err == nil {
+		err = owned(path)
+	}
+	return data, err
+}
+
+// Foreign is the error of a file that another user can change. It is a *toml.Fault, too.
+type Foreign struct{ *toml.Fault }
+
+func (f Foreign) Unwrap() error { return f.Fault }
+
+// owned returns a Foreign if another user can change a file or folder.
+func owned(path string) error {
+	if err := ownership.Check(path); err != nil {
+		return Foreign{&toml.Fault{At: toml.Everywhere, Msg: err.Error()}}
+	}
+	return nil
+}
+
+// readAny is ReadSource whoever can change the file.
+func readAny(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
+		return nil, &toml.Fault{Msg: "it is not a regular file"}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	if err == nil && len(data) > MaxSize {
+		return nil, TooLarge()
+	}
+	return data, err
+}
+
+func TooLarge() *toml.Fault {
+	return &toml.Fault{At: toml.Everywhere, Msg: fmt.Sprintf("the file is larger than %d MB; is "+
+		"it the right one?", MaxSize>>20)}
+}
+
+// Sum returns the SHA-256 of a text, hex.
+func Sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
