@@ -75,7 +75,7 @@ func hasPassword(rest string) bool {
 // known, so git looks for no helper.
 var bracketed = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?`+
+		`^(?:(?:https?|ssh|git|git\+ssh|ssh\+git)://(?:[^/@\[\]:]+(?::[^/@\[\]:]*)?@)?` +
 			`\[([^/@\[\]]+)\](?::[0-9]+)?(?:/|$)|(?:[^/@\[\]:]+@)?\[([^/@\[\]]+)\]:)`)
 })
 
