@@ -58,7 +58,7 @@ var byPath = map[string]string{
 	"cli/host/spawn_supervisor.go":   "the supervisor's log in GC_HOME",
 	"cli/folder/events.go":           "a temporary folder",
 	"config/edit/suspended.go":       "the configuration",
-	"config/load.go":                 "the configuration",
+	"config/files/read.go":           "the configuration",
 	"controller/perform/run.go":      "working folders of agents",
 	"controller/perform/run_tier.go": "heartbeats, at a path of the user's; a link or pipe is only read",
 	"k8s/":                           "a pod's own file system, and files that the user names",
