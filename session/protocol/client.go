@@ -139,6 +139,9 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	if until, ok := ctx.Deadline(); ok {
 		r.Header.Set(TimeoutHeader, strconv.FormatInt(max(1, time.Until(until).Milliseconds()), 10))
 	}
+	if op == "start" {
+		r.Header.Set("Accept", linesType)
+	}
 	if op == "attach" {
 		r.Header.Set("Connection", "Upgrade")
 		r.Header.Set("Upgrade", Upgrade)

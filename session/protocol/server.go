@@ -162,6 +162,9 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	var out *lines // nil until there is something to wait for
 	ctx = session.WithProgress(ctx, func(why string) {
+		if r.Header.Get("Accept") != linesType {
+			return
+		}
 		if out == nil {
 			out = newLines(w)
 		}

@@ -109,6 +109,9 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// linesType is the media type of a stream of JSON values.
+const linesType = "application/x-ndjson"
+
 // lines writes a stream of JSON values, one in a line, each at once.
 type lines struct {
 	w   http.ResponseWriter
@@ -116,7 +119,7 @@ type lines struct {
 }
 
 func newLines(w http.ResponseWriter) *lines {
-	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Content-Type", linesType)
 	w.WriteHeader(http.StatusOK)
 	return &lines{w: w, ctl: http.NewResponseController(w)}
 }
