@@ -100,8 +100,11 @@ func (c *cluster) up(ctx context.Context) error {
 	return nil
 }
 
-// start starts a part and waits until it answers.
+// start starts a part and waits until it answers. It does nothing if the part is running.
 func (c *cluster) start(ctx context.Context, part string) error {
+	if c.pid(part) != 0 {
+		return nil
+	}
 	args, ready, err := c.part(part)
 	if err != nil {
 		return err
