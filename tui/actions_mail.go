@@ -20,7 +20,7 @@ func mailActions() []action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
 	by := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.inbox.move(n); return nil }
+		return func(m *model) []effect { m.dialogs.inbox().move(n); return nil }
 	}
 	return []action{
 		{ID: "mail.show", Key: keymap.Bind("show the mail for people; from there everybody's", "L"),
@@ -60,7 +60,7 @@ func mailActions() []action {
 		{ID: "mail.yank", Key: keymap.Bind("copy from it", "y"), In: k, Why: needMail,
 			Run: showCopies},
 		{ID: "mail.close", Key: keymap.Bind("close", "esc", "q", "L", "ctrl+c"), In: k,
-			Run: func(m *model) []effect { m.inbox = nil; return nil }},
+			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InMail); return nil }},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
 			Why: ofLetter(needWritable), Run: fromLetter(reply)},
@@ -70,7 +70,7 @@ func mailActions() []action {
 }
 
 func needMail(m *model) string {
-	if m.inbox == nil || m.inbox.under() == nil {
+	if m.dialogs.inbox() == nil || m.dialogs.inbox().under() == nil {
 		return "no mail is selected"
 	}
 	return ""
@@ -83,7 +83,7 @@ func needUnread(m *model) string {
 	switch {
 	case undoable(m):
 		return ""
-	case why == "" && !m.inbox.under().Read:
+	case why == "" && !m.dialogs.inbox().under().Read:
 		return "it has not been read"
 	}
 	return why
@@ -102,7 +102,7 @@ func ofLetter(why func(*model) string) func(*model) string {
 // onMail does something with the message under the cursor.
 func onMail(do func(*model, mail.Message) []effect) func(*model) []effect {
 	return func(m *model) []effect {
-		l := m.inbox.under()
+		l := m.dialogs.inbox().under()
 		if l == nil {
 			return nil
 		}
@@ -123,14 +123,14 @@ func fromLetter(do func(*model, mail.Message) []effect) func(*model) []effect {
 }
 
 func toggleOthers(m *model) []effect {
-	m.inbox.others = !m.inbox.others
+	m.dialogs.inbox().others = !m.dialogs.inbox().others
 	listMail(m)
 	return nil
 }
 
 // refreshMail asks anew, once the question under way is answered.
 func refreshMail(m *model) []effect {
-	if m.inbox.stale = true; m.inbox.asked == 0 {
+	if m.dialogs.inbox().stale = true; m.dialogs.inbox().asked == 0 {
 		askMail(m)
 	}
 	return nil
@@ -139,7 +139,7 @@ func refreshMail(m *model) []effect {
 // openMail shows a message over the list, which stays behind it. Reading marks it where it is for people: of an
 // agent's mail nothing is taken away from it.
 func openMail(m *model) []effect {
-	l := m.inbox.under()
+	l := m.dialogs.inbox().under()
 	if l == nil {
 		return nil
 	}
@@ -149,7 +149,7 @@ func openMail(m *model) []effect {
 	if own.Read || m.mode == ReadOnly || m.snap == nil || !m.snap.ForPeople(own.To) {
 		return nil
 	}
-	m.inbox.mark(own.ID, true)
+	m.dialogs.inbox().mark(own.ID, true)
 	m.actions++
 	return []effect{dispatch{id: m.actions, title: "reading", errands: []errand{readMail{own.ID}},
 		quiet: true}}
@@ -159,11 +159,11 @@ func markUnread(m *model) []effect {
 	if undoable(m) {
 		return takeBack(m)
 	}
-	l := m.inbox.under()
+	l := m.dialogs.inbox().under()
 	if l == nil {
 		return nil
 	}
-	m.inbox.mark(l.ID, false)
+	m.dialogs.inbox().mark(l.ID, false)
 	return carry(m, "marking", widget.Plain(l.ID)+" as not read",
 		[]city.Command{city.UpdateBead{ID: l.ID, Patch: mail.UnreadPatch()}})
 }

@@ -6,6 +6,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/tui/dialog"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -14,7 +15,7 @@ import (
 func workActions() []action {
 	w := []keymap.Zone{keymap.InWork}
 	by := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.work.move(n); return nil }
+		return func(m *model) []effect { m.dialogs.work().move(n); return nil }
 	}
 	return []action{
 		{ID: "work.show", Key: keymap.Bind("show the open work, by pool and by who has it", "b"),
@@ -37,12 +38,12 @@ func workActions() []action {
 		{ID: "work.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: w,
 			Run: refreshWork},
 		{ID: "work.close", Key: keymap.Bind("close", "esc", "q", "b", "ctrl+c"), In: w,
-			Run: func(m *model) []effect { m.work = nil; return nil }},
+			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InWork); return nil }},
 	}
 }
 
 func needBead(m *model) string {
-	if m.work == nil || m.work.under() == nil {
+	if m.dialogs.work() == nil || m.dialogs.work().under() == nil {
 		return "no work is selected"
 	}
 	return ""
@@ -56,14 +57,17 @@ func needBeadVerb(m *model) string {
 }
 
 func showWork(m *model) []effect {
-	m.work = &work{}
+	k := &work{}
+	k.List = dialog.List[task]{In: keymap.InWork, Title: k.title, Move: k.move,
+		Lines: func(w int) []string { return workSheet(m, w) }}
+	m.dialogs.Open(k)
 	askWork(m)
 	return nil
 }
 
 // refreshWork asks anew, once the question under way is answered.
 func refreshWork(m *model) []effect {
-	if m.work.stale = true; m.work.asked == 0 {
+	if m.dialogs.work().stale = true; m.dialogs.work().asked == 0 {
 		askWork(m)
 	}
 	return nil
@@ -115,13 +119,13 @@ func newBead(m *model, text string) (b beads.Bead, why string) {
 }
 
 func askClose(m *model) []effect {
-	b := m.work.under()
+	b := m.dialogs.work().under()
 	if b == nil {
 		return nil
 	}
 	id, shown := b.ID, widget.Plain(b.ID)
 	body := []string{widget.Plain(b.Title)}
-	parts := m.work.partsBelow()
+	parts := m.dialogs.work().partsBelow()
 	switch {
 	case parts == 1:
 		body = append(body, "1 part of it is not closed, and stays so.")
@@ -138,11 +142,11 @@ func askClose(m *model) []effect {
 
 // showBead shows a piece of work over the list, which stays behind it.
 func showBead(m *model) []effect {
-	b := m.work.under()
+	b := m.dialogs.work().under()
 	if b == nil {
 		return nil
 	}
-	own, gate := b.Clone(), m.work.rows[m.work.at].gate
+	own, gate := b.Clone(), m.dialogs.work().rows[m.dialogs.work().at].gate
 	m.read(&reader{Title: widget.Plain(own.ID),
 		Lines: func(w int) []string {
 			return widget.WrapAll(beadDetails(m, &own, gate),

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"gcity/beads"
 	"gcity/city"
@@ -95,12 +94,12 @@ func takeFound(m *model, f found) {
 			takeReady(m, list, ready, f)
 		}
 	}
-	if m.inbox != nil && m.inbox.asked == f.id {
+	if m.dialogs.inbox() != nil && m.dialogs.inbox().asked == f.id {
 		takeMail(m, f)
 		mailChanged(m)
 	}
-	if m.work != nil && m.work.asked == f.id {
-		m.work.take(f)
+	if m.dialogs.work() != nil && m.dialogs.work().asked == f.id {
+		m.dialogs.work().take(f)
 		workChanged(m)
 	}
 }
@@ -164,7 +163,7 @@ func lastRun(m *model, run *city.Run) []string {
 	if run == nil {
 		return append(lines, m.look.Paint(themes.Dim, "It never ran."))
 	}
-	outcome, token := outcome(run)
+	outcome, token := panel.RunOutcome(run)
 	how := m.look.Paint(token, outcome)
 	if run.Ended == nil {
 		how += " for " + widget.Age(m.now.Sub(run.Opened))
@@ -172,7 +171,8 @@ func lastRun(m *model, run *city.Run) []string {
 		how += " in " + widget.Elapsed(run.Ended.Sub(run.Opened)) + ", " +
 			widget.Age(m.now.Sub(*run.Ended)) + " ago"
 	}
-	lines = append(lines, m.look.Field("outcome", how), m.look.Field("because", becauseOf(run)),
+	lines = append(lines, m.look.Field("outcome", how),
+		m.look.Field("because", panel.RunReason(run)),
 		m.look.Field("record", widget.Plain(run.ID)))
 	if run.Error != "" {
 		lines = append(lines, m.look.Field("problem",
@@ -182,38 +182,6 @@ func lastRun(m *model, run *city.Run) []string {
 		lines = append(lines, m.look.Field("made", widget.Plain(run.Made)))
 	}
 	return append(lines, outputFields(m, run)...)
-}
-
-// becauseOf says why a run began, and who asked for it.
-func becauseOf(run *city.Run) string {
-	text := widget.Plain(run.Reason)
-	if run.By != "" {
-		text += ", by " + widget.Plain(run.By)
-	}
-	if run.Retry > 0 {
-		text += fmt.Sprintf(", retry %d", run.Retry)
-	}
-	if run.Events > 0 {
-		text += ", " + widget.Count(run.Events, "event")
-	}
-	return strings.TrimPrefix(text, ", ")
-}
-
-// outcome says how a run ended, in a word or two.
-func outcome(run *city.Run) (string, themes.Token) {
-	switch {
-	case run.Ending():
-		return "ending", themes.Busy
-	case run.Outcome == panel.Ran:
-		return panel.Ran, themes.Good
-	case run.Ended == nil:
-		return "running", themes.Busy
-	case run.Code != nil:
-		return fmt.Sprintf("exit %d", *run.Code), themes.Bad
-	case run.Outcome == "":
-		return "unknown", themes.Warn
-	}
-	return widget.Plain(run.Outcome), themes.Bad
 }
 
 // runLines are the runs, newest first.
@@ -230,12 +198,12 @@ func runLines(m *model, h *history) []string {
 	}
 	for i := range h.runs {
 		run := &h.runs[i]
-		outcome, token := outcome(run)
+		outcome, token := panel.RunOutcome(run)
 		took := ""
 		if run.Ended != nil {
 			took = widget.Elapsed(run.Ended.Sub(run.Opened))
 		}
-		text := becauseOf(run)
+		text := panel.RunReason(run)
 		if run.Error != "" {
 			text += ": " + widget.Plain(run.Error)
 		}

@@ -7,6 +7,7 @@ import (
 	"gcity/themes"
 	"gcity/tui/dialog"
 	"gcity/tui/keymap"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -56,6 +57,36 @@ func (d *dialogs) prompt() *prompt {
 func (d *dialogs) composer() *composer {
 	c, _ := d.In(keymap.InComposer).(*composer)
 	return c
+}
+
+// listDialog is a dialog that lists things of the city and has verbs for them.
+type listDialog interface {
+	dialog.Dialog[task]
+	subject() panel.Ref
+	copies() []panel.Copied
+}
+
+// list returns the open list, nil if there is none. Mail is opened over work.
+func (d *dialogs) list() listDialog {
+	if k := d.inbox(); k != nil {
+		return k
+	}
+	if k := d.work(); k != nil {
+		return k
+	}
+	return nil
+}
+
+// inbox returns the list of mail, nil if it is closed.
+func (d *dialogs) inbox() *inbox {
+	k, _ := d.In(keymap.InMail).(*inbox)
+	return k
+}
+
+// work returns the list of work, nil if it is closed.
+func (d *dialogs) work() *work {
+	k, _ := d.In(keymap.InWork).(*work)
+	return k
 }
 
 // foot returns what is typed at the foot of the screen, nil if nothing is.
@@ -172,24 +203,12 @@ func (m *model) sheetContent() (title string, lines []string, w, x, y int) {
 	case m.dialogs.covers():
 		f := m.dialogs.Top().Draw(m.canvas())
 		return f.Title, f.Lines, f.W, f.X, f.Y
-	case m.inbox != nil && !m.typing():
-		w = m.sheetWidth(120)
-		return m.inbox.title(), inboxSheet(m, w), w, -1, -1
-	case m.inbox == nil && m.work != nil && m.dialogs.prompt() == nil:
-		w = m.sheetWidth(120)
-		return m.work.title(), workSheet(m, w), w, -1, -1
+	case m.dialogs.inbox() != nil && m.typing() || m.dialogs.prompt() != nil:
+	case m.dialogs.list() != nil:
+		f := m.dialogs.list().Draw(m.canvas())
+		return f.Title, f.Lines, f.W, f.X, f.Y
 	}
 	return "", nil, 0, -1, -1
-}
-
-// sheetWidth is the width of a sheet that would have want columns. Where it leaves only scraps of what is behind
-// it, it takes the whole width.
-func (m *model) sheetWidth(want int) int {
-	const scraps = 8 // columns at each side
-	if m.w < want+2*scraps {
-		return m.w
-	}
-	return want
 }
 
 // oldLine says below a sheet's text that the city is not heard: the sheet may cover the line that says it

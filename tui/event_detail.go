@@ -1,13 +1,13 @@
 package tui
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
@@ -19,7 +19,7 @@ func payloadLines(m *model, raw json.RawMessage) []string {
 	lines := []string{"", m.look.Paint(themes.Title, "Payload")}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
-		for _, p := range strings.Split(pretty(raw), "\n") {
+		for _, p := range strings.Split(panel.Pretty(raw), "\n") {
 			lines = append(lines, widget.Plain(p))
 		}
 		return lines
@@ -30,27 +30,11 @@ func payloadLines(m *model, raw json.RawMessage) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		label := widget.Plain(name)
-		for _, text := range valueLines(fields[name]) {
+		for _, text := range panel.ValueLines(fields[name]) {
 			lines = append(lines, m.look.Paint(themes.Dim,
 				widget.Fit(label, room, m.look.Glyphs.More)+"  ")+text)
 			label = ""
 		}
-	}
-	return lines
-}
-
-// valueLines are a JSON value as a person writes it: a text without its quotes, in lines.
-func valueLines(raw json.RawMessage) []string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(raw, []byte("null")) {
-		if lines := widget.PlainLines(text); len(lines) > 0 {
-			return lines
-		}
-		return []string{"-"}
-	}
-	var lines []string
-	for _, p := range strings.Split(pretty(raw), "\n") {
-		lines = append(lines, widget.Plain(p))
 	}
 	return lines
 }

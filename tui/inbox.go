@@ -8,6 +8,8 @@ import (
 	"gcity/city"
 	"gcity/mail"
 	"gcity/themes"
+	"gcity/tui/dialog"
+	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -25,6 +27,8 @@ type inbox struct {
 	asked   int    // the question under way, 0 = none
 	counts  [2]int // of the city when it was asked
 	stale   bool   // something has changed since it was asked
+
+	dialog.List[task]
 }
 
 // mailLimit bounds the list: only the newest are asked for.
@@ -63,14 +67,17 @@ func unread(m *model) int {
 }
 
 func showInbox(m *model) []effect {
-	m.inbox = &inbox{}
+	k := &inbox{}
+	k.List = dialog.List[task]{In: keymap.InMail, Title: k.title, Move: k.move,
+		Lines: func(w int) []string { return inboxSheet(m, w) }}
+	m.dialogs.Open(k)
 	askMail(m)
 	return nil
 }
 
 // askMail asks for all that is not archived.
 func askMail(m *model) {
-	k := m.inbox
+	k := m.dialogs.inbox()
 	k.stale, k.counts = false, mailCounts(m)
 	q := mail.Query("")
 	q.Limit = mailLimit
@@ -91,14 +98,14 @@ func mailCounts(m *model) [2]int {
 
 // mailChanged asks anew when the list that is open is no longer what the city has.
 func mailChanged(m *model) {
-	if k := m.inbox; k != nil && k.asked == 0 && (k.stale || k.counts != mailCounts(m)) {
+	if k := m.dialogs.inbox(); k != nil && k.asked == 0 && (k.stale || k.counts != mailCounts(m)) {
 		askMail(m)
 	}
 }
 
 // takeMail takes an answer in; the cursor stays on its message.
 func takeMail(m *model, f found) {
-	k := m.inbox
+	k := m.dialogs.inbox()
 	k.asked, k.known, k.problem = 0, true, widget.Plain(f.problem)
 	if f.problem != "" {
 		return // what was known stays
@@ -115,7 +122,7 @@ func takeMail(m *model, f found) {
 
 // listMail fills the list with what it is about.
 func listMail(m *model) {
-	k := m.inbox
+	k := m.dialogs.inbox()
 	k.rows = k.rows[:0]
 	for _, l := range k.all {
 		if k.others || m.snap == nil || m.snap.ForPeople(l.To) {
@@ -177,7 +184,7 @@ func (k *inbox) mark(id string, read bool) {
 
 // drop takes a message off the list before the city says so.
 func drop(m *model, id string) {
-	k := m.inbox
+	k := m.dialogs.inbox()
 	if k == nil {
 		return
 	}
@@ -190,7 +197,7 @@ func drop(m *model, id string) {
 
 // inboxSheet draws the list.
 func inboxSheet(m *model, w int) []string {
-	k := m.inbox
+	k := m.dialogs.inbox()
 	return listSheet(m, w, listing{problem: k.problem, known: k.known, none: noMail(m),
 		rows: len(k.rows), at: k.at, offset: &k.offset,
 		row: func(i, w int) string {
@@ -201,13 +208,13 @@ func inboxSheet(m *model, w int) []string {
 // noMail says why the list is empty and what would fill it.
 func noMail(m *model) string {
 	text := "No mail for people. Agents write it with `gc mail send " + mail.Person + "`"
-	if m.inbox.others {
+	if m.dialogs.inbox().others {
 		text = "No mail. Agents write it with `gc mail send`"
 	}
 	if m.mode != ReadOnly {
 		text += ", and " + m.keys.KeyOf("mail.write") + " writes some to them"
 	}
-	if len(m.inbox.all) > 0 && !m.inbox.others {
+	if len(m.dialogs.inbox().all) > 0 && !m.dialogs.inbox().others {
 		text += "; " + m.keys.KeyOf("mail.others") + " shows what they write to each other"
 	}
 	return text + "."
@@ -215,7 +222,7 @@ func noMail(m *model) string {
 
 // inboxKeys say what the keys do here, now.
 func inboxKeys(m *model) []string {
-	k, others := m.inbox, "everybody's"
+	k, others := m.dialogs.inbox(), "everybody's"
 	if k.others {
 		others = "people's only"
 	}
@@ -245,7 +252,7 @@ func mailLine(m *model, l *mail.Message, here bool, w int) string {
 		sign, token, subject = m.look.Glyphs.Mail, themes.Accent, themes.Title
 	}
 	row.Add(token, sign+" ")
-	from, to := m.inbox.columns(w)
+	from, to := m.dialogs.inbox().columns(w)
 	row.Add(themes.Text, widget.FitName(widget.Plain(l.From), from, more))
 	row.Space(2)
 	if to > 0 {
@@ -301,4 +308,12 @@ func (k *inbox) subject() panel.Ref {
 		ref.Name = l.ID
 	}
 	return ref
+}
+
+// copies returns what may be copied from the row under the cursor.
+func (k *inbox) copies() []panel.Copied {
+	if r := k.under(); r != nil {
+		return mailCopies(r)
+	}
+	return nil
 }

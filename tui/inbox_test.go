@@ -82,8 +82,8 @@ func TestInboxListsMailOfPeople(t *testing.T) {
 	s.press("o")
 	s.shows("Everybody's mail 5", "to pool:worker", "to builder")
 	s.press("G", "o", "k")
-	if s.m.inbox.chosen != "gc-229" {
-		t.Errorf("the cursor is on %s", s.m.inbox.chosen)
+	if s.m.dialogs.inbox().chosen != "gc-229" {
+		t.Errorf("the cursor is on %s", s.m.dialogs.inbox().chosen)
 	}
 	s.press("esc")
 	s.hides("May I use")
@@ -117,8 +117,8 @@ func TestInboxFollows(t *testing.T) {
 	fresh := mail.New(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
 	fresh.ID, fresh.CreatedAt, fresh.Status = "gc-240", epoch, beads.StatusOpen
 	s.find(append(someMail(), fresh), "")
-	if s.shows("hello"); s.m.inbox.chosen != "gc-229" || s.m.inbox.rows[0].ID != "gc-240" {
-		t.Errorf("the cursor is on %s, the first is %s", s.m.inbox.chosen, s.m.inbox.rows[0].ID)
+	if s.shows("hello"); s.m.dialogs.inbox().chosen != "gc-229" || s.m.dialogs.inbox().rows[0].ID != "gc-240" {
+		t.Errorf("the cursor is on %s, the first is %s", s.m.dialogs.inbox().chosen, s.m.dialogs.inbox().rows[0].ID)
 	}
 	s.press("ctrl+r", "ctrl+r")
 	s.find(nil, "the store does not answer")
@@ -242,15 +242,15 @@ func TestArchivingMail(t *testing.T) {
 	s.press("A")
 	s.wantsErrands(archiveMail{"gc-231"})
 	s.hides("May I use")
-	if s.m.inbox.chosen != "gc-229" {
-		t.Errorf("the cursor is on %q", s.m.inbox.chosen)
+	if s.m.dialogs.inbox().chosen != "gc-229" {
+		t.Errorf("the cursor is on %q", s.m.dialogs.inbox().chosen)
 	}
 	s.press("u")
 	open := beads.StatusOpen
 	s.wants(city.UpdateBead{ID: "gc-231", Patch: beads.Patch{Status: &open}})
 	s.press("o")
 	s.press("g")
-	for s.m.inbox.chosen != "gc-230" {
+	for s.m.dialogs.inbox().chosen != "gc-230" {
 		s.press("j")
 	}
 	s.press("A")

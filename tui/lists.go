@@ -48,11 +48,8 @@ func actsOn(m *model, k panel.Kind) bool { return m.worked().Subject().Kind == k
 
 // subject returns what verbs act on.
 func (m *model) subject() panel.Ref {
-	switch {
-	case m.inbox != nil:
-		return m.inbox.subject()
-	case m.work != nil:
-		return m.work.subject()
+	if k := m.dialogs.list(); k != nil {
+		return k.subject()
 	}
 	return m.worked().Subject()
 }

@@ -189,9 +189,10 @@ func mailNames(m *model, _ []string) []word {
 		all = append(all, word{mail.PoolPrefix + w.word, w.note + ", any of its members"})
 	}
 	people := []string{mail.Person}
-	if m.inbox != nil {
-		for i := range m.inbox.all {
-			for _, name := range []string{m.inbox.all[i].From, m.inbox.all[i].To} {
+	if m.dialogs.inbox() != nil {
+		for i := range m.dialogs.inbox().all {
+			for _, name := range []string{m.dialogs.inbox().all[i].From,
+				m.dialogs.inbox().all[i].To} {
 				if m.snap != nil && m.snap.ForPeople(name) && !slices.Contains(people, name) {
 					people = append(people, name)
 				}

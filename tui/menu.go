@@ -101,8 +101,5 @@ func movesAbout(a *action) bool {
 
 // sheetZone is the zone of the list that lies over the panels.
 func sheetZone(m *model) keymap.Zone {
-	if m.inbox != nil {
-		return keymap.InMail
-	}
-	return keymap.InWork
+	return m.dialogs.list().Zone()
 }

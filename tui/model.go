@@ -130,8 +130,6 @@ type model struct {
 
 	now     time.Time // of the last message
 	dialogs dialogs
-	work    *work
-	inbox   *inbox
 	todo    []effect // what followed from what was heard
 }
 
@@ -281,19 +279,8 @@ func (m *model) snapshot(s *city.Snapshot) {
 
 // key finds out what a key means where it was pressed.
 func (m *model) key(k tea.KeyPressMsg) []effect {
-	switch {
-	case m.dialogs.Top() != nil:
+	if m.dialogs.Top() != nil {
 		return m.dialogKey(k)
-	case m.inbox != nil:
-		if a := m.keys.Find(k, keymap.InMail); a != nil {
-			return m.perform(a)
-		}
-		return nil
-	case m.work != nil:
-		if a := m.keys.Find(k, keymap.InWork); a != nil {
-			return m.perform(a)
-		}
-		return nil
 	}
 	if m.lobby {
 		if a := m.keys.Find(k, keymap.InFleet); a != nil {

@@ -85,7 +85,7 @@ func covered(m *model) bool {
 }
 
 // listed reports whether a list in a sheet of its own lies over the panels.
-func listOpen(m *model) bool { return m.work != nil || m.inbox != nil }
+func listOpen(m *model) bool { return m.dialogs.list() != nil }
 
 // hand is what a hand does besides pressing keys.
 func hand(m *model, msg any) (todo []effect) {
@@ -215,11 +215,8 @@ func roll(m *model, w wheel) {
 	case m.dialogs.covers():
 		m.dialogs.Top().Wheel(w.notches, m.canvas())
 		return
-	case m.inbox != nil:
-		m.inbox.move(w.notches)
-		return
-	case m.work != nil:
-		m.work.move(w.notches)
+	case m.dialogs.list() != nil:
+		m.dialogs.list().Wheel(w.notches, m.canvas())
 		return
 	}
 	if m.lobby {

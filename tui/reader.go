@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -97,15 +95,6 @@ func rigLine(m *model, r *city.Rig) string {
 		text += dot + m.look.Paint(themes.Bad, widget.Plain(r.Problem))
 	}
 	return text
-}
-
-// pretty indents a JSON value, and gives it as it is if it is none.
-func pretty(raw []byte) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
 }
 
 // eventDetail is all there is to know of one event.

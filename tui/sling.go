@@ -89,7 +89,7 @@ func whose(b *beads.Bead) string {
 
 // askTaker offers whom the work under the cursor may be handed to.
 func askTaker(m *model) []effect {
-	under := m.work.under()
+	under := m.dialogs.work().under()
 	if under == nil {
 		return nil
 	}

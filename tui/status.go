@@ -57,12 +57,12 @@ func ended(m *model, r result) {
 	}
 	defer firedEnded(m)
 	undelivered(m, &r)
-	if m.work != nil { // whatever it was, the work may be another
-		m.work.stale = true
+	if m.dialogs.work() != nil { // whatever it was, the work may be another
+		m.dialogs.work().stale = true
 		workChanged(m)
 	}
-	if m.inbox != nil {
-		m.inbox.stale = true
+	if m.dialogs.inbox() != nil {
+		m.dialogs.inbox().stale = true
 		mailChanged(m)
 	}
 	if r.quiet && len(r.failures) == 0 {

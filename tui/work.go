@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/dialog"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -34,6 +35,8 @@ type work struct {
 	asked   int    // the question under way, 0 = none
 	counts  [2]int // of the city when it was asked: open, in progress
 	stale   bool   // something has changed since it was asked
+
+	dialog.List[task]
 }
 
 // workLimit bounds the list. Only the newest can be asked for: below this, none is left out that is more urgent.
@@ -52,7 +55,7 @@ func (k *work) title() string {
 
 // askWork asks for the work that is not done, and for the gates that block it; runs of automations are no work.
 func askWork(m *model) {
-	k := m.work
+	k := m.dialogs.work()
 	k.stale, k.counts = false, workCounts(m)
 	none := slices.DeleteFunc(city.NotWork(), func(kind string) bool {
 		return kind == city.GateType
@@ -71,7 +74,7 @@ func workCounts(m *model) [2]int {
 
 // workChanged asks anew when the list that is open is no longer what the city has.
 func workChanged(m *model) {
-	if k := m.work; k != nil && k.asked == 0 && (k.stale || k.counts != workCounts(m)) {
+	if k := m.dialogs.work(); k != nil && k.asked == 0 && (k.stale || k.counts != workCounts(m)) {
 		askWork(m)
 	}
 }
@@ -241,7 +244,7 @@ func (k *work) under() *beads.Bead {
 
 // workSheet draws the list.
 func workSheet(m *model, w int) []string {
-	k := m.work
+	k := m.dialogs.work()
 	none := "No open work. Automations that cook a formula and agents add theirs."
 	if m.mode != ReadOnly {
 		none = "No open work. " + m.keys.KeyOf("work.create") + " adds some; automations that " +
@@ -258,12 +261,12 @@ func workSheet(m *model, w int) []string {
 // workKeys say what the keys do here, now.
 func workKeys(m *model) []string {
 	switch {
-	case m.mode == ReadOnly && m.work.under() == nil:
+	case m.mode == ReadOnly && m.dialogs.work().under() == nil:
 		return m.keys.Hints("work.refresh", "look anew", "work.close", "closes")
 	case m.mode == ReadOnly:
 		return m.keys.Hints("work.details", "all of it", "work.refresh", "look anew", "work.close",
 			"closes")
-	case m.work.under() == nil:
+	case m.dialogs.work().under() == nil:
 		return m.keys.Hints("work.create", "add", "work.close", "closes")
 	}
 	return m.keys.Hints("work.create", "add", "work.finish", "close it", "work.sling", "hand over",
@@ -351,4 +354,12 @@ func (k *work) subject() panel.Ref {
 		ref.Name = b.ID
 	}
 	return ref
+}
+
+// copies returns what may be copied from the row under the cursor.
+func (k *work) copies() []panel.Copied {
+	if r := k.under(); r != nil {
+		return beadCopies(r)
+	}
+	return nil
 }

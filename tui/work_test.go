@@ -33,8 +33,8 @@ func TestOneQuestionForWorkAtATime(t *testing.T) {
 	if n := asked(); n != 1 {
 		t.Errorf("%d questions are asked before one is answered", n)
 	}
-	s.hear(news{found: []found{{id: s.m.work.asked}}})
-	if s.press("k"); s.m.work.stale || s.m.work.asked == 0 {
+	s.hear(news{found: []found{{id: s.m.dialogs.work().asked}}})
+	if s.press("k"); s.m.dialogs.work().stale || s.m.dialogs.work().asked == 0 {
 		t.Error("what was asked for meanwhile is forgotten")
 	}
 	s.press("esc", "b")
@@ -63,21 +63,21 @@ func TestWorkCursor(t *testing.T) {
 	s := worked(t)
 	var seen []string
 	for range 7 {
-		seen = append(seen, s.m.work.chosen)
+		seen = append(seen, s.m.dialogs.work().chosen)
 		s.press("j")
 	}
 	if got := strings.Join(seen, " "); got != "gc-218 gc-219 gc-216 gc-217 gc-7 gc-6 gc-6" {
 		t.Errorf("down: %s", got)
 	}
 	s.press("k", "k", "k", "k", "k", "k", "k")
-	if s.m.work.chosen != "gc-218" {
-		t.Errorf("up: %s", s.m.work.chosen)
+	if s.m.dialogs.work().chosen != "gc-218" {
+		t.Errorf("up: %s", s.m.dialogs.work().chosen)
 	}
 	s.press("G", "g", "j", "j")
 	s.press("ctrl+r")
 	s.find(append([]beads.Bead{{ID: "gc-400", Status: beads.StatusOpen, Labels: []string{"pool:aaa"}}}, someWork()...), "")
-	if s.m.work.chosen != "gc-216" || s.m.work.under().ID != "gc-216" {
-		t.Errorf("the cursor left its bead for %s", s.m.work.chosen)
+	if s.m.dialogs.work().chosen != "gc-216" || s.m.dialogs.work().under().ID != "gc-216" {
+		t.Errorf("the cursor left its bead for %s", s.m.dialogs.work().chosen)
 	}
 	s.press("ctrl+r")
 	s.find(nil, "")
@@ -160,7 +160,7 @@ func TestWorkIsLookedAtAnewWhenItChanges(t *testing.T) {
 		t.Error("a second question while the first is open")
 	}
 	s.out = out
-	s.hear(news{found: []found{{id: s.m.work.asked, beads: someWork()[:1]}}})
+	s.hear(news{found: []found{{id: s.m.dialogs.work().asked, beads: someWork()[:1]}}})
 	if _, again := effectOf[seek](s); !again {
 		t.Error("what changed meanwhile is not asked for")
 	}
@@ -252,8 +252,8 @@ func TestTheCursorOfAListIsShown(t *testing.T) {
 		s := automated(t, 60, h)
 		s.press("b")
 		s.find(someWork(), "")
-		for range s.m.work.rows {
-			s.shows(s.m.look.Glyphs.Cursor+" ", s.m.work.under().ID)
+		for range s.m.dialogs.work().rows {
+			s.shows(s.m.look.Glyphs.Cursor+" ", s.m.dialogs.work().under().ID)
 			s.press("j")
 		}
 	}
@@ -283,7 +283,7 @@ func TestWorkThatAwaitsAGate(t *testing.T) {
 	s.find(all, "")
 	s.shows("Work 6", "awaiting gate fix the flaky retry test")
 	s.hides("release approved")
-	for s.m.work.chosen != "gc-216" {
+	for s.m.dialogs.work().chosen != "gc-216" {
 		s.press("j")
 	}
 	s.press("d")

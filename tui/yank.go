@@ -29,14 +29,8 @@ func needCopies(m *model) string {
 func copies(m *model) []panel.Copied {
 	var all []panel.Copied
 	switch p := m.worked(); {
-	case m.inbox != nil:
-		if l := m.inbox.under(); l != nil {
-			all = mailCopies(l)
-		}
-	case m.work != nil:
-		if b := m.work.under(); b != nil {
-			all = beadCopies(b)
-		}
+	case listOpen(m):
+		all = m.dialogs.list().copies()
 	case p.About().Kind == panel.KindAgent:
 		all = agentCopies(m)
 	default:

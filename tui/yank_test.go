@@ -69,7 +69,7 @@ func TestCopyFromOtherThings(t *testing.T) {
 	if got := s.copied("id"); got != someWork()[0].ID && !strings.HasPrefix(got, "gc-") {
 		t.Errorf("a bead's id is %q", got)
 	}
-	if s.m.work == nil {
+	if s.m.dialogs.work() == nil {
 		t.Error("the list of work is left")
 	}
 }

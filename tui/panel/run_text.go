@@ -1,0 +1,69 @@
+package panel
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// RunReason returns the reason of a run, its requester and its retries.
+func RunReason(run *city.Run) string {
+	text := widget.Plain(run.Reason)
+	if run.By != "" {
+		text += ", by " + widget.Plain(run.By)
+	}
+	if run.Retry > 0 {
+		text += fmt.Sprintf(", retry %d", run.Retry)
+	}
+	if run.Events > 0 {
+		text += ", " + widget.Count(run.Events, "event")
+	}
+	return strings.TrimPrefix(text, ", ")
+}
+
+// RunOutcome returns the outcome of a run in a word or two, and its colour.
+func RunOutcome(run *city.Run) (string, themes.Token) {
+	switch {
+	case run.Ending():
+		return "ending", themes.Busy
+	case run.Outcome == Ran:
+		return Ran, themes.Good
+	case run.Ended == nil:
+		return "running", themes.Busy
+	case run.Code != nil:
+		return fmt.Sprintf("exit %d", *run.Code), themes.Bad
+	case run.Outcome == "":
+		return "unknown", themes.Warn
+	}
+	return widget.Plain(run.Outcome), themes.Bad
+}
+
+// ValueLines returns a JSON value in lines. A string has no quotes.
+func ValueLines(raw json.RawMessage) []string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil && !bytes.Equal(raw, []byte("null")) {
+		if lines := widget.PlainLines(text); len(lines) > 0 {
+			return lines
+		}
+		return []string{"-"}
+	}
+	var lines []string
+	for _, p := range strings.Split(Pretty(raw), "\n") {
+		lines = append(lines, widget.Plain(p))
+	}
+	return lines
+}
+
+// Pretty indents a JSON value. It returns invalid JSON unchanged.
+func Pretty(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
