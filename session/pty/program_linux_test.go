@@ -1,6 +1,11 @@
 package pty
 
 import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -23,7 +29,8 @@ var image = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	bin := filepath.Join(dir, "gcity-hold")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, "gcity/session/pty/gcity-hold")
+	cmd := exec.Command("go", "build", "-trimpath", "-tags", "noforcegc",
+		"-ldflags", "-s -w -checklinkname=0", "-o", bin, "gcity/session/pty/gcity-hold")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -65,8 +72,9 @@ func exeOf(t *testing.T, p *Provider, name string) string {
 	return exe
 }
 
-// A holder is executed from a sealed memory file; where that is refused from a file beside the sessions, and where that is
-// refused too the program itself is executed. A refusal is met once, then the next source serves all starts.
+// A holder is executed from a sealed memory file; where that is refused from a file beside the sessions, and where
+// that is refused too the program itself is executed. A refusal is met once, then the next source serves all
+// starts.
 func TestSourcesOfTheHolder(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
@@ -133,7 +141,8 @@ func TestHolderFileIsCompared(t *testing.T) {
 
 // The holder is small because it imports little: the standard library, golang.org/x/sys, and what is listed here.
 func TestImportsOfTheHolder(t *testing.T) {
-	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}",
+	out, err := exec.Command("go", "list", "-deps", "-f",
+		"{{if not .Standard}}{{.ImportPath}}{{end}}",
 		"gcity/session/pty/gcity-hold").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -168,4 +177,69 @@ func TestStartOfTheSameBuild(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A holder at rest is woken by nothing: no thread of it sleeps with a timeout under an hour. The Go runtime would
+// wake one each minute.
+func TestHolderAtRestSleeps(t *testing.T) {
+	p := newImageProvider(t, t.TempDir())
+	start(t, p, spec(p.city, "a", "exec cat"))
+	holder := holderOf(t, p, "a")
+	var shortest time.Duration
+	until(t, "its threads sleep without a short timeout", func() bool {
+		var ok bool
+		shortest, ok = shortestSleep(t, holder)
+		return ok && shortest >= time.Hour
+	})
+}
+
+// shortestSleep returns the shortest timeout that a thread of a process sleeps with; not ok while one of them runs.
+func shortestSleep(t *testing.T, pid int) (shortest time.Duration, ok bool) {
+	t.Helper()
+	shortest = math.MaxInt64
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/syscall", pid))
+	if err != nil || len(tasks) == 0 {
+		t.Fatal("the holder has no threads", err)
+	}
+	for _, task := range tasks {
+		data, err := os.ReadFile(task)
+		if errors.Is(err, unix.EPERM) {
+			t.Skip("the system does not show what threads wait for")
+		}
+		var call, timeout uint64
+		var skip string
+		_, scanErr := fmt.Sscanf(string(data), "%d %s %s %s 0x%x", &call, &skip, &skip, &skip,
+			&timeout)
+		if err != nil || scanErr != nil {
+			return 0, false // it runs
+		}
+		switch {
+		case call == unix.SYS_FUTEX && timeout != 0:
+			shortest = min(shortest, timespecAt(t, pid, int64(timeout)))
+		case call == unix.SYS_EPOLL_PWAIT && int32(timeout) >= 0:
+			shortest = min(shortest, time.Duration(int32(timeout))*time.Millisecond)
+		case call == unix.SYS_NANOSLEEP:
+			return 0, false
+		}
+	}
+	return shortest, true
+}
+
+// timespecAt reads a time out of the memory of a process.
+func timespecAt(t *testing.T, pid int, address int64) time.Duration {
+	t.Helper()
+	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	var ts struct{ Sec, Nsec int64 }
+	err = binary.Read(io.NewSectionReader(mem, address, 16), binary.NativeEndian, &ts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ts.Sec > int64(math.MaxInt64/time.Second) {
+		return math.MaxInt64
+	}
+	return time.Duration(ts.Sec)*time.Second + time.Duration(ts.Nsec)
 }

@@ -8,4 +8,7 @@ import (
 	"gcity/session/pty/internal/holder"
 )
 
-func main() { os.Exit(holder.Main(os.Args[2:])) }
+func main() {
+	sleepDeeply()
+	os.Exit(holder.Main(os.Args[2:]))
+}
