@@ -72,8 +72,8 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errUnborn means that a folder belongs to a holder that has not begun its life yet: whoever executed it died in the
-// middle of a start.
+// errUnborn means that a folder belongs to a holder that has not started its agent yet: the process that executed
+// it died in the middle of a start.
 var errUnborn = errors.New("a session is about to begin")
 
 // adopt makes a session known that an earlier controller started.
@@ -199,7 +199,7 @@ func (p *Provider) rouse(ctx context.Context) error {
 		if _, err := os.Stat(dir + "/" + wire.SocketFile); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		p.log.Warn("the folder of a living session is gone: its holder makes it anew", "folder",
+		p.log.Warn("the folder of a living session is gone: its holder creates it again", "folder",
 			dir, "pid", pid)
 		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool {
 			_, ok := p.holds(pid)
@@ -240,13 +240,13 @@ func (p *Provider) awaitSocket(ctx context.Context, dir string) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			p.log.Error("a holder was told to listen again and does not", "folder", dir)
+			p.log.Error("a holder did not listen again after SIGHUP", "folder", dir)
 			return
 		}
 	}
 }
 
-// removeFolder removes what a session left on disk, unless somebody holds its lock. It reports whether nobody did.
+// removeFolder removes what a session left on disk, unless a process holds its lock. It reports whether nobody did.
 func (p *Provider) removeFolder(name string) bool {
 	fd, err := proc.Lock(p.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
 	if errors.Is(err, os.ErrNotExist) {
@@ -262,6 +262,6 @@ func (p *Provider) removeFolder(name string) bool {
 			p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
 		}
 	}
-	disk.Remove(p.at + "/" + name) // fails if somebody put a file of his own there
+	disk.Remove(p.at + "/" + name) // fails if another file is there
 	return true
 }

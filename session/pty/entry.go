@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"sync"
 	"time"
 
-	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/session"
 	"gcity/session/pty/internal/wire"
@@ -29,7 +26,7 @@ type entry struct {
 	pid      int
 	exit     *session.Exit // nil: alive, if known
 	acked    bool
-	activity *os.File
+	activity activityRecord
 	silence  silence
 	marks    map[string]string // of a holder that does not tell them, see recall; nil: it does
 }
@@ -134,7 +131,7 @@ func (e *entry) hangUp() {
 	if e.link != nil {
 		e.link.conn.Close()
 	}
-	e.closeActivity()
+	e.activity.close()
 }
 
 // status is the session as List reports it; not ok if there is nothing to report.
@@ -182,15 +179,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 
 // lastActivity is the activity record, if there is one of the current life. Under e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
-	if e.activity == nil {
-		return a, false
-	}
-	var buf [wire.ActivitySize]byte
-	n, err := e.activity.ReadAt(buf[:], 0)
-	if err != nil && err != io.EOF { // a holder of an earlier build writes less
-		return a, false
-	}
-	a, ok = wire.DecodeActivity(buf[:n])
+	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.rec.ID)
 }
 
@@ -211,23 +200,15 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	}
 }
 
-// openActivity opens the activity record, which is a new file with each holder. Under e.mu.
+// openActivity maps the activity record, which is a new file with each holder. Under e.mu.
 func (p *Provider) openActivity(e *entry) {
-	e.closeActivity()
-	f, err := disk.Open(p.path(e.name, wire.ActivityFile))
+	e.activity.close()
+	record, err := mapActivity(p.path(e.name, wire.ActivityFile))
 	if err != nil {
 		p.log.Warn("cannot read a session's activity", "session", e.name, "err", err)
 		return
 	}
-	e.activity = f
-}
-
-// closeActivity is for a session that has none any more. Under e.mu.
-func (e *entry) closeActivity() {
-	if e.activity != nil {
-		e.activity.Close()
-		e.activity = nil
-	}
+	e.activity = record
 }
 
 // read takes what a holder tells until it is gone. State changes only here, in the order in which it is told.

@@ -22,9 +22,9 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	entries := p.entries()
 	p.mu.Unlock()
 	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
+	p.listen(entries)
 	list := make([]session.Status, 0, len(entries))
 	for _, e := range entries {
-		p.listen(e)
 		if st, ok := p.status(e); ok {
 			list = append(list, st)
 			p.mind(e)
@@ -43,6 +43,9 @@ type silence struct {
 const (
 	silentLooks = 2               // looks that have to agree before a session counts as silent
 	silentEvery = 5 * time.Second // between two looks at one holder
+	// silentBatch bounds the holders whose state one List reads, because each takes three system calls. The next List
+	// continues with the others: of 500 holders each is read every eight patrols.
+	silentBatch = 64
 )
 
 // told returns since when the holder is silent, if enough looks agree.
@@ -55,24 +58,36 @@ func (s *silence) told() time.Time {
 
 func (s *silence) broken() { s.since, s.looks = time.Time{}, 0 }
 
-// listen finds out whether a holder can answer, without asking it: that would wake each holder at every patrol. A
-// holder is silent while a signal or a debugger keeps it from running, or while nothing connects to it.
-func (p *Provider) listen(e *entry) {
-	now := time.Now()
-	e.mu.Lock()
-	rec, alive, linked := e.rec, e.known && e.exit == nil, e.link != nil
-	due := alive && now.Sub(e.silence.looked) >= p.silentEvery
-	if due {
-		e.silence.looked = now
+// listen looks for holders that cannot answer, without a request to them, which would wake each one at every patrol. A
+// holder is silent while a signal or a debugger keeps it from running, or while no connection to it exists.
+func (p *Provider) listen(entries []*entry) {
+	first, now, budget := int(p.nextListen.Load()), time.Now(), silentBatch
+	for i := range entries {
+		e := entries[(first+i)%len(entries)]
+		e.mu.Lock()
+		rec, linked := e.rec, e.link != nil
+		due := e.known && e.exit == nil && now.Sub(e.silence.looked) >= p.silentEvery
+		if due && linked && e.silence.looks == 0 { // without a suspicion it can wait for its turn
+			if due = budget > 0; due {
+				budget--
+				p.nextListen.Store(int64((first + i + 1) % len(entries)))
+			}
+		}
+		if due {
+			e.silence.looked = now
+		}
+		e.mu.Unlock()
+		if due {
+			e.heard(now, linked && !p.stopped(rec))
+		}
 	}
-	e.mu.Unlock()
-	if !due {
-		return
-	}
-	silent := !linked || p.stopped(rec)
+}
+
+// heard takes in whether a holder can answer.
+func (e *entry) heard(now time.Time, answers bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !silent {
+	if answers {
 		e.silence.broken()
 		return
 	}

@@ -71,7 +71,7 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 	news := e.known && e.exit == nil
 	e.setRecord(rec)
 	e.pid, e.exit, e.acked = 0, x, false
-	e.closeActivity()
+	e.activity.close()
 	e.mu.Unlock()
 	if news { // what a new provider finds, its first List reports
 		p.tell(*x)

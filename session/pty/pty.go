@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gcity/internal/disk"
@@ -93,6 +94,8 @@ type Provider struct {
 	sessions map[string]*entry
 	scanned  time.Time // modification time of dir at the last look
 	closed   bool
+
+	nextListen atomic.Int64 // index of the entry that listen reads first
 }
 
 var (

@@ -27,7 +27,8 @@ func TestStopContinuesTheHolder(t *testing.T) {
 func TestStopOfASilentHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.answerLimit = 300 * time.Millisecond
-	s := spec(p.city, "a", `trap '' HUP INT TERM; (trap '' HUP; setsid sleep 1000) & while :; do sleep 1000; done`)
+	s := spec(p.city, "a",
+		`trap '' HUP INT TERM; (trap '' HUP; setsid sleep 1000) & while :; do sleep 1000; done`)
 	start(t, p, s)
 	holder := holderOf(t, p, "a")
 	until(t, "its child runs", func() bool { return len(marked(t, s.ID)) >= 3 })
@@ -73,4 +74,34 @@ func TestSilentHolderIsSeen(t *testing.T) {
 	}
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGCONT)
 	until(t, "it answers", func() bool { return named(t, p, "a").Silent.IsZero() })
+}
+
+// One List reads the state of a batch of holders, the next List that of the others. A holder without a connection does
+// not wait for its turn.
+func TestHoldersAreReadInTurns(t *testing.T) {
+	p := newProvider(t, t.TempDir())
+	var entries []*entry
+	for range 2 * silentBatch {
+		e := newEntry("")
+		e.known, e.link = true, &link{}
+		entries = append(entries, e)
+	}
+	last := entries[len(entries)-1]
+	last.link = nil
+	read := func() (n int) {
+		p.listen(entries)
+		for _, e := range entries {
+			if !e.silence.looked.IsZero() {
+				n++
+			}
+		}
+		return n
+	}
+	if n := read(); n != silentBatch+1 || last.silence.looks != 1 {
+		t.Errorf("the first time %d of %d, the last one %d times", n, len(entries),
+			last.silence.looks)
+	}
+	if n := read(); n != len(entries) {
+		t.Errorf("after the second time %d of %d", n, len(entries))
+	}
 }

@@ -281,6 +281,6 @@ func (p *Provider) forget(e *entry) {
 	defer e.mu.Unlock()
 	if !e.known && e.link == nil && p.sessions[e.name] == e {
 		delete(p.sessions, e.name)
-		e.closeActivity()
+		e.activity.close()
 	}
 }

@@ -1,0 +1,70 @@
+package pty
+
+import (
+	"io"
+	"runtime/debug"
+	"syscall"
+
+	"gcity/internal/disk"
+	"gcity/session/pty/internal/wire"
+)
+
+// activityRecord is the activity record of a session, mapped into memory. Every patrol reads one for each session,
+// and a read of memory costs a tenth of a system call. The zero value maps nothing.
+type activityRecord struct{ page []byte }
+
+// mapActivity maps the record at path.
+func mapActivity(path string) (activityRecord, error) {
+	f, err := disk.Open(path)
+	if err != nil {
+		return activityRecord{}, err
+	}
+	defer f.Close()
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return activityRecord{}, err
+	}
+	var page []byte
+	ctlErr := raw.Control(func(fd uintptr) {
+		page, err = syscall.Mmap(int(fd), 0, wire.ActivitySize, syscall.PROT_READ,
+			syscall.MAP_SHARED)
+	})
+	if ctlErr != nil {
+		return activityRecord{}, ctlErr
+	}
+	return activityRecord{page}, err
+}
+
+// read decodes the record; not ok without one. A record of an earlier build is shorter, and the kernel shows zeros
+// behind its end.
+func (r activityRecord) read() (a wire.Activity, ok bool) {
+	var buf [wire.ActivitySize]byte
+	if copyMapped(buf[:], r.page) != nil {
+		return a, false
+	}
+	return wire.DecodeActivity(buf[:])
+}
+
+// copyMapped copies mapped memory. It returns an error without a mapping, or if the file behind it has been truncated:
+// then the kernel answers the access with SIGBUS, which the runtime turns into a panic.
+func copyMapped(to, from []byte) (err error) {
+	if len(from) < len(to) {
+		return io.ErrUnexpectedEOF
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = io.ErrUnexpectedEOF
+		}
+	}()
+	copy(to, from)
+	return nil
+}
+
+// close removes the mapping.
+func (r *activityRecord) close() {
+	if r.page != nil {
+		_ = syscall.Munmap(r.page) // it fails only for what is not mapped
+		r.page = nil
+	}
+}
