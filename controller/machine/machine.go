@@ -121,7 +121,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 		m.decideAll(now)
 		m.workPatrol(now)
 		m.strand(now)
-		m.measure(now, measureIdle)
+		m.measure(now, m.gauge.age(m.order))
 		m.openDoor()
 	case effect.Stalled:
 		m.awake = now

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gcity/city"
@@ -14,7 +15,11 @@ const (
 	// measureIdle is the age at which a patrol wants new figures while no client watches: a minute, less what a patrol
 	// may be early. A sample reads a file of every process of the machine, which was half of what a patrol costs.
 	measureIdle = 55 * time.Second
-	// measureWatched is the age at which somebody who watches wants them: 2 s, less what the pulse may be early.
+	// measureRest is the same for a city at rest: no agent has used processor time between the newest two samples, and
+	// none has printed anything or started since.
+	measureRest = 8 * time.Minute
+	// measureWatched is the age at which a client that watches wants new figures: 2 s, less what the pulse may be
+	// early.
 	measureWatched = 1900 * time.Millisecond
 	// shownRSS is the step in which memory is shown, in bytes.
 	shownRSS = 100_000
@@ -25,59 +30,64 @@ type gauge struct {
 	able    bool      // the provider can measure
 	busy    bool      // a sample is being taken
 	ordered time.Time // when the newest one was
+	atRest  bool      // no figure changed with the newest sample
 	turn    uint64    // and in which turn
 	problem string    // why there is none
 }
 
-// sample is what one life had used at a moment, and what is shown of it. Between two samples the processor's share is
-// that of the time between them, before there are two it is that of the whole life.
+// sample is what a life had used and printed at a moment, and what is shown of it. The processor's share is that of
+// the time since the sample before, or of the whole life.
 type sample struct {
-	id   string // of the life
-	at   time.Time
-	cpu  time.Duration
-	show *city.Usage // never changed once it is shown; nil = nothing is known
+	id     string // of the life
+	at     time.Time
+	cpu    time.Duration
+	show   *city.Usage // never changed once it is shown; nil = nothing is known
+	output uint64      // what the life had printed, in bytes
 }
 
 // measure orders a sample if the newest is older than age and there is anything to measure.
 func (m *Machine) measure(now time.Time, age time.Duration) {
 	g := &m.gauge
 	if !g.able || g.busy || m.settling || m.ending != alive || now.Sub(g.ordered) < age ||
-		!m.anyAlive() {
+		!slices.ContainsFunc(m.order, func(a *record) bool { return a.alive }) {
 		return
 	}
 	g.busy, g.ordered, g.turn = true, now, m.turn
 	m.do(effect.Measure{})
 }
 
-func (m *Machine) anyAlive() bool {
-	for _, a := range m.order {
-		if a.alive {
-			return true
-		}
+// age returns the age at which a patrol wants new figures while no client watches.
+func (g *gauge) age(agents []*record) time.Duration {
+	news := func(a *record) bool {
+		return a.alive && (a.sample.id != a.life.ID || a.sample.output != a.life.Output)
 	}
-	return false
+	if g.atRest && !slices.ContainsFunc(agents, news) {
+		return measureRest
+	}
+	return measureIdle
 }
 
 // measured takes a sample. Where no shown figure changes it changes nothing: a city at rest publishes nothing (L5).
 func (m *Machine) measured(in effect.Measured) {
 	m.gauge.busy = false
+	problem := ""
 	if in.Err != nil {
-		m.note(&m.gauge.problem, fmt.Sprintf("what the agents' processes take cannot be "+
-			"measured: %v", in.Err))
-	} else {
-		m.note(&m.gauge.problem, "")
+		problem = fmt.Sprintf("what the agents' processes take cannot be measured: %v", in.Err)
 	}
+	m.note(&m.gauge.problem, problem)
+	m.gauge.atRest = in.Err == nil
 	for _, a := range m.order {
 		if !a.alive || a.opTurn > m.gauge.turn { // the sample may be of the life before
 			continue
 		}
-		before := a.usage()
+		shown, cpu := a.usage(), a.sample.cpu
 		if u, ok := in.Usage[a.life.Name]; ok {
 			a.measured(u, in.At)
 		} else {
 			a.sample = sample{}
 		}
-		m.changed = m.changed || a.usage() != before
+		m.changed = m.changed || a.usage() != shown
+		m.gauge.atRest = m.gauge.atRest && a.usage() == shown && a.sample.cpu == cpu
 	}
 }
 
@@ -88,7 +98,7 @@ func (a *record) measured(u session.Usage, at time.Time) {
 		used, passed = u.CPU, max(at.Sub(a.life.Started), time.Second) // less says nothing
 		s.show = nil
 	}
-	s.id, s.at, s.cpu = a.life.ID, at, u.CPU
+	s.id, s.at, s.cpu, s.output = a.life.ID, at, u.CPU, a.life.Output
 	figures := city.Usage{RSS: u.RSS, Procs: u.Procs}
 	if used > 0 && passed > 0 { // what a process had used goes with it
 		figures.CPU = math.Round(1000*float64(used)/float64(passed)) / 10
