@@ -32,7 +32,6 @@ var ErrEnded = errors.New("the controller ended before it answered")
 
 const (
 	dialTimeout = 2 * time.Second
-	dialAgain   = 50 * time.Millisecond // after which a full socket is tried again
 	// of a request that changes nothing, where the context is more patient
 	readTimeout = 30 * time.Second
 	doTimeout   = 10 * time.Minute // of a command
@@ -45,6 +44,7 @@ type Client struct {
 	whose string // what listens there: "controller", "supervisor"
 	below string // where the city is on that socket: "/v0", "/v0/city/NAME"
 	http  *http.Transport
+	spare disk.Spare      // the connection that Dial made, until it is used
 	life  context.Context // ends with Close
 	end   context.CancelFunc
 }
@@ -59,11 +59,11 @@ var (
 func Dial(path string) (*Client, error) { return dialFor("controller", path) }
 
 func dialFor(whose, path string) (*Client, error) {
-	c := &Client{path: path, whose: whose, below: "/v0"}
+	c := &Client{path: path, whose: whose, below: "/v0", spare: disk.NewSpare()}
 	c.life, c.end = context.WithCancel(context.Background())
 	c.http = &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return c.dial(ctx)
+			return c.connect(ctx)
 		},
 		DisableCompression: true,
 		IdleConnTimeout:    wire.IdleTimeout / 2,
@@ -74,12 +74,22 @@ func dialFor(whose, path string) (*Client, error) {
 		c.end()
 		return nil, err
 	}
-	return c, conn.Close()
+	c.spare.Put(conn)
+	return c, nil
+}
+
+// connect returns the connection that Dial made, or a new one.
+func (c *Client) connect(ctx context.Context) (net.Conn, error) {
+	if conn := c.spare.Take(); conn != nil {
+		return conn, nil
+	}
+	return c.dial(ctx)
 }
 
 // Close ends every stream and terminal of the client. What is asked of it afterwards fails.
 func (c *Client) Close() error {
 	c.end()
+	c.spare.Close()
 	c.http.CloseIdleConnections()
 	return nil
 }
@@ -96,7 +106,7 @@ func (m marked) Unwrap() []error { return []error{m.err, m.mark} }
 func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	soon, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := dialPatiently(soon, disk.FindSocket(c.path))
+	conn, err := disk.DialSocket(soon, c.path)
 	switch {
 	case err == nil:
 		if err := socket.OwnPeer(conn); err != nil {
@@ -113,17 +123,6 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 			ErrNotRunning}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
-}
-
-// dialPatiently connects to a socket. While the queue of its connections is full, it tries again.
-func dialPatiently(ctx context.Context, path string) (net.Conn, error) {
-	var d net.Dialer
-	for {
-		conn, err := d.DialContext(ctx, "unix", path)
-		if !errors.Is(err, syscall.EAGAIN) || !sleep(ctx, dialAgain) {
-			return conn, err
-		}
-	}
 }
 
 // target is the URL of what is at a path of the city's own API.

@@ -132,13 +132,36 @@ type Turn struct {
 
 func agentPeek(e *env.Env) *cobra.Command {
 	var lines int
-	c := forAgent(e, &cobra.Command{Use: "peek [AGENT]", Short: "Its screen, or its last lines",
-		Args: env.Between(0, 1)},
-		func(ctx context.Context, l *env.Link, name string, _ []string) error {
-			return writeOutput(ctx, e, l, name, lines)
-		})
+	c := &cobra.Command{Use: "peek [AGENT]", Short: "Its screen, or its last lines",
+		Args: env.Between(0, 1)}
+	c.ValidArgsFunction = env.Complete(e, env.KindAgent)
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		name, err := e.Self(args)
+		if err != nil {
+			return err
+		}
+		l, err := e.Open(cmd.Context())
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		return peek(cmd.Context(), e, l, name, lines)
+	}
 	c.Flags().IntVarP(&lines, "lines", "n", 0, "the last so many lines instead of the screen")
 	return c
+}
+
+// peek writes the output of an agent. Most names are whole: only another one costs a snapshot to find the agent.
+func peek(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {
+	err := writeOutput(ctx, e, l, name, lines)
+	if !exit.HasCode(err, city.NotFound) {
+		return err
+	}
+	f, err := l.Resolve(ctx, name, env.KindAgent)
+	if err != nil {
+		return err
+	}
+	return writeOutput(ctx, e, l, f.Agent.Name, lines)
 }
 
 func writeOutput(ctx context.Context, e *env.Env, l *env.Link, name string, lines int) error {

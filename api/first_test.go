@@ -1,0 +1,38 @@
+package api_test
+
+import (
+	"bufio"
+	"net"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"gcity/city/citytest"
+)
+
+// The first request of a client goes over the connection that Dial made.
+func TestFirstRequestUsesTheFirstConnection(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "city.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := dial(t, path)
+	first, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	l.Close() // a second connection would be refused
+	go func() {
+		if _, err := http.ReadRequest(bufio.NewReader(first)); err == nil {
+			_, _ = first.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 37\r\n\r\n" +
+				`{"turns":[{"text":"over the first"}` + "]}"))
+		}
+	}()
+	text, err := c.Output(t.Context(), citytest.Worker, 0)
+	if err != nil || text != "over the first" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
