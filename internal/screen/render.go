@@ -141,6 +141,17 @@ func Text(raw []byte, cols, rows, lines int) string {
 	return replay(tail(raw, rows, lines), cols, rows, lines)
 }
 
+// EndText is Text of an output of which raw is only the end: from a place on that is outside any sequence, and at which
+// a terminal is in the modes of a fresh one with the main screen in use. It is not ok if the text needs more than raw.
+func EndText(raw []byte, cols, rows, lines int) (text string, ok bool) {
+	lines = min(lines, maxReplay)
+	end, ok := cutTail(raw, rows, lines)
+	if !ok {
+		return "", false
+	}
+	return replay(end, cols, rows, lines), true
+}
+
 func replay(raw []byte, cols, rows, lines int) string {
 	s := New(cols, rows, lines)
 	defer s.Close()

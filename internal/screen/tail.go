@@ -10,6 +10,14 @@ package screen
 //   - 2×rows line feeds and one for each wanted line follow. The first rows of them scroll away whatever the screen
 //     showed before. Up to rows blank rows below the last line are not part of the text.
 func tail(raw []byte, rows, lines int) []byte {
+	if end, ok := cutTail(raw, rows, lines); ok {
+		return end
+	}
+	return raw
+}
+
+// cutTail is tail; not ok without such a place.
+func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	need := max(0, lines) + 2*clamp(rows, 1, maxRows)
 	s := scout{rows: clamp(rows, 1, maxRows)}
 	var p parser
@@ -26,10 +34,10 @@ func tail(raw []byte, rows, lines int) []byte {
 	}
 	for i := len(s.places) - 1; i >= 0; i-- {
 		if s.feeds-s.places[i].feeds >= need {
-			return raw[s.places[i].pos:]
+			return raw[s.places[i].pos:], true
 		}
 	}
-	return raw
+	return nil, false
 }
 
 // place is a position from which a replay may begin, and the number of line feeds before it.

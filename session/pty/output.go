@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,31 +15,58 @@ import (
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	const verb = "read the output of"
-	conn, err := p.dialSession(ctx, verb, name)
+	size, raw, err := readKept(ctx, p, name, tailBytes(lines))
 	if err != nil {
 		return "", err
+	}
+	if size.Tail {
+		if text, ok := screen.EndText(raw, size.Cols, size.Rows, lines); ok {
+			return text, nil
+		}
+		if size, raw, err = readKept(ctx, p, name, 0); err != nil {
+			return "", err
+		}
+	}
+	return screen.Text(raw, size.Cols, size.Rows, lines), nil
+}
+
+// tailBytes is how much output is worth a try before all of it is read: enough for two screens of 24 lines and the
+// wanted lines, if they are not wider than most.
+func tailBytes(lines int) int {
+	const perLine, screens = 160, 2 * 24
+	return (max(lines, 0) + screens) * perLine
+}
+
+// readKept reads the output that a holder keeps, or its end: see wire.Request.
+func readKept(
+	ctx context.Context, p *Provider, name string, tail int,
+) (wire.Screen, []byte, error) {
+	const verb = "read the output of"
+	var size wire.Screen
+	conn, err := p.dialSession(ctx, verb, name)
+	if err != nil {
+		return size, nil, err
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpOutput}); err != nil {
-		return "", p.broken(ctx, verb, name, err)
+	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpOutput, Tail: tail}); err !=
+		nil {
+		return size, nil, p.broken(ctx, verb, name, err)
 	}
-	r := wire.NewReader(conn)
+	r := wire.NewReader(bufio.NewReaderSize(conn, 16<<10))
 	m, err := r.Next()
 	if err != nil {
-		return "", p.broken(ctx, verb, name, err)
+		return size, nil, p.broken(ctx, verb, name, err)
 	}
 	if m.Kind == wire.Failed {
-		return "", refusal(verb, name, m.Data)
+		return size, nil, refusal(verb, name, m.Data)
 	}
-	var size wire.Screen
 	if err := json.Unmarshal(m.Data, &size); err != nil {
-		return "", fmt.Errorf("cannot %s %q: %w", verb, name, err)
+		return size, nil, fmt.Errorf("cannot %s %q: %w", verb, name, err)
 	}
 	if m, err = r.Next(); err != nil {
-		return "", p.broken(ctx, verb, name, err)
+		return size, nil, p.broken(ctx, verb, name, err)
 	}
-	return screen.Text(m.Data, size.Cols, size.Rows, lines), nil
+	return size, m.Data, nil
 }

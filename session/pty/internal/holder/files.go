@@ -188,11 +188,11 @@ func (h *holder) writeActivity(l *life) {
 		Drain:    wire.ReadDrain(l.meta),
 	}
 	b := a.Encode()
-	if _, err := h.activity.WriteAt(b[:], 0); err != nil && !l.complained {
-		l.complained = true
+	if _, err := h.activity.WriteAt(b[:], 0); err != nil && !l.activity.complained {
+		l.activity.complained = true
 		h.complain("cannot write its activity", err)
 	}
-	l.written = time.Now()
+	l.activity.last = time.Now()
 }
 
 // activityEvery is how often the activity record is rewritten at most, except when more than a time changes.
@@ -200,25 +200,25 @@ const activityEvery = 100 * time.Millisecond
 
 // touch makes a new time of output or input known before long. Under h.mu.
 func (h *holder) touch(l *life, now time.Time) {
-	if l.flushing {
+	if l.activity.waiting {
 		return
 	}
-	wait := activityEvery - now.Sub(l.written)
+	wait := activityEvery - now.Sub(l.activity.last)
 	if wait <= 0 {
 		h.writeActivity(l)
 		return
 	}
-	l.flushing = true
-	if l.flush == nil {
-		l.flush = time.AfterFunc(wait, func() {
+	l.activity.waiting = true
+	if l.activity.timer == nil {
+		l.activity.timer = time.AfterFunc(wait, func() {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			l.flushing = false
+			l.activity.waiting = false
 			if h.cur == l {
 				h.writeActivity(l)
 			}
 		})
 		return
 	}
-	l.flush.Reset(wait)
+	l.activity.timer.Reset(wait)
 }

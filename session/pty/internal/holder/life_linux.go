@@ -18,47 +18,39 @@ const maxRing = 256 << 10
 
 // life is one start of the agent and what came of it.
 type life struct {
-	rec    wire.Record
-	cols   int // while nobody is attached
-	rows   int
-	began  time.Time
-	pid    int
-	plain  bool     // pipes, no terminal
-	master *os.File // what it prints, and at a terminal what it reads, too; not blocking
-	stdin  *os.File // what it reads; not blocking
-	// kept open, so that an agent that closes its terminal and opens it again does not end our reading; -1 = no
-	// terminal
-	slave  int
-	theirs []int // descriptors that are the agent's alone once it is born
+	rec   wire.Record
+	began time.Time
+	pid   int
 
-	typing  chan struct{} // holds a token: whoever takes it types
+	terminal
 	drained chan struct{} // closed when the terminal has given its last byte
 	ended   chan struct{} // closed when exit is set and told
 
-	out   ring
-	modes modes
-	// a pipe took the beginning of a text and not its end; of the holder of the typing token
-	torn       bool
-	draft      draft // changed by the holder of the typing token, under mu
-	size       wire.Screen
-	resizes    int // how often size changed
-	cleared    uint64
-	meta       map[string]string
-	attached   int
-	frozen     bool
-	reaped     bool // the agent's own process is no more; its pid may be anybody's
-	asked      bool
-	lost       bool
-	stopping   *stopping
-	exit       *wire.Exit
-	acked      bool
-	output     int64 // times in CLOCK_MONOTONIC
-	input      int64
-	typed      int64
-	written    time.Time // of the activity record
-	flush      *time.Timer
-	flushing   bool
-	complained bool
+	kept
+	draft    draft // changed by the holder of the typing token, under mu
+	size     wire.Screen
+	resizes  int // how often size changed
+	meta     map[string]string
+	attached int
+	frozen   bool
+	reaped   bool // the agent's own process is no more; its pid may be anybody's
+	asked    bool
+	lost     bool
+	stopping *stopping
+	exit     *wire.Exit
+	acked    bool
+	output   int64 // times in CLOCK_MONOTONIC
+	input    int64
+	typed    int64
+	activity activityWrites
+}
+
+// activityWrites says when the activity record was written and will be.
+type activityWrites struct {
+	last       time.Time
+	timer      *time.Timer // nil before its first use
+	waiting    bool        // the timer runs
+	complained bool        // of a write that failed
 }
 
 // begin starts a life. Main goroutine.
@@ -110,77 +102,24 @@ func (h *holder) restore(old *life, cause error) error {
 
 func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	l := &life{
-		cols: s.Cols, rows: s.Rows,
-		began:   time.Now(),
-		typing:  make(chan struct{}, 1),
-		drained: make(chan struct{}),
-		ended:   make(chan struct{}),
-		out:     ring{max: maxRing},
-		meta:    make(map[string]string),
+		terminal: newTerminal(s.Cols, s.Rows),
+		began:    time.Now(),
+		drained:  make(chan struct{}),
+		ended:    make(chan struct{}),
+		kept:     kept{out: ring{max: maxRing}},
+		meta:     make(map[string]string),
 		rec: wire.Record{
 			Version: wire.Version, Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
 			Command: s.Command,
 			Boot:    h.boot, Holder: h.pid, HolderStart: h.born, Fingerprint: s.Fingerprint,
 		},
 	}
-	if l.cols < 1 || l.rows < 1 {
-		l.cols, l.rows = 80, 24
-	}
 	l.size = wire.Screen{Cols: l.cols, Rows: l.rows}
-	l.typing <- struct{}{}
 	l.rec.Born = h.clock.Mono(l.began)
-	l.output, l.input = 0, 0
 	if ready {
 		l.meta[wire.ReadyMark] = "1"
 	}
 	return l
-}
-
-// openTerminal makes the pty. The agent's side stays blocking, as programs expect of their standard input.
-func (l *life) openTerminal() error {
-	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
-		0)
-	if errors.Is(err, unix.ENOSPC) {
-		return fmt.Errorf("no free terminal is left on this machine: " +
-			"stop some sessions, or raise kernel.pty.max (sysctl)")
-	}
-	if err != nil {
-		return fmt.Errorf("cannot open a terminal: %w", err)
-	}
-	if err := l.openSlave(master); err != nil {
-		unix.Close(master)
-		return fmt.Errorf("cannot open a terminal: %w", err)
-	}
-	l.master = os.NewFile(uintptr(master), "pty")
-	l.stdin = l.master
-	return nil
-}
-
-// openSlave unlocks the agent's side of a terminal, sets its size and opens it.
-func (l *life) openSlave(master int) error {
-	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
-		return err
-	}
-	size := unix.Winsize{Row: uint16(l.rows), Col: uint16(l.cols)}
-	if err := unix.IoctlSetWinsize(master, unix.TIOCSWINSZ, &size); err != nil {
-		return err
-	}
-	slave, err := openPeer(master)
-	if err != nil {
-		return err
-	}
-	l.slave = slave
-	return nil
-}
-
-// openPeer opens the agent's side of a terminal without a path, so that it works in any mount namespace.
-func openPeer(master int) (int, error) {
-	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
-	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
-	if errno != 0 {
-		return -1, errno
-	}
-	return int(fd), nil
 }
 
 // launch starts the agent: without a shell if its command line needs none. What cannot be executed that way is left to

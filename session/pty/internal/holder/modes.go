@@ -10,9 +10,14 @@ import (
 type modes struct {
 	on     uint32 // bit i: privateModes[i] differs from a fresh terminal's
 	keypad bool   // ESC =
+	// a sequence has changed more that outlives a line, for example the margins: see isPlain
+	lasting bool
 
 	state  scanState
-	num    int // the parameter being read
+	prefix byte // of a control sequence: one of <=>?, or 0
+	inter  byte // its intermediate byte, or 0
+	num    int  // the parameter being read
+	given  bool // a parameter has been given
 	params [16]int
 	n      int
 	bad    bool // the sequence is not one of ours
@@ -23,8 +28,10 @@ type scanState uint8
 const (
 	ground scanState = iota
 	escape
-	csi     // after ESC [
-	private // after ESC [ ?
+	escapeInter // after ESC and an intermediate byte
+	csi         // after ESC [
+	str         // in a string that ESC ends; its content does nothing
+	osc         // the same, which BEL ends too
 )
 
 // privateModes lists what is followed, and whether a fresh terminal has it on.
@@ -43,6 +50,9 @@ const (
 )
 
 func (m *modes) Write(p []byte) {
+	if !m.lasting && bytes.IndexByte(p, shiftOut) >= 0 {
+		m.lasting = true
+	}
 	for i := 0; i < len(p); i++ {
 		if m.state == ground {
 			next := bytes.IndexByte(p[i:], 0x1b)
@@ -57,45 +67,114 @@ func (m *modes) Write(p []byte) {
 	}
 }
 
+const shiftOut = 0x0e // selects the second character set
+
 func (m *modes) step(c byte) {
 	switch {
 	case c == 0x1b:
 		m.state = escape
 	case c < 0x20 || c == 0x7f: // controls inside a sequence act on their own
-		if c == 0x18 || c == 0x1a {
+		if c == 0x18 || c == 0x1a || c == 0x07 && m.state == osc {
 			m.state = ground
 		}
+	case m.state == str || m.state == osc:
+	case c > 0x7f:
+		m.state = ground // not part of any sequence
 	case m.state == escape:
 		m.escape(c)
-	case c >= 0x40:
-		if m.state == private && !m.bad && (c == 'h' || c == 'l') {
-			m.param()
-			for _, num := range m.params[:m.n] {
-				m.set(num, c == 'h')
-			}
-		}
-		m.state = ground
-	case m.state == csi && c == '?':
-		m.state = private
-	case m.state == private && c >= '0' && c <= '9':
-		m.num = min(m.num*10+int(c-'0'), 1<<20)
-	case m.state == private && c == ';':
-		m.param()
+	case m.state == escapeInter:
+		m.designate(c)
 	default:
-		m.bad = true
+		m.control(c)
 	}
 }
 
 func (m *modes) escape(c byte) {
 	m.state = ground
-	switch c {
-	case '[':
-		m.state, m.num, m.n, m.bad = csi, 0, 0, false
-	case 'c': // full reset
+	switch {
+	case c == '[':
+		m.state, m.prefix, m.inter, m.bad = csi, 0, 0, false
+		m.num, m.given, m.n = 0, false, 0
+	case c == ']':
+		m.state = osc
+	case c == 'P', c == 'X', c == '^', c == '_':
+		m.state = str
+	case c < 0x30:
+		m.state, m.inter = escapeInter, c
+	case c == 'c': // full reset
 		m.on, m.keypad = 0, false
-	case '=', '>':
+	case c == '=', c == '>':
 		m.keypad = c == '='
+	case c == '8', c == 'H': // restores the cursor, sets a tab stop
+		m.lasting = true
 	}
+}
+
+// designate takes the final byte of an escape sequence with an intermediate byte.
+func (m *modes) designate(c byte) {
+	if c < 0x30 {
+		m.inter = c
+		return
+	}
+	m.state = ground
+	if c == '0' && (m.inter == '(' || m.inter == ')') { // the set of line drawing characters
+		m.lasting = true
+	}
+}
+
+// control takes one byte of a control sequence.
+func (m *modes) control(c byte) {
+	switch {
+	case c >= 0x40:
+		m.state = ground
+		m.param()
+		m.final(c)
+	case c >= '0' && c <= '9':
+		m.num, m.given = min(m.num*10+int(c-'0'), 1<<20), true
+	case c == ';':
+		m.given = true
+		m.param()
+	case c >= '<' && m.prefix == 0 && !m.given:
+		m.prefix = c
+	case c < 0x30:
+		m.inter, m.bad = c, true
+	default:
+		m.bad = true
+	}
+}
+
+// final carries out a control sequence.
+func (m *modes) final(c byte) {
+	switch {
+	case m.inter != 0:
+		m.lasting = m.lasting || c == 'p' // a soft reset, or a harmless question
+	case m.prefix == '?' && (c == 'h' || c == 'l'):
+		m.private(c == 'h')
+	case m.prefix != 0:
+	case c == 'u', c == 'g': // restores the cursor, clears tab stops
+		m.lasting = true
+	case c == 'r', c == 'h': // sets margins, or a mode as insertion
+		m.lasting = m.lasting || m.given
+	}
+}
+
+// private switches private modes. 6 is the origin of cursor positions, 1048 saves and restores the cursor.
+func (m *modes) private(on bool) {
+	if m.bad {
+		m.lasting = true
+		return
+	}
+	for _, num := range m.params[:m.n] {
+		m.set(num, on)
+		m.lasting = m.lasting || num == 6 || num == 1048
+	}
+	m.lasting = m.lasting || m.n == len(m.params)
+}
+
+// isPlain reports whether new output is shown as on a fresh terminal: on the main screen, with wrapping, and nothing
+// before it has changed what outlives a line. Then a screen can be drawn from the end of the output alone.
+func (m *modes) isPlain() bool {
+	return !m.lasting && !m.has(47) && !m.has(1047) && !m.has(1049) && m.has(7)
 }
 
 func (m *modes) param() {

@@ -34,8 +34,9 @@ func (h *holder) answerCapture(c *conn, id string) error {
 }
 
 // answerOutput gives the size of the terminal, then the kept output of the current life, alive or not, with what
-// restores its modes in front.
-func (h *holder) answerOutput(c *conn) error {
+// restores its modes in front. If the end of the output with at least so many bytes can be drawn without what comes
+// before it, only that is given; 0 asks for all.
+func (h *holder) answerOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.cur
 	if l == nil {
@@ -43,29 +44,25 @@ func (h *holder) answerOutput(c *conn) error {
 		return c.fail(errLeaving)
 	}
 	size := l.size
-	replay := l.replay()
+	var replay []byte
+	if from, ok := l.tail(tail); ok {
+		size.Tail, replay = true, l.replayFrom(from)
+	} else {
+		replay = l.replay()
+	}
 	size.Dropped = l.out.start
 	h.mu.Unlock()
-	if err := c.sendJSON(wire.Reset, size); err != nil {
-		return err
-	}
-	return c.send(wire.Output, replay)
+	both := wire.AppendMessage(nil, wire.Reset, size.AppendJSON(nil))
+	return c.sendRaw(wire.AppendMessage(both, wire.Output, replay))
 }
 
 // replay is what brings a fresh terminal to where the kept output leads. Under holder.mu.
 func (l *life) replay() []byte {
 	dropped := l.out.start > 0
-	var b []byte
-	if dropped {
-		b = l.modes.restore()
-	}
 	from := l.out.safeStart(dropped)
 	// what a pipe gives after a clearing begins with a line
 	if l.plain && l.out.start == l.cleared {
 		from = l.out.start
 	}
-	n := len(b)
-	b = append(b, make([]byte, l.out.end-from)...)
-	l.out.readAt(from, b[n:])
-	return b
+	return l.replayFrom(from)
 }

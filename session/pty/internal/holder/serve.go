@@ -73,7 +73,7 @@ func (h *holder) answer(c *conn, req *wire.Request) error {
 	case wire.OpCapture:
 		return h.answerCapture(c, req.ID)
 	case wire.OpOutput:
-		return h.answerOutput(c)
+		return h.answerOutput(c, req.Tail)
 	}
 	l, err := h.living()
 	if err != nil {

@@ -161,6 +161,15 @@ func (c *conn) send(kind wire.Kind, data []byte) error {
 	return wire.Write(c, kind, data)
 }
 
+// sendRaw sends messages that are encoded already, in one write.
+func (c *conn) sendRaw(messages []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_, err := c.Write(messages)
+	return err
+}
+
 func (c *conn) sendJSON(kind wire.Kind, v wire.Encoder) error {
 	return c.send(kind, v.AppendJSON(nil))
 }

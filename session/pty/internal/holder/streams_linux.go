@@ -4,54 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
-
-// openPipes makes what an agent without a terminal reads and prints to.
-func (l *life) openPipes() error {
-	l.slave = -1
-	var in, out [2]int
-	if err := unix.Pipe2(in[:], unix.O_CLOEXEC); err != nil {
-		return fmt.Errorf("cannot make the agent's standard input: %w", err)
-	}
-	if err := unix.Pipe2(out[:], unix.O_CLOEXEC); err != nil {
-		unix.Close(in[0])
-		unix.Close(in[1])
-		return fmt.Errorf("cannot make the agent's standard output: %w", err)
-	}
-	l.theirs = []int{in[0], out[1]}
-	// the agent's ends stay blocking, as programs expect
-	for _, ours := range []int{in[1], out[0]} {
-		_ = unix.SetNonblock(ours, true) // it cannot fail for a pipe just made
-	}
-	l.stdin, l.master = os.NewFile(uintptr(in[1]), "stdin"), os.NewFile(uintptr(out[0]), "stdout")
-	return nil
-}
-
-// letGo closes what is the agent's alone.
-func (l *life) letGo() {
-	for _, fd := range l.theirs {
-		unix.Close(fd)
-	}
-	l.theirs = nil
-}
-
-func (l *life) closeSlave() {
-	if l.slave >= 0 {
-		unix.Close(l.slave)
-	}
-}
-
-// closeOurs closes our ends.
-func (l *life) closeOurs() {
-	l.master.Close()
-	if l.stdin != l.master {
-		l.stdin.Close()
-	}
-}
 
 // lineEnds makes lines that were not meant for a terminal fit for one, across pieces that are cut anywhere.
 type lineEnds struct{ cr bool }
@@ -92,8 +48,7 @@ func (h *holder) drain(l *life) {
 			}
 			now := time.Now()
 			h.mu.Lock()
-			l.out.Write(text)
-			l.modes.Write(text)
+			l.keep(text)
 			l.output = h.clock.Mono(now)
 			if h.cur == l {
 				h.touch(l, now)

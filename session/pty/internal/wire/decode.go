@@ -119,6 +119,10 @@ func (r *Request) setFlat(key string, data []byte) (rest []byte, ok bool) {
 	case "look":
 		r.Look, rest, ok = flatTrue(data)
 		return rest, ok
+	case "tail":
+		n, rest, ok := flatNumber(data)
+		r.Tail = int(n)
+		return rest, ok
 	case "grace":
 		return flatDuration(&r.Grace, data)
 	case "wait":
@@ -148,13 +152,18 @@ func flatTrue(data []byte) (value bool, rest []byte, ok bool) {
 	return ok, rest, ok
 }
 
-// flatDuration reads a whole number that is positive.
 func flatDuration(d *time.Duration, data []byte) (rest []byte, ok bool) {
+	v, rest, ok := flatNumber(data)
+	*d = time.Duration(v)
+	return rest, ok
+}
+
+// flatNumber reads a whole number that is positive.
+func flatNumber(data []byte) (v int64, rest []byte, ok bool) {
 	n := bytes.IndexFunc(data, func(r rune) bool { return r < '0' || r > '9' })
 	if n < 1 || data[0] == '0' {
-		return nil, false
+		return 0, nil, false
 	}
 	v, err := strconv.ParseInt(string(data[:n]), 10, 64)
-	*d = time.Duration(v)
-	return data[n:], err == nil
+	return v, data[n:], err == nil
 }

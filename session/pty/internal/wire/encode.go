@@ -103,7 +103,7 @@ func (s Screen) AppendJSON(b []byte) []byte {
 	if s.Dropped > 0 {
 		o = o.unsigned("dropped", s.Dropped)
 	}
-	return append(o, '}')
+	return append(o.set("tail", s.Tail), '}')
 }
 
 // AppendJSON implements Encoder.

@@ -16,7 +16,7 @@ const (
 	OpInterrupt Op = "interrupt" //
 	OpSend      Op = "send"      // Text, Wait, Quiet
 	OpKeys      Op = "keys"      // Keys, Wait
-	OpOutput    Op = "output"    // Lines limits nothing here; answers Screen, then Output
+	OpOutput    Op = "output"    // Tail; answers Screen, then Output
 	OpCapture   Op = "capture"   // ID; answers the bytes
 	OpClear     Op = "clear"     //
 	OpSetMeta   Op = "set-meta"  // Key, Value
@@ -46,6 +46,10 @@ type Request struct {
 	ID    string        `json:"id,omitempty"`
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
+
+	// Of output: the end of the output with at least so many bytes is enough; 0 = all. Holders of earlier builds
+	// give all.
+	Tail int `json:"tail,omitempty"`
 }
 
 // Spec is what a holder needs of a session.Spec, under the same JSON names.
@@ -105,6 +109,7 @@ type Screen struct {
 	Cols    int    `json:"cols"`
 	Rows    int    `json:"rows"`
 	Dropped uint64 `json:"dropped,omitempty"`
+	Tail    bool   `json:"tail,omitempty"` // only the end of the kept output follows: see Request
 }
 
 // Record says who a session is. The holder writes it to its folder before the agent is born, so that whoever finds a

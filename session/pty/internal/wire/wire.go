@@ -45,12 +45,14 @@ func Write(w io.Writer, kind Kind, data []byte) error {
 	if len(data) > MaxMessage {
 		return fmt.Errorf("a message of %d bytes is over the limit of %d", len(data), MaxMessage)
 	}
-	buf := make([]byte, 5+len(data))
-	buf[0] = byte(kind)
-	binary.LittleEndian.PutUint32(buf[1:], uint32(len(data)))
-	copy(buf[5:], data)
-	_, err := w.Write(buf)
+	_, err := w.Write(AppendMessage(make([]byte, 0, 5+len(data)), kind, data))
 	return err
+}
+
+// AppendMessage encodes a message of at most MaxMessage bytes.
+func AppendMessage(b []byte, kind Kind, data []byte) []byte {
+	b = binary.LittleEndian.AppendUint32(append(b, byte(kind)), uint32(len(data)))
+	return append(b, data...)
 }
 
 // WriteJSON sends a message whose payload is v in JSON.

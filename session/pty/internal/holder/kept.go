@@ -1,0 +1,68 @@
+package holder
+
+// kept is the newest output of a life, with what is known of all of it. Everything is under holder.mu.
+type kept struct {
+	out     ring
+	modes   modes
+	cuts    cuts
+	cleared uint64 // the position at which the output was cleared
+}
+
+// keep takes in new output.
+func (k *kept) keep(text []byte) {
+	if k.modes.state == ground {
+		k.cuts.add(k.out.end)
+	}
+	k.out.Write(text)
+	k.modes.Write(text)
+}
+
+// replayFrom is the output from a position on, behind what restores the modes if output before it is dropped.
+func (k *kept) replayFrom(from uint64) []byte {
+	var b []byte
+	if k.out.start > 0 || from > 0 {
+		b = k.modes.restore()
+	}
+	n := len(b)
+	b = append(b, make([]byte, k.out.end-from)...)
+	k.out.readAt(from, b[n:])
+	return b
+}
+
+// tail returns the position from which the end of the output can be drawn alone; not ok if there is none before the
+// last so many bytes.
+func (k *kept) tail(bytes int) (from uint64, ok bool) {
+	if bytes <= 0 || k.out.end-k.out.start <= uint64(bytes) || !k.modes.isPlain() {
+		return 0, false
+	}
+	from, ok = k.cuts.before(k.out.end - uint64(bytes))
+	return from, ok && from > k.out.start
+}
+
+// cuts are positions in the output at which no escape sequence is open, at least cutEvery bytes apart. Only the newest
+// are kept.
+type cuts struct {
+	at [16]uint64
+	n  int // how many there were
+}
+
+const cutEvery = 4 << 10
+
+// add notes a position.
+func (c *cuts) add(pos uint64) {
+	if c.n > 0 && pos-c.at[(c.n-1)%len(c.at)] < cutEvery {
+		return
+	}
+	c.at[c.n%len(c.at)] = pos
+	c.n++
+}
+
+// before returns the newest position that is not behind limit.
+func (c *cuts) before(limit uint64) (pos uint64, ok bool) {
+	for i := c.n - 1; i >= 0 && i >= c.n-len(c.at); i-- {
+		if pos = c.at[i%len(c.at)]; pos <= limit {
+			return pos, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,217 @@
+package holder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gcity/session/pty/internal/wire"
+)
+
+// terminal is what the agent reads and prints to: a terminal, or pipes.
+type terminal struct {
+	cols   int // while no viewer is attached
+	rows   int
+	plain  bool     // pipes, no terminal
+	master *os.File // what the agent prints, and at a terminal what it reads, too; not blocking
+	stdin  *os.File // what it reads; not blocking
+	theirs []int    // descriptors that are the agent's alone once it is born
+
+	// slave is kept open, so that an agent that closes its terminal and opens it again does not end our reading;
+	// -1 = no terminal.
+	slave int
+
+	typing chan struct{} // holds a token, which allows typing
+	// torn: a pipe took the beginning of a text and not its end. Only the owner of the typing token uses it.
+	torn bool
+}
+
+// newTerminal returns a terminal of this size that is not open yet.
+func newTerminal(cols, rows int) terminal {
+	t := terminal{cols: cols, rows: rows, typing: make(chan struct{}, 1)}
+	if cols < 1 || rows < 1 {
+		t.cols, t.rows = 80, 24
+	}
+	t.typing <- struct{}{}
+	return t
+}
+
+// openTerminal makes the pty. The agent's side stays blocking, as programs expect of their standard input.
+func (t *terminal) openTerminal() error {
+	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
+		0)
+	if errors.Is(err, unix.ENOSPC) {
+		return fmt.Errorf("no free terminal is left on this machine: " +
+			"stop some sessions, or raise kernel.pty.max (sysctl)")
+	}
+	if err != nil {
+		return fmt.Errorf("cannot open a terminal: %w", err)
+	}
+	if err := t.openSlave(master); err != nil {
+		unix.Close(master)
+		return fmt.Errorf("cannot open a terminal: %w", err)
+	}
+	t.master = os.NewFile(uintptr(master), "pty")
+	t.stdin = t.master
+	return nil
+}
+
+// openSlave unlocks the agent's side of a terminal, sets its size and opens it.
+func (t *terminal) openSlave(master int) error {
+	if err := unix.IoctlSetPointerInt(master, unix.TIOCSPTLCK, 0); err != nil {
+		return err
+	}
+	size := unix.Winsize{Row: uint16(t.rows), Col: uint16(t.cols)}
+	if err := unix.IoctlSetWinsize(master, unix.TIOCSWINSZ, &size); err != nil {
+		return err
+	}
+	slave, err := openPeer(master)
+	if err != nil {
+		return err
+	}
+	t.slave = slave
+	return nil
+}
+
+// openPeer opens the agent's side of a terminal without a path, so that it works in any mount namespace.
+func openPeer(master int) (int, error) {
+	const flags = unix.O_RDWR | unix.O_NOCTTY | unix.O_CLOEXEC
+	fd, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(master), unix.TIOCGPTPEER, flags)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
+}
+
+// openPipes makes what an agent without a terminal reads and prints to.
+func (t *terminal) openPipes() error {
+	t.slave = -1
+	var in, out [2]int
+	if err := unix.Pipe2(in[:], unix.O_CLOEXEC); err != nil {
+		return fmt.Errorf("cannot make the agent's standard input: %w", err)
+	}
+	if err := unix.Pipe2(out[:], unix.O_CLOEXEC); err != nil {
+		unix.Close(in[0])
+		unix.Close(in[1])
+		return fmt.Errorf("cannot make the agent's standard output: %w", err)
+	}
+	t.theirs = []int{in[0], out[1]}
+	// the agent's ends stay blocking, as programs expect
+	for _, ours := range []int{in[1], out[0]} {
+		_ = unix.SetNonblock(ours, true) // it cannot fail for a pipe just made
+	}
+	t.stdin, t.master = os.NewFile(uintptr(in[1]), "stdin"), os.NewFile(uintptr(out[0]), "stdout")
+	return nil
+}
+
+// letGo closes what is the agent's alone.
+func (t *terminal) letGo() {
+	for _, fd := range t.theirs {
+		unix.Close(fd)
+	}
+	t.theirs = nil
+}
+
+func (t *terminal) closeSlave() {
+	if t.slave >= 0 {
+		unix.Close(t.slave)
+	}
+}
+
+// closeOurs closes our ends.
+func (t *terminal) closeOurs() {
+	t.master.Close()
+	if t.stdin != t.master {
+		t.stdin.Close()
+	}
+}
+
+// takeTyping waits for its turn, so that two texts are never mixed.
+func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
+	select {
+	case <-t.typing:
+		return func() { t.typing <- struct{}{} }, nil
+	case <-ctx.Done():
+		return nil, refuse("somebody else is still typing into a terminal that takes nothing")
+	}
+}
+
+// writeLine gives a text to a pipe. What the pipe took of one that it did not take to its end becomes a line of its own
+// before the next. Holder of the typing token only.
+func (t *terminal) writeLine(ctx context.Context, text string) error {
+	if t.torn {
+		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
+			return err
+		}
+		t.torn = false
+	}
+	n, err := t.put(ctx, []byte(text+"\n"))
+	t.torn = err != nil && n > 0
+	return err
+}
+
+// write gives bytes to the terminal until the kernel has them all. Holder of the typing token only.
+func (t *terminal) write(ctx context.Context, data []byte) error {
+	_, err := t.put(ctx, data)
+	return err
+}
+
+// put is write, and says how many bytes the kernel has.
+func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline = time.Now().Add(writeTimeout)
+	}
+	t.stdin.SetWriteDeadline(deadline)
+	n, err = t.stdin.Write(data)
+	switch {
+	case errors.Is(err, unix.EPIPE):
+		return n, refuse("the program has closed its standard input")
+	case errors.Is(err, os.ErrDeadlineExceeded) && t.plain:
+		return n, refuse("the program took %d of %d bytes of its standard input and reads no "+
+			"more: what it took stays", n, len(data))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return n, refuse("the terminal's input is full: the program took %d of %d bytes and "+
+			"reads no more", n, len(data))
+	case err != nil:
+		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " +
+			err.Error()}
+	}
+	return n, nil
+}
+
+// waitRead waits until the program has read what was typed, but not for long.
+func (t *terminal) waitRead(ctx context.Context) {
+	now := time.Now()
+	end, there := now.Add(readPause), now.Add(arrival)
+	pause, came := time.Millisecond, false
+	for time.Now().Before(end) && ctx.Err() == nil {
+		time.Sleep(pause)
+		n, err := unix.IoctlGetInt(t.slave, unix.TIOCINQ)
+		came = came || n > 0
+		// Nothing to be read is of no meaning before it has arrived; whether it has and was read at once, nobody
+		// can see.
+		if err != nil || n == 0 && (came || time.Now().After(there)) {
+			return
+		}
+		pause = min(2*pause, 20*time.Millisecond)
+	}
+}
+
+func (t *terminal) termios() (tio *unix.Termios, err error) {
+	raw, err := t.master.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	ctlErr := raw.Control(func(fd uintptr) {
+		tio, err = unix.IoctlGetTermios(int(fd), unix.TCGETS)
+	})
+	if err = errors.Join(ctlErr, err); err != nil {
+		return nil, fmt.Errorf("cannot read the terminal's mode: %w", err)
+	}
+	return tio, nil
+}
