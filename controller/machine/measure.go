@@ -12,31 +12,25 @@ import (
 )
 
 const (
-	// measureIdle is the age at which a patrol wants new figures while no client watches: a minute, less what a patrol
-	// may be early. A sample reads a file of every process of the machine, which was half of what a patrol costs.
+	// measureIdle is the age at which a patrol wants new figures: a minute, less what a patrol may be early.
 	measureIdle = 55 * time.Second
-	// measureRest is the same for a city at rest: no agent has used processor time between the newest two samples, and
-	// none has printed anything or started since.
+	// measureRest is the same for a city in which no agent has used processor time or printed anything.
 	measureRest = 8 * time.Minute
-	// measureWatched is the age at which a client that watches wants new figures: 2 s, less what the pulse may be
-	// early.
+	// measureWatched is the same while a client watches: 2 s, less what the pulse may be early.
 	measureWatched = 1900 * time.Millisecond
-	// shownRSS is the step in which memory is shown, in bytes.
-	shownRSS = 100_000
+	shownRSS       = 100_000 // the step in which memory is shown, in bytes
 )
 
 // gauge is what the machine knows of the figures of its agents' processes.
 type gauge struct {
-	able    bool      // the provider can measure
-	busy    bool      // a sample is being taken
-	ordered time.Time // when the newest one was
-	atRest  bool      // no figure changed with the newest sample
-	turn    uint64    // and in which turn
-	problem string    // why there is none
+	// the provider can measure; a sample is being taken; no figure changed in the newest
+	able, busy, atRest bool
+	ordered            time.Time // when the newest one was
+	turn               uint64    // and in which turn
+	problem            string    // why there is none
 }
 
-// sample is what a life had used and printed at a moment, and what is shown of it. The processor's share is that of
-// the time since the sample before, or of the whole life.
+// sample is what a life had used and printed at a moment. CPU is shown of the time since the sample before.
 type sample struct {
 	id     string // of the life
 	at     time.Time
@@ -58,32 +52,29 @@ func (m *Machine) measure(now time.Time, age time.Duration) {
 
 // age returns the age at which a patrol wants new figures while no client watches.
 func (g *gauge) age(agents []*record) time.Duration {
-	news := func(a *record) bool {
-		return a.alive && (a.sample.id != a.life.ID || a.sample.output != a.life.Output)
+	for _, a := range agents {
+		if !g.atRest || a.alive && (a.sample.id != a.life.ID || a.sample.output != a.life.Output) {
+			return measureIdle
+		}
 	}
-	if g.atRest && !slices.ContainsFunc(agents, news) {
-		return measureRest
-	}
-	return measureIdle
+	return measureRest
 }
 
 // measured takes a sample. Where no shown figure changes it changes nothing: a city at rest publishes nothing (L5).
 func (m *Machine) measured(in effect.Measured) {
-	m.gauge.busy = false
+	m.gauge.busy, m.gauge.atRest = false, in.Err == nil
 	problem := ""
 	if in.Err != nil {
 		problem = fmt.Sprintf("what the agents' processes take cannot be measured: %v", in.Err)
 	}
 	m.note(&m.gauge.problem, problem)
-	m.gauge.atRest = in.Err == nil
 	for _, a := range m.order {
 		if !a.alive || a.opTurn > m.gauge.turn { // the sample may be of the life before
 			continue
 		}
 		shown, cpu := a.usage(), a.sample.cpu
-		if u, ok := in.Usage[a.life.Name]; ok {
-			a.measured(u, in.At)
-		} else {
+		u, ok := in.Usage[a.life.Name]
+		if a.measured(u, in.At); !ok {
 			a.sample = sample{}
 		}
 		m.changed = m.changed || a.usage() != shown
@@ -105,8 +96,7 @@ func (a *record) measured(u session.Usage, at time.Time) {
 	}
 	if s.show == nil || s.show.CPU != figures.CPU || s.show.Procs != figures.Procs ||
 		s.show.RSS/shownRSS != figures.RSS/shownRSS {
-		shown := figures // of its own: most samples show nothing new
-		s.show = &shown
+		s.show = new(figures) // a copy: most samples show nothing new
 	}
 }
 
