@@ -17,9 +17,9 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/offline"
-	"gcity/cli/output"
 	"gcity/cli/service"
 	"gcity/cli/workstore"
+	"gcity/describe"
 )
 
 func startCommand(e *env.Env) *cobra.Command {
@@ -168,7 +168,7 @@ func stopLeft(ctx context.Context, e *env.Env, dir string) (string, error) {
 	if ended == 0 {
 		return "", exit.NotRunning("nothing of %s runs", dir)
 	}
-	return fmt.Sprintf("no controller ran; %s ended", output.Counted(ended, "session")), nil
+	return fmt.Sprintf("no controller ran; %s ended", describe.Count(ended, "session")), nil
 }
 
 func restartCommand(e *env.Env) *cobra.Command {

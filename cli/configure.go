@@ -14,6 +14,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/describe"
 )
 
 func configCommand(e *env.Env) *cobra.Command {
@@ -132,8 +133,8 @@ func tellCheck(e *env.Env, out *checkedConfig) error {
 	for _, line := range out.Warnings {
 		e.Sayf("%s %s", e.Paint(output.Yellow, "warning:"), output.SafeText(line))
 	}
-	said := fmt.Sprintf("%s, %s", output.Counted(len(out.Errors), "error"),
-		output.Counted(len(out.Warnings), "warning"))
+	said := fmt.Sprintf("%s, %s", describe.Count(len(out.Errors), "error"),
+		describe.Count(len(out.Warnings), "warning"))
 	if out.Revision != "" && len(out.Errors) == 0 {
 		said = fmt.Sprintf("the configuration can be used, revision %s: %s", out.Revision, said)
 	}

@@ -13,7 +13,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/guide"
-	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/internal/disk"
 )
 
@@ -81,7 +81,7 @@ func manPages(e *env.Env, root *cobra.Command, dir string) error {
 		}
 		written++
 	}
-	e.Sayf("wrote %s into %s", output.Counted(written, "page"), dir)
+	e.Sayf("wrote %s into %s", describe.Count(written, "page"), dir)
 	return nil
 }
 

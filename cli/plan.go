@@ -23,6 +23,7 @@ import (
 	"gcity/config"
 	"gcity/config/edit"
 	"gcity/controller"
+	"gcity/describe"
 	"gcity/internal/redact"
 	"gcity/pool"
 	"gcity/session"
@@ -395,12 +396,12 @@ func tellPlan(e *env.Env, p planShape) error {
 	}
 	switch {
 	case p.InForce != "" && p.InForce == p.Revision:
-		e.Sayf("%s; configuration %s is in force", output.Counted(n, "change"), p.Revision)
+		e.Sayf("%s; configuration %s is in force", describe.Count(n, "change"), p.Revision)
 	case p.InForce != "":
-		e.Sayf("%s; configuration %s on disk, %s in force", output.Counted(n, "change"), p.Revision,
+		e.Sayf("%s; configuration %s on disk, %s in force", describe.Count(n, "change"), p.Revision,
 			p.InForce)
 	default:
-		e.Sayf("%s; configuration %s, no controller runs", output.Counted(n, "change"), p.Revision)
+		e.Sayf("%s; configuration %s, no controller runs", describe.Count(n, "change"), p.Revision)
 	}
 	return nil
 }

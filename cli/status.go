@@ -15,6 +15,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 )
 
 func statusCommand(e *env.Env) *cobra.Command {
@@ -189,7 +190,7 @@ func automationCount(s *city.Snapshot) string {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
 		}
 	}
-	text := output.Counted(len(s.Automations), "automation")
+	text := describe.Count(len(s.Automations), "automation")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/muesli/cancelreader"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/internal/detach"
 	"gcity/tui/widget"
 )
@@ -179,7 +180,7 @@ func (v *visit) turn(ctx context.Context, r *runner, shown <-chan error) (string
 			if err != nil {
 				return "", fmt.Errorf("the connection to %s broke: %w", v.agent, err)
 			}
-			return "the session of " + v.agent + " has ended", nil
+			return describe.Ended(v.agent), nil
 		case p, ok := <-v.typed:
 			if !ok {
 				r.lineDropped()

@@ -5,6 +5,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -138,7 +139,7 @@ func automationDetails(m *model, h *history) []string {
 		lines = append(lines, m.look.Field("for", "pool "+widget.Plain(a.Pool)))
 	}
 	if a.Timeout > 0 {
-		lines = append(lines, m.look.Field("limits", limitText(a)))
+		lines = append(lines, m.look.Field("limits", widget.Plain(describe.Limits(a))))
 	}
 	if a.Rig != "" {
 		lines = append(lines, m.look.Field("rig", rigText(m, a.Rig)))

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -49,7 +50,7 @@ func crashLines(m *model, d *dossier, w int) []string {
 		lines = append(lines, m.look.Field("crashes", fmt.Sprintf("%d that count", r.Crashes)))
 	}
 	if d.about != nil && d.about.Spec != nil {
-		for _, text := range restartTexts(d.about.Spec)[1:] {
+		for _, text := range describe.RestartLines(d.about.Spec)[1:] {
 			lines = append(lines, m.look.Field("", m.look.Paint(themes.Dim, text)))
 		}
 	}

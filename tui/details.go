@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -35,8 +36,7 @@ func details(m *model, name string, w int) []string {
 	}
 	lines = append(lines, sendFields(m, a.Sends)...)
 	if len(a.Drift) > 0 {
-		lines = append(lines, m.look.Field("drift", "a restart is held back: "+
-			widget.Plain(strings.Join(a.Drift, ", "))))
+		lines = append(lines, m.look.Field("drift", widget.Plain(describe.HeldBack(a.Drift))))
 	}
 	if a.UnavailableReason != "" {
 		lines = append(lines, m.look.Field("problem", widget.Plain(a.UnavailableReason)))
@@ -79,7 +79,7 @@ func lifeFields(m *model, a *city.Agent, w int) []string {
 	}
 	if u := a.Usage; u != nil {
 		lines = append(lines, m.look.Field("takes", widget.CPU(u)+" of a processor, "+
-			widget.Memory(u)+" in "+process(u.Procs)))
+			widget.Memory(u)+" in "+describe.Processes(u.Procs)))
 	}
 	lines = append(lines,
 		m.look.Field("restarts", restartsText(a, dot)),
@@ -139,7 +139,7 @@ func stateFields(m *model, r *panel.AgentRow, a *city.Agent) []string {
 // drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told
 // already.
 func drainText(m *model, d *city.DrainInfo, until time.Time) string {
-	text := "told to finish by " + widget.Plain(d.By) + " " + widget.Age(m.now.Sub(d.Since)) +
+	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(m.now.Sub(d.Since)) +
 		" ago"
 	switch {
 	case d.Acked:
@@ -180,22 +180,15 @@ func needsText(m *model, names []string) string {
 
 // idleText says after how long without activity an agent is restarted, and how long there was none.
 func idleText(m *model, a *city.Agent) string {
-	text := "restarted after " + widget.Duration(a.IdleTimeout) + " without activity"
+	text := describe.Idle(a.IdleTimeout)
 	switch {
 	case a.Session == nil:
 	case a.Session.Attached:
-		text += "; not while somebody is attached"
+		text += describe.NotWhileAttached
 	case a.Session.LastActivity != nil:
 		text += "; quiet for " + widget.Age(m.now.Sub(*a.Session.LastActivity))
 	}
 	return text
-}
-
-func process(n int) string {
-	if n == 1 {
-		return "1 process"
-	}
-	return fmt.Sprintf("%d processes", n)
 }
 
 func sessionText(m *model, a *city.Agent) string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
@@ -136,7 +137,7 @@ func needRegistrar(m *model) string {
 		return why
 	}
 	if !m.registrar {
-		return "this list cannot be changed from here; `gcity register` does"
+		return describe.Fixed + "; `gcity register` does"
 	}
 	return ""
 }
@@ -340,7 +341,7 @@ func sisterLines(m *model, name string) []string {
 		}
 		lines = append(lines, m.look.Field("agents",
 			fmt.Sprintf("%d of %d run%s", b.Running, b.Agents, last)),
-			m.look.Field("work", fmt.Sprintf("%d open, %d in progress", b.Open, b.Begun)),
+			m.look.Field("work", describe.Work(b.Open, b.Begun)),
 			m.look.Field("mail", fmt.Sprintf("%d unread", b.Unread)))
 	}
 	if len(b.Problems)+len(b.Needs) > 0 {

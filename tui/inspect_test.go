@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/events"
 )
 
@@ -73,7 +74,7 @@ func TestDossier(t *testing.T) {
 // A wait that cannot double, because patrol_interval is below restart_backoff, is shown as it is.
 func TestRestartWaits(t *testing.T) {
 	spec := &city.Spec{Restart: city.RestartPolicy{Mode: "on-failure", Backoff: time.Second, MaxBackoff: 500 * time.Millisecond}}
-	got := restartTexts(spec)
+	got := describe.RestartLines(spec)
 	if want := []string{"on-failure", "no number of crashes is quarantine", "waits 500ms before a second restart in a row"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -53,7 +54,7 @@ func driftLines(m *model, all []city.Difference) []string {
 			continue
 		case d.RunsUnknown:
 			lines = append(lines, m.look.Field("  runs",
-				m.look.Paint(themes.Dim, "not known: of it only a fingerprint is kept")))
+				m.look.Paint(themes.Dim, describe.Unrecorded)))
 		case d.What != "added":
 			lines = append(lines, fieldLines(m, "  runs", d.Runs)...)
 		}
@@ -102,7 +103,7 @@ func crashSummary(m *model, all []city.Crash) []string {
 // crashText says how a life ended, or that it did not begin.
 func crashText(c *city.Crash) string {
 	if c.NoStart {
-		return "not started: " + widget.Plain(c.Why)
+		return describe.NotStarted(widget.Plain(c.Why))
 	}
 	return panel.LastExit(&c.Exit)
 }
@@ -151,12 +152,12 @@ func specLines(m *model, in *city.Inspection) []string {
 	if s.IdleTimeout <= 0 { // else it stands above, with how long it has been quiet
 		lines = append(lines, m.look.Field("idle", "never restarted for its silence"))
 	}
-	for i, text := range restartTexts(s) {
+	for i, text := range describe.RestartLines(s) {
 		label := ""
 		if i == 0 {
 			label = "restart"
 		}
-		lines = append(lines, m.look.Field(label, text))
+		lines = append(lines, m.look.Field(label, widget.Plain(text)))
 	}
 	return lines
 }
@@ -187,73 +188,25 @@ func orDash(s string) string {
 
 // readyText says when an agent counts as running.
 func readyText(s *city.Spec) string {
-	var parts []string
-	if s.ReadyPrefix != "" {
-		parts = append(parts, fmt.Sprintf("when a line begins with %q",
-			widget.Plain(s.ReadyPrefix)))
-	}
-	if s.ReadyDelay > 0 {
-		parts = append(parts, "after "+widget.Duration(s.ReadyDelay))
-	}
-	if len(parts) == 0 {
+	if s.ReadyPrefix == "" && s.ReadyDelay <= 0 {
 		return "at once"
 	}
-	return strings.Join(parts, " or ") + ", within " + widget.Duration(s.ReadyLimit)
-}
-
-// restartTexts say what follows an agent's ends, in the numbers in force.
-func restartTexts(s *city.Spec) []string {
-	p := &s.Restart
-	lines := []string{widget.Plain(p.Mode)}
-	if p.Mode == "never" {
-		return lines
-	}
-	if p.Mode == "always" && p.MinUptime > 0 {
-		lines[0] += "; an end within " + widget.Duration(p.MinUptime) + " of the start is a crash"
-	}
-	if p.MaxRestarts > 0 {
-		lines = append(lines, fmt.Sprintf("crash %d within %s is quarantine", p.MaxRestarts+1,
-			widget.Duration(p.Window)))
-	} else {
-		lines = append(lines, "no number of crashes is quarantine")
-	}
-	switch first, most := p.Waits(); {
-	case first > 0 && first < most:
-		lines = append(lines, "waits "+widget.Duration(first)+
-			" before a second restart in a row, doubling up to "+widget.Duration(most))
-	case first > 0:
-		lines = append(lines, "waits "+widget.Duration(first)+" before a second restart in a row")
-	}
-	switch s.Strategy {
-	case "rest_for_one":
-		lines = append(lines, "whoever depends on it restarts with it")
-	case "one_for_all":
-		lines = append(lines, "all that it is connected with restart with it")
-	}
-	return lines
+	c := *s
+	c.ReadyPrefix = widget.Plain(s.ReadyPrefix)
+	return describe.Ready(&c)
 }
 
 // envLines are an environment: what the configuration names, what the city sets, what is inherited.
 func envLines(m *model, env []city.Variable) []string {
 	var lines []string
-	for _, group := range []struct {
-		from  city.Origin
-		title string
-	}{{city.FromConfig, "Environment from the configuration"},
-		{city.FromCity, "Environment from the city"},
-		{city.FromInherited, "Environment as the controller's own"}} {
-		head := heading(m, group.title)
-		for _, v := range env {
-			if v.From != group.from {
-				continue
-			}
+	for _, group := range describe.Environment(env) {
+		lines = append(lines, heading(m, strings.ToUpper(group.Title[:1])+group.Title[1:])...)
+		for _, v := range group.All {
 			value := widget.Plain(v.Value)
 			if v.Hidden {
 				value = m.look.Paint(themes.Dim, "(a secret: not shown)")
 			}
-			lines = append(append(lines, head...),
-				m.look.Paint(themes.Dim, widget.Plain(v.Name)+"=")+value)
-			head = nil
+			lines = append(lines, m.look.Paint(themes.Dim, widget.Plain(v.Name)+"=")+value)
 		}
 	}
 	return lines

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/tui/widget"
 )
@@ -135,7 +136,7 @@ func (r *runner) enroll(e enroll) {
 	r.toDirectory(e.id, "registering", func(ctx context.Context, d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
-			return "", errors.New("this list cannot be changed from here")
+			return "", errors.New(describe.Fixed)
 		}
 		in, err := reg.Register(ctx, e.path)
 		return in.Name + " is registered", err
@@ -146,7 +147,7 @@ func (r *runner) dismiss(e dismiss) {
 	r.toDirectory(e.id, "stopping", func(ctx context.Context, d city.Directory) (string, error) {
 		reg, ok := d.(city.Registrar)
 		if !ok {
-			return "", errors.New("this list cannot be changed from here")
+			return "", errors.New(describe.Fixed)
 		}
 		if err := r.same(ctx, d, e.name, e.path); err != nil {
 			return "", err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -35,7 +36,7 @@ func poolDetails(m *model, name string) []string {
 		lines = append(lines, m.look.Field("next", next))
 	}
 	lines = append(lines, checkFields(m, r)...)
-	wait := "it is waited for without end"
+	wait := describe.WaitedFor
 	if r.Timeout > 0 {
 		wait = "it is ended after " + widget.Duration(r.Timeout)
 	}

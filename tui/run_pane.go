@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 
 	"gcity/city"
@@ -129,24 +128,6 @@ func amongRuns(m *model) string {
 	}
 	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " +
 		m.keys.KeyOf("focus.automations") + " for the automations"
-}
-
-// limitText says how long a run may take, and what becomes of one that failed and of an opening while one goes.
-func limitText(a *city.Automation) string {
-	text := "timeout " + widget.Duration(a.Timeout)
-	switch {
-	case a.Retry == 1:
-		text += ", one retry"
-	case a.Retry > 1:
-		text += fmt.Sprintf(", %d retries", a.Retry)
-	}
-	if a.Overlap != "" {
-		text += ", overlap " + widget.Plain(a.Overlap)
-	}
-	if a.WhileSuspended {
-		text += ", also while suspended"
-	}
-	return text
 }
 
 // shownOutput is how many lines of an output the details show.

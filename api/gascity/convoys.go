@@ -7,6 +7,7 @@ import (
 	"gcity/api/openapi"
 	"gcity/beads"
 	"gcity/city"
+	"gcity/describe"
 )
 
 func convoyOperations() []Operation {
@@ -180,7 +181,7 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 		}
 		switch {
 		case b.Type == city.ConvoyType:
-			return nil, refused(city.Invalid, "%s is a convoy itself", id)
+			return nil, refused(city.Invalid, "%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
 			return nil, refused(city.Conflict,
 				"%s is a step of %s already: add that, or set its parent_id to \"\" first",

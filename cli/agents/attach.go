@@ -18,6 +18,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/internal/detach"
 )
 
@@ -84,7 +85,7 @@ func attach(ctx context.Context, e *env.Env, l *env.Link, name string, raw bool)
 	case err != nil:
 		outcome = "detached from " + name
 	case !left:
-		outcome = "the session of " + name + " has ended"
+		outcome = describe.Ended(name)
 	}
 	return err
 }

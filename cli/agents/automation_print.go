@@ -13,6 +13,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/describe"
 )
 
 // automationColour gives a state the colour that goes with its urgency.
@@ -67,7 +68,7 @@ func writeAutomations(e *env.Env, w io.Writer, all []city.Automation) error {
 func gateText(i *city.Automation) string {
 	when := strings.Join(strings.Fields(i.When), " ")
 	if d, err := time.ParseDuration(when); err == nil {
-		when = output.Exact(d)
+		when = describe.Setting(d)
 	}
 	if r := []rune(when); len(r) > 32 {
 		when = string(r[:31]) + "…"
@@ -206,7 +207,7 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	e.Fact("cooks", i.Formula)
 	e.Fact("for pool", i.Pool)
 	if i.Timeout > 0 {
-		e.Fact("limits", limits(i))
+		e.Fact("limits", describe.Limits(i))
 	}
 	e.Fact("rig", i.Rig)
 	e.Fact("file", i.Source)
@@ -231,24 +232,6 @@ func automationFacts(e *env.Env, i *city.Automation, live bool) {
 	for line := range strings.SplitSeq(strings.TrimRight(r.Output, "\n"), "\n") {
 		e.Fact("output", line)
 	}
-}
-
-// limits says how long a run may take, and what becomes of one that failed and of an opening while one goes.
-func limits(i *city.Automation) string {
-	text := "timeout " + output.Exact(i.Timeout)
-	switch {
-	case i.Retry == 1:
-		text += ", one retry"
-	case i.Retry > 1:
-		text += fmt.Sprintf(", %d retries", i.Retry)
-	}
-	if i.Overlap != "" {
-		text += ", overlap " + i.Overlap
-	}
-	if i.WhileSuspended {
-		text += ", also while suspended"
-	}
-	return text
 }
 
 // writeRuns writes a table of runs in the order given.

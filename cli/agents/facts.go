@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/events"
 )
 
@@ -35,7 +36,7 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 		e.Fact("drain", draining(e, g.Drain))
 	}
 	if len(g.Drift) > 0 {
-		e.Fact("drift", "a restart is held back: "+strings.Join(g.Drift, ", "))
+		e.Fact("drift", describe.HeldBack(g.Drift))
 	}
 	for i := range g.Sends {
 		e.Fact(fmt.Sprintf("text %d", g.Sends[i].ID), sendText(e, &g.Sends[i]))
@@ -87,7 +88,7 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	if g.Dir != "" {
 		e.Fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
 	}
-	e.Fact("declared", declaredAt(g.Source, g.Patched))
+	e.Fact("declared", describe.Declared(g.Source, g.Patched))
 }
 
 // contHint says how a stopped process continues, "" where its number is not known.
@@ -98,22 +99,14 @@ func contHint(pid int) string {
 	return fmt.Sprintf("; `kill -CONT %d` continues it", pid)
 }
 
-// declaredAt says where something is declared, and where that is changed.
-func declaredAt(source string, patched []string) string {
-	if len(patched) == 0 {
-		return source
-	}
-	return source + ", changed at " + strings.Join(patched, " and ")
-}
-
 // draining says who told an agent to finish, and how long it has.
 func draining(e *env.Env, d *city.DrainInfo) string {
-	text := fmt.Sprintf("told to finish by %s at %s", d.By, e.Clock(d.Since))
+	text := describe.ToldToFinish(d.By) + " at " + e.Clock(d.Since)
 	switch {
 	case d.Acked:
 		return text + "; it says that it has finished"
 	case d.Deadline == nil:
-		return text + "; it is waited for without end"
+		return text + "; " + describe.WaitedFor
 	}
 	return text + ", to be done by " + e.Ahead(*d.Deadline)
 }
@@ -123,14 +116,14 @@ func idle(e *env.Env, g *city.Agent) string {
 	if g.IdleTimeout <= 0 {
 		return ""
 	}
-	text := fmt.Sprintf("restarted after %s without activity", output.Exact(g.IdleTimeout))
+	text := describe.Idle(g.IdleTimeout)
 	switch {
 	case g.Session == nil:
 		return text
 	case g.Session.LastActivity == nil:
 		return text + "; when it was active last is not known, so it is left alone"
 	case g.Session.Attached:
-		return text + "; not while somebody is attached"
+		return text + describe.NotWhileAttached
 	}
 	end := g.Session.LastActivity.Add(g.IdleTimeout)
 	return fmt.Sprintf("%s; the last was %s ago, so at %s", text, e.Age(*g.Session.LastActivity),
@@ -139,11 +132,8 @@ func idle(e *env.Env, g *city.Agent) string {
 
 // Takes is what a process tree takes.
 func Takes(u city.Usage) string {
-	text := fmt.Sprintf("cpu %s, memory %s", output.Percent(&u), output.Memory(&u))
-	if u.Procs == 1 {
-		return text + ", 1 process"
-	}
-	return text + fmt.Sprintf(", %d processes", u.Procs)
+	return fmt.Sprintf("cpu %s, memory %s, %s", output.Percent(&u), output.Memory(&u),
+		describe.Processes(u.Procs))
 }
 
 // Need is something that an agent waits for, and how it stands.

@@ -9,6 +9,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/describe"
 )
 
 // shownShape is an agent with all that is known of it.
@@ -89,50 +90,14 @@ func specFacts(e *env.Env, s *city.Spec) {
 	e.Fact("setup", s.SetupScript)
 	e.Fact("overlay", s.Overlay)
 	e.Fact("hooks", strings.Join(s.Hooks, ", "))
-	e.Fact("ready", readyText(s))
+	if s.ReadyLimit > 0 {
+		e.Fact("ready", describe.Ready(s))
+	}
 	e.Fact("types", s.Nudge)
-	e.Fact("restart", restartText(&s.Restart))
+	e.Fact("restart", describe.Restart(&s.Restart))
 	if s.Strategy != "" && s.Strategy != "one_for_one" {
 		e.Fact("strategy", s.Strategy)
 	}
-}
-
-// readyText says when an agent counts as running, "" = at once.
-func readyText(s *city.Spec) string {
-	if s.ReadyLimit <= 0 {
-		return ""
-	}
-	var parts []string
-	if s.ReadyPrefix != "" {
-		parts = append(parts, fmt.Sprintf("when a line begins with %q", s.ReadyPrefix))
-	}
-	if s.ReadyDelay > 0 {
-		parts = append(parts, "after "+output.Exact(s.ReadyDelay))
-	}
-	return strings.Join(parts, " or ") + ", within " + output.Exact(s.ReadyLimit)
-}
-
-// restartText says what follows an agent's ends.
-func restartText(p *city.RestartPolicy) string {
-	if p.Mode == "never" {
-		return "never"
-	}
-	text := p.Mode
-	if p.Mode == "always" && p.MinUptime > 0 {
-		text += fmt.Sprintf("; an end within %s is a crash", output.Exact(p.MinUptime))
-	}
-	if p.MaxRestarts > 0 {
-		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1,
-			output.Exact(p.Window))
-	}
-	switch first, most := p.Waits(); {
-	case first > 0 && first < most:
-		text += fmt.Sprintf("; waits %s, doubling up to %s", output.Exact(first),
-			output.Exact(most))
-	case first > 0:
-		text += "; waits " + output.Exact(first)
-	}
-	return text
 }
 
 // driftFacts writes, field by field, what runs and what is wanted.
@@ -147,7 +112,7 @@ func driftFacts(e *env.Env, all []city.Difference) {
 			continue
 		}
 		if d.RunsUnknown {
-			e.Fact("runs", "not known: of it only a fingerprint is kept")
+			e.Fact("runs", describe.Unrecorded)
 		} else {
 			e.Fact("runs", d.Runs)
 		}
@@ -157,21 +122,9 @@ func driftFacts(e *env.Env, all []city.Difference) {
 
 // envFacts writes an environment, what the configuration names first.
 func envFacts(e *env.Env, env []city.Variable) {
-	titles := map[city.Origin]string{
-		city.FromConfig:    "environment from the configuration",
-		city.FromCity:      "environment from the city",
-		city.FromInherited: "environment as the controller's own",
-	}
-	for _, from := range []city.Origin{city.FromConfig, city.FromCity, city.FromInherited} {
-		title := titles[from]
-		for _, v := range env {
-			if v.From != from {
-				continue
-			}
-			if title != "" {
-				e.Sayf("\n%s", title)
-				title = ""
-			}
+	for _, group := range describe.Environment(env) {
+		e.Sayf("\n%s", group.Title)
+		for _, v := range group.All {
 			value := v.Value
 			if v.Hidden {
 				value = e.Paint(output.Dim, "(hidden)")
@@ -199,7 +152,7 @@ func crashFacts(e *env.Env, all []city.Crash) {
 		c := &all[i]
 		what := output.SafeLine(c.Why)
 		if c.NoStart {
-			what = "not started: " + what
+			what = describe.NotStarted(what)
 		}
 		e.Sayf("  %s  %s", stamp(c.At), e.Paint(output.Red, what))
 		said := strings.Split(strings.TrimSpace(c.Output), "\n")

@@ -15,6 +15,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 )
 
 // PoolCommand returns the command pool.
@@ -238,9 +239,9 @@ func poolFacts(e *env.Env, p *city.Pool, live bool) {
 	e.Fact("draining", strings.Join(p.Draining, ", "))
 	limit := "told to finish, and waited for without end"
 	if p.Timeout > 0 {
-		limit = fmt.Sprintf("told to finish, and ended after %s", output.Exact(p.Timeout))
+		limit = fmt.Sprintf("told to finish, and ended after %s", describe.Setting(p.Timeout))
 	}
 	e.Fact("surplus", limit)
 	e.Fact("rig", p.Rig)
-	e.Fact("declared", declaredAt(p.Source, p.Patched))
+	e.Fact("declared", describe.Declared(p.Source, p.Patched))
 }

@@ -14,6 +14,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 )
 
 // RigCommand returns the command rig.
@@ -151,7 +152,7 @@ func WriteRigs(e *env.Env, w io.Writer, rigs []city.Rig) error {
 
 // tellRig writes how a rig stands, and its agents.
 func tellRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
-	how := fmt.Sprintf("%d of %s running", r.Running, output.Counted(r.Agents, "agent"))
+	how := fmt.Sprintf("%d of %s running", r.Running, describe.Count(r.Agents, "agent"))
 	if r.Suspended {
 		how += ", " + e.Paint(output.Yellow, "suspended")
 	}
@@ -160,7 +161,7 @@ func tellRig(e *env.Env, s *city.Snapshot, r *city.Rig) error {
 	agents := agentsOf(s, r.Name)
 	e.Fact("agents", output.ByState(agents))
 	if w := r.Work; w != nil {
-		e.Fact("work", fmt.Sprintf("%d open, %d in progress", w.Open, w.InProgress))
+		e.Fact("work", describe.Work(w.Open, w.InProgress))
 	}
 	e.Fact("folder", r.Path)
 	e.Fact("prefix", r.Prefix)

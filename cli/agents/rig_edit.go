@@ -21,6 +21,7 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/workstore"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/events"
 )
 
@@ -175,7 +176,7 @@ func removeRig(ctx context.Context, e *env.Env, name string, yes, force bool) er
 	done.Message = fmt.Sprintf("removed rig %s; %s and its work stay", name, rig.Path)
 	if n := len(done.Agents); n > 0 {
 		done.Message = fmt.Sprintf("removed rig %s and %s (%s); %s and its work stay", name,
-			output.Counted(n, "agent"), strings.Join(done.Agents, ", "), rig.Path)
+			describe.Count(n, "agent"), strings.Join(done.Agents, ", "), rig.Path)
 	}
 	allowed := ""
 	if yes {
@@ -196,7 +197,7 @@ func staying(rig string, declared, brought []string) error {
 	}
 	return &city.Error{Code: city.Conflict,
 		Message: fmt.Sprintf("rig %s has %s: %s; %s: gcity rig remove %s --yes",
-			rig, output.Counted(len(all), "agent"), strings.Join(all, ", "), how, rig)}
+			rig, describe.Count(len(all), "agent"), strings.Join(all, ", "), how, rig)}
 }
 
 // begunIn refuses to take away a rig with work in progress: who does it would be told to leave it, and nobody would see

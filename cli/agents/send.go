@@ -15,6 +15,7 @@ import (
 	"gcity/cli/env"
 	"gcity/cli/exit"
 	"gcity/cli/output"
+	"gcity/describe"
 )
 
 func agentNudge(e *env.Env) *cobra.Command {
@@ -145,9 +146,9 @@ func agentUnsend(e *env.Env) *cobra.Command {
 
 // sendText is where a text is, as a fact.
 func sendText(e *env.Env, d *city.Send) string {
-	size := output.Counted(d.Lines, "line")
+	size := describe.Count(d.Lines, "line")
 	if d.Lines == 1 {
-		size = output.Counted(d.Bytes, "byte")
+		size = describe.Count(d.Bytes, "byte")
 	}
 	line := fmt.Sprintf("%s since %s, %s: %s", d.Stage, e.Clock(d.Since), size, d.Text)
 	if d.Why != "" {

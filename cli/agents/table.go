@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/describe"
 )
 
 // Section is a part of what is written, if there is anything to write.
@@ -117,7 +118,7 @@ func because(e *env.Env, g *city.Agent) string {
 		parts = append(parts, "attached")
 	}
 	if g.Restarts > 0 {
-		parts = append(parts, output.Counted(g.Restarts, "restart"))
+		parts = append(parts, describe.Count(g.Restarts, "restart"))
 	}
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }

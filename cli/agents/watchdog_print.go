@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/cli/env"
 	"gcity/cli/output"
+	"gcity/describe"
 )
 
 // watchdogColour gives a watchdog's word the colour that goes with its urgency.
@@ -146,8 +147,8 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	if w.Freshness != "" {
 		text := heartbeatAge(e, w) + ", " + string(w.Freshness)
 		if w.Fresh > 0 {
-			text += fmt.Sprintf(" (stale after %s, very stale after %s)", output.Exact(w.Fresh),
-				output.Exact(w.VeryStale))
+			text += fmt.Sprintf(" (stale after %s, very stale after %s)", describe.Setting(w.Fresh),
+				describe.Setting(w.VeryStale))
 		}
 		e.Fact("heartbeat", text)
 	}
@@ -156,69 +157,36 @@ func watchdogFacts(e *env.Env, w *city.Watchdog, live bool) {
 	if w.Mail > 0 {
 		e.Fact("mail", fmt.Sprintf("%d unread", w.Mail))
 	}
-	e.Fact("judges", judges(w))
+	e.Fact("judges", describe.Judges(w))
 	e.Fact("degraded", w.Degraded)
 	if t := w.Triaged; t != nil {
 		e.Fact("at work", fmt.Sprintf("%s, for %s; at %s the ages decide",
 			cmp.Or(w.Triage, "triage"), e.Age(t.Since), e.Ahead(t.Until)))
 	}
 	if w.Last != nil {
-		e.Fact("decided", judgement(e, w.Last))
+		e.Fact("decided", describe.Judged(w.Last, e.Age(w.Last.At), lasted))
 	} else {
 		e.Fact("decided", "nothing yet")
 	}
 	if w.Failed > 0 {
-		e.Fact("in vain", output.Counted(w.Failed, "wake")+" in a row")
+		e.Fact("in vain", describe.Count(w.Failed, "wake")+" in a row")
 	}
 	if w.Next != nil && w.Next.After(e.Now()) {
-		e.Fact("next beat", e.Ahead(*w.Next)+", every "+output.Exact(w.Every))
+		e.Fact("next beat", e.Ahead(*w.Next)+", every "+describe.Setting(w.Every))
 	} else if w.Next != nil {
-		e.Fact("next beat", "now, every "+output.Exact(w.Every))
+		e.Fact("next beat", "now, every "+describe.Setting(w.Every))
 	} else if w.Every > 0 {
-		e.Fact("every", output.Exact(w.Every))
+		e.Fact("every", describe.Setting(w.Every))
 	}
 	e.Fact("declared", w.Source)
-}
-
-// judges says who decides the next beat.
-func judges(w *city.Watchdog) string {
-	switch w.Mode {
-	case city.ByTriage:
-		text := w.Triage + ", started for each beat"
-		if w.TTL > 0 {
-			text += ", within " + output.Exact(w.TTL)
-		}
-		return text
-	case city.ByThresholds:
-		return "the ages alone"
-	case city.ByRestart:
-		return "the ages alone; nothing can be typed, so what is very stale is restarted"
-	}
-	return string(w.Mode)
-}
-
-// judgement is a decision in a line: "wake 2m ago, by scout in 12s: it hangs (typed)".
-func judgement(e *env.Env, j *city.Judgement) string {
-	text := fmt.Sprintf("%s %s ago, by %s", j.Decision, e.Age(j.At), j.By)
-	if j.Took > 0 {
-		text += " in " + lasted(j.Took)
-	}
-	text += ": " + j.Reason
-	if j.Result != "" {
-		text += " (" + j.Result + ")"
-	}
-	return text
 }
 
 // judged writes the decisions that did something.
 func judged(e *env.Env, all []city.Judgement) {
 	decided := make([]city.Decision, 0, len(all))
 	for _, j := range all {
-		why := j.By + ": " + j.Reason
-		if j.Result != "" {
-			why += " (" + j.Result + ")"
-		}
-		decided = append(decided, city.Decision{At: j.At, What: string(j.Decision), Why: why})
+		decided = append(decided, city.Decision{At: j.At, What: string(j.Decision),
+			Why: j.By + ": " + describe.JudgedWhy(&j)})
 	}
 	lately(e, decided, nil)
 }
@@ -244,7 +212,7 @@ func WatchdogCount(s *city.Snapshot) string {
 	if degraded > 0 {
 		parts = append(parts, fmt.Sprintf("%d degraded", degraded))
 	}
-	text := output.Counted(len(s.Watchdogs), "watchdog")
+	text := describe.Count(len(s.Watchdogs), "watchdog")
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}

@@ -10,6 +10,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/internal/ownership"
 	"gcity/internal/redact"
 	"gcity/trust"
@@ -70,7 +71,7 @@ func ShowTrust(e *env.Env, s trustShape) {
 		e.Sayf("  runs no program")
 		return
 	}
-	e.Sayf("  runs %s:", output.Counted(len(s.Programs), "program"))
+	e.Sayf("  runs %s:", describe.Count(len(s.Programs), "program"))
 	rows := make([][]output.Cell, 0, len(s.Programs))
 	for _, p := range s.Programs {
 		mark := output.Cell{}

@@ -10,6 +10,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/events/mirror"
 )
 
@@ -89,7 +90,7 @@ func checkMirror(ctx context.Context, p *Patient) finding {
 	case at.Missed > 0:
 		return note("what it missed is in the log: gcity events",
 			"the script has come to event %d, and was not told of %s", at.Seq,
-			output.Counted(int(at.Missed), "event"))
+			describe.Count(int(at.Missed), "event"))
 	}
 	return ok("the script answers, and has come to event %d", at.Seq)
 }

@@ -14,6 +14,7 @@ import (
 	"gcity/cli/output"
 	"gcity/config"
 	"gcity/config/edit"
+	"gcity/describe"
 )
 
 func checkCity(_ context.Context, p *Patient) finding {
@@ -22,7 +23,7 @@ func checkCity(_ context.Context, p *Patient) finding {
 	case errors.As(p.refused, &e):
 		return bad("edit the file that each line names; a controller that runs keeps the "+
 			"last good one", "%s%s:\n%s",
-			output.Counted(len(e.Problems), "mistake"), p.inForce(), e.Error())
+			describe.Count(len(e.Problems), "mistake"), p.inForce(), e.Error())
 	case p.refused != nil:
 		return bad("make it readable", "%v%s", p.refused, p.inForce())
 	}
@@ -33,7 +34,7 @@ func checkCity(_ context.Context, p *Patient) finding {
 		return note("edit the file that each line names", "%s",
 			strings.Join(folder.ProblemLines(p.config.Warnings), "\n"))
 	}
-	return ok("%s, revision %s", output.Counted(len(p.config.Agents), "agent"),
+	return ok("%s, revision %s", describe.Count(len(p.config.Agents), "agent"),
 		folder.Short(p.config.Revision))
 }
 
@@ -135,7 +136,7 @@ func judgeRigs(rigs []agent.Rig) finding {
 		return bad("make the folder, or correct its path in "+config.FileName+
 			"; agents outside of it run", "%s", strings.Join(problems, " | "))
 	}
-	return ok("%s", output.Counted(len(rigs), "rig"))
+	return ok("%s", describe.Count(len(rigs), "rig"))
 }
 
 func checkOverrides(_ context.Context, p *Patient) finding {
@@ -167,5 +168,5 @@ func judgeOverrides(set map[string]int, pools []agent.Pool) finding {
 		return note("`gcity pool scale NAME N|auto` for a pool; lines of pools that are "+
 			"gone do nothing", "%s", strings.Join(problems, " | "))
 	}
-	return ok("%s set by hand", output.Counted(len(set), "pool"))
+	return ok("%s set by hand", describe.Count(len(set), "pool"))
 }

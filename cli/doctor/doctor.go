@@ -22,6 +22,7 @@ import (
 	"gcity/cli/service"
 	"gcity/cli/sessions"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/internal/proc"
 	"gcity/internal/redact"
 	"gcity/session"
@@ -264,12 +265,12 @@ func checkSessions(_ context.Context, p *Patient) finding {
 	switch {
 	case err == nil && !held && alive > 0:
 		return note(p.takeover+", `gcity stop` ends them", "%s alive and no controller watches",
-			output.Counted(alive, "session"))
+			describe.Count(alive, "session"))
 	case len(strange) > 0:
 		return note("the controller ends them; without one `gcity stop` does",
 			"not in the configuration: %s", strings.Join(strange, ", "))
 	}
-	return ok("%s alive%s", output.Counted(alive, "session"), sessions.TmuxHint(p.dir))
+	return ok("%s alive%s", describe.Count(alive, "session"), sessions.TmuxHint(p.dir))
 }
 
 // takeover is who takes over the agents of a city that nobody watches.

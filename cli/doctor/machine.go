@@ -14,6 +14,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/output"
 	"gcity/cli/service"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/session/pty"
 	"gcity/session/pty/holdbin"
@@ -36,7 +37,7 @@ func judgeQuarantine(agents []city.Agent) finding {
 	}
 	if len(lines) > 0 {
 		return note("`gcity why AGENT` tells how it ends, `gcity agent release AGENT` "+
-			"lets it out now", "%s in quarantine:\n%s", output.Counted(len(lines), "agent"),
+			"lets it out now", "%s in quarantine:\n%s", describe.Count(len(lines), "agent"),
 			strings.Join(lines, "\n"))
 	}
 	return ok("nobody is in quarantine")
@@ -81,7 +82,7 @@ func checkGit(_ context.Context, p *Patient) finding {
 	}
 	if !folder.Finder()("git", os.Getenv("PATH")) {
 		return note("install git", "not found, and %s can be fetched with it only",
-			output.Counted(len(p.config.Remotes), "topology"))
+			describe.Count(len(p.config.Remotes), "topology"))
 	}
 	return ok("found")
 }
@@ -153,7 +154,7 @@ func judgeVersions(exe, controller, renew string, holders map[string]int) findin
 	slices.Sort(others)
 	for _, program := range others {
 		lines = append(lines, fmt.Sprintf("%s held by %s",
-			output.Counted(holders[program], "agent"), program))
+			describe.Count(holders[program], "agent"), program))
 	}
 	if len(others) > 0 {
 		how = append(how, "`gcity agent restart NAME` an agent's holder, with the agent")

@@ -12,6 +12,7 @@ import (
 	"gcity/cli/host"
 	"gcity/cli/output"
 	"gcity/controller"
+	"gcity/describe"
 )
 
 // networked names a file system where locks and sockets of another machine are not seen.
@@ -88,7 +89,7 @@ func checkTerminals(_ context.Context, p *Patient) finding {
 	if free := most - used; free < p.agents()+16 {
 		return bad("sysctl kernel.pty.max="+strconv.Itoa(2*most),
 			"%d of %d are in use, %s may need one each", used, most,
-			output.Counted(p.agents(), "agent"))
+			describe.Count(p.agents(), "agent"))
 	}
 	return ok("%d of %d in use", used, most)
 }
@@ -100,7 +101,7 @@ func checkFiles(_ context.Context, p *Patient) finding {
 	}
 	if agents := p.agents(); limit < controller.FilesNeeded(agents) {
 		return bad(controller.MoreFiles(agents), "at most %d, %s need about %d", limit,
-			output.Counted(agents, "agent"), controller.FilesNeeded(agents))
+			describe.Count(agents, "agent"), controller.FilesNeeded(agents))
 	}
 	return ok("up to %d", limit)
 }
@@ -130,12 +131,12 @@ func judgeTasks(user uint64, group string, agents int) finding {
 	need := uint64(256 + tasksPerAgent*agents)
 	if user < need {
 		return note(fmt.Sprintf("ulimit -u %d, or LimitNPROC= in the service", 2*need),
-			"this user may have %d, %s may need %d", user, output.Counted(agents, "agent"), need)
+			"this user may have %d, %s may need %d", user, describe.Count(agents, "agent"), need)
 	}
 	if most, err := strconv.ParseUint(group, 10, 64); err == nil && most < need {
 		return note("a service with TasksMax=infinity, as `gcity daemon install` writes one",
 			"this shell's control group may have %d, %s may need %d", most,
-			output.Counted(agents, "agent"), need)
+			describe.Count(agents, "agent"), need)
 	}
 	return ok("enough")
 }

@@ -10,6 +10,7 @@ import (
 
 	"gcity/cli/output"
 	"gcity/cli/sessions"
+	"gcity/describe"
 	"gcity/session"
 )
 
@@ -49,7 +50,7 @@ func checkProviders(ctx context.Context, p *Patient) []finding {
 		f := p.tried(ctx, u.name)
 		f.Check = "provider " + output.SafeLine(u.name)
 		if f.State != "ok" {
-			f.Detail = output.Counted(u.agents, "agent") + ": " + f.Detail
+			f.Detail = describe.Count(u.agents, "agent") + ": " + f.Detail
 		}
 		found = append(found, f)
 	}

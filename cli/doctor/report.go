@@ -17,6 +17,7 @@ import (
 	"gcity/cli/folder"
 	"gcity/cli/host"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/internal/disk"
 	"gcity/internal/redact"
@@ -84,7 +85,7 @@ func (p *Patient) writeConfig(w io.Writer) error {
 func (p *Patient) writeStatus(w io.Writer) error {
 	if p.Running == nil {
 		_, err := fmt.Fprintf(w, "no controller answers: %v; %s known\n", p.deaf,
-			output.Counted(len(p.sessions), "session"))
+			describe.Count(len(p.sessions), "session"))
 		return err
 	}
 	s := p.Running

@@ -15,6 +15,7 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/workstore"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/trust"
 )
 
@@ -91,7 +92,7 @@ func examineForeign(ctx context.Context, where workstore.Place) []finding {
 	if n := len(unread); n > 0 {
 		return []finding{note("look at them with the program itself; the others are not "+
 			"touched by it", "kept by %s: %s cannot be read and are left alone, %s first: %s",
-			output.SafeLine(where.By.Provider), output.Counted(n, "record"),
+			output.SafeLine(where.By.Provider), describe.Count(n, "record"),
 			output.SafeLine(unread[0].ID), output.SafeLine(unread[0].Reason))}
 	}
 	return []finding{ok("kept by %s, which answers", output.SafeLine(where.By.Provider))}
@@ -128,7 +129,7 @@ func judgeStore(where workstore.Place, c workstore.Condition, unread []beads.Asi
 		first := unread[0]
 		found = append(found, note("use the gcity that wrote them; the others are not "+
 			"touched by it", "%s cannot be read by this one and are left alone, %s first: %s",
-			output.Counted(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
+			describe.Count(n, "record"), output.SafeLine(first.ID), output.SafeLine(first.Reason)))
 	}
 	if len(c.Exposed) > 0 {
 		found = append(found, note("chmod go-rwx "+folder+"/beads.db*, and go-w "+folder,

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/cli/env"
+	"gcity/describe"
 )
 
 // awaited is the list of the cities for whoever stays: it is there as soon as a supervisor runs.
@@ -94,7 +95,7 @@ func (w *awaited) registrar() (city.Registrar, error) {
 	if r, ok := d.(city.Registrar); ok {
 		return r, nil
 	}
-	return nil, &city.Error{Code: city.Forbidden, Message: "this list cannot be changed from here"}
+	return nil, &city.Error{Code: city.Forbidden, Message: describe.Fixed}
 }
 
 // Register implements city.Registrar.

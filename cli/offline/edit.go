@@ -9,9 +9,9 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/cli/folder"
-	"gcity/cli/output"
 	"gcity/config"
 	"gcity/config/edit"
+	"gcity/describe"
 	"gcity/events"
 )
 
@@ -93,7 +93,7 @@ func (b *Aside) flag(ctx context.Context, f flagged, off bool) (city.Receipt, er
 	}
 	what := "suspended " + f.name
 	if ended > 0 {
-		what += fmt.Sprintf(" and ended %s", output.Counted(ended, "session"))
+		what += fmt.Sprintf(" and ended %s", describe.Count(ended, "session"))
 	}
 	return b.record(e, what)
 }

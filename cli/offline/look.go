@@ -16,6 +16,7 @@ import (
 	"gcity/config"
 	"gcity/config/edit"
 	"gcity/controller"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/internal/redact"
 	"gcity/pool"
@@ -215,7 +216,7 @@ func (b *Aside) agent(w agent.Want, st session.Status, known bool, v *look) city
 // drains tells of an agent that has been told to finish. Its deadline counts for the next controller: nobody else ends
 // it.
 func drains(a *city.Agent, d session.Drain, limit time.Duration) {
-	a.State, a.Since, a.Reason = city.Draining, d.Since, "told to finish by "+d.By
+	a.State, a.Since, a.Reason = city.Draining, d.Since, describe.ToldToFinish(d.By)
 	a.Drain = &city.DrainInfo{Since: d.Since, By: d.By, Acked: d.Acked}
 	if limit > 0 {
 		end := d.Since.Add(limit)

@@ -214,18 +214,6 @@ func Memory(u *city.Usage) string {
 	return ByteSize(uint64(max(0, u.RSS)))
 }
 
-// Exact writes a duration as a configuration does: "5m", "1h30m".
-func Exact(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
 // Age is how long ago t was; "-" if it never was.
 func (p *Printer) Age(t time.Time) string {
 	if t.IsZero() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/describe"
 )
 
 // Few names some of several.
@@ -23,14 +24,6 @@ func InBrackets(pid int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (pid %d)", pid)
-}
-
-// Counted is a number with its noun.
-func Counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func ExitText(code int, signal string) string {
@@ -54,7 +47,7 @@ func HeadCount(s *city.Snapshot) string {
 	if len(s.Agents) == 0 {
 		return "no agents"
 	}
-	return Counted(len(s.Agents), "agent") + ": " + ByState(s.Agents)
+	return describe.Count(len(s.Agents), "agent") + ": " + ByState(s.Agents)
 }
 
 // ByState is "1 quarantined, 2 running", those in need first; "" of nobody.
@@ -76,6 +69,7 @@ func Loss(removes []string, running int) string {
 	if len(names) > 6 {
 		names = append(names[:6:6], "…")
 	}
-	return fmt.Sprintf("it removes %d of %s (%s)", len(removes), Counted(running, "running agent"),
+	return fmt.Sprintf("it removes %d of %s (%s)", len(removes),
+		describe.Count(running, "running agent"),
 		strings.Join(names, ", "))
 }

@@ -15,6 +15,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/cli/workstore"
+	"gcity/describe"
 	"gcity/mail"
 )
 
@@ -277,7 +278,7 @@ when all is written, or to standard output.`,
 		if e.JSON {
 			return e.WriteJSON(map[string]any{"file": args[0], "beads": n})
 		}
-		e.Sayf("exported %s to %s", output.Counted(n, "bead"), output.SafeLine(args[0]))
+		e.Sayf("exported %s to %s", describe.Count(n, "bead"), output.SafeLine(args[0]))
 		return nil
 	})
 }

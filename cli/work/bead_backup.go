@@ -13,6 +13,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/cli/workstore"
+	"gcity/describe"
 	"gcity/events"
 )
 
@@ -39,7 +40,7 @@ them.`,
 		if e.JSON {
 			return e.WriteJSON(map[string]any{"file": made.Path, "beads": made.Beads})
 		}
-		e.Sayf("backed up %s of %s to %s", output.Counted(made.Beads, "bead"), d.Title(),
+		e.Sayf("backed up %s of %s to %s", describe.Count(made.Beads, "bead"), d.Title(),
 			output.SafeLine(made.Path))
 		return nil
 	})
@@ -105,11 +106,11 @@ now, or begins an empty one; the beads of the old store are then gone.`,
 // restored reports a restore, to the caller and in the event log.
 func restored(ctx context.Context, e *env.Env, d *depot.Depot, from string,
 	done workstore.StoreRecovered) error {
-	text := fmt.Sprintf("restored %s of %s from %s", output.Counted(done.Beads, "bead"), d.Title(),
+	text := fmt.Sprintf("restored %s of %s from %s", describe.Count(done.Beads, "bead"), d.Title(),
 		from)
 	if from == "" {
 		text = fmt.Sprintf("accepted a new store of %s with %s", d.Title(),
-			output.Counted(done.Beads, "bead"))
+			describe.Count(done.Beads, "bead"))
 	}
 	if e.JSON {
 		facts := map[string]any{"from": from, "beads": done.Beads, "kept": done.Kept}

@@ -15,6 +15,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/output"
 	"gcity/cli/workstore"
+	"gcity/describe"
 	"gcity/events"
 )
 
@@ -111,7 +112,7 @@ func joinable(ctx context.Context, e *env.Env, d *depot.Depot, convoy string, id
 		case err != nil:
 			return err
 		case b.ID == convoy || b.Type == city.ConvoyType:
-			return exit.Usage("%s is a convoy itself", id)
+			return exit.Usage("%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
 			return &city.Error{Code: city.Conflict,
 				Message: fmt.Sprintf("%s is a step of %s already: add that, or take it out with "+

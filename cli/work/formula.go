@@ -19,6 +19,7 @@ import (
 	"gcity/cli/output"
 	"gcity/cli/workstore"
 	"gcity/config"
+	"gcity/describe"
 	"gcity/events"
 	"gcity/formula"
 	"gcity/internal/suggest"
@@ -222,7 +223,7 @@ func formulaShow(e *env.Env) *cobra.Command {
 
 func tellFormula(e *env.Env, f *formula.Formula, s formulaShape) error {
 	e.Sayf("%s is a formula of %s", e.Paint(output.Bold, output.SafeLine(s.Name)),
-		output.Counted(len(s.Plan), "step"))
+		describe.Count(len(s.Plan), "step"))
 	if s.Description != "" {
 		e.Sayf("  %s", output.SafeLine(s.Description))
 	}
@@ -321,7 +322,7 @@ func tellCooked(e *env.Env, made []beads.Bead, pool string) error {
 		forWhom = " for pool " + output.SafeLine(pool)
 	}
 	e.Sayf("cooked %s: %s, %s%s", e.Paint(output.Bold, output.SafeLine(made[0].ID)),
-		output.SafeLine(made[0].Title), output.Counted(len(made)-1, "step"), forWhom)
+		output.SafeLine(made[0].Title), describe.Count(len(made)-1, "step"), forWhom)
 	ids := map[string]string{}
 	for _, b := range made[1:] {
 		ids[b.ID] = b.Ref

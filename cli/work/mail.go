@@ -16,6 +16,7 @@ import (
 	"gcity/cli/exit"
 	"gcity/cli/folder"
 	"gcity/cli/output"
+	"gcity/describe"
 	"gcity/mail"
 )
 
@@ -279,7 +280,7 @@ happens: it is for hooks, which must not keep an agent from its work.`,
 		case e.JSON:
 			err = e.WriteJSON(output.ListOf(unread))
 		case len(unread) > 0:
-			e.Sayf("%s for %s", output.Counted(len(unread), "unread message"),
+			e.Sayf("%s for %s", describe.Count(len(unread), "unread message"),
 				output.SafeLine(owner(who)))
 		}
 		if err == nil && len(unread) == 0 {
@@ -327,7 +328,7 @@ func mailCount(e *env.Env) *cobra.Command {
 		if e.JSON {
 			return e.WriteJSON(s)
 		}
-		e.Sayf("%s for %s, %d of them unread", output.Counted(s.Total, "message"),
+		e.Sayf("%s for %s, %d of them unread", describe.Count(s.Total, "message"),
 			output.SafeLine(owner(s.Recipient)), s.Unread)
 		return nil
 	})

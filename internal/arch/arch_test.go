@@ -25,20 +25,20 @@ var doors = map[string][]string{
 	"cli":         {"*"},
 	"controller":  {"controller/catalogue", "controller/effect", "controller/machine", "controller/memory", "controller/perform", "controller/pulse", "agent", "config", "config/edit", "city", "events", "beads", "session", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
-	"api":         {"city", "city/verb", "mail", "events", "beads", "internal"},
+	"api":         {"city", "city/verb", "describe", "mail", "events", "beads", "internal"},
 	"agent":       {"config", "session", "pool", "restart", "prompt"},
 	"config":      {"config/files", "config/keys", "config/packmodel", "config/placeholder", "session", "pool", "formula", "automation", "restart", "prompt", "overlay", "hooks", "topology", "trust", "internal"},
 	"config/edit": {"config", "config/files", "internal"},
 	"migrate":     {"config", "config/files", "config/keys", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
 
-	"tui":          {"tui/dialog", "tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "mail", "events", "beads", "themes", "internal"},
+	"tui":          {"tui/dialog", "tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
 	"tui/dialog":   {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
 	"tui/fleet":    {"tui/panel", "tui/widget", "city", "themes", "internal"},
 	"tui/keymap":   {"internal"},
-	"tui/panel":    {"tui/keymap", "tui/widget", "city", "events", "themes", "internal"},
+	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "events", "themes", "internal"},
 	"tui/terminal": {"tui/widget", "city", "internal"},
 	"tui/tuitest":  nil,
-	"tui/widget":   {"city", "themes", "internal"},
+	"tui/widget":   {"city", "describe", "themes", "internal"},
 
 	"config/files": {"internal"},
 	"config/keys":  {"automation", "formula", "session", "hooks", "topology", "internal"},
@@ -51,6 +51,7 @@ var doors = map[string][]string{
 	"pool":               nil,
 	"city":               {"mail", "events", "beads", "internal/recovery"},
 	"city/verb":          {"city"},
+	"describe":           {"city"},
 	"city/*":             {"city", "mail", "events", "beads", "beads/*"},
 	"mail":               {"beads", "internal"},
 	"prompt":             nil,
@@ -100,11 +101,11 @@ var doors = map[string][]string{
 	"cli/workstore": {outside, "cli/exit", "cli/folder"},
 	"cli/folder":    {outside, "cli/exit"},
 	"cli/exit":      {"config", "trust", "city", "api", "beads", "controller", "supervisor"},
-	"cli/output":    {"cli/exit", "city", "events", "internal"},
+	"cli/output":    {"cli/exit", "city", "describe", "events", "internal"},
 }
 
 // libraries bounds the outside modules that one package of a basic room may use; golang.org/x is not counted.
-var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "topology": 1, "themes": 1, "prefs": 1, "trust": 0, "internal": 2, leaf: 0}
+var libraries = map[string]int{"events": 1, "events/*": 1, "beads": 1, "beads/*": 1, "session": 1, "restart": 1, "pool": 1, "prompt": 1, "overlay": 1, "hooks": 1, "formula": 1, "automation": 1, "watchdog": 0, "describe": 0, "topology": 1, "themes": 1, "prefs": 1, "trust": 0, "internal": 2, leaf: 0}
 
 // characters are the agents of well-known example cities. What they do is configuration, so their names have no place
 // in the program.

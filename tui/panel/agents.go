@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/tui/widget"
 )
 
@@ -63,7 +64,7 @@ func NewAgentRow(a *city.Agent) AgentRow {
 	case len(r.Waiting) > 0 && r.State == city.Running:
 		r.Why = r.waits()
 	case r.Drifted:
-		r.Why = "a restart is held back: " + widget.Plain(strings.Join(a.Drift, ", "))
+		r.Why = widget.Plain(describe.HeldBack(a.Drift))
 	case r.Task != "" && a.State == city.Running:
 		r.Why = r.Task
 	case a.Description != "" && (a.State == city.Running || r.Why == ""):

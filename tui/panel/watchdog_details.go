@@ -2,9 +2,9 @@ package panel
 
 import (
 	"fmt"
-	"time"
 
 	"gcity/city"
+	"gcity/describe"
 	"gcity/themes"
 	"gcity/tui/widget"
 )
@@ -42,7 +42,8 @@ func (d *Watchdogs) details(e *Env, name string) []string {
 		lines = append(lines, e.Look.Field("reports", says))
 	}
 	if w.Last != nil {
-		lines = append(lines, e.Look.Field("decided", judgementText(e.Now, w.Last)))
+		lines = append(lines, e.Look.Field("decided", describe.Judged(safe(w.Last),
+			widget.Age(e.Now.Sub(w.Last.At)), widget.Elapsed)))
 	} else {
 		lines = append(lines, e.Look.Field("decided", "nothing yet"))
 	}
@@ -84,42 +85,20 @@ func heartText(e *Env, r *WatchdogRow) string {
 }
 
 func judgeText(e *Env, w *city.Watchdog) string {
-	switch w.Mode {
-	case city.ByTriage:
-		text := widget.Plain(w.Triage) + ", started for each beat"
-		if w.TTL > 0 {
-			text += ", within " + widget.Duration(w.TTL)
-		}
-		if t := w.Triaged; t != nil {
-			text += "; at work for " + widget.Age(e.Now.Sub(t.Since)) + ", the ages decide in " +
-				widget.Remaining(t.Until.Sub(e.Now))
-		}
-		return text
-	case city.ByThresholds:
-		return "the ages alone"
-	case city.ByRestart:
-		return "the ages alone; nothing can be typed, so what is very stale is restarted"
-	}
-	return widget.Plain(string(w.Mode))
-}
-
-// judgementText is a decision in a line.
-func judgementText(now time.Time, j *city.Judgement) string {
-	return widget.Plain(string(j.Decision)) + " " + widget.Age(now.Sub(j.At)) + " ago, " +
-		judgedBy(j)
-}
-
-// judgedBy says who decided something and why, and what became of it.
-func judgedBy(j *city.Judgement) string {
-	text := "by " + widget.Plain(j.By)
-	if j.Took > 0 {
-		text += " in " + widget.Elapsed(j.Took)
-	}
-	text += ": " + widget.Plain(j.Reason)
-	if j.Result != "" {
-		text += " (" + widget.Plain(j.Result) + ")"
+	text := widget.Plain(describe.Judges(w))
+	if t := w.Triaged; w.Mode == city.ByTriage && t != nil {
+		text += "; at work for " + widget.Age(e.Now.Sub(t.Since)) + ", the ages decide in " +
+			widget.Remaining(t.Until.Sub(e.Now))
 	}
 	return text
+}
+
+// safe returns a judgement whose texts may be shown.
+func safe(j *city.Judgement) *city.Judgement {
+	c := *j
+	c.Decision, c.By = city.Remedy(widget.Plain(string(j.Decision))), widget.Plain(j.By)
+	c.Reason, c.Result = widget.Plain(j.Reason), widget.Plain(j.Result)
+	return &c
 }
 
 // judgements are what was decided lately, the newest first.
@@ -127,7 +106,7 @@ func judgements(e *Env, w *city.Watchdog) []string {
 	all := make([]city.Decision, 0, len(w.Recent))
 	for i := range w.Recent {
 		all = append(all, city.Decision{At: w.Recent[i].At, What: string(w.Recent[i].Decision),
-			Why: judgedBy(&w.Recent[i])})
+			Why: describe.JudgedBy(safe(&w.Recent[i]), widget.Elapsed)})
 	}
 	lines := Decisions(e, all)
 	if len(all) == 0 && w.Last != nil {

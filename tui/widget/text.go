@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"gcity/describe"
 )
 
 const blank = "                                                  " +
@@ -173,16 +175,7 @@ func Remaining(d time.Duration) string {
 }
 
 // Duration formats a configured duration: "5m", "1m30s", "2h".
-func Duration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
-}
+func Duration(d time.Duration) string { return describe.Setting(d) }
 
 // Clock formats a time of day, with the date unless it is today.
 func Clock(t, now time.Time) string {
@@ -197,12 +190,7 @@ func Clock(t, now time.Time) string {
 }
 
 // Count returns "1 agent", "3 agents".
-func Count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
+func Count(n int, what string) string { return describe.Count(n, what) }
 
 // Times returns "once", "3 times".
 func Times(n int) string {

@@ -1,0 +1,26 @@
+package describe
+
+import (
+	"fmt"
+
+	"gcity/city"
+)
+
+// Limits returns how long a run of an automation may take, how often it is retried, and what happens if it is due while
+// a run is still going on.
+func Limits(a *city.Automation) string {
+	text := "timeout " + Setting(a.Timeout)
+	switch {
+	case a.Retry == 1:
+		text += ", one retry"
+	case a.Retry > 1:
+		text += fmt.Sprintf(", %d retries", a.Retry)
+	}
+	if a.Overlap != "" {
+		text += ", overlap " + a.Overlap
+	}
+	if a.WhileSuspended {
+		text += ", also while suspended"
+	}
+	return text
+}

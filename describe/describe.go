@@ -1,0 +1,80 @@
+// Package describe turns values of a snapshot into sentences. The control room, the command line and the API take their
+// common texts from here. Where they write the same fact in different words, each form has a name of its own.
+//
+// The texts are raw: a caller that shows one on a terminal makes it safe first.
+package describe
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Count returns a number with its noun: "1 agent", "3 agents".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Processes is Count for processes.
+func Processes(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
+}
+
+// Setting returns a duration as a configuration writes it: "5m", "1h30m".
+func Setting(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// Work returns how much work of a store is open.
+func Work(open, inProgress int) string {
+	return fmt.Sprintf("%d open, %d in progress", open, inProgress)
+}
+
+// Fixed says that a list of cities cannot be changed through this connection.
+const Fixed = "this list cannot be changed from here"
+
+// Declared returns where something is declared, and where that is changed.
+func Declared(source string, patched []string) string {
+	if len(patched) == 0 {
+		return source
+	}
+	return source + ", changed at " + strings.Join(patched, " and ")
+}
+
+// Ended says that an agent's session has ended.
+func Ended(agent string) string { return "the session of " + agent + " has ended" }
+
+// HeldBack says that a restart waits, and for which changed fields.
+func HeldBack(drift []string) string {
+	return "a restart is held back: " + strings.Join(drift, ", ")
+}
+
+// ToldToFinish returns what has started a drain.
+func ToldToFinish(by string) string { return "told to finish by " + by }
+
+// ConvoyItself says why a bead cannot be part of a convoy.
+func ConvoyItself(id string) string { return id + " is a convoy itself" }
+
+// WaitedFor says that a drain has no deadline.
+const WaitedFor = "it is waited for without end"
+
+// Idle returns what an idle timeout does.
+func Idle(timeout time.Duration) string {
+	return "restarted after " + Setting(timeout) + " without activity"
+}
+
+// NotWhileAttached is the exception of Idle.
+const NotWhileAttached = "; not while somebody is attached"

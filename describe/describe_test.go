@@ -1,0 +1,53 @@
+package describe
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/city"
+)
+
+func TestSetting(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0s", 5 * time.Minute: "5m", 90 * time.Minute: "1h30m",
+		2 * time.Hour: "2h", 90 * time.Second: "1m30s", 10 * time.Second: "10s", 10 * time.Hour: "10h"} {
+		if got := Setting(d); got != want {
+			t.Errorf("%d: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	got := strings.Join([]string{Count(0, "agent"), Count(1, "agent"), Count(2, "agent"), Processes(1),
+		Processes(3)}, ", ")
+	if want := "0 agents, 1 agent, 2 agents, 1 process, 3 processes"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	a := &city.Automation{Timeout: 90 * time.Second, Retry: 2, Overlap: "skip", WhileSuspended: true}
+	if got := Limits(a); got != "timeout 1m30s, 2 retries, overlap skip, also while suspended" {
+		t.Error(got)
+	}
+	if got := Limits(&city.Automation{Timeout: time.Hour, Retry: 1}); got != "timeout 1h, one retry" {
+		t.Error(got)
+	}
+}
+
+func TestJudged(t *testing.T) {
+	j := &city.Judgement{Decision: city.RemedyWake, By: "scout", Reason: "it hangs", Result: "typed",
+		Took: 12 * time.Second}
+	if got := Judged(j, "2m", time.Duration.String); got != "wake 2m ago, by scout in 12s: it hangs (typed)" {
+		t.Error(got)
+	}
+}
+
+// Every group of an environment that has a variable is there, in the order of its origins.
+func TestEnvironment(t *testing.T) {
+	got := Environment([]city.Variable{{Name: "C", From: city.FromInherited},
+		{Name: "A", From: city.FromConfig}, {Name: "B", From: city.FromInherited}})
+	if len(got) != 2 || got[0].All[0].Name != "A" || got[1].All[0].Name != "C" || got[1].All[1].Name != "B" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,111 @@
+package describe
+
+import (
+	"fmt"
+	"strings"
+
+	"gcity/city"
+)
+
+// Ready returns when an agent counts as running. A spec without a condition for that has none of this text.
+func Ready(s *city.Spec) string {
+	var parts []string
+	if s.ReadyPrefix != "" {
+		parts = append(parts, fmt.Sprintf("when a line begins with %q", s.ReadyPrefix))
+	}
+	if s.ReadyDelay > 0 {
+		parts = append(parts, "after "+Setting(s.ReadyDelay))
+	}
+	return strings.Join(parts, " or ") + ", within " + Setting(s.ReadyLimit)
+}
+
+// Restart returns what follows the ends of an agent, in one line.
+func Restart(p *city.RestartPolicy) string {
+	if p.Mode == "never" {
+		return "never"
+	}
+	text := p.Mode
+	if p.Mode == "always" && p.MinUptime > 0 {
+		text += "; an end within " + Setting(p.MinUptime) + " is a crash"
+	}
+	if p.MaxRestarts > 0 {
+		text += fmt.Sprintf("; quarantine at crash %d within %s", p.MaxRestarts+1,
+			Setting(p.Window))
+	}
+	switch first, most := p.Waits(); {
+	case first > 0 && first < most:
+		text += "; waits " + Setting(first) + ", doubling up to " + Setting(most)
+	case first > 0:
+		text += "; waits " + Setting(first)
+	}
+	return text
+}
+
+// RestartLines returns what follows the ends of an agent, with the reasons, a sentence a line.
+func RestartLines(s *city.Spec) []string {
+	p := &s.Restart
+	lines := []string{p.Mode}
+	if p.Mode == "never" {
+		return lines
+	}
+	if p.Mode == "always" && p.MinUptime > 0 {
+		lines[0] += "; an end within " + Setting(p.MinUptime) + " of the start is a crash"
+	}
+	if p.MaxRestarts > 0 {
+		lines = append(lines, fmt.Sprintf("crash %d within %s is quarantine", p.MaxRestarts+1,
+			Setting(p.Window)))
+	} else {
+		lines = append(lines, "no number of crashes is quarantine")
+	}
+	switch first, most := p.Waits(); {
+	case first > 0 && first < most:
+		lines = append(lines, "waits "+Setting(first)+
+			" before a second restart in a row, doubling up to "+Setting(most))
+	case first > 0:
+		lines = append(lines, "waits "+Setting(first)+" before a second restart in a row")
+	}
+	switch s.Strategy {
+	case "rest_for_one":
+		lines = append(lines, "whoever depends on it restarts with it")
+	case "one_for_all":
+		lines = append(lines, "all that it is connected with restart with it")
+	}
+	return lines
+}
+
+// Unrecorded says that the value of a field that runs is unknown.
+const Unrecorded = "not known: of it only a fingerprint is kept"
+
+// NotStarted returns why an agent could not be started.
+func NotStarted(why string) string { return "not started: " + why }
+
+// Variables is the part of an environment that comes from one place.
+type Variables struct {
+	Title string
+	All   []city.Variable
+}
+
+// Environment groups an environment by origin: the configuration first, what the controller passes on last. Groups
+// without a variable are left out.
+func Environment(all []city.Variable) []Variables {
+	var out []Variables
+	for _, g := range []struct {
+		from  city.Origin
+		title string
+	}{
+		{city.FromConfig, "environment from the configuration"},
+		{city.FromCity, "environment from the city"},
+		{city.FromInherited, "environment as the controller's own"},
+	} {
+		var mine []city.Variable
+		for _, v := range all {
+			if v.From == g.from {
+				mine = append(mine, v)
+			}
+		}
+		if len(mine) > 0 {
+			out = append(out, Variables{g.title, mine})
+		}
+	}
+	return out
+}
