@@ -125,7 +125,9 @@ func (p *pen) line(img *image.RGBA, line string, y int, pal palette) {
 			}
 			continue
 		}
-		p.cell(img, seq, image.Pt(margin+x*p.width, margin+y*p.height), width, st.colours(pal), st)
+		at := image.Pt(margin+x*p.width, margin+y*p.height)
+		box := image.Rect(at.X, at.Y, at.X+width*p.width, at.Y+p.height)
+		p.cell(img, seq, box, st.colours(pal), st)
 		x += width
 	}
 }
@@ -152,9 +154,8 @@ func mix(a, b color.RGBA) color.RGBA {
 	return color.RGBA{half(a.R, b.R), half(a.G, b.G), half(a.B, b.B), 255}
 }
 
-func (p *pen) cell(img *image.RGBA, text string, at image.Point, width int, c [2]color.RGBA,
-	st style) {
-	box := image.Rect(at.X, at.Y, at.X+width*p.width, at.Y+p.height)
+func (p *pen) cell(img *image.RGBA, text string, box image.Rectangle, c [2]color.RGBA, st style) {
+	at := box.Min
 	draw.Draw(img, box, image.NewUniform(c[1]), image.Point{}, draw.Src)
 	if a, ok := p.lines[text]; ok {
 		strokes(img, box, a, c[0])

@@ -131,7 +131,8 @@ func program(line string) string {
 // shellWords are what a POSIX shell, or one of those that stand in for it, understands by itself.
 func shellWords() []string {
 	return strings.Fields(
-		`. : [ alias bg bind break builtin caller case cd chdir command compgen complete compopt continue coproc declare dirs
+		`. : [ alias bg bind break builtin caller case cd chdir command compgen complete
+		compopt continue coproc declare dirs
 		disown do done elif else enable esac eval exec exit export false fc fg fi for function getopts hash help history if in jobs kill
 		let local logout mapfile popd printf pushd pwd read readarray readonly return select set shift shopt source suspend test then
 		time times trap true type typeset ulimit umask unalias unset until wait while echo`)

@@ -47,10 +47,16 @@ func valuesFor(b beads.Bead, req city.SlingRequest) func(*formula.Formula) map[s
 	}
 }
 
-// molecule creates the beads of a formula; shape completes the root.
-func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig string,
-	vars func(*formula.Formula) map[string]string, shape func(*beads.Bead)) (beads.Bead, error) {
-	m, err := s.cook(name, rig, vars)
+// order is a formula to cook: its name, the rig that finds it, its values, and what completes the root.
+type order struct {
+	name, rig string
+	vars      func(*formula.Formula) map[string]string
+	shape     func(*beads.Bead)
+}
+
+// molecule creates the beads of a formula.
+func (s *Slinger) molecule(ctx context.Context, store beads.Store, o order) (beads.Bead, error) {
+	m, err := s.cook(o.name, o.rig, o.vars)
 	if err != nil {
 		return beads.Bead{}, err
 	}
@@ -61,7 +67,7 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig str
 				"cook formulas"}
 	}
 	all := Molecule(m, []string{city.WispLabel})
-	shape(&all[0])
+	o.shape(&all[0])
 	whole, err := batch.CreateAll(ctx, all)
 	if err != nil {
 		return beads.Bead{}, err
@@ -70,22 +76,22 @@ func (s *Slinger) molecule(ctx context.Context, store beads.Store, name, rig str
 }
 
 // attach creates the molecule that describes how to do a bead, as a child of that bead.
-func (s *Slinger) attach(ctx context.Context, of finding, name string, req city.SlingRequest,
-	to *hand, out *Slung) (root string, err error) {
-	b := of.bead
-	whole, err := s.molecule(ctx, of.store, name, to.rig, valuesFor(b, req),
-		func(root *beads.Bead) {
-			root.ParentID = b.ID
-			if req.Bead != "" { // otherwise the title and description are the bead's
-				root.Title, root.Description = cmp.Or(req.Title, root.Title),
-					cmp.Or(req.Description, root.Description)
-			}
-		})
+func (s *Slinger) attach(ctx context.Context, of finding, name string, j job) (
+	root string, err error) {
+	b, req := of.bead, j.req
+	shape := func(root *beads.Bead) {
+		root.ParentID = b.ID
+		if req.Bead != "" { // otherwise the title and description are the bead's
+			root.Title = cmp.Or(req.Title, root.Title)
+			root.Description = cmp.Or(req.Description, root.Description)
+		}
+	}
+	whole, err := s.molecule(ctx, of.store, order{name, j.to.rig, valuesFor(b, req), shape})
 	if err != nil {
 		return "", err
 	}
-	out.made = append(out.made, made{whole, b, of.store})
-	out.Events = append(out.Events, city.BeadEvent(nil, whole, req.By, req.Depth))
+	j.out.made = append(j.out.made, made{whole, b, of.store})
+	j.out.Events = append(j.out.Events, city.BeadEvent(nil, whole, req.By, req.Depth))
 	return whole.ID, nil
 }
 

@@ -121,11 +121,18 @@ func (s *Slinger) handOut(ctx context.Context, req city.SlingRequest, out *Slung
 	}
 	molecule := ""
 	if recipe != "" {
-		if molecule, err = s.attach(ctx, f, recipe, req, to, out); err != nil {
+		if molecule, err = s.attach(ctx, f, recipe, job{req, to, out}); err != nil {
 			return err
 		}
 	}
-	return s.give(ctx, f, molecule, req, to, out)
+	return s.give(ctx, f, molecule, job{req, to, out})
+}
+
+// job is one request with its target and its result.
+type job struct {
+	req city.SlingRequest
+	to  *hand
+	out *Slung
 }
 
 // finding is a bead and its store.
@@ -211,7 +218,7 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 		out.Bead, err = store.Create(ctx, b)
 	} else {
 		from = ", made from formula " + recipe + ","
-		out.Bead, err = s.molecule(ctx, store, recipe, to.rig, given(req.Vars), own)
+		out.Bead, err = s.molecule(ctx, store, order{recipe, to.rig, given(req.Vars), own})
 	}
 	if err != nil {
 		return err
@@ -220,11 +227,11 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 	out.Events = append(out.Events, city.BeadEvent(nil, out.Bead, req.By, req.Depth))
 	if byHabit {
 		f := finding{out.Bead, store, to.rig}
-		molecule, err := s.attach(ctx, f, to.recipe(), req, to, out)
+		molecule, err := s.attach(ctx, f, to.recipe(), job{req, to, out})
 		if err != nil {
 			return err
 		}
-		return s.give(ctx, f, molecule, req, to, out)
+		return s.give(ctx, f, molecule, job{req, to, out})
 	}
 	out.Message = fmt.Sprintf("handed %s%s to %s%s", out.Bead.ID, from, to.name(), to.note)
 	return s.ask(ctx, store, req, to, out)
@@ -232,9 +239,8 @@ func (s *Slinger) make(ctx context.Context, req city.SlingRequest, to *hand, out
 
 // give assigns a bead by assignee, by label, or by the agent's sling_query. Others may change the bead at the same
 // time.
-func (s *Slinger) give(ctx context.Context, f finding, molecule string, req city.SlingRequest,
-	to *hand, out *Slung) error {
-	store, b := f.store, f.bead
+func (s *Slinger) give(ctx context.Context, f finding, molecule string, j job) error {
+	store, b, req, to, out := f.store, f.bead, j.req, j.to, j.out
 	for try := range changeTries {
 		was, err := store.Get(ctx, b.ID)
 		if err == nil {

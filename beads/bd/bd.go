@@ -31,10 +31,12 @@ const CallLimit = 30 * time.Second
 const Program = "bd"
 
 // ErrAbsent means that the tool is not there.
-var ErrAbsent = errors.New(`the tool bd, which keeps the work because [beads] provider is "bd", is not on the PATH`)
+var ErrAbsent = errors.New("the tool bd is not on the PATH, " +
+	`but [beads] provider is "bd"`)
 
 // remedy is what to do about it.
-const remedy = `install it (npm install -g @beads/bd, or brew install beads), or leave the provider out: the store built in needs nothing installed`
+const remedy = "install it (npm install -g @beads/bd, or brew install beads), " +
+	"or remove the provider to use the built-in store"
 
 // Options say where a store is.
 type Options struct {

@@ -116,7 +116,8 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 // back meanwhile; the rest of the waiting is done by attempt.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
-		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&_pragma=journal_size_limit(16777216)"}
+		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
+		"_pragma=journal_size_limit(16777216)"}
 	c, err := driver.NewConnector(name.String())
 	if err != nil {
 		return nil, fmt.Errorf("cannot open %s: %w", path, err)

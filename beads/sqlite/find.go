@@ -53,12 +53,14 @@ func find(q beads.Query) selection {
 		x.and(`b.assignee IS NOT NULL`)
 	}
 	for _, l := range labels {
-		x.and(`EXISTS (SELECT 1 FROM labels m WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`, l)
+		x.and(`EXISTS (SELECT 1 FROM labels m
+			WHERE m.label = ? AND m.created = b.created AND m.seq = b.seq)`, l)
 	}
 	x.in(`b.type NOT IN`, q.NotType)
 	if q.Ready {
 		x.and(`b.status = 'open'`)
-		x.and(`NOT EXISTS (SELECT 1 FROM needs n JOIN beads d ON d.id = n.need WHERE n.seq = b.seq AND d.status <> 'closed')`)
+		x.and(`NOT EXISTS (SELECT 1 FROM needs n JOIN beads d ON d.id = n.need
+			WHERE n.seq = b.seq AND d.status <> 'closed')`)
 	}
 	status := make([]string, len(q.Status))
 	for i, s := range q.Status {

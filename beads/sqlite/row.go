@@ -14,8 +14,8 @@ import (
 // record is how rows are written and read today. A row of a higher one is set aside.
 const record = 1
 
-const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority, coalesce(b.assignee, ''), coalesce(b.parent, ''),
-	coalesce(b.ref, ''), b.needs, b.description, b.labels, b.metadata, b.created, b.updated, b.closed`
+const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority,
+	coalesce(b.assignee, ''), coalesce(b.parent, ''), coalesce(b.ref, ''), b.needs, b.description, b.labels, b.metadata, b.created, b.updated, b.closed`
 
 // readable keeps the rows out that would be set aside, as far as SQL can tell them. row.bead looks closer.
 const readable = `b.record <= 1 AND b.status IN ('open', 'in_progress', 'closed')`

@@ -64,7 +64,8 @@ CREATE TABLE needs (
 // connection only: the mode cannot be changed while there are others.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
-	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id a, pragma_user_version v`
+	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_application_id a, pragma_user_version v`
 	if _, err := t.one(look, nil, &app, &version, &tables); err != nil {
 		return err
 	}

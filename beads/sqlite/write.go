@@ -102,8 +102,8 @@ func (t *txn) insert(b beads.Bead) error {
 		return err
 	}
 	st, err := t.stmt(
-		`INSERT INTO beads (id, record, rev, title, status, type, priority, assignee, parent, ref, needs, description,
-		labels, metadata, created, updated, closed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		`INSERT INTO beads (id, record, rev, title, status, type, priority, assignee, parent,
+		ref, needs, description, labels, metadata, created, updated, closed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
@@ -141,10 +141,9 @@ func (t *txn) replace(have, b beads.Bead) error {
 		return err
 	}
 	var seq int64
-	if _, err :=
-		t.one(`UPDATE beads SET id = ?, record = ?, rev = ?, title = ?, status = ?, type = ?, priority = ?, assignee = ?, parent = ?,
-		ref = ?, needs = ?, description = ?, labels = ?, metadata = ?, created = ?, updated = ?, closed = ? WHERE id = ? RETURNING seq`,
-			append(values, b.ID), &seq); err != nil {
+	if _, err := t.one(`UPDATE beads SET id = ?, record = ?, rev = ?, title = ?, status = ?,
+		type = ?, priority = ?, assignee = ?, parent = ?, ref = ?, needs = ?, description = ?, labels = ?, metadata = ?, created = ?, updated = ?, closed = ? WHERE id = ? RETURNING seq`,
+		append(values, b.ID), &seq); err != nil {
 		return err
 	}
 	if slices.Equal(have.Labels, b.Labels) && slices.Equal(have.Needs, b.Needs) &&

@@ -290,8 +290,11 @@ func secretName(text string) bool {
 // shapes matches access tokens with a known prefix.
 var shapes = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(
-		`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|` +
-			`xox[a-z]-[A-Za-z0-9-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)|` +
+		`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|` +
+			`github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,}|` +
+			`xox[a-z]-[A-Za-z0-9-]{10,}|A[KS]IA[0-9A-Z]{16}|` +
+			`AIza[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{30,}|` +
+			`eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)|` +
 			`-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\z)`)
 })
 
