@@ -68,22 +68,7 @@ func read(text []byte) (beads.Bead, error) {
 	if b.Priority, err = beads.PriorityOf(in.Priority); err != nil {
 		return b, fmt.Errorf("%w: %w", beads.ErrAside, err)
 	}
-	for k, raw := range in.Metadata {
-		var s string
-		if json.Unmarshal(raw, &s) != nil {
-			var out bytes.Buffer
-			if json.Compact(&out, raw) == nil {
-				s = out.String()
-			}
-		}
-		if k == refKey {
-			b.Ref = s
-		} else if k == bornKey {
-			b.CreatedAt = born(s, in.CreatedAt)
-		} else if !strings.HasPrefix(k, ownKeys) {
-			b.Metadata[k] = s
-		}
-	}
+	in.metadata(&b)
 	for _, at := range []*time.Time{&b.UpdatedAt, b.ClosedAt} {
 		if at == nil {
 			continue
@@ -101,6 +86,35 @@ func read(text []byte) (beads.Bead, error) {
 		b.Status == beads.StatusClosed {
 		b.Metadata[beads.CloseReason] = in.Reason
 	}
+	in.links(&b)
+	if b, err = foreign.Tidy(b); err == nil {
+		b.Rev = foreign.Print(b)
+	}
+	return b, err
+}
+
+// metadata sets the metadata of a bead, and the fields that gcity stores there.
+func (in *issue) metadata(b *beads.Bead) {
+	for k, raw := range in.Metadata {
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			var out bytes.Buffer
+			if json.Compact(&out, raw) == nil {
+				s = out.String()
+			}
+		}
+		if k == refKey {
+			b.Ref = s
+		} else if k == bornKey {
+			b.CreatedAt = born(s, in.CreatedAt)
+		} else if !strings.HasPrefix(k, ownKeys) {
+			b.Metadata[k] = s
+		}
+	}
+}
+
+// links sets the needs and the parent of a bead.
+func (in *issue) links(b *beads.Bead) {
 	for _, l := range in.Links {
 		on, kind := l.On, l.Type
 		if l.As != "" {
@@ -116,10 +130,6 @@ func read(text []byte) (beads.Bead, error) {
 		}
 	}
 	slices.Sort(b.Needs)
-	if b, err = foreign.Tidy(b); err == nil {
-		b.Rev = foreign.Print(b)
-	}
-	return b, err
 }
 
 // born is when a bead was made, as gcity has written it down; as bd has, if that is not about the same.

@@ -98,9 +98,13 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	return stdout.buf.Bytes(), true, nil
 }
 
+// action is an operation of the script, and its verb in errors.
+type action struct{ verb, op string }
+
 // do carries out an operation on a living session. One that has ended meanwhile is not there.
-func (p *Provider) do(ctx context.Context, verb, op, name string, args []string,
+func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	stdin []byte) error {
+	verb, op := a.verb, a.op
 	e, err := p.living(verb, name)
 	if err != nil {
 		return err

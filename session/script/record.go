@@ -132,9 +132,9 @@ func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 		return err
 	}
 	if value == "" {
-		err = p.do(ctx, "mark", "remove-meta", name, []string{key}, nil)
+		err = p.do(ctx, action{"mark", "remove-meta"}, name, []string{key}, nil)
 	} else {
-		err = p.do(ctx, "mark", "set-meta", name, []string{key}, []byte(value))
+		err = p.do(ctx, action{"mark", "set-meta"}, name, []string{key}, []byte(value))
 	}
 	if err != nil {
 		return err

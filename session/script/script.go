@@ -288,7 +288,7 @@ func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 
 // Interrupt implements session.Provider.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
-	return p.do(ctx, "interrupt", "interrupt", name, nil, nil)
+	return p.do(ctx, action{"interrupt", "interrupt"}, name, nil, nil)
 }
 
 // Send implements session.Provider: the script gets the text on standard input, and types and submits it.
@@ -310,17 +310,17 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 	defer release()
 	ctx, done := p.yielding(ctx, name, e)
 	defer done()
-	return p.do(ctx, "send to", "nudge", name, nil, []byte(text))
+	return p.do(ctx, action{"send to", "nudge"}, name, nil, []byte(text))
 }
 
 // SendKeys implements session.Keyer.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
-	return p.do(ctx, "send keys to", "send-keys", name, keys, nil)
+	return p.do(ctx, action{"send keys to", "send-keys"}, name, keys, nil)
 }
 
 // Clear implements session.Clearer.
 func (p *Provider) Clear(ctx context.Context, name string) error {
-	return p.do(ctx, "clear", "clear-scrollback", name, nil, nil)
+	return p.do(ctx, action{"clear", "clear-scrollback"}, name, nil, nil)
 }
 
 // Output implements session.Provider. The visible screen is as many lines as the session was started with.
