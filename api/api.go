@@ -242,7 +242,9 @@ func (s *server) methods(k wire.Kind) methods {
 		return others(s, k)
 	}
 	if get := s.reader(k); get != nil {
-		return methods{get: get}
+		m := others(s, k)
+		m.get = get
+		return m
 	}
 	return methods{post: s.do}
 }

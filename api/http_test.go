@@ -57,12 +57,16 @@ func TestShapes(t *testing.T) {
 		path string
 		want []string
 	}{
-		{"/health", []string{`"status":"degraded"`, `"version":"test"`, `"cities_total":1`, `"cities_running":1`, `"loop_age_ms":`, `"degraded":["disk full"]`}},
-		{"/v0/cities", []string{`{"items":[{"name":"town","path":"/town","running":true,"status":"running"}],"total":1,"running":1}`}},
-		{"/v0/status", []string{`"name":"town"`, `"agent_count":3`, `"rig_count":1`, `"running":2`, `"total":3`, `"quarantined":0`, `"suspended":1`}},
+		{"/health", []string{`"status":"degraded"`, `"version":"test"`, `"cities_total":1`,
+			`"cities_running":1`, `"loop_age_ms":`, `"degraded":["disk full"]`}},
+		{"/v0/cities",
+			[]string{`{"items":[{"name":"town","path":"/town","running":true,"status":"running"}],"total":1,"running":1}`}},
+		{"/v0/status", []string{`"name":"town"`, `"agent_count":3`, `"rig_count":1`, `"running":2`,
+			`"total":3`, `"quarantined":0`, `"suspended":1`}},
 		{"/v0/city/town", []string{`"name":"town"`, `"agent_count":3`}},
 		{"/v0/city/town/status", []string{`"name":"town"`}},
-		{"/v0/agents", []string{`"total":3`, `"name":"lazy"`, `"state":"running"`, `"reason":"as configured"`, `"session":{"name":"worker"`}},
+		{"/v0/agents", []string{`"total":3`, `"name":"lazy"`, `"state":"running"`,
+			`"reason":"as configured"`, `"session":{"name":"worker"`}},
 		{"/v0/city/town/agents?rig=rig", []string{`"total":1`, `"name":"rig/stop"`}},
 		{"/v0/agents?running=false", []string{`"total":1`, `"name":"lazy"`}},
 		{"/v0/agents?state=quarantined", []string{`{"items":[],"total":0}`}},
@@ -71,10 +75,12 @@ func TestShapes(t *testing.T) {
 		{"/v0/agent/worker?peek=1", []string{`"last_output":"ready"`}},
 		{"/v0/agent/rig/stop", []string{`"code":"invalid"`}}, // GET of a verb: see below
 		{"/v0/agent/rig%2Fstop", []string{`"name":"rig/stop"`}},
-		{"/v0/agent/rig%2fstop/output", []string{`{"agent":"rig/stop","format":"text","turns":[{"role":"output","text":""}]}`}},
+		{"/v0/agent/rig%2fstop/output", []string{
+			`{"agent":"rig/stop","format":"text","turns":[{"role":"output","text":""}]}`}},
 		{"/v0/agent/worker/output?lines=5", []string{`"text":"ready"`}},
 		{"/v0/events", []string{`{"items":[{"seq":2,`, `"total":2}`}},
-		{"/v0/events?cursor=0&limit=1", []string{`{"items":[{"seq":1,`, `"total":1,"next_cursor":"1"}`}},
+		{"/v0/events?cursor=0&limit=1", []string{`{"items":[{"seq":1,`,
+			`"total":1,"next_cursor":"1"}`}},
 		{"/v0/events?after_seq=1&type=deploy.*,x.y", []string{`"seq":2`, `"next_cursor":"2"`}},
 		{"/v0/events?since=1h&actor=ci", []string{`"total":2`}},
 		{"/v0/snapshot", []string{`"rev":`, `"agents":[`}},
@@ -92,7 +98,8 @@ func TestShapes(t *testing.T) {
 			}
 		}
 	}
-	for _, p := range []string{"/v0/agent/worker/output", "/v0/agent/worker/inspect", "/v0/events"} {
+	for _, p := range []string{"/v0/agent/worker/output", "/v0/agent/worker/inspect",
+		"/v0/events"} {
 		if _, h, _ := get(t, hc, p); h.Get("X-GC-Index") != "2" {
 			t.Errorf("%s: X-GC-Index is %q", p, h.Get("X-GC-Index"))
 		}
@@ -118,10 +125,13 @@ func TestRefusals(t *testing.T) {
 		{"GET", "/v0/shutdown", "", 405, city.Invalid},
 		{"GET", "/v0/agent/worker/attach", "", 405, city.Invalid},
 		{"HEAD", "/v0/agents", "", 405, ""},
-		{"DELETE", "/v0/agent/worker", "", 405, city.Invalid},
+		{"DELETE", "/v0/agent/worker", "", 501, city.Unsupported},
+		{"POST", "/v0/rigs", `{"path": "/x"}`, 501, city.Unsupported},
+		{"DELETE", "/v0/provider/claude", "", 501, city.Unsupported},
+		{"PATCH", "/v0/agent/worker", "{}", 400, city.Invalid},
 		{"PUT", "/v0/events", "{}", 405, city.Invalid},
 		{"OPTIONS", "/v0/agents", "", 405, city.Invalid},
-		{"POST", "/v0/agents", "", 405, city.Invalid},
+		{"POST", "/v0/agents", "", 501, city.Unsupported},
 		{"POST", "/debug/pprof/heap", "", 405, city.Invalid},
 		{"GET", "/debug/pprof/cmdline", "", 404, city.NotFound},
 		{"GET", "/debug/pprof/profile?seconds=x", "", 400, city.Invalid},
@@ -137,7 +147,8 @@ func TestRefusals(t *testing.T) {
 		{"GET", "/v0/agent/nobody/output", "", 404, city.NotFound},
 		{"GET", "/v0/agent/nobody/stream", "", 404, city.NotFound},
 		{"POST", "/v0/agent/nobody/restart", "", 404, city.NotFound},
-		{"POST", "/v0/agent/worker/explode", "", 405, city.Invalid}, // an agent "worker/explode" would have that page
+		// an agent "worker/explode" would have that page
+		{"POST", "/v0/agent/worker/explode", "", 405, city.Invalid},
 		{"POST", "/v0/agent/rig%2Fstop/explode", "", 404, city.NotFound},
 		{"GET", "/v0/agent/..", "", 400, city.Invalid},
 		{"GET", "/v0/agent/%2e%2e", "", 400, city.Invalid},
@@ -164,14 +175,17 @@ func TestRefusals(t *testing.T) {
 		{"POST", "/v0/events", `{"type":"x y"}`, 400, city.Invalid},
 		{"POST", "/v0/events", `{"typo":"x.y"}`, 400, city.Invalid},
 		{"POST", "/v0/events", `{"type":"x.y"},"event":{"type":"a.b"}`, 400, city.Invalid},
-		{"POST", "/v0/agent/worker/nudge", `{"text":"` + strings.Repeat("a", 5<<20) + `"}`, 400, city.Invalid},
+		{"POST", "/v0/agent/worker/nudge", `{"text":"` + strings.Repeat("a", 5<<20) + `"}`, 400,
+			city.Invalid},
 		{"POST", "/v0/agent/worker/attach?cols=80&rows=24", "", 400, city.Invalid},
 		{"POST", "/v0/agent/lazy/nudge", `{"text":"x"}`, 409, city.Conflict},
 	} {
 		status, h, body := send(t, hc, c.method, c.path, c.body)
 		var e city.Error
-		if status != c.status || c.method != "HEAD" && (json.Unmarshal([]byte(body), &e) != nil || e.Code != c.code || e.Message == "") {
-			t.Errorf("%s %.60s: %d %s, want %d %s", c.method, c.path, status, body, c.status, c.code)
+		if status != c.status || c.method != "HEAD" &&
+			(json.Unmarshal([]byte(body), &e) != nil || e.Code != c.code || e.Message == "") {
+			t.Errorf("%s %.60s: %d %s, want %d %s", c.method, c.path, status, body, c.status,
+				c.code)
 		}
 		if status == 405 && h.Get("Allow") == "" {
 			t.Errorf("%s %s: no Allow", c.method, c.path)
@@ -179,7 +193,8 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, c := range f.Commands() {
 		switch c.(type) {
-		case city.Restart, city.Nudge, city.Emit: // refused by the city itself: nobody, lazy, the type "x y"
+		case city.Restart, city.Nudge, city.Emit:
+			// refused by the city itself: nobody, lazy, the type "x y"
 		default:
 			t.Errorf("%#v was carried out", c)
 		}
@@ -198,7 +213,8 @@ func TestVerbsByCurl(t *testing.T) {
 		{"/v0/city/town/agent/rig/stop/kill", "", city.Kill{Agent: "rig/stop"}},
 		{"/v0/agent/rig%2Fstop/stop", "", city.Stop{Agent: "rig/stop"}},
 		{"/v0/agent/worker/nudge", `{"text":"hi"}`, city.Nudge{Agent: "worker", Text: "hi"}},
-		{"/v0/agent/worker/nudge", `{"text":"hi","now":true}`, city.Nudge{Agent: "worker", Text: "hi", Now: true}},
+		{"/v0/agent/worker/nudge", `{"text":"hi","now":true}`,
+			city.Nudge{Agent: "worker", Text: "hi", Now: true}},
 		{"/v0/suspend", "", city.Suspend{}},
 		{"/v0/city/town/resume", "", city.Resume{}},
 		{"/v0/reload", "{}", city.Reload{}},
@@ -207,7 +223,8 @@ func TestVerbsByCurl(t *testing.T) {
 	} {
 		status, _, body := send(t, hc, "POST", c.path, c.body)
 		got := f.Commands()
-		if status != 200 || len(got) == 0 || got[len(got)-1] != c.want || !strings.Contains(body, `"message":`) {
+		if status != 200 || len(got) == 0 || got[len(got)-1] != c.want ||
+			!strings.Contains(body, `"message":`) {
 			t.Errorf("%s: %d %s, %#v", c.path, status, body, got)
 		}
 	}
@@ -219,11 +236,14 @@ func TestWaitsForNews(t *testing.T) {
 	seq := f.Record(events.Event{Type: "a.b"})
 	path, _ := serve(t, f, api.Options{})
 	hc := curl(t, path)
-	for _, route := range []string{"/v0/agents", "/v0/status", "/v0/agent/worker", "/v0/events", "/v0/snapshot", "/v0/pools", "/v0/rigs", "/v0/quarantine", "/v0/automations", "/v0/beads"} {
-		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d", route, seq-1)); h.Get("X-GC-Index") != fmt.Sprint(seq) {
+	for _, route := range []string{"/v0/agents", "/v0/status", "/v0/agent/worker", "/v0/events",
+		"/v0/snapshot", "/v0/pools", "/v0/rigs", "/v0/quarantine", "/v0/automations", "/v0/beads"} {
+		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d", route, seq-1)); h.Get("X-GC-Index") !=
+			fmt.Sprint(seq) {
 			t.Errorf("%s: index %s, want %d at once", route, h.Get("X-GC-Index"), seq)
 		}
-		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d&wait=1ms", route, seq)); h.Get("X-GC-Index") != fmt.Sprint(seq) {
+		if _, h, _ := get(t, hc, fmt.Sprintf("%s?index=%d&wait=1ms", route, seq)); h.Get(
+			"X-GC-Index") != fmt.Sprint(seq) {
 			t.Errorf("%s: index %s, want %d after the wait", route, h.Get("X-GC-Index"), seq)
 		}
 		next, url := make(chan string, 1), fmt.Sprintf("http://city%s?index=%d&wait=1m", route, seq)
@@ -295,12 +315,15 @@ func TestEventStreamCursors(t *testing.T) {
 	}{
 		{"old", "/v0/events/stream", "2", []string{"event: test.old", "id: 3"}},
 		{"the first", "/v0/events/stream", "0", []string{"event: test.old", "id: 1"}},
-		{"by parameter", "/v0/city/town/events/stream?after_seq=4", "", []string{"event: test.old", "id: 5"}},
-		{"the header is newer than the parameter", "/v0/events/stream?after_seq=1", "4", []string{"event: test.old", "id: 5"}},
+		{"by parameter", "/v0/city/town/events/stream?after_seq=4", "",
+			[]string{"event: test.old", "id: 5"}},
+		{"the header is newer than the parameter", "/v0/events/stream?after_seq=1", "4",
+			[]string{"event: test.old", "id: 5"}},
 		{"from the future", "/v0/events/stream", "99", []string{"event: events.gap", "id: 5"}},
 		{"garbage", "/v0/events/stream", "cityA:5", []string{"event: events.gap", "id: 5"}},
 		{"negative", "/v0/events/stream?after_seq=-1", "", []string{"event: events.gap", "id: 5"}},
-		{"over 64 bits", "/v0/events/stream", strings.Repeat("9", 200), []string{"event: events.gap", "id: 5"}},
+		{"over 64 bits", "/v0/events/stream", strings.Repeat("9", 200),
+			[]string{"event: events.gap", "id: 5"}},
 	} {
 		s := lines(t, hc, c.path, c.id)
 		if got := next(t, s, 2); got[0] != c.want[0] || got[1] != c.want[1] {
@@ -308,7 +331,8 @@ func TestEventStreamCursors(t *testing.T) {
 		}
 	}
 	// Whatever the cursor was, what happens next is seen exactly once.
-	gap, live := lines(t, hc, "/v0/events/stream", "99"), lines(t, hc, "/v0/events/stream?type=test.new", "")
+	gap, live := lines(t, hc, "/v0/events/stream", "99"),
+		lines(t, hc, "/v0/events/stream?type=test.new", "")
 	next(t, gap, 3)
 	f.Record(events.Event{Type: "test.other"})
 	f.Record(events.Event{Type: "test.new"})
@@ -338,7 +362,8 @@ func TestWatchByCurl(t *testing.T) {
 	s := lines(t, curl(t, path), "/v0/agent/worker/stream", "")
 	got := next(t, s, 2)
 	var frame city.Frame
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(got[1], "data: ")), &frame); err != nil || got[0] != "event: frame" ||
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(got[1], "data: ")), &frame); err != nil ||
+		got[0] != "event: frame" ||
 		!frame.Reset || frame.Cols != 80 || string(frame.Data) != "ready\r\n" {
 		t.Errorf("%q: %+v, %v", got, frame, err)
 	}
@@ -350,11 +375,13 @@ func TestStreamsAreBounded(t *testing.T) {
 	hc := curl(t, path)
 	lines(t, hc, "/v0/events/stream", "")
 	lines(t, hc, "/v0/snapshot/stream", "")
-	if code, _, body := get(t, hc, "/v0/agent/worker/stream"); code != 503 || !strings.Contains(body, "unavailable") {
+	if code, _, body := get(t, hc, "/v0/agent/worker/stream"); code != 503 ||
+		!strings.Contains(body, "unavailable") {
 		t.Errorf("%d %s", code, body)
 	}
 	c := dial(t, path)
-	if _, err := c.Attach(t.Context(), citytest.Worker, city.Viewer{Cols: 80, Rows: 24}); err == nil {
+	if _, err := c.Attach(t.Context(), citytest.Worker, city.Viewer{Cols: 80, Rows: 24}); err ==
+		nil {
 		t.Error("a terminal beyond the limit")
 	}
 	if _, err := c.Snapshot(t.Context()); err != nil {
@@ -375,7 +402,8 @@ func TestHostileConnections(t *testing.T) {
 		silent = append(silent, c)
 	}
 	for i, garbage := range []string{
-		"\x00\xff\xfe\r\n\r\n", "GET\r\n\r\n", "GET /v0/agents HTTP/9.9\r\n\r\n", strings.Repeat("A", 100<<10),
+		"\x00\xff\xfe\r\n\r\n", "GET\r\n\r\n", "GET /v0/agents HTTP/9.9\r\n\r\n",
+		strings.Repeat("A", 100<<10),
 		"GET /v0/agents HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("b", 100<<10) + "\r\n\r\n",
 		"POST /v0/reload HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
 		"POST /v0/reload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
@@ -386,11 +414,13 @@ func TestHostileConnections(t *testing.T) {
 		}
 		_, _ = io.WriteString(c, garbage) // the server may close in the middle of it
 		answer, _ := io.ReadAll(c)        // and does close
-		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) && !bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {
+		if len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 4")) &&
+			!bytes.HasPrefix(answer, []byte("HTTP/1.1 5")) {
 			t.Errorf("%.30q was answered by %.80q", garbage, answer)
 		}
 	}
-	for i, half := range []string{"GET /v0/ag", "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{", ""} {
+	for i, half := range []string{"GET /v0/ag", "POST /v0/agent/worker/nudge HTTP/1.1\r\nHost: " +
+		"x\r\nContent-Length: 100\r\n\r\n{", ""} {
 		if _, err := io.WriteString(silent[100+i], half); err != nil {
 			t.Fatal(err)
 		}
@@ -405,7 +435,8 @@ func TestHostileTerminal(t *testing.T) {
 	f := town()
 	path, _ := serve(t, f, api.Options{})
 	for _, garbage := range []string{
-		"hello", "d\xff\xff\xff\xff", "r\x00\x00\x00\x01x", "r\x00\x00\x00\x04\x00\x00\x00\x00", "e\x00\x00\x00\x00", "d\x00\x00\x00\x09half",
+		"hello", "d\xff\xff\xff\xff", "r\x00\x00\x00\x01x", "r\x00\x00\x00\x04\x00\x00\x00\x00",
+		"e\x00\x00\x00\x00", "d\x00\x00\x00\x09half",
 	} {
 		c, err := net.Dial("unix", path)
 		if err != nil {
@@ -415,7 +446,8 @@ func TestHostileTerminal(t *testing.T) {
 		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 			t.Fatal(err)
 		}
-		_, err = io.WriteString(c, "POST /v0/agent/worker/attach?cols=80&rows=24 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: gcity-terminal\r\n\r\n"+garbage)
+		_, err = io.WriteString(c, "POST /v0/agent/worker/attach?cols=80&rows=24 HTTP/1.1\r\n"+
+			"Host: x\r\nConnection: Upgrade\r\nUpgrade: gcity-terminal\r\n\r\n"+garbage)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -423,11 +455,30 @@ func TestHostileTerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 		answer, err := io.ReadAll(c)
-		if err != nil && !strings.Contains(err.Error(), "reset") || !bytes.HasPrefix(answer, []byte("HTTP/1.1 101 ")) {
+		if err != nil && !strings.Contains(err.Error(), "reset") ||
+			!bytes.HasPrefix(answer, []byte("HTTP/1.1 101 ")) {
 			t.Errorf("%q: %q, %v", garbage, answer, err)
 		}
 	}
 	if typed := f.Typed("worker"); typed != "" {
 		t.Errorf("%q was typed", typed)
+	}
+}
+
+// TestPatchSuspends holds that agents and rigs are suspended and resumed by PATCH, as clients of Gas City do.
+func TestPatchSuspends(t *testing.T) {
+	f := town()
+	path, _ := serve(t, f, api.Options{})
+	hc := curl(t, path)
+	for _, c := range []struct{ path, body string }{
+		{"/v0/agent/worker", `{"suspended": true}`}, {"/v0/agent/worker", `{"suspended": false}`},
+	} {
+		if status, _, body := send(t, hc, "PATCH", c.path, c.body); status != 200 {
+			t.Errorf("PATCH %s %s: %d %s", c.path, c.body, status, body)
+		}
+	}
+	want := []city.Command{city.Suspend{Agent: "worker"}, city.Resume{Agent: "worker"}}
+	if got := f.Commands(); len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("%#v", got)
 	}
 }

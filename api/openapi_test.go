@@ -22,7 +22,9 @@ import (
 
 // sample is a path with names in it.
 func sample(path string) string {
-	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker", "pool": "crew", "rig": "yard", "watchdog": "chain", "automation": "sweep:rig:yard", "bead": "tw-1", "message": "tw-2", "run": "tw-3"} {
+	for name, value := range map[string]string{"city": "town", "agent": "rig%2Fworker",
+		"pool": "crew", "rig": "yard", "watchdog": "chain", "automation": "sweep:rig:yard",
+		"bead": "tw-1", "message": "tw-2", "run": "tw-3", "provider": "claude"} {
 		path = strings.ReplaceAll(path, "{"+name+"}", value)
 	}
 	return path
@@ -44,7 +46,8 @@ func TestDocumentIsTheAPI(t *testing.T) {
 			}
 			if rt.Kind == wire.KindCommand {
 				verbs[rt.Verb] = true
-				if _, err := verb.Decode(rt.Verb, rt.Target, nil); err != nil && strings.Contains(err.Error(), "no verb") {
+				if _, err := verb.Decode(rt.Verb, rt.Target, nil); err != nil &&
+					strings.Contains(err.Error(), "no verb") {
 					t.Errorf("%s: %v", path, err)
 				}
 			}
@@ -58,7 +61,8 @@ func TestDocumentIsTheAPI(t *testing.T) {
 		if k == wire.KindDebug || k == wire.KindRun { // on the socket only; a part of another
 			continue
 		}
-		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch,
+			http.MethodDelete} {
 			if s.methods(k).of(method) != nil && !have[string(k)+" "+method] {
 				t.Errorf("%s of %q is in no operation", method, k)
 			}
@@ -76,7 +80,8 @@ func TestDocumentIsTheAPI(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`\) Verb\(\) string +\{ return "([a-z-]+)" \}`).FindAllStringSubmatch(string(data), -1) {
+		for _, m := range regexp.MustCompile(`\) Verb\(\) string +\{ return "([a-z-]+)" \}`).
+			FindAllStringSubmatch(string(data), -1) {
 			if found++; !verbs[m[1]] && !slices.Contains(other, m[1]) {
 				t.Errorf("the command %q is in no operation", m[1])
 			}
@@ -98,7 +103,8 @@ func TestFleetDocumentIsTheAPI(t *testing.T) {
 				t.Errorf("%s %s: %v", o.Method, path, err)
 				continue
 			}
-			if can, alone := f.methods(rt); can.of(o.Method) == nil && (alone || f.server.methods(rt.Kind).of(o.Method) == nil) {
+			if can, alone := f.methods(rt); can.of(o.Method) == nil &&
+				(alone || f.server.methods(rt.Kind).of(o.Method) == nil) {
 				t.Errorf("%s %s: not possible there", o.Method, path)
 			}
 			have[path[:strings.IndexByte(path+"{", '{')]+string(rt.Kind)+" "+o.Method] = true
@@ -112,7 +118,8 @@ func TestFleetDocumentIsTheAPI(t *testing.T) {
 				below = "/v0/" + string(k)
 			}
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch} {
-				if can.of(method) != nil && k != wire.KindHealth && k != wire.KindFigured && !have[below+string(k)+" "+method] {
+				if can.of(method) != nil && k != wire.KindHealth && k != wire.KindFigured &&
+					!have[below+string(k)+" "+method] {
 					t.Errorf("%s of %q is in no operation", method, k)
 				}
 			}
@@ -127,7 +134,8 @@ func kinds(t *testing.T) (out []wire.Kind) {
 		t.Fatal(err)
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && v.Type != nil && fmt.Sprint(v.Type) == "Kind" {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 && v.Type != nil &&
+			fmt.Sprint(v.Type) == "Kind" {
 			text, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
 			if err != nil {
 				t.Fatal(err)
@@ -149,16 +157,20 @@ func TestDocumentedParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, "gascity/mail.go", "gascity/events.go")
-	read := map[string]bool{"after_seq": true, "git": true, "tail": true} // or cursor, as a variable; and those without effect
+	// or cursor, as a variable; and those without effect
+	read := map[string]bool{"after_seq": true, "git": true, "tail": true}
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "client") || file == "guard.go" || file == "profile.go" { // the profiler is in no document
+		// the profiler is in no document
+		if strings.HasSuffix(file, "_test.go") || strings.HasPrefix(file, "client") ||
+			file == "guard.go" || file == "profile.go" {
 			continue
 		}
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?:Query\(\)|\bv|\bq)(?:\.Get|\.Has)?[(\[]"([a-z_]+)"[)\]]|(?:number|flag)\(r, "([a-z_]+)"|match\("([a-z_]+)"`).FindAllStringSubmatch(string(data), -1) {
+		for _, m := range regexp.MustCompile(
+			`(?:Query\(\)|\bv|\bq)(?:\.Get|\.Has)?[(\[]"([a-z_]+)"[)\]]|(?:number|flag)\(r, "([a-z_]+)"|match\("([a-z_]+)"`).FindAllStringSubmatch(string(data), -1) {
 			read[m[1]+m[2]+m[3]] = true
 		}
 	}
@@ -198,7 +210,8 @@ func testDocument(t *testing.T, all []openapi.Operation) {
 	if err := json.Unmarshal(data, &doc); err != nil || doc.OpenAPI != "3.1.0" {
 		t.Fatal(err, doc.OpenAPI)
 	}
-	for _, m := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).FindAllStringSubmatch(string(data), -1) {
+	for _, m := range regexp.MustCompile(`"#/components/schemas/([^"]+)"`).
+		FindAllStringSubmatch(string(data), -1) {
 		if doc.Components.Schemas[m[1]] == nil {
 			t.Errorf("there is no shape %s", m[1])
 		}

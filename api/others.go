@@ -17,8 +17,13 @@ func others(s *server, k wire.Kind) (m methods) {
 	if k == wire.KindTown {
 		m.get = s.status
 	}
+	path, known := map[wire.Kind]string{wire.KindAgents: "/v0/agents", wire.KindRigs: "/v0/rigs",
+		wire.KindAgent: "/v0/agent/{agent}", wire.KindRig: "/v0/rig/{rig}"}[k]
+	if !known {
+		path = string(k)
+	}
 	for _, o := range gascity.Operations() {
-		if o.Path != string(k) {
+		if o.Path != path {
 			continue
 		}
 		h := func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {

@@ -118,6 +118,8 @@ func (s *server) fail(w http.ResponseWriter, err error) {
 		code = http.StatusServiceUnavailable
 	case city.Forbidden:
 		code = http.StatusForbidden
+	case city.Unsupported:
+		code = http.StatusNotImplemented
 	}
 	s.reply(w, code, e)
 }

@@ -92,6 +92,7 @@ const (
 	Invalid     Code = "invalid"
 	Unavailable Code = "unavailable"
 	Forbidden   Code = "forbidden"
+	Unsupported Code = "unsupported" // not possible over this interface at all
 
 	// CityRequired says that there are several cities, and that a request names none.
 	CityRequired Code = "city_required"

@@ -14,16 +14,16 @@ func cityOperations() []Operation {
 		{openapi.Operation{
 			Method: "PATCH", Path: "/v0/city", Body: cityChange{}, Answer: city.Receipt{},
 			Summary: "Suspend or resume the city",
-		}, patchCity},
+		}, patchCity, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/rig/{rig}/restart", Answer: rigRestart{},
 			Summary: "Restart the agents of a rig that are meant to run",
-		}, restartRig},
+		}, restartRig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/orders", Query: "index wait limit cursor",
 			Answer:  orderList{},
 			Summary: "The automations, as Gas City shows its orders",
-		}, orders},
+		}, orders, false},
 	}
 }
 

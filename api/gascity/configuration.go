@@ -15,16 +15,16 @@ func configurationOperations() []Operation {
 			Method: "GET", Path: "/v0/config/validate", Query: "index wait",
 			Answer:  city.Validation{},
 			Summary: "What is wrong with the configuration on disk; nothing is changed",
-		}, validateConfig},
+		}, validateConfig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/config/explain", Query: "index wait", Answer: explanations{},
 			Summary: "What all agents, pools and rigs come to, and where each value is from",
-		}, explainConfig},
+		}, explainConfig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/formulas", Query: "index wait limit cursor rig",
 			Answer: city.Formula{}, List: true,
 			Summary: "The formulas that the city finds, or a rig; broken ones with their problem",
-		}, formulas},
+		}, formulas, false},
 	}
 }
 

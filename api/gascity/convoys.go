@@ -15,23 +15,23 @@ func convoyOperations() []Operation {
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/convoys", Query: Filter, Answer: beads.Bead{}, List: true,
 			Summary: "The convoys, the newest first",
-		}, convoys},
+		}, convoys, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Answer: Made{},
 			Summary: "Make a convoy of beads",
-		}, createConvoy},
+		}, createConvoy, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/convoy/{bead}", Query: "index wait", Answer: convoy{},
 			Summary: "A convoy, its beads, and how many of them are closed",
-		}, showConvoy},
+		}, showConvoy, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/convoy/{bead}/add", Body: convoyItems{}, Answer: convoy{},
 			Summary: "Add beads to a convoy",
-		}, addToConvoy},
+		}, addToConvoy, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/convoy/{bead}/close", Answer: city.Receipt{},
 			Summary: "Close a convoy; its beads stay as they are",
-		}, closeConvoy},
+		}, closeConvoy, false},
 	}
 }
 

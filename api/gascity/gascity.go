@@ -36,18 +36,22 @@ type Request struct {
 type Operation struct {
 	openapi.Operation
 	Answer func(context.Context, *Request) (any, error)
+	shared bool // the API itself answers other methods of the path
 }
 
 // Operations returns all operations of this package.
 func Operations() []Operation {
 	return slices.Concat(workOperations(), convoyOperations(), mailOperations(), cityOperations(),
-		configurationOperations())
+		configurationOperations(), editOperations())
 }
 
 // Match finds the pattern that a path fits, as its parts behind "/v0": its path, the kind of the name in it, and the
 // name, still escaped.
 func Match(parts []string) (pattern, kind, name string, ok bool) {
 	for _, o := range Operations() {
+		if o.shared {
+			continue
+		}
 		want := strings.Split(strings.TrimPrefix(o.Path, "/v0/"), "/")
 		if kind, name, ok := fits(want, parts); ok {
 			return o.Path, kind, name, true

@@ -18,16 +18,16 @@ func mailOperations() []Operation {
 			Method: "GET", Path: "/v0/mail/count", Query: "index wait to agent rig",
 			Answer:  city.MailCount{},
 			Summary: "How many messages there are, to an address or to anybody",
-		}, countMail},
+		}, countMail, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/mail/thread/{message}", Query: "index wait rig",
 			Answer: mail.Message{}, List: true,
 			Summary: "The messages of a thread, in the order in which they were sent",
-		}, thread},
+		}, thread, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/mail/{message}/mark-unread", Answer: mail.Message{},
 			Summary: "Mark a message as unread",
-		}, markUnread},
+		}, markUnread, false},
 	}
 }
 

@@ -19,21 +19,21 @@ func workOperations() []Operation {
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/beads/ready", Query: Filter, Answer: beads.Bead{}, List: true,
 			Summary: "Work that is ready: open, with all its needs met",
-		}, ready},
+		}, ready, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/bead/{bead}/reopen", Answer: city.Receipt{},
 			Summary: "Open closed work again",
-		}, reopen},
+		}, reopen, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/bead/{bead}/assign", Body: assignment{},
 			Answer:  city.Receipt{},
 			Summary: "Assign work to an agent",
-		}, assign},
+		}, assign, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/bead/{bead}/deps", Query: "index wait",
 			Answer:  dependencies{},
 			Summary: "The children of a piece of work, and what it needs",
-		}, deps},
+		}, deps, false},
 	}
 }
 
