@@ -19,7 +19,7 @@ type composer struct{ *loading }
 // compose puts together what several files and topologies say.
 func (d composer) compose() {
 	c := d.city
-	patcher{d.loading}.patchRigs()
+	patcher(d).patchRigs()
 	d.remotes()
 	w := &c.Workspace
 	lead, dogs := c.Agents, c.Watchdogs

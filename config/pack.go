@@ -134,12 +134,12 @@ func (d composer) openPack(dir, key string, word reading) *pack {
 	defer func() { d.file, d.lines, d.schema, d.city = file, lines, schema, own }()
 	d.schema, d.city = d.packed, &City{Path: own.Path, Origins: map[string]Origin{}}
 	before := len(d.problems)
-	root := decoder{d.loading}.open(p.file, data, packNeeds)
+	root := decoder(d).open(p.file, data, packNeeds)
 	if root == nil {
 		return nil
 	}
-	decoder{d.loading}.table(root, "", place{city: d.city, pack: p})
-	decoder{d.loading}.inOrder(0)
+	decoder(d).table(root, "", place{city: d.city, pack: p})
+	decoder(d).inOrder(0)
 	own.Warnings = append(own.Warnings, d.city.Warnings...)
 	p.agents, p.providers, p.watchdogs = d.city.Agents, d.city.Providers, d.city.Watchdogs
 	d.required(root, p)
@@ -154,10 +154,10 @@ func (d composer) openPack(dir, key string, word reading) *pack {
 // packFile finds and reads the file of a topology.
 func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	path = filepath.Join(dir, TopologyFile)
-	data, err = decoder{d.loading}.read(path)
+	data, err = decoder(d).read(path)
 	other := filepath.Join(dir, PackFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		if more, packErr := (decoder{d.loading}).read(other); packErr == nil ||
+		if more, packErr := decoder(d).read(other); packErr == nil ||
 			!errors.Is(packErr, fs.ErrNotExist) {
 			path, data, err = other, more, packErr
 		}

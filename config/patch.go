@@ -119,7 +119,7 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	fresh := a.Pool == nil
 	a.Pool = &own
 	if fresh {
-		decoder{d.loading}.defaults("agents.pool", place{city: d.city, agent: a})
+		decoder(d).defaults("agents.pool", place{city: d.city, agent: a})
 	}
 	return d.takeOver(p, a, "agents.pool") || fresh
 }

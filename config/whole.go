@@ -17,21 +17,21 @@ type checker struct{ *loading }
 // whole checks what only shows when everything is read: names against each other, templates, paths, scripts.
 func (d checker) whole() {
 	d.cityName()
-	rigChecker{d.loading}.rigs()
-	patcher{d.loading}.patches()
-	patcher{d.loading}.rigOverrides()
-	patcher{d.loading}.patchWatchdogs()
-	patcher{d.loading}.amend()
-	providerChecker{d.loading}.providers()
+	rigChecker(d).rigs()
+	patcher(d).patches()
+	patcher(d).rigOverrides()
+	patcher(d).patchWatchdogs()
+	patcher(d).amend()
+	providerChecker(d).providers()
 	d.work()
 	d.api()
 	if !d.sizes() {
 		return
 	}
 	d.names()
-	dependencies{d.loading}.depend()
+	dependencies(d).depend()
 	d.routes()
-	watchdogChecker{d.loading}.watchdogs()
+	watchdogChecker(d).watchdogs()
 	c, sessions := d.city, map[string]string{}
 	d.scripts, c.members = map[string]script{}, map[string]derived{}
 	c.leans = map[string]bool{}
@@ -39,12 +39,12 @@ func (d checker) whole() {
 	if len(c.Agents) == 0 {
 		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
 	}
-	outfitter{d.loading}.idleFragments()
+	outfitter(d).idleFragments()
 	defer func() { d.whose = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
 		d.whose = &a.Rig
-		outfitter{d.loading}.outfit(a)
+		outfitter(d).outfit(a)
 		switch {
 		case a.Name == "": // said already
 		case a.Pool == nil || a.Pool.Max <= 1:

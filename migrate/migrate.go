@@ -105,7 +105,6 @@ func within(dir, path string) bool {
 type conversion struct {
 	dir, out string
 	stage    string // the folder that becomes out
-	name     string // of the city
 
 	root  *pack            // the city's own pack
 	files []*source        // city.toml and what it includes, in order
