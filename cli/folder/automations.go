@@ -7,7 +7,7 @@ import (
 	"gcity/agent"
 	"gcity/automation"
 	"gcity/config"
-	"gcity/controller/machine"
+	"gcity/controller/describe"
 	"gcity/controller/memory"
 	"gcity/formula"
 	"gcity/internal/disk"
@@ -37,12 +37,12 @@ func ScanFor(s *automation.Scanner, c *config.City, now time.Time) (automation.C
 func AutomationTroubles(c *config.City, now time.Time) []string {
 	found, troubles := ScanFor(&automation.Scanner{}, c, now)
 	for _, b := range found.Broken {
-		for line := range strings.SplitSeq(machine.DescribeBroken(c.Path, b).Reason, "\n") {
+		for line := range strings.SplitSeq(describe.Broken(c.Path, b).Reason, "\n") {
 			troubles = append(troubles, "automation "+b.Scoped()+" is broken: "+line)
 		}
 	}
 	for _, d := range found.Automations {
-		for _, w := range machine.Describe(c.Path, d).Warnings {
+		for _, w := range describe.Automation(c.Path, d).Warnings {
 			troubles = append(troubles, "automation "+d.Scoped()+": "+w)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"gcity/cli/depot"
 	"gcity/cli/folder"
 	"gcity/cli/workstore"
-	"gcity/controller/machine"
+	"gcity/controller/describe"
 	"gcity/events"
 )
 
@@ -151,7 +151,7 @@ func (b *Aside) automations(ctx context.Context) (out []city.Automation, warning
 		warnings = append(warnings, strings.ReplaceAll(w.String(), b.Dir+"/", ""))
 	}
 	for _, broken := range found.Broken {
-		out = append(out, machine.DescribeBroken(b.Dir, broken))
+		out = append(out, describe.Broken(b.Dir, broken))
 	}
 	for _, d := range found.Automations {
 		item, _, err := b.judge(ctx, d, automation.CheckFacts{})
@@ -181,7 +181,7 @@ func (b *Aside) scan() (automation.Catalog, []string) {
 // The controller's memory goes before the records, which may have been purged.
 func (b *Aside) judge(ctx context.Context, d automation.Definition,
 	check automation.CheckFacts) (city.Automation, automation.Verdict, error) {
-	item := machine.Describe(b.Dir, d)
+	item := describe.Automation(b.Dir, d)
 	records, err := b.stores[0].List(ctx, RunsOf(d.Scoped(), pastRuns))
 	if err != nil {
 		return item, automation.Verdict{}, err

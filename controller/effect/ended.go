@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"gcity/events"
+	"gcity/restart"
+	"gcity/session"
 )
 
 // NewestEvents is how many events from the end of the log are read to learn what a controller recorded before it
@@ -31,4 +33,28 @@ func EndedSession(e *events.Event) string {
 		}
 	}
 	return ""
+}
+
+// Death returns what the end of a session means to a restart policy.
+func Death(e *session.Exit) restart.Death {
+	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
+}
+
+// ExitPayload returns the payload of the event of an exit.
+func ExitPayload(e session.Exit) json.RawMessage {
+	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
+	if e.Signal != "" {
+		about["signal"] = e.Signal
+	}
+	if e.Lost {
+		about["cause"] = "host_lost"
+	}
+	if e.Reason != "" {
+		about["reason"] = e.Reason
+	}
+	data, err := json.Marshal(about)
+	if err != nil {
+		return nil
+	}
+	return data
 }

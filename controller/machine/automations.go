@@ -22,29 +22,28 @@ type work struct {
 	catalog automation.Catalog
 	known   bool // the catalog has been seen
 	// as the controller before left them; nil once they are recalled
-	deeds  map[string]automation.Memory
-	depth  map[string]int // of runs whose end is not told yet, by bead; see automation.Depth
-	newest uint64         // event of the log when it was
-	swept  bool           // runs that a predecessor left open are closed
-	order  bool           // a sweep is in flight
-
+	deeds map[string]automation.Memory
+	// of runs whose end is not told yet, by bead; see automation.Depth
+	depth            map[string]int
+	newest           uint64 // event of the log when it was
+	swept            bool   // runs that a predecessor left open are closed
+	order            bool   // a sweep is in flight
 	scanning, rescan bool
 	follow           uint64   // the newest effect that hands them in
 	followed         uint64   // events after this are being handed to runs
 	listens          []string // to these types
-	deaf             string   // why nothing is handed in, or was until the newest patrol
-	cut              bool     // nothing is handed in until the next patrol
-
-	goes   map[string]*city.Run // runs in flight by scoped name; ID "" = its record is being made
-	last   map[string]*city.Run // the newest run of each automation
-	early  []early
-	firing map[string][]uint64        // commands that wait for a run to be opened
-	halts  map[string][]uint64        // commands that wait for a run to be ended, by bead
-	failed map[string]*city.Run       // the newest run of each automation that failed
-	begin  []effect.Run               // runs that begin once the memory of them is written
-	unshut map[string]effect.CloseRun // records that could not be closed, by bead
-
-	saved   uint64 // revision of what is remembered that is on the disk
+	// why nothing is handed in, or was until the newest patrol
+	deaf    string
+	cut     bool                 // nothing is handed in until the next patrol
+	goes    map[string]*city.Run // runs in flight by scoped name; ID "" = its record is being made
+	last    map[string]*city.Run // the newest run of each automation
+	early   []early
+	firing  map[string][]uint64        // commands that wait for a run to be opened
+	halts   map[string][]uint64        // commands that wait for a run to be ended, by bead
+	failed  map[string]*city.Run       // the newest run of each automation that failed
+	begin   []effect.Run               // runs that begin once the memory of them is written
+	unshut  map[string]effect.CloseRun // records that could not be closed, by bead
+	saved   uint64                     // revision of what is remembered that is on the disk
 	saving  bool
 	unsaved string    // why it is not on the disk
 	forgot  string    // why it is not known what they did before
@@ -53,10 +52,8 @@ type work struct {
 	unswept string    // why the records of runs are not known
 	odd     string    // which of them cannot be closed, and why
 	lost    string    // why records of runs cannot be made
-
 	// when records are looked for of runs that were given up; zero = there can be none
-	strays time.Time
-
+	strays     time.Time
 	unclosed   string // why records of runs cannot be closed
 	uncounted  string // why not all work is counted
 	unpurged   string // why old work is not removed
@@ -64,42 +61,47 @@ type work struct {
 	stores     []guard.Trouble
 	storesRev  uint64
 	probing    bool // stores that failed are being tried
-
-	counting bool
-	ordered  uint64 // the turn in which the newest count began
-	told     uint64 // and the one in which one came back
-	recount  bool   // work has changed since the count in flight began, perhaps
-	counted  bool
-	asOf     time.Time // when the counts were last known to hold
-	counts   city.Work
-	rigs     map[string]city.RigWork
-	held     map[string]effect.Holding // by assignee: what he has been given and has not done
+	counting   bool
+	ordered    uint64 // the turn in which the newest count began
+	told       uint64 // and the one in which one came back
+	recount    bool   // work has changed since the count in flight began, perhaps
+	counted    bool
+	asOf       time.Time // when the counts were last known to hold
+	counts     city.Work
+	rigs       map[string]city.RigWork
+	held       map[string]effect.Holding // by assignee: what he has been given and has not done
 	// since when those of them do not run who will not by themselves
 	astray   map[string]time.Time
 	stranded []city.Stranded // of whom a person should know
 	former   map[string]bool // agents that are declared no more
 	// the pools of members that have left for good, and whose work is still theirs
-	leavers map[string]string
-	leaving []effect.Leaver   // of whom work is being given back just now
-	failing bool              // that has failed, and is tried again with the next patrol
-	tasks   map[string]string // by assignee: the newest work of his in progress
-	gated   map[string]string // by assignee: the gate that this work awaits
-	mail    city.MailTally
-	purged  time.Time
-	purging bool
-
+	leavers   map[string]string
+	leaving   []effect.Leaver   // of whom work is being given back just now
+	failing   bool              // that has failed, and is tried again with the next patrol
+	tasks     map[string]string // by assignee: the newest work of his in progress
+	gated     map[string]string // by assignee: the gate that this work awaits
+	mail      city.MailTally
+	purged    time.Time
+	purging   bool
 	backedUp  time.Time // when the last look for backups that are due began
 	backingUp bool
 	unbacked  string // why there is no backup
 }
 
 func newWork() work {
-	return work{runs: automation.NewRuns(0), deeds: map[string]automation.Memory{},
-		depth: map[string]int{}, goes: map[string]*city.Run{}, last: map[string]*city.Run{},
-		failed: map[string]*city.Run{},
-		firing: map[string][]uint64{}, halts: map[string][]uint64{},
-		unshut: map[string]effect.CloseRun{}, leavers: map[string]string{},
-		former: map[string]bool{}}
+	w := work{}
+	w.runs = automation.NewRuns(0)
+	w.deeds = map[string]automation.Memory{}
+	w.depth = map[string]int{}
+	w.goes = map[string]*city.Run{}
+	w.last = map[string]*city.Run{}
+	w.failed = map[string]*city.Run{}
+	w.firing = map[string][]uint64{}
+	w.halts = map[string][]uint64{}
+	w.unshut = map[string]effect.CloseRun{}
+	w.leavers = map[string]string{}
+	w.former = map[string]bool{}
+	return w
 }
 
 // scan orders a look at the folders of automations.

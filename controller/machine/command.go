@@ -45,17 +45,17 @@ func (m *Machine) command(now time.Time, id uint64, cmd city.Command) {
 	case city.ResumeRig:
 		m.suspendRig(id, c.Rig, false)
 	case city.Scale:
-		m.scale(id, c)
+		m.sizes.scale(id, c)
 	case city.Fire:
 		m.fire(now, id, c)
 	case city.EndRun:
 		m.endRun(now, id, c)
 	case city.Beat:
-		m.beatNow(id, c)
+		m.watchdogs.beatNow(id, c)
 	case city.Decide:
-		m.decideBeat(now, id, c)
+		m.watchdogs.decideBeat(now, id, c)
 	case city.Acknowledge:
-		m.acknowledge(id, c)
+		m.watchdogs.acknowledge(id, c)
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
 		m.beadCommand(id, cmd)
 	default:
@@ -84,9 +84,9 @@ func (m *Machine) agentCommand(now time.Time, id uint64, cmd city.Command) {
 	case city.RequestRestart:
 		m.request(now, id, a)
 	case city.Nudge:
-		m.nudge(now, id, a, c)
+		m.texts.nudge(now, id, a, c)
 	case city.Unsend:
-		m.unsend(now, id, a, c)
+		m.texts.unsend(now, id, a, c)
 	default:
 		m.typeInto(id, a, cmd)
 	}
@@ -97,12 +97,12 @@ func (m *Machine) find(id uint64, name string) (*record, bool) {
 	if a, ok := m.agents[name]; ok && !a.gone() {
 		return a, true
 	}
-	if p := m.pools[name]; p != nil && p.want.Max != 1 {
+	if p := m.sizes.pools[name]; p != nil && p.want.Max != 1 {
 		m.refuseID(id, city.Invalid, fmt.Sprintf("%s is a pool: name one of its members, %s to %s",
 			name, p.want.Member(1), p.want.Member(p.want.Max)))
 		return nil, false
 	}
-	for _, p := range m.poolOrder {
+	for _, p := range m.sizes.poolOrder {
 		if i := p.want.Index(name); i > 0 {
 			m.refuseID(id, city.NotFound, fmt.Sprintf("agent %s does not run: pool %s wants %d "+
 				"of at most %d members", name, p.name(), p.desired, p.want.Max))
@@ -141,44 +141,44 @@ func (m *Machine) restart(now time.Time, id uint64, a *record) {
 			a.want.TriageOf, a.want.TriageOf))
 		return
 	}
-	if why := m.missing(a); why != "" && a.alive && a.op == opNone {
+	if why := m.deps.missing(a); why != "" && a.sess.alive && a.act.op == opNone {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s runs, and a restart would only end "+
 			"it: it %s; see to that first, or kill it", a.name, why))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "restart"})
-	if !a.alive && a.op == opNone {
+	if !a.sess.alive && a.act.op == opNone {
 		a.forgive("started by operator")
 	}
-	a.intent = cause{kind: causeRestart, why: "restarted by operator"} // a start fulfils it too
+	a.act.intent = cause{kind: causeRestart, why: "restarted by operator"} // a start fulfils it too
 	m.decide(now, a)
 }
 
 func (m *Machine) kill(now time.Time, id uint64, a *record) {
-	if !a.alive && a.op == opNone {
+	if !a.sess.alive && a.act.op == opNone {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: it is %s (%s)",
 			a.name, a.state, a.reason))
 		return
 	}
 	a.waiters = append(a.waiters, waiter{id, "kill"})
-	if a.op == opStop {
-		if a.stopping.kind == causeRestart {
-			a.stopping = cause{kind: causeKill, why: "killed by operator"}
+	if a.act.op == opStop {
+		if a.act.stopping.kind == causeRestart {
+			a.act.stopping = cause{kind: causeKill, why: "killed by operator"}
 		}
-		m.do(effect.Kill{Agent: a.name, Session: a.life.Name})
+		m.do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
 		return
 	}
-	a.intent = cause{kind: causeKill, why: "killed by operator"}
+	a.act.intent = cause{kind: causeKill, why: "killed by operator"}
 	m.decide(now, a)
 }
 
 func (m *Machine) releaseAgent(now time.Time, id uint64, a *record) {
-	if a.want == nil || a.notBefore.IsZero() && !a.left {
+	if a.want == nil || a.rest.notBefore.IsZero() && !a.rest.left {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
 	}
-	held := a.hold
+	held := a.rest.hold
 	a.forgive("released by operator")
 	m.decided(now, a, "release", "by operator, from "+string(held))
 	m.tell(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
@@ -189,12 +189,12 @@ func (m *Machine) releaseAgent(now time.Time, id uint64, a *record) {
 }
 
 func (m *Machine) request(now time.Time, id uint64, a *record) {
-	if !a.alive || a.want == nil {
+	if !a.sess.alive || a.want == nil {
 		m.refuseID(id, city.Conflict, "agent "+a.name+" has no session to restart")
 		return
 	}
-	if a.op == opNone {
-		a.intent = cause{kind: causeRequest, why: "restart requested by agent"}
+	if a.act.op == opNone {
+		a.act.intent = cause{kind: causeRequest, why: "restart requested by agent"}
 	}
 	m.reply(id, "agent "+a.name+" will be restarted")
 	m.decide(now, a)
@@ -202,7 +202,7 @@ func (m *Machine) request(now time.Time, id uint64, a *record) {
 
 // suspend orders the flag to be written; agent "" is the city.
 func (m *Machine) suspend(id uint64, name string, on bool) {
-	if p := m.pools[name]; p != nil && (p.want.Max != 1 || m.agents[name] == nil ||
+	if p := m.sizes.pools[name]; p != nil && (p.want.Max != 1 || m.agents[name] == nil ||
 		m.agents[name].gone()) {
 		m.suspendPool(id, p, on)
 		return
@@ -239,7 +239,7 @@ func (m *Machine) suspend(id uint64, name string, on bool) {
 
 // typeInto queues what is pressed, interrupted or cleared: one at a time per agent, in order.
 func (m *Machine) typeInto(id uint64, a *record, cmd city.Command) {
-	if !a.alive && a.asking == nil {
+	if !a.sess.alive && a.act.asking == nil {
 		m.refuseID(id, city.Conflict, noSession(a))
 		return
 	}
@@ -263,16 +263,17 @@ func (m *Machine) enqueue(a *record, t typing) {
 func (m *Machine) beginTyping(a *record) {
 	t := a.typing[0]
 	if t.text == nil {
-		name := a.life.Name
-		if !a.alive && a.asking != nil {
-			name = a.asking.Name
+		name := a.sess.life.Name
+		if !a.sess.alive && a.act.asking != nil {
+			name = a.act.asking.Name
 		}
 		m.do(effect.Type{Agent: a.name, Session: name, Cmd: t.cmd})
 		return
 	}
 	f := effect.Send{
-		Agent: a.name, Session: a.life.Name, Life: a.life.ID, Provider: a.life.Provider,
-		ID: t.text.id, Text: t.text.text, Polite: !t.text.now,
+		Agent: a.name, Session: a.sess.life.Name, Life: a.sess.life.ID,
+		Provider: a.sess.life.Provider,
+		ID:       t.text.id, Text: t.text.text, Polite: !t.text.now,
 	}
 	if a.want != nil {
 		f.Prefix = a.want.Spec.Ready.Prefix

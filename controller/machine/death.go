@@ -18,18 +18,18 @@ import (
 // of the life.
 func (m *Machine) exited(now time.Time, e session.Exit) {
 	a, ok := m.agents[e.Agent]
-	if !ok || e.ID == a.lastEnd {
+	if !ok || e.ID == a.sess.lastEnd {
 		return
 	}
 	switch {
-	case a.op == opStart:
-		a.early = &e
-	case a.op == opStop:
-	case a.alive && a.life.ID == e.ID && e.Asked:
+	case a.act.op == opStart:
+		a.act.early = &e
+	case a.act.op == opStop:
+	case a.sess.alive && a.sess.life.ID == e.ID && e.Asked:
 		// a stop that was given up came to its end after all
 		m.endedAsAsked(now, a, e.ID)
 		m.decide(now, a)
-	case a.alive && a.life.ID == e.ID:
+	case a.sess.alive && a.sess.life.ID == e.ID:
 		m.died(now, a, e)
 		m.decide(now, a)
 	}
@@ -37,45 +37,45 @@ func (m *Machine) exited(now time.Time, e session.Exit) {
 
 // endedAsAsked handles the end of a stop whose own result did not say so.
 func (m *Machine) endedAsAsked(now time.Time, a *record, id string) {
-	a.alive, a.ready, a.drift, a.stopFrom = false, false, nil, time.Time{}
+	a.sess.alive, a.sess.ready, a.sess.drift, a.act.stopFrom = false, false, nil, time.Time{}
 	m.ended(now, a, id)
-	m.afterStop(now, a, a.stopping)
+	m.afterStop(now, a, a.act.stopping)
 }
 
 // died handles an end that nobody asked for.
 func (m *Machine) died(now time.Time, a *record, e session.Exit) {
-	a.alive, a.ready, a.drift = false, false, nil
-	a.life.ID, a.life.PID = e.ID, 0
-	drained := a.drain
+	a.sess.alive, a.sess.ready, a.sess.drift = false, false, nil
+	a.sess.life.ID, a.sess.life.PID = e.ID, 0
+	drained := a.finish.drain
 	m.ended(now, a, e.ID)
-	a.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
-	d := deathOf(&e)
+	a.sess.exit = &city.Exit{Code: e.Code, Signal: e.Signal, At: e.At, Uptime: e.Uptime}
+	d := effect.Death(&e)
 	// it has done what it was told to
 	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "it exited 0")
 		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0",
-			Payload: exitPayload(e)})
-		a.notBefore, a.hold, a.left = time.Time{}, "", false
+			Payload: effect.ExitPayload(e)})
+		a.rest.notBefore, a.rest.hold, a.rest.left = time.Time{}, "", false
 		m.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
 	}
-	if a.intent.kind == causeRequest { // it ended by itself before it was stopped
-		asked := a.intent
-		a.intent = cause{}
+	if a.act.intent.kind == causeRequest { // it ended by itself before it was stopped
+		asked := a.act.intent
+		a.act.intent = cause{}
 		m.afterStop(now, a, asked)
 		return
 	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
 		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
-			Payload: exitPayload(e)})
+			Payload: effect.ExitPayload(e)})
 		return
 	}
 	if a.called() {
-		m.triageDied(now, a, e, d)
+		m.watchdogs.triageDied(now, a, e, d)
 		return
 	}
-	v := a.history.Died(now, d, a.want.Policy)
-	a.fell = true
+	v := a.rest.history.Died(now, d, a.want.Policy)
+	a.rest.fell = true
 	m.decided(now, a, "died", d.String())
 	m.tellDeath(now, a, e, v)
 	m.follow(now, a, v)
@@ -83,16 +83,12 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		a.Rest("it ended while it drained: " + v.Reason)
 	}
 	if m.settling {
-		a.left, a.hold, a.holdWhy = true, city.Exited, v.Reason
+		a.rest.left, a.rest.hold, a.rest.holdWhy = true, city.Exited, v.Reason
 		return
 	}
 	if v.Crash {
-		m.spread(now, a)
+		m.deps.spread(now, a)
 	}
-}
-
-func deathOf(e *session.Exit) restart.Death {
-	return restart.Death{Code: e.Code, Signal: e.Signal, Uptime: e.Uptime, Lost: e.Lost}
 }
 
 // tellDeath records the end. The event of a crash waits until its output is kept.
@@ -102,10 +98,10 @@ func (m *Machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.
 	case e.Lost:
 		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal is gone")
 		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
-			Payload: exitPayload(e)})
+			Payload: effect.ExitPayload(e)})
 	case !v.Crash:
 		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
-			Payload: exitPayload(e)})
+			Payload: effect.ExitPayload(e)})
 	default:
 		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal},
 			e.Uptime.Round(time.Millisecond))
@@ -115,19 +111,19 @@ func (m *Machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.
 		}
 		m.tellCrash(now, a, e, events.Event{
 			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,
-			Payload: exitPayload(e),
+			Payload: effect.ExitPayload(e),
 		})
 	}
 }
 
 // follow carries a verdict out.
 func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
-	a.because, a.holdWhy, a.notBefore = "restarted after "+v.Reason, v.Reason, v.At
+	a.act.because, a.rest.holdWhy, a.rest.notBefore = "restarted after "+v.Reason, v.Reason, v.At
 	switch v.Outcome {
 	case restart.Leave:
-		a.left, a.hold = true, city.Exited
+		a.rest.left, a.rest.hold = true, city.Exited
 	case restart.Quarantine:
-		a.hold, a.struck = city.Quarantined, v.Count
+		a.rest.hold, a.rest.struck = city.Quarantined, v.Count
 		m.decided(now, a, "quarantine", v.Reason)
 		m.tell(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf("%s; tried again in %s, or "+
@@ -135,7 +131,7 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 			Payload: payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
-		a.hold = city.Backoff
+		a.rest.hold = city.Backoff
 		if v.At.After(now) {
 			m.decided(now, a, "backoff", fmt.Sprintf("%s: started again in %s", v.Reason,
 				v.At.Sub(now).Round(time.Millisecond)))
@@ -145,20 +141,20 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 
 // startFailed takes a start that failed: one that began counts like a crash.
 func (m *Machine) startFailed(now time.Time, a *record, err error) {
-	a.alive = false
+	a.sess.alive = false
 	if a.want == nil {
 		return
 	}
 	if a.called() {
-		m.triageUnfit(now, a, err)
+		m.watchdogs.triageUnfit(now, a, err)
 		return
 	}
 	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) {
 		m.cannotStart(now, a, err)
 		return
 	}
-	a.lacks = lack{}
-	v := a.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
+	a.rest.lacks = lack{}
+	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.decided(now, a, "start failed", err.Error())
 	m.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))
@@ -166,12 +162,12 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 		v.Reason += ": " + err.Error()
 	}
 	m.follow(now, a, v)
-	a.because = "tried again after a failed start"
+	a.act.because = "tried again after a failed start"
 	if v.Outcome != restart.Quarantine {
-		a.hold, a.holdWhy = city.Failed, err.Error()
+		a.rest.hold, a.rest.holdWhy = city.Failed, err.Error()
 	}
 	if m.settling {
-		a.left = true
+		a.rest.left = true
 	}
 }
 
@@ -185,61 +181,49 @@ type lack struct {
 // cannotStart takes a start that did not begin, for what it needs is not there. Nothing has run, so nothing has
 // crashed: it is tried again for as long as it is wanted, and told once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
-	if a.lacks.why != err.Error() {
+	if a.rest.lacks.why != err.Error() {
 		m.decided(now, a, "cannot start", err.Error())
 		m.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-		a.lacks = lack{why: err.Error(), tries: a.lacks.tries, since: now}
+		a.rest.lacks = lack{why: err.Error(), tries: a.rest.lacks.tries, since: now}
 	}
 	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))
-	a.lacks.tries++
-	a.notBefore = a.want.Policy.Again(now, a.lacks.tries)
-	a.hold, a.holdWhy, a.because = city.Failed, a.lacks.why, "tried again after a failed start"
-	m.set(now, a, a.hold, a.holdWhy, a.notBefore)
-	a.since = a.lacks.since // it has been trying all the time
+	a.rest.lacks.tries++
+	a.rest.notBefore = a.want.Policy.Again(now, a.rest.lacks.tries)
+	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.lacks.why,
+		"tried again after a failed start"
+	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
+	a.since = a.rest.lacks.since // it has been trying all the time
 	if m.settling {
-		a.left = true
+		a.rest.left = true
 	}
 }
 
 // stopExit is the end of a life that was stopped.
 func (a *record) stopExit(now time.Time) session.Exit {
-	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.life.ID, Code: -1, Asked: true,
-		At: now}
+	return session.Exit{Name: a.sessionName(), Agent: a.name, ID: a.sess.life.ID, Code: -1,
+		Asked: true,
+		At:    now}
 }
 
 func (a *record) sessionName() string {
-	if a.life.Name != "" {
-		return a.life.Name
+	if a.sess.life.Name != "" {
+		return a.sess.life.Name
 	}
 	return a.want.Spec.Name
 }
 
 // pace spaces the starts of an agent that requests its restart. The request never counts as a crash.
 func (a *record) pace(now time.Time, why string) {
-	if at := a.want.Policy.Paced(now, now.Sub(a.life.Started)); at.After(now) {
-		a.hold, a.holdWhy, a.notBefore = city.Backoff, why, at
+	if at := a.want.Policy.Paced(now, now.Sub(a.sess.life.Started)); at.After(now) {
+		a.rest.hold, a.rest.holdWhy, a.rest.notBefore = city.Backoff, why, at
 	}
 }
 
 func (m *Machine) flushAcks(a *record) {
-	for _, f := range a.acks {
+	for _, f := range a.act.acks {
 		m.do(f)
 	}
-	a.acks, a.ackTurn = a.acks[:0], m.turn
-}
-
-func exitPayload(e session.Exit) json.RawMessage {
-	about := map[string]any{"session": e.ID, "code": e.Code, "uptime_ms": e.Uptime.Milliseconds()}
-	if e.Signal != "" {
-		about["signal"] = e.Signal
-	}
-	if e.Lost {
-		about["cause"] = "host_lost"
-	}
-	if e.Reason != "" {
-		about["reason"] = e.Reason
-	}
-	return payload(about)
+	a.act.acks, a.act.ackTurn = a.act.acks[:0], m.turn
 }
 
 // payload encodes values that always can be.

@@ -31,12 +31,12 @@ func (m *Machine) decideAll(now time.Time) {
 func (m *Machine) decide(now time.Time, a *record) {
 	switch {
 	case !m.listed || m.ending == leaveAgents || m.ending == ended:
-	case a.op == opStart:
+	case a.act.op == opStart:
 		m.mayCancel(a)
-	case a.op == opStop:
+	case a.act.op == opStop:
 		m.overdue(now, a)
-	case a.unsure:
-	case a.alive:
+	case a.sess.unsure:
+	case a.sess.alive:
 		m.decideAlive(now, a)
 	default:
 		m.decideDead(now, a)
@@ -46,21 +46,21 @@ func (m *Machine) decide(now time.Time, a *record) {
 // mayCancel cuts a start short that nobody wants any more; its result is waited for all the same (L1).
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
-		a.intent.kind != causeNone ||
-		a.called() && (a.summon == nil || a.served != a.summon.beat)
-	if idle && !a.canceled {
-		a.canceled = true
+		a.act.intent.kind != causeNone ||
+		a.called() && (a.triage.summon == nil || a.triage.served != a.triage.summon.beat)
+	if idle && !a.act.canceled {
+		a.act.canceled = true
 		m.do(effect.Cancel{Agent: a.name})
 	}
 }
 
 func (m *Machine) decideAlive(now time.Time, a *record) {
-	if now.Before(a.stopFrom) {
+	if now.Before(a.act.stopFrom) {
 		return
 	}
 	m.drains(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
-		if last := m.leavesLater(a); last != "" && c.kind.wide() {
+		if last := m.deps.leavesLater(a); last != "" && c.kind.wide() {
 			m.set(now, a, city.Stopping, c.why+"; ends after "+last+", which needs it", time.Time{})
 			return
 		}
@@ -68,15 +68,15 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		return
 	}
 	m.mark(now, a)
-	if !a.ready && !a.unwanted() {
-		a.op, a.opTurn = opStart, m.turn
+	if !a.sess.ready && !a.unwanted() {
+		a.act.op, a.act.opTurn = opStart, m.turn
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
 		m.decided(now, a, "resume", "a controller before this one had started it and not "+
 			"seen it ready")
-		m.do(effect.Resume{Want: a.want, Status: a.life})
+		m.do(effect.Resume{Want: a.want, Status: a.sess.life})
 		return
 	}
-	if a.drain != nil {
+	if a.finish.drain != nil {
 		m.draining(now, a)
 		return
 	}
@@ -91,7 +91,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	switch {
 	case m.ending == stopAgents:
 		return cause{kind: causeEnd, why: "the city is stopped"}
-	case a.want == nil && a.pool == nil && a.drain != nil && a.drain.by == byPool:
+	case a.want == nil && a.pool == nil && a.finish.drain != nil && a.finish.drain.by == byPool:
 		// its pool is declared no more
 		return a.drained(now)
 	case a.want == nil && a.pool == nil:
@@ -100,13 +100,13 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 		return cause{kind: causeSuspend, why: a.want.Suspended}
 	case a.want == nil && a.pool.want.Suspended != "":
 		return cause{kind: causeSuspend, why: a.pool.want.Suspended}
-	case a.intent.kind != causeNone:
-		return a.intent
-	case a.unwanted() && !a.ready && !m.settling && !a.pool.guessed():
+	case a.act.intent.kind != causeNone:
+		return a.act.intent
+	case a.unwanted() && !a.sess.ready && !m.settling && !a.pool.guessed():
 		return cause{kind: causeDrained, why: a.surplusReason() + "; it was not ready yet"}
 	case a.called() && a.offBeat(now).kind != causeNone:
 		return a.offBeat(now)
-	case a.drain != nil || a.unwanted():
+	case a.finish.drain != nil || a.unwanted():
 		return a.drained(now)
 	case a.called():
 		return cause{}
@@ -120,21 +120,21 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 // idle says that an agent has been silent for too long. Only what is known for certain counts: a fresh look, and an
 // activity that its provider can tell.
 func (m *Machine) idle(now time.Time, a *record) cause {
-	a.idleAt = time.Time{}
+	a.silence.idleAt = time.Time{}
 	limit := a.want.IdleTimeout
-	if limit == 0 || m.settling || a.life.Activity.IsZero() || a.life.Attached > 0 ||
-		a.life.Frozen || a.obscure() {
+	if limit == 0 || m.settling || a.sess.life.Activity.IsZero() || a.sess.life.Attached > 0 ||
+		a.sess.life.Frozen || a.obscure() {
 		return cause{}
 	}
-	active := a.life.Activity
+	active := a.sess.life.Activity
 	if m.awake.After(active) { // nobody could do anything before
 		active = m.awake
 	}
-	a.idleAt = active.Add(limit)
-	if now.Before(a.idleAt) {
+	a.silence.idleAt = active.Add(limit)
+	if now.Before(a.silence.idleAt) {
 		return cause{}
 	}
-	if now.Sub(a.fresh) > viewersFresh {
+	if now.Sub(a.sess.fresh) > viewersFresh {
 		m.look()
 		return cause{}
 	}
@@ -152,56 +152,56 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		if a.want != nil {
 			why = a.surplusReason()
 		}
-		a.intent, a.because = cause{}, ""
+		a.act.intent, a.act.because = cause{}, ""
 		m.set(now, a, city.Exited, why, time.Time{})
 		m.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
 	case a.want.Suspended != "":
-		a.intent = cause{}
+		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
 		m.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
 		m.refuseAll(m.takeWaiters(a, "restart", "kill"), city.Conflict,
 			"agent "+a.name+" is suspended "+a.want.Suspended)
 	case a.want.Problem != "":
-		a.intent = cause{}
+		a.act.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name,
 			a.want.Problem))
 	case a.called() && !a.summoned():
-		m.waitsForBeat(now, a)
-	case a.intent.kind == causeRestart || a.intent.kind == causeKill:
+		m.watchdogs.waitsForBeat(now, a)
+	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		// the operator's wish outranks a wait
-		if a.left || now.Before(a.notBefore) {
-			a.because = a.intent.why
+		if a.rest.left || now.Before(a.rest.notBefore) {
+			a.act.because = a.act.intent.why
 		}
 		m.start(now, a)
-	case a.left:
-		m.set(now, a, a.hold, a.holdWhy, time.Time{})
-	case now.Before(a.notBefore):
-		m.set(now, a, a.hold, a.holdWhy, a.notBefore)
+	case a.rest.left:
+		m.set(now, a, a.rest.hold, a.rest.holdWhy, time.Time{})
+	case now.Before(a.rest.notBefore):
+		m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 	default:
 		m.start(now, a)
 	}
 }
 
 func (m *Machine) start(now time.Time, a *record) {
-	if why := cmp.Or(m.missing(a), a.shrinks(), m.handsBack(a), m.inTheDark(a)); why != "" {
+	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.handsBack(a), m.inTheDark(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart",
 			"kill")
 		return
 	}
-	if a.hold == city.Quarantined {
-		a.because = "quarantine ended"
+	if a.rest.hold == city.Quarantined {
+		a.act.because = "quarantine ended"
 	}
 	if a.called() {
-		a.served, a.because = a.summon.beat, "for the beat "+a.summon.beat
+		a.triage.served, a.act.because = a.triage.summon.beat, "for the beat "+a.triage.summon.beat
 	}
-	a.because = orDefault(a.because, a.declared())
-	a.op, a.opTurn, a.early, a.canceled = opStart, m.turn, nil, false
-	a.intent, a.notBefore, a.hold, a.holdWhy = cause{}, time.Time{}, "", ""
-	m.set(now, a, city.Starting, a.because, time.Time{})
-	if a.lacks.why == "" {
-		m.decided(now, a, "start", a.because)
+	a.act.because = orDefault(a.act.because, a.declared())
+	a.act.op, a.act.opTurn, a.act.early, a.act.canceled = opStart, m.turn, nil, false
+	a.act.intent, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = cause{}, time.Time{}, "", ""
+	m.set(now, a, city.Starting, a.act.because, time.Time{})
+	if a.rest.lacks.why == "" {
+		m.decided(now, a, "start", a.act.because)
 	}
 	m.begin(a)
 }
@@ -215,7 +215,7 @@ func (a *record) declared() string {
 }
 
 func (m *Machine) stop(now time.Time, a *record, c cause) {
-	a.op, a.opTurn, a.stopping, a.intent = opStop, m.turn, c, cause{}
+	a.act.op, a.act.opTurn, a.act.stopping, a.act.intent = opStop, m.turn, c, cause{}
 	grace := m.conf.Grace
 	if c.kind == causeKill || m.hurried {
 		grace = 0
@@ -228,17 +228,18 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	if c.kind == causeIdle {
 		m.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
-	m.do(effect.Stop{Agent: a.name, Session: a.life.Name, Grace: grace})
+	m.do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
 }
 
 // started takes the result of a start.
 func (m *Machine) started(now time.Time, in effect.Started) {
 	a, ok := m.agents[in.Agent]
-	if !ok || a.op != opStart {
+	if !ok || a.act.op != opStart {
 		return
 	}
-	early := a.early
-	a.op, a.opTurn, a.early, a.asking, a.endFiles = opNone, m.turn, nil, nil, false
+	early := a.act.early
+	a.act.op, a.act.opTurn, a.act.early, a.act.asking, a.act.endFiles = opNone, m.turn, nil, nil,
+		false
 	switch {
 	case in.Err == nil:
 		m.up(now, a, in)
@@ -249,17 +250,17 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 		default:
 			m.died(now, a, *early)
 		}
-	case early != nil && early.ID != a.lastEnd && !early.Asked:
+	case early != nil && early.ID != a.sess.lastEnd && !early.Asked:
 		// asked for: by the failing start itself, which says why
 		m.died(now, a, *early)
-	case a.canceled:
-		a.unsure = true
+	case a.act.canceled:
+		a.sess.unsure = true
 		m.look()
 		if a.called() {
-			m.triageOver(now, a, "was ended before it was ready")
+			m.watchdogs.triageOver(now, a, "was ended before it was ready")
 		}
 	default:
-		a.unsure = true
+		a.sess.unsure = true
 		m.look()
 		m.startFailed(now, a, in.Err)
 	}
@@ -267,20 +268,21 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 }
 
 func (m *Machine) up(now time.Time, a *record, in effect.Started) {
-	fresh, before := !a.alive, a.life
+	fresh, before := !a.sess.alive, a.sess.life
 	if fresh {
-		a.spoke = time.Time{}
+		a.sess.spoke = time.Time{}
 		a.heard(now, &in.Status, false)
 	}
-	a.met = true
-	a.alive, a.ready, a.life, a.left, a.final, a.lacks = true, true, in.Status, false, false, lack{}
-	if fresh && a.fell {
-		a.restarts++
+	a.sess.met = true
+	a.sess.alive, a.sess.ready, a.sess.life, a.rest.left, a.rest.final, a.rest.lacks = true, true,
+		in.Status, false, false, lack{}
+	if fresh && a.rest.fell {
+		a.rest.restarts++
 	}
-	a.fell = a.fell && !fresh
-	m.set(now, a, city.Running, a.because, time.Time{})
+	a.rest.fell = a.rest.fell && !fresh
+	m.set(now, a, city.Running, a.act.because, time.Time{})
 	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
-		a.unmarked = false
+		a.finish.unmarked = false
 		m.tell(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
 				in.Status.Provider),
@@ -290,9 +292,9 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	}
 	if fresh && !a.called() {
 		m.tell(a, events.Event{
-			Type: events.AgentStarted, Message: numbered(in.Status.PID, "pid %d: ") + a.because,
+			Type: events.AgentStarted, Message: numbered(in.Status.PID, "pid %d: ") + a.act.because,
 			Payload: payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
-				"reason": a.because}),
+				"reason": a.act.because}),
 		}, m.take(a, "agent "+a.name+" is running"+numbered(in.Status.PID, ", pid %d"), "restart",
 			"kill")...)
 	}
@@ -311,24 +313,24 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 // stopped takes the result of a stop.
 func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	a, ok := m.agents[in.Agent]
-	if !ok || a.op != opStop {
+	if !ok || a.act.op != opStop {
 		return
 	}
-	a.op, a.opTurn = opNone, m.turn
+	a.act.op, a.act.opTurn = opNone, m.turn
 	if in.Err != nil {
-		a.stopFrom = now.Add(stopRetry)
-		a.intent = a.stopping.again()
-		a.unsure = true
+		a.act.stopFrom = now.Add(stopRetry)
+		a.act.intent = a.act.stopping.again()
+		a.sess.unsure = true
 		m.look()
-		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.stopFrom)
+		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
 		m.decided(now, a, "stop failed", in.Err.Error())
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		m.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}
-	a.alive, a.ready, a.drift, a.stopFrom = false, false, nil, time.Time{}
-	m.ended(now, a, a.life.ID)
-	m.afterStop(now, a, a.stopping)
+	a.sess.alive, a.sess.ready, a.sess.drift, a.act.stopFrom = false, false, nil, time.Time{}
+	m.ended(now, a, a.sess.life.ID)
+	m.afterStop(now, a, a.act.stopping)
 	m.decide(now, a)
 }
 
@@ -343,30 +345,32 @@ func (c cause) again() cause {
 
 // ended marks a life as over and dealt with, exactly once.
 func (m *Machine) ended(now time.Time, a *record, id string) {
-	a.lastEnd, a.drain, a.idleAt = id, nil, time.Time{}
+	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
 	m.resolve(a, "agent "+a.name+" has ended", "drain")
 	m.leaves(a)
-	a.acks = append(a.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(), ID: id})
-	if a.exit == nil || a.exit.At.Before(now) {
+	a.act.acks = append(a.act.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(),
+		ID: id})
+	if a.sess.exit == nil || a.sess.exit.At.Before(now) {
 		m.changed = true
 	}
 }
 
 func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
-		Payload: payload(map[string]any{"session": a.life.ID})}
-	a.because, a.notBefore, a.hold, a.left, a.final = "", time.Time{}, "", false, false
+		Payload: payload(map[string]any{"session": a.sess.life.ID})}
+	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.left, a.rest.final = "", time.Time{}, "",
+		false, false
 	answers := m.take(a, fmt.Sprintf("agent %s was ended", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
-		e.Actor, a.because = effect.ActorOperator, c.why
+		e.Actor, a.act.because = effect.ActorOperator, c.why
 	case causeKill:
-		e.Actor, a.because = effect.ActorOperator, "started again, killed by operator"
+		e.Actor, a.act.because = effect.ActorOperator, "started again, killed by operator"
 	case causeDrift, causeFellow, causeWatch:
-		a.because = c.why
+		a.act.because = c.why
 	case causeIdle:
-		a.fell = true
-		a.because = "restarted: " + c.why
+		a.rest.fell = true
+		a.act.because = "restarted: " + c.why
 	case causeDrained:
 		m.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
@@ -374,15 +378,15 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why),
 			"stop", "suspend")...)
 	case causeRequest:
-		e.Actor, a.because, a.fell = a.name, c.why, true
+		e.Actor, a.act.because, a.rest.fell = a.name, c.why, true
 	}
 	if a.called() && c.kind == causeBeat && len(answers) == 0 {
-		m.triageOver(now, a, "was ended: "+c.why)
+		m.watchdogs.triageOver(now, a, "was ended: "+c.why)
 		return
 	}
 	m.tellEnd(a, a.stopExit(now), e, answers...)
 	if a.called() {
-		m.triageOver(now, a, "was ended: "+c.why)
+		m.watchdogs.triageOver(now, a, "was ended: "+c.why)
 		return
 	}
 	if c.kind == causeRequest && a.want != nil {

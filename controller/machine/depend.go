@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"gcity/agent"
 	"gcity/city"
 	"gcity/restart"
 )
@@ -20,45 +19,46 @@ func (a *record) names() []string {
 }
 
 // dependents gives the records that depend on one of these names. The index is made anew after records came or went.
-func (m *Machine) dependents(names ...string) []*record {
-	m.index()
-	out := m.after[names[0]]
+func (ds *dependencies) dependents(names ...string) []*record {
+	ds.index()
+	out := ds.after[names[0]]
 	for _, name := range names[1:] {
-		out = slices.Concat(out, m.after[name])
+		out = slices.Concat(out, ds.after[name])
 	}
 	return out
 }
 
 // index makes the two ways through the dependencies anew, where records have come or gone since.
-func (m *Machine) index() {
-	if m.after != nil {
+func (ds *dependencies) index() {
+	if ds.after != nil {
 		return
 	}
-	m.after, m.named = map[string][]*record{}, map[string][]*record{}
-	for _, a := range m.order {
+	ds.after, ds.named = map[string][]*record{}, map[string][]*record{}
+	for _, a := range ds.m.order {
 		for _, need := range a.needs {
-			m.after[need] = append(m.after[need], a)
+			ds.after[need] = append(ds.after[need], a)
 		}
 		for _, name := range a.names() {
-			m.named[name] = append(m.named[name], a)
+			ds.named[name] = append(ds.named[name], a)
 		}
 	}
 }
 
 // isUp reports that whoever depends on an agent may start: it runs, or has ended as it was meant to.
 func (a *record) isUp() bool {
-	if a.alive {
-		return a.ready && a.op == opNone
+	if a.sess.alive {
+		return a.sess.ready && a.act.op == opNone
 	}
-	return a.left && a.hold == city.Exited && a.exit != nil && a.exit.Code == 0 &&
-		a.exit.Signal == ""
+	return a.rest.left && a.rest.hold == city.Exited && a.sess.exit != nil &&
+		a.sess.exit.Code == 0 &&
+		a.sess.exit.Signal == ""
 }
 
 // missing says what an agent waits for, "" if for nothing.
-func (m *Machine) missing(a *record) string {
+func (ds *dependencies) missing(a *record) string {
 	var out []string
 	for _, need := range a.want.DependsOn {
-		if how, up := m.standing(need); !up {
+		if how, up := ds.standing(need); !up {
 			out = append(out, how)
 		}
 	}
@@ -69,11 +69,11 @@ func (m *Machine) missing(a *record) string {
 }
 
 // standing tells whether a dependency is up, and if not how it stands.
-func (m *Machine) standing(name string) (how string, up bool) {
-	if p := m.pools[name]; p != nil {
-		return m.poolStanding(p)
+func (ds *dependencies) standing(name string) (how string, up bool) {
+	if p := ds.m.sizes.pools[name]; p != nil {
+		return ds.poolStanding(p)
 	}
-	a := m.agents[name]
+	a := ds.m.agents[name]
 	switch {
 	case a == nil || a.want == nil:
 		return name + " (not declared)", false
@@ -83,7 +83,7 @@ func (m *Machine) standing(name string) (how string, up bool) {
 	return fmt.Sprintf("%s (%s)", name, a.state), false
 }
 
-func (m *Machine) poolStanding(p *poolRecord) (how string, up bool) {
+func (ds *dependencies) poolStanding(p *poolRecord) (how string, up bool) {
 	if p.want.Suspended != "" {
 		return fmt.Sprintf("pool %s (suspended %s)", p.name(), p.want.Suspended), false
 	}
@@ -91,7 +91,7 @@ func (m *Machine) poolStanding(p *poolRecord) (how string, up bool) {
 		return "", true
 	}
 	for _, w := range p.members {
-		if a := m.agents[w.Name]; a != nil && p.has(w.Index) && a.isUp() {
+		if a := ds.m.agents[w.Name]; a != nil && p.has(w.Index) && a.isUp() {
 			return "", true
 		}
 	}
@@ -100,34 +100,34 @@ func (m *Machine) poolStanding(p *poolRecord) (how string, up bool) {
 
 // ripple asks those again whose place in the order depends on what has just changed: who needs it may start, and
 // whom it needs may end.
-func (m *Machine) ripple(now time.Time) {
-	if !m.ordered {
+func (ds *dependencies) ripple(now time.Time) {
+	if !ds.ordered {
 		return
 	}
 	for again := true; again; {
 		again = false
-		for i := range m.order {
-			a := m.order[i]
-			up, there := a.isUp(), a.alive || a.op != opNone
+		for i := range ds.m.order {
+			a := ds.m.order[i]
+			up, there := a.isUp(), a.sess.alive || a.act.op != opNone
 			if up == a.wasUp && there == a.wasThere {
 				continue
 			}
 			a.wasUp, a.wasThere, again = up, there, true
-			for _, d := range m.dependents(a.names()...) {
-				m.decide(now, d)
+			for _, d := range ds.dependents(a.names()...) {
+				ds.m.decide(now, d)
 			}
 			if there {
 				continue
 			}
 			for _, need := range a.needs { // it may have waited for this one to end
-				m.decideNamed(now, need)
+				ds.decideNamed(now, need)
 			}
 		}
-		for _, p := range m.poolOrder { // a pool that wants nobody is up
+		for _, p := range ds.m.sizes.poolOrder { // a pool that wants nobody is up
 			if empty := p.desired == 0; empty != p.wasEmpty {
 				p.wasEmpty, again = empty, true
-				for _, d := range m.dependents(p.name()) {
-					m.decide(now, d)
+				for _, d := range ds.dependents(p.name()) {
+					ds.m.decide(now, d)
 				}
 			}
 		}
@@ -135,26 +135,26 @@ func (m *Machine) ripple(now time.Time) {
 }
 
 // decideNamed decides about an agent, or a pool's members.
-func (m *Machine) decideNamed(now time.Time, name string) {
-	m.index()
-	for _, a := range m.named[name] {
-		if a.state == city.Stopping && a.op == opNone {
-			m.decide(now, a)
+func (ds *dependencies) decideNamed(now time.Time, name string) {
+	ds.index()
+	for _, a := range ds.named[name] {
+		if a.state == city.Stopping && a.act.op == opNone {
+			ds.m.decide(now, a)
 		}
 	}
 }
 
 // leavesLater names those who are about to end too and depend on an agent: they end before it does.
-func (m *Machine) leavesLater(a *record) string {
-	if !m.ordered || m.hurried {
+func (ds *dependencies) leavesLater(a *record) string {
+	if !ds.ordered || ds.m.hurried {
 		return ""
 	}
-	for _, d := range m.dependents(a.names()...) {
-		going := m.ending == stopAgents || d.want == nil || d.want.Suspended != ""
-		if d == a || !going || !d.alive && d.op == opNone {
+	for _, d := range ds.dependents(a.names()...) {
+		going := ds.m.ending == stopAgents || d.want == nil || d.want.Suspended != ""
+		if d == a || !going || !d.sess.alive && d.act.op == opNone {
 			continue
 		}
-		if d.want == nil && m.needsAny(a, d.names()) { // what it needed once needs it now
+		if d.want == nil && ds.needsAny(a, d.names()) { // what it needed once needs it now
 			continue
 		}
 		return d.name
@@ -163,15 +163,15 @@ func (m *Machine) leavesLater(a *record) string {
 }
 
 // needsAny reports whether an agent needs one of these names, directly or not.
-func (m *Machine) needsAny(a *record, names []string) bool {
-	m.index()
+func (ds *dependencies) needsAny(a *record, names []string) bool {
+	ds.index()
 	seen := map[*record]bool{a: true}
 	for queue := []*record{a}; len(queue) > 0; queue = queue[1:] {
 		for _, need := range queue[0].needs {
 			if slices.Contains(names, need) {
 				return true
 			}
-			for _, o := range m.named[need] {
+			for _, o := range ds.named[need] {
 				if !seen[o] {
 					seen[o] = true
 					queue = append(queue, o)
@@ -183,32 +183,32 @@ func (m *Machine) needsAny(a *record, names []string) bool {
 }
 
 // spread restarts those who share an agent's fate, after it has crashed.
-func (m *Machine) spread(now time.Time, a *record) {
-	if a.want == nil || !m.ordered {
+func (ds *dependencies) spread(now time.Time, a *record) {
+	if a.want == nil || !ds.ordered {
 		return
 	}
 	why := fmt.Sprintf("restarted with %s, which crashed (%s)", a.name, a.want.Strategy)
-	for _, other := range m.fellows(a) {
-		if other == a || !other.alive || other.op != opNone || other.drain != nil ||
-			other.unwanted() || other.intent.kind != causeNone {
+	for _, other := range ds.fellows(a) {
+		if other == a || !other.sess.alive || other.act.op != opNone || other.finish.drain != nil ||
+			other.unwanted() || other.act.intent.kind != causeNone {
 			continue
 		}
-		other.intent = cause{kind: causeFellow, why: why}
-		m.decide(now, other)
+		other.act.intent = cause{kind: causeFellow, why: why}
+		ds.m.decide(now, other)
 	}
 }
 
 // fellows are those whose fate an agent's strategy ties to its own, in name order, itself among them.
-func (m *Machine) fellows(a *record) []*record {
+func (ds *dependencies) fellows(a *record) []*record {
 	if a.want.Strategy != restart.OneForAll && a.want.Strategy != restart.RestForOne {
 		return nil
 	}
 	in := map[*record]bool{a: true}
 	for queue := []*record{a}; len(queue) > 0; queue = queue[1:] {
-		next := slices.Clone(m.dependents(queue[0].names()...))
+		next := slices.Clone(ds.dependents(queue[0].names()...))
 		if a.want.Strategy == restart.OneForAll {
 			for _, need := range queue[0].needs {
-				next = append(next, m.named[need]...)
+				next = append(next, ds.named[need]...)
 			}
 		}
 		for _, o := range next {
@@ -219,7 +219,7 @@ func (m *Machine) fellows(a *record) []*record {
 		}
 	}
 	var out []*record
-	for _, o := range m.order {
+	for _, o := range ds.m.order {
 		if in[o] {
 			out = append(out, o)
 		}
@@ -227,31 +227,13 @@ func (m *Machine) fellows(a *record) []*record {
 	return out
 }
 
-// depth is the length of the longest chain of dependencies: so many graces may pass one after the other when all
-// ends.
-func depth(wants []agent.Want) int {
-	needs := map[string][]string{}
-	for i := range wants {
-		w := &wants[i]
-		needs[w.Declared] = w.DependsOn
-	}
-	known := map[string]int{}
-	var of func(name string) int
-	of = func(name string) int {
-		if d, ok := known[name]; ok {
-			return d
-		}
-		known[name] = 1 // whatever a cycle would do: the configuration has refused it
-		deepest := 0
-		for _, need := range needs[name] {
-			deepest = max(deepest, of(need))
-		}
-		known[name] = deepest + 1
-		return deepest + 1
-	}
-	longest := 1
-	for name := range needs {
-		longest = max(longest, of(name))
-	}
-	return longest
+// dependencies decides in which order agents start and end.
+type dependencies struct {
+	m *Machine
+
+	after   map[string][]*record // who depends on a name; nil = to be made anew
+	ordered bool                 // somebody depends on somebody
+	// who goes by a name: an agent, or a pool's members; nil = to be made anew
+	named map[string][]*record
+	depth int // of the longest chain of dependencies
 }

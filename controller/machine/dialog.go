@@ -30,16 +30,16 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 // asks shows what a start waits for: the session provider, or a question that people answer at the terminal.
 func (m *Machine) asks(now time.Time, in effect.Asking) {
 	a, ok := m.agents[in.Agent]
-	if !ok || a.op != opStart || a.canceled {
+	if !ok || a.act.op != opStart || a.act.canceled {
 		return
 	}
 	if in.About == "" {
-		a.asking = nil
-		why := orDefault(in.Waits, orDefault(a.because, "started"))
+		a.act.asking = nil
+		why := orDefault(in.Waits, orDefault(a.act.because, "started"))
 		m.set(now, a, city.Starting, why, time.Time{})
 		return
 	}
-	a.asking, m.changed = &in.Status, true
+	a.act.asking, m.changed = &in.Status, true
 	m.set(now, a, city.Starting, "asks about "+in.About+": answer at its terminal; "+
 		"emits_permission_warning = true has such questions answered", time.Time{})
 }

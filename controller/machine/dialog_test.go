@@ -57,7 +57,7 @@ func TestAQuestionAtTheStart(t *testing.T) {
 		w.pending = nil
 		clear(w.stuck)
 		w.Step(effect.Started{Agent: "a", Status: asked, Err: failed})
-		if r := w.m.agents["a"]; r.asking != nil {
+		if r := w.m.agents["a"]; r.act.asking != nil {
 			t.Error("it still asks")
 		}
 		w.Step(effect.Asking{Agent: "a", Status: asked, About: "trust"}) // too late

@@ -42,22 +42,23 @@ func (a *record) drainTimeout() time.Duration {
 
 // drains begins a drain that a pool wants, and lifts one that it wants no longer.
 func (m *Machine) drains(now time.Time, a *record) {
-	if a.pool == nil && a.drain == nil {
+	if a.pool == nil && a.finish.drain == nil {
 		return
 	}
 	switch {
-	case m.settling || m.ending != alive || !a.ready || a.pool.guessed():
-	case a.pool != nil && a.unwanted() && a.drain == nil:
+	case m.settling || m.ending != alive || !a.sess.ready || a.pool.guessed():
+	case a.pool != nil && a.unwanted() && a.finish.drain == nil:
 		m.drain(now, a, byPool, a.surplusReason())
-	case a.drain != nil && a.drain.by == byPool && !a.unwanted() && !a.drain.acked:
+	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&
+		!a.finish.drain.acked:
 		why := "wanted again: it is declared by itself now"
 		if a.pool != nil {
 			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired)
 		}
 		m.undrain(now, a, effect.ActorController, why)
 	}
-	if a.drain != nil && a.drain.lasts != a.drainTimeout() { // a new configuration
-		a.drain.limit(a.drainTimeout())
+	if a.finish.drain != nil && a.finish.drain.lasts != a.drainTimeout() { // a new configuration
+		a.finish.drain.limit(a.drainTimeout())
 	}
 }
 
@@ -77,11 +78,11 @@ func (d *drain) limit(t time.Duration) {
 
 // drain tells an agent to finish: in words for the operator here, by a mark at its session for the agent itself.
 func (m *Machine) drain(now time.Time, a *record, by, why string) {
-	a.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
-	a.drain.limit(a.drainTimeout())
+	a.finish.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
+	a.finish.drain.limit(a.drainTimeout())
 	m.decided(now, a, "drain", why)
-	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.drain.end(now),
-		Payload: payload(map[string]any{"by": by, "session": a.life.ID})}
+	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.finish.drain.end(now),
+		Payload: payload(map[string]any{"by": by, "session": a.sess.life.ID})}
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
 	}
@@ -97,7 +98,7 @@ func (d *drain) end(now time.Time) string {
 }
 
 func (m *Machine) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
-	a.drain = nil
+	a.finish.drain = nil
 	m.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
 	m.decided(now, a, "undrain", why)
 	m.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why}, answers...)
@@ -105,7 +106,7 @@ func (m *Machine) undrain(now time.Time, a *record, actor, why string, answers .
 
 // drained gives the reason to end a session whose drain is over.
 func (a *record) drained(now time.Time) cause {
-	switch d := a.drain; {
+	switch d := a.finish.drain; {
 	case d == nil:
 	case d.acked:
 		return cause{causeDrained, "drained: it says that it has finished", d.by == byOperator,
@@ -120,12 +121,12 @@ func (a *record) drained(now time.Time) cause {
 // afterDrain says what follows a drain: whoever is still wanted begins anew, unless an operator drained it, it has
 // finished, and its policy leaves those who have; or that operator wants no new session.
 func (m *Machine) afterDrain(a *record, why string, finished, final bool) {
-	a.because = "started anew after its drain"
+	a.act.because = "started anew after its drain"
 	switch {
 	case final:
 		a.Rest(why)
 	case finished && a.want != nil && a.want.Policy.Mode != restart.Always:
-		a.left, a.hold, a.holdWhy = true, city.Exited,
+		a.rest.left, a.rest.hold, a.rest.holdWhy = true, city.Exited,
 			fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
 	}
 }
@@ -133,59 +134,61 @@ func (m *Machine) afterDrain(a *record, why string, finished, final bool) {
 // Rest leaves an agent ended until somebody wants it back.
 func (a *record) Rest(why string) {
 	if a.want != nil {
-		a.left, a.final, a.notBefore, a.hold, a.holdWhy = true, true, time.Time{}, city.Exited,
+		a.rest.left, a.rest.final, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = true, true,
+			time.Time{}, city.Exited,
 			why+"; its operator wants no new session"
 	}
 }
 
 // draining shows an agent that is given time to finish.
 func (m *Machine) draining(now time.Time, a *record) {
-	reason := a.drain.why
-	if a.unmarked {
+	reason := a.finish.drain.why
+	if a.finish.unmarked {
 		reason += "; its session cannot be told"
 	}
-	m.set(now, a, city.Draining, reason, a.drain.deadline)
-	a.since = a.drain.since
+	m.set(now, a, city.Draining, reason, a.finish.drain.deadline)
+	a.since = a.finish.drain.since
 }
 
 // mark writes at the session what it is to know of its drain, where it does not say so already.
 func (m *Machine) mark(now time.Time, a *record) {
-	if a.drain == nil && a.life.Drain.Since.IsZero() {
+	if a.finish.drain == nil && a.sess.life.Drain.Since.IsZero() {
 		return
 	}
 	want := session.Drain{}
-	if d := a.drain; d != nil {
+	if d := a.finish.drain; d != nil {
 		want = session.Drain{Since: time.Unix(d.stamp, 0), By: d.by, Acked: d.acked}
 	}
-	have := a.life.Drain
+	have := a.sess.life.Drain
 	same := want.Since.IsZero() == have.Since.IsZero() &&
 		(want.Since.IsZero() || want.Since.Unix() == have.Since.Unix() && want.By == have.By)
-	if same || a.marking || now.Before(a.markFrom) || a.unmarked {
+	if same || a.finish.marking || now.Before(a.finish.markFrom) || a.finish.unmarked {
 		return
 	}
-	a.marking = true
-	m.do(effect.MarkDrain{Agent: a.name, Session: a.life.Name, ID: a.life.ID, Drain: want})
+	a.finish.marking = true
+	m.do(effect.MarkDrain{Agent: a.name, Session: a.sess.life.Name, ID: a.sess.life.ID,
+		Drain: want})
 }
 
 // marked takes the result of a mark.
 func (m *Machine) marked(now time.Time, in effect.DrainMarked) {
 	a, ok := m.agents[in.Agent]
-	if !ok || !a.marking {
+	if !ok || !a.finish.marking {
 		return
 	}
-	a.marking, a.markTurn = false, m.turn
+	a.finish.marking, a.finish.markTurn = false, m.turn
 	switch {
 	case errors.Is(in.Err, session.ErrUnsupported):
-		a.unmarked = true
+		a.finish.unmarked = true
 		m.told(now, a)
 	case in.Err != nil:
-		a.markFrom = now.Add(stopRetry)
+		a.finish.markFrom = now.Add(stopRetry)
 		m.decided(now, a, "mark failed", in.Err.Error())
 		m.refuseAll(m.takeWaiters(a, "drain"), city.Unavailable,
 			fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name,
 				in.Err))
-	case a.life.ID == in.Session:
-		a.life.Drain = in.Drain
+	case a.sess.life.ID == in.Session:
+		a.sess.life.Drain = in.Drain
 		m.told(now, a)
 	}
 	m.decide(now, a)
@@ -193,8 +196,9 @@ func (m *Machine) marked(now time.Time, in effect.DrainMarked) {
 
 // told answers those who drain an agent: its session knows now, so the drain outlives this controller.
 func (m *Machine) told(now time.Time, a *record) {
-	if a.drain != nil && (a.unmarked || a.life.Drain.Since.Unix() == a.drain.stamp) {
-		m.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name, a.drain.end(now)),
+	if a.finish.drain != nil && (a.finish.unmarked || a.sess.life.Drain.Since.Unix() ==
+		a.finish.drain.stamp) {
+		m.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name, a.finish.drain.end(now)),
 			"drain")
 	}
 }
@@ -202,7 +206,7 @@ func (m *Machine) told(now time.Time, a *record) {
 // resumeDrain takes up the drain that an adopted session is marked with: it has lasted already, by the only clock
 // that two controllers share, but never longer than its timeout.
 func (m *Machine) resumeDrain(now time.Time, a *record) {
-	d := a.life.Drain
+	d := a.sess.life.Drain
 	if d.Since.IsZero() {
 		return
 	}
@@ -212,22 +216,23 @@ func (m *Machine) resumeDrain(now time.Time, a *record) {
 	}
 	lasted := min(max(0, time.Duration(now.UnixNano()-d.Since.UnixNano())),
 		max(a.drainTimeout(), time.Second))
-	a.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by,
+	a.finish.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by,
 		why: "its drain began before this controller did", acked: d.Acked}
-	a.drain.limit(a.drainTimeout())
-	m.decided(now, a, "drain", a.drain.why)
+	a.finish.drain.limit(a.drainTimeout())
+	m.decided(now, a, "drain", a.finish.drain.why)
 }
 
 // drainCommand is an operator's wish that an agent finishes. One that drains already may be told that it is final.
 func (m *Machine) drainCommand(now time.Time, id uint64, a *record, final bool) {
 	switch {
-	case !a.alive || a.op == opStop:
+	case !a.sess.alive || a.act.op == opStop:
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: "+
 			"it is %s (%s)", a.name, a.state, a.reason))
-	case a.drain != nil:
-		a.drain.final = a.drain.final || final
-		m.reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name, a.drain.end(now)))
-	case !a.ready || a.op != opNone:
+	case a.finish.drain != nil:
+		a.finish.drain.final = a.finish.drain.final || final
+		m.reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name,
+			a.finish.drain.end(now)))
+	case !a.sess.ready || a.act.op != opNone:
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet",
 			a.name, a.state))
 	default:
@@ -237,24 +242,24 @@ func (m *Machine) drainCommand(now time.Time, id uint64, a *record, final bool) 
 			why += ", and not to be started anew"
 		}
 		m.drain(now, a, byOperator, why)
-		a.drain.final = final
+		a.finish.drain.final = final
 		m.decide(now, a)
 	}
 }
 
 func (m *Machine) undrainCommand(now time.Time, id uint64, a *record) {
 	switch {
-	case a.final && !a.alive && a.op == opNone && !a.unwanted():
+	case a.rest.final && !a.sess.alive && a.act.op == opNone && !a.unwanted():
 		a.forgive("started again: its drain was taken back by operator")
 		m.reply(id, "agent "+a.name+" has ended already, and is started again")
 		m.decide(now, a)
-	case a.drain == nil || !a.alive || a.op == opStop:
+	case a.finish.drain == nil || !a.sess.alive || a.act.op == opStop:
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name,
 			a.state))
 	case a.unwanted() && a.want != nil:
 		m.refuseID(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it "+
 			"up: `gcity pool scale %s %d`",
-			a.pool.name(), a.pool.desired, a.name, a.pool.name(), m.sizeFor(a)))
+			a.pool.name(), a.pool.desired, a.name, a.pool.name(), m.sizes.sizeFor(a)))
 	case a.unwanted():
 		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
 	default:
@@ -266,12 +271,12 @@ func (m *Machine) undrainCommand(now time.Time, id uint64, a *record) {
 
 // ack is an agent's own word that it has finished.
 func (m *Machine) ack(now time.Time, id uint64, a *record) {
-	if a.drain == nil || !a.alive {
+	if a.finish.drain == nil || !a.sess.alive {
 		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is nothing to "+
 			"acknowledge", a.name))
 		return
 	}
-	a.drain.acked, m.changed = true, true
+	a.finish.drain.acked, m.changed = true, true
 	m.reply(id, "agent "+a.name+" has finished; its session ends")
 	m.decide(now, a)
 }

@@ -23,47 +23,48 @@ type vetting struct {
 
 // whyReplace says that a session is not what the configuration wants any more.
 func (m *Machine) whyReplace(now time.Time, a *record) cause {
-	swapped := a.life.Swapped(&a.want.Spec)
-	before := a.barred
-	a.barred = ""
-	if !swapped && a.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
+	swapped := a.sess.life.Swapped(&a.want.Spec)
+	before := a.sess.barred
+	a.sess.barred = ""
+	if !swapped && a.sess.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
 		m.drifted(a, nil)
 		return cause{}
 	}
-	diff := a.life.Drift(&a.want.Spec)
+	diff := a.sess.life.Drift(&a.want.Spec)
 	m.drifted(a, diff)
 	if len(diff) == 0 || a.busy(now) || a.obscure() {
 		return cause{}
 	}
 	var known bool
-	if a.barred, known = m.bars(now, a, swapped); a.barred != "" || !known {
-		if a.barred != before && a.barred != "" {
-			m.decided(now, a, "hold back", "it could not be started again: "+a.barred)
+	if a.sess.barred, known = m.bars(now, a, swapped); a.sess.barred != "" || !known {
+		if a.sess.barred != before && a.sess.barred != "" {
+			m.decided(now, a, "hold back", "it could not be started again: "+a.sess.barred)
 		}
 		return cause{}
 	}
-	if now.Sub(a.fresh) > viewersFresh || a.looked < m.confTurn { // somebody may have come since
+	// somebody may have come since
+	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < m.confTurn {
 		m.look()
 		return cause{}
 	}
 	why := strings.Join(diff, ", ")
 	if swapped {
-		why += fmt.Sprintf(", from %s to %s", a.life.Provider, a.want.Spec.Provider)
+		why += fmt.Sprintf(", from %s to %s", a.sess.life.Provider, a.want.Spec.Provider)
 	}
 	return cause{kind: causeDrift, why: "configuration changed: " + why}
 }
 
 // busy reports whether a person is at the agent's terminal.
 func (a *record) busy(now time.Time) bool {
-	return a.life.Attached > 0 || (!a.life.TypedAt.IsZero() &&
-		now.Sub(a.life.TypedAt) < typedRecently)
+	return a.sess.life.Attached > 0 || (!a.sess.life.TypedAt.IsZero() &&
+		now.Sub(a.sess.life.TypedAt) < typedRecently)
 }
 
 func (m *Machine) drifted(a *record, diff []string) {
-	if len(diff) != len(a.drift) {
+	if len(diff) != len(a.sess.drift) {
 		m.changed = true
 	}
-	a.drift = diff
+	a.sess.drift = diff
 }
 
 // bars says why an agent that is to be restarted as it is configured now must not be ended for that: it could not be
@@ -132,30 +133,30 @@ const silentWhy = "its holder does not answer (stopped by a signal?)"
 // running shows a living agent that is left alone.
 func (m *Machine) running(now time.Time, a *record) {
 	m.stuckness(now, a)
-	if !a.life.Silent.IsZero() {
+	if !a.sess.life.Silent.IsZero() {
 		m.set(now, a, city.Unknown, silentWhy, time.Time{})
 		return
 	}
-	if a.hazy {
-		m.set(now, a, city.Unknown, "the sessions of "+a.life.Provider+" cannot be listed",
-			time.Time{})
+	if a.sess.hazy {
+		why := "the sessions of " + a.sess.life.Provider + " cannot be listed"
+		m.set(now, a, city.Unknown, why, time.Time{})
 		return
 	}
-	if len(a.drift) == 0 {
-		m.set(now, a, city.Running, orDefault(a.because, "adopted"), time.Time{})
+	if len(a.sess.drift) == 0 {
+		m.set(now, a, city.Running, orDefault(a.act.because, "adopted"), time.Time{})
 		return
 	}
-	drift := strings.Join(a.drift, ", ")
+	drift := strings.Join(a.sess.drift, ", ")
 	switch {
-	case a.life.Attached > 0:
+	case a.sess.life.Attached > 0:
 		m.set(now, a, city.Running, "restart held back while somebody is attached: "+drift,
 			time.Time{})
 	case a.busy(now):
 		m.set(now, a, city.Running, "restart held back, somebody typed just now: "+drift,
-			a.life.TypedAt.Add(typedRecently))
-	case a.barred != "":
+			a.sess.life.TypedAt.Add(typedRecently))
+	case a.sess.barred != "":
 		m.set(now, a, city.Running, "restart held back, it could not be "+
-			"started again: "+a.barred+"; "+drift, m.unbarred(a))
+			"started again: "+a.sess.barred+"; "+drift, m.unbarred(a))
 	default:
 		m.set(now, a, city.Running, "about to be restarted: "+drift, time.Time{})
 	}

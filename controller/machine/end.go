@@ -37,7 +37,7 @@ func (m *Machine) finish(now time.Time) {
 	if at := m.hurryAt(); !at.IsZero() && !now.Before(at) {
 		m.hurry(now)
 	}
-	m.ripple(now)
+	m.deps.ripple(now)
 	if len(m.groups) > 0 {
 		m.settleGroups()
 	}
@@ -45,7 +45,7 @@ func (m *Machine) finish(now time.Time) {
 	m.late = m.late[:0]
 	for _, a := range m.order {
 		// its events come first
-		if len(a.acks) > 0 && a.op != opStop && a.queued == 0 && !a.endFiles {
+		if len(a.act.acks) > 0 && a.act.op != opStop && a.act.queued == 0 && !a.act.endFiles {
 			m.flushAcks(a)
 		}
 	}
@@ -71,7 +71,7 @@ func (m *Machine) quiet() bool {
 		return false
 	}
 	for _, a := range m.order {
-		if a.op != opNone {
+		if a.act.op != opNone {
 			return false
 		}
 	}
@@ -86,7 +86,7 @@ func (m *Machine) quiet() bool {
 func (m *Machine) lastOp() uint64 {
 	var last uint64
 	for _, a := range m.order {
-		last = max(last, a.opTurn)
+		last = max(last, a.act.opTurn)
 	}
 	return last
 }
@@ -101,7 +101,7 @@ func (m *Machine) seenEmpty(now time.Time, turn uint64) {
 		return
 	}
 	for _, a := range m.order {
-		if a.alive || a.unsure || a.opTurn > turn {
+		if a.sess.alive || a.sess.unsure || a.act.opTurn > turn {
 			return
 		}
 	}
@@ -113,7 +113,7 @@ func (m *Machine) end(now time.Time, msg string) {
 	m.ending = ended
 	m.finale.by, m.finale.waits, m.changed = now.Add(effect.Farewell),
 		[]string{"all is decided, and what is under way comes to its end"}, true
-	m.giveUpMail(now)
+	m.texts.giveUpMail(now)
 	m.releaseRecords(time.Time{})
 	for i := range m.leaving {
 		if m.gaveUp {
@@ -130,11 +130,11 @@ func (m *Machine) end(now time.Time, msg string) {
 
 // Rest reports that a one-shot has nothing left to do.
 func (m *Machine) Rest() bool {
-	for _, p := range m.poolOrder {
+	for _, p := range m.sizes.poolOrder {
 		if p.asks > 0 {
 			return false
 		}
 	}
 	return m.listed && m.quiet() && !m.listing && m.awaited == 0 && !m.loading &&
-		len(m.checking) == 0 && !m.vetting()
+		len(m.sizes.checking) == 0 && !m.vetting()
 }

@@ -44,11 +44,11 @@ func (m *Machine) hurry(now time.Time) {
 		m.finale.by = by
 	}
 	for _, a := range m.order {
-		if a.op == opStop {
-			m.do(effect.Kill{Agent: a.name, Session: a.life.Name})
-			m.set(now, a, city.Stopping, a.stopping.why+"; ended at once", m.finale.by)
+		if a.act.op == opStop {
+			m.do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
+			m.set(now, a, city.Stopping, a.act.stopping.why+"; ended at once", m.finale.by)
 		}
-		a.stopFrom = time.Time{}
+		a.act.stopFrom = time.Time{}
 		m.decide(now, a)
 	}
 }
@@ -67,7 +67,7 @@ func (m *Machine) stopUntil(now time.Time, grace time.Duration) time.Time {
 // overdue shows of a session that is being stopped when its grace is over.
 func (m *Machine) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		m.set(now, a, city.Stopping, a.stopping.why+"; it has not ended in its time, and is "+
+		m.set(now, a, city.Stopping, a.act.stopping.why+"; it has not ended in its time, and is "+
 			"being ended", m.stopUntil(now, 0))
 	}
 }
@@ -137,10 +137,10 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	}
 	var left []string
 	for _, a := range m.order {
-		if !a.alive && a.op == opNone && !a.unsure {
+		if !a.sess.alive && a.act.op == opNone && !a.sess.unsure {
 			continue
 		}
-		by := a.life.Provider
+		by := a.sess.life.Provider
 		if by == "" && a.want != nil {
 			by = a.want.Spec.Provider
 		}
@@ -171,13 +171,13 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 
 // StopLimit is how long a shutdown may take: those that depend on each other end one after the other.
 func (m *Machine) StopLimit() time.Duration {
-	return time.Duration(max(1, m.depth))*m.conf.Grace + StopSlack
+	return time.Duration(max(1, m.deps.depth))*m.conf.Grace + StopSlack
 }
 
 // StopLimit is how long the stop of a city may take in which these are wanted: those that depend on each other end
 // one after the other, with this grace each.
 func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
-	return time.Duration(max(1, depth(wants)))*grace + StopSlack
+	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
 // LookFor is what to do about sessions that may run still.

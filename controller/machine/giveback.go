@@ -33,7 +33,7 @@ func (m *Machine) seekLeavers() {
 	if len(tasks) == 0 || !m.listed || len(m.dark) > 0 || m.settling || m.ending != alive {
 		return
 	}
-	for _, p := range m.poolOrder {
+	for _, p := range m.sizes.poolOrder {
 		if !p.placed || !m.sure(p) {
 			continue
 		}
@@ -61,7 +61,7 @@ func (m *Machine) giveBack() {
 		switch {
 		case a != nil && !a.unwanted():
 			delete(w.leavers, name)
-		case a == nil || !a.alive && a.op == opNone && !a.unsure:
+		case a == nil || !a.sess.alive && a.act.op == opNone && !a.sess.unsure:
 			w.leaving = append(w.leaving, effect.Leaver{Agent: name, Pool: w.leavers[name]})
 		}
 	}
@@ -118,7 +118,7 @@ func (m *Machine) tellReturned(now time.Time, l effect.Leaver, done []effect.Ret
 		Type: events.PoolWorkReturned, Actor: effect.ActorController, Subject: l.Pool, Message: msg,
 		Payload: payload(map[string]any{"agent": l.Agent, "beads": ids}),
 	}}})
-	if p := m.pools[l.Pool]; p != nil {
+	if p := m.sizes.pools[l.Pool]; p != nil {
 		m.decidedOn(now, &p.decisions, "work returned", msg)
 	}
 }

@@ -71,7 +71,7 @@ func (m *Machine) flagged(g groupWaiter) (on bool, still string) {
 		}
 		return on, still
 	}
-	p := m.pools[g.pool]
+	p := m.sizes.pools[g.pool]
 	switch {
 	case p == nil, p.want.Suspended == "":
 		return false, ""
@@ -94,7 +94,7 @@ func (m *Machine) settleGroups() {
 		members := 0
 		for _, a := range m.order {
 			if m.inGroup(g, a) {
-				if members++; g.on && (a.alive || a.op != opNone) {
+				if members++; g.on && (a.sess.alive || a.act.op != opNone) {
 					return false
 				}
 			}
@@ -228,10 +228,10 @@ func (m *Machine) nextFor(a *record) *city.Next {
 		return at(time.Time{}, "nothing until it is restarted or released")
 	case city.Running:
 		switch {
-		case len(a.drift) > 0:
+		case len(a.sess.drift) > 0:
 			return at(a.until, "restarted when nobody is at its terminal")
-		case !a.idleAt.IsZero():
-			return at(a.idleAt, "restarted, if it stays silent")
+		case !a.silence.idleAt.IsZero():
+			return at(a.silence.idleAt, "restarted, if it stays silent")
 		}
 	}
 	return nil

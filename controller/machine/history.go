@@ -62,10 +62,10 @@ func (m *Machine) unwritten() bool {
 	}
 	n := 0
 	for _, a := range m.order {
-		if a.kept != nil {
+		if a.rest.kept != nil {
 			n++
 		}
-		if a.queued == 0 && !a.asKept() {
+		if a.act.queued == 0 && !a.asKept() {
 			return true
 		}
 	}
@@ -80,12 +80,12 @@ func (m *Machine) memory() ([]byte, error) {
 	for _, a := range m.order {
 		switch {
 		case !m.conf.OnDisk:
-			a.kept = nil
-		case a.queued == 0:
-			a.kept = a.memo()
+			a.rest.kept = nil
+		case a.act.queued == 0:
+			a.rest.kept = a.memo()
 		}
-		if a.kept != nil {
-			all[a.name] = a.kept
+		if a.rest.kept != nil {
+			all[a.name] = a.rest.kept
 		}
 	}
 	k.entries, k.filed = len(all), m.conf.OnDisk
@@ -115,31 +115,32 @@ func (m *Machine) unremembered(now time.Time, err error) {
 
 // pause is what an agent that is not started for now waits for; "" = nothing.
 func (a *record) pause() city.State {
-	if a.left || a.notBefore.IsZero() {
+	if a.rest.left || a.rest.notBefore.IsZero() {
 		return ""
 	}
-	return a.hold
+	return a.rest.hold
 }
 
 // blank reports that there is nothing to remember of an agent.
 func (a *record) blank() bool {
-	return a.want == nil || len(a.history.Crashes) == 0 && a.history.Streak == 0 && a.pause() == ""
+	return a.want == nil || len(a.rest.history.Crashes) == 0 && a.rest.history.Streak == 0 &&
+		a.pause() == ""
 }
 
 // asKept reports whether what was written of an agent last is still true.
 func (a *record) asKept() bool {
-	k := a.kept
+	k := a.rest.kept
 	if k == nil || a.blank() {
 		return k == nil && a.blank()
 	}
-	is, was := a.history, k.History
+	is, was := a.rest.history, k.History
 	if len(is.Crashes) != len(was.Crashes) || is.Streak != was.Streak || k.State != a.pause() {
 		return false
 	}
 	if n := len(is.Crashes); n > 0 && !is.Crashes[n-1].Equal(was.Crashes[n-1]) {
 		return false
 	}
-	return (k.State == "" || k.Until.Equal(a.notBefore)) && k.Fingerprint ==
+	return (k.State == "" || k.Until.Equal(a.rest.notBefore)) && k.Fingerprint ==
 		a.want.Spec.Fingerprint.Sum
 }
 
@@ -147,12 +148,13 @@ func (a *record) memo() *effect.Memo {
 	if a.blank() {
 		return nil
 	}
-	r := &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.history, End: a.lastEnd}
-	r.Crashes = slices.Clone(a.history.Crashes)
+	r := &effect.Memo{Fingerprint: a.want.Spec.Fingerprint.Sum, History: a.rest.history,
+		End: a.sess.lastEnd}
+	r.Crashes = slices.Clone(a.rest.history.Crashes)
 	if r.State = a.pause(); r.State != "" {
-		r.Until, r.Why, r.Because = a.notBefore, a.holdWhy, a.because
+		r.Until, r.Why, r.Because = a.rest.notBefore, a.rest.holdWhy, a.act.because
 		if r.State == city.Quarantined {
-			r.Struck = a.struck
+			r.Struck = a.rest.struck
 		}
 		if a.state == r.State {
 			r.Since = a.since
@@ -167,9 +169,9 @@ func (m *Machine) recall(now time.Time) {
 	for name, r := range m.keeper.recalled {
 		a := m.agents[name]
 		// it may be one that its pool does not want now
-		if w := m.memberWant(name); a == nil && w != nil {
+		if w := m.sizes.memberWant(name); a == nil && w != nil {
 			a = m.record(now, name)
-			a.join(m.pools[w.Pool], w)
+			a.join(m.sizes.pools[w.Pool], w)
 		}
 		if a != nil && a.want != nil && r.Fingerprint == a.want.Spec.Fingerprint.Sum {
 			m.restore(now, a, r)
@@ -192,8 +194,8 @@ func (m *Machine) restore(now time.Time, a *record, r effect.Memo) {
 	}
 	slices.SortFunc(crashes, time.Time.Compare)
 	crashes = crashes[max(0, len(crashes)-p.MaxRestarts):]
-	a.history = restart.History{Crashes: crashes, Streak: max(0, r.Streak)}
-	a.lastEnd, a.kept = r.End, &r
+	a.rest.history = restart.History{Crashes: crashes, Streak: max(0, r.Streak)}
+	a.sess.lastEnd, a.rest.kept = r.End, &r
 	var what []string
 	if n := len(crashes); n > 0 {
 		what = append(what, fmt.Sprintf("%d× crashed within %s", n, p.Window))
@@ -203,9 +205,10 @@ func (m *Machine) restore(now time.Time, a *record, r effect.Memo) {
 		if r.State == city.Quarantined {
 			longest = p.Window
 		}
-		a.notBefore = now.Add(min(r.Until.Sub(now), longest))
-		a.hold, a.holdWhy, a.because, a.struck = r.State, r.Why, r.Because, max(0, r.Struck)
-		m.set(now, a, a.hold, a.holdWhy, a.notBefore)
+		a.rest.notBefore = now.Add(min(r.Until.Sub(now), longest))
+		a.rest.hold, a.rest.holdWhy, a.act.because, a.rest.struck = r.State, r.Why, r.Because,
+			max(0, r.Struck)
+		m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 		if !r.Since.IsZero() {
 			a.since = past(r.Since)
 		}

@@ -25,7 +25,7 @@ func (m *Machine) removes(c *effect.Configuration) (names []string, running int)
 		wanted[c.Wants[i].Name] = true
 	}
 	for _, a := range m.order {
-		if !a.alive || a.unwanted() {
+		if !a.sess.alive || a.unwanted() {
 			continue
 		}
 		running++

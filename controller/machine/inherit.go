@@ -22,7 +22,7 @@ func (m *Machine) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
 func (m *Machine) begin(a *record) {
 	f := a.outfit()
 	f.Ends = m.unrecorded(a)
-	a.endFiles = len(f.Ends) > 0
+	a.act.endFiles = len(f.Ends) > 0
 	m.do(f)
 }
 
@@ -47,7 +47,7 @@ func (m *Machine) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 			m.decided(now, a, "record", "the controller before could not: "+e.Event.Message)
 			m.inheritEnd(now, a, e)
 			m.past[id] = true
-			a.acks = append(a.acks, ack)
+			a.act.acks = append(a.act.acks, ack)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (m *Machine) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 		return
 	}
 	if !a.called() {
-		a.history.Died(now, deathOf(&e.Exit), a.want.Policy)
+		a.rest.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
 	}
 	m.tellCrash(now, a, e.Exit, e.Event)
 }

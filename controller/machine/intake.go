@@ -132,7 +132,7 @@ func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
 	m.loaded, m.confTurn, m.changed = now, m.turn, true
 	ch := m.compare(c)
 	wanted := make(map[string]bool, len(c.Wants))
-	m.adoptPools(now, c)
+	m.sizes.adoptPools(now, c)
 	for i := range c.Wants {
 		wanted[c.Wants[i].Name] = true
 		delete(m.work.former, c.Wants[i].Name)
@@ -145,15 +145,15 @@ func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
 			m.work.former[a.name] = true
 		}
 	}
-	m.after, m.named, m.ordered = nil, nil, false
-	deepest := m.depth
+	m.deps.after, m.deps.named, m.deps.ordered = nil, nil, false
+	deepest := m.deps.depth
 	for i := range c.Wants {
-		m.ordered = m.ordered || len(c.Wants[i].DependsOn) > 0
+		m.deps.ordered = m.deps.ordered || len(c.Wants[i].DependsOn) > 0
 	}
-	m.depth = depth(c.Wants)
+	m.deps.depth = agent.Depth(c.Wants)
 	for _, a := range m.order {
 		if a.want == nil && len(a.needs) > 0 { // it still ends in its order
-			m.ordered, m.depth = true, max(m.depth, deepest)
+			m.deps.ordered, m.deps.depth = true, max(m.deps.depth, deepest)
 		}
 	}
 	msg := ch.summary(c.Revision)
@@ -167,8 +167,8 @@ func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
 			Actor: effect.ActorController, Message: msg, Payload: ch.payload()}})
 		m.suspensions(before, c)
 	}
-	m.adoptTiers(now, c)
-	m.sizePools(now)
+	m.watchdogs.adoptTiers(now, c)
+	m.sizes.sizePools(now)
 	m.decideAll(now)
 	if !first {
 		m.scan()
@@ -186,22 +186,23 @@ func (m *Machine) want(now time.Time, w *agent.Want) {
 		}
 		a = m.record(now, w.Name)
 	}
-	a.pool, a.needs = m.pools[w.Pool], w.DependsOn
+	a.pool, a.needs = m.sizes.pools[w.Pool], w.DependsOn
 	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
 		a.want.Spec.Provider != w.Spec.Provider) {
 		a.forgive("configuration changed")
 	}
-	m.rededicate(a, w)
+	m.watchdogs.rededicate(a, w)
 	m.suspension(a, w)
 	a.want, a.command = w, redact.Text(w.Spec.Command)
 }
 
 // forgive forgets crashes and waits: the agent they belong to is no longer the same.
 func (a *record) forgive(because string) {
-	a.because = because
-	a.history, a.notBefore, a.hold, a.holdWhy, a.left, a.final = restart.History{}, time.Time{}, "",
+	a.act.because = because
+	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left,
+		a.rest.final = restart.History{}, time.Time{}, "",
 		"", false, false
-	a.lacks = lack{}
+	a.rest.lacks = lack{}
 }
 
 // suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
@@ -216,7 +217,7 @@ func (m *Machine) suspension(a *record, w *agent.Want) {
 		m.tell(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was suspended " + a.want.Suspended},
 			m.take(a, "agent "+a.name+" is resumed", "resume")...)
-	case a.want.Suspended == "" && !a.alive && a.op == opNone:
+	case a.want.Suspended == "" && !a.sess.alive && a.act.op == opNone:
 		m.tell(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
 			Message: w.Suspended},
 			m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, w.Suspended), "stop",
@@ -299,14 +300,14 @@ func (m *Machine) comparePools(c *effect.Configuration, ch *changes) {
 	for i := range c.Pools {
 		w := &c.Pools[i]
 		wanted[w.Name] = true
-		switch p := m.pools[w.Name]; {
+		switch p := m.sizes.pools[w.Name]; {
 		case p == nil:
 			ch.added = append(ch.added, "pool "+w.Name)
 		case p.want.Spec != w.Spec || p.want.Check != w.Check:
 			ch.changed = append(ch.changed, "pool "+w.Name)
 		}
 	}
-	for _, p := range m.poolOrder {
+	for _, p := range m.sizes.poolOrder {
 		if !wanted[p.name()] {
 			ch.removed = append(ch.removed, "pool "+p.name())
 		}

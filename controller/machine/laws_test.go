@@ -244,8 +244,8 @@ func (w *world) unanswered() {
 	for _, g := range w.m.groups {
 		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))
 	}
-	if len(w.m.scales) > 0 || len(w.m.edits) > 0 {
-		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.scales, w.m.edits))
+	if len(w.m.sizes.scales) > 0 || len(w.m.edits) > 0 {
+		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.sizes.scales, w.m.edits))
 	}
 	if n := len(w.m.asking) + len(w.m.waiting) + len(w.m.confirms); n > 0 {
 		w.breach = append(w.breach, fmt.Sprintf("%d reloads were never answered", n))

@@ -23,68 +23,50 @@ type Machine struct {
 	held     *held  // what is on the disk and waits for somebody's word; nil = nothing
 	// which held revision a waiting reload has confirmed, by command; "" = none was held
 	confirms map[uint64]string
-
-	work   work
-	keeper keeper // of crash histories
-	gauge  gauge  // of processes
-
-	agents    map[string]*record
-	order     []*record // in name order
-	pools     map[string]*poolRecord
-	poolOrder []*poolRecord // in name order
-	// since when a pool's check is in flight; of a pool that is gone, too
-	checking map[string]time.Time
-	after    map[string][]*record // who depends on a name; nil = to be made anew
-	ordered  bool                 // somebody depends on somebody
-	// who goes by a name: an agent, or a pool's members; nil = to be made anew
-	named map[string][]*record
-	depth int       // of the longest chain of dependencies
-	awake time.Time // when a stall of the whole program ended; zero = there was none
-
-	turn uint64 // of step
-	out  []effect.Effect
+	work     work
+	keeper   keeper // of crash histories
+	gauge    gauge  // of processes
+	agents   map[string]*record
+	order    []*record // in name order
+	sizes    poolSizes
+	deps     dependencies
+	awake    time.Time // when a stall of the whole program ended; zero = there was none
+	turn     uint64    // of step
+	out      []effect.Effect
 	// of this step, after all others: a new life comes before the last words of the old
 	late     []effect.Effect
 	queue    []queuedRecord
 	changed  bool // something that a snapshot shows
 	settling bool // one-shot: deaths are not answered
-
-	listed  bool // reality has been seen at least once
-	listing bool // a list effect is in flight
-	relist  bool // and another is to follow
-	vets    map[string]*vetting
-	past    map[string]bool // sessions whose end a predecessor recorded, or left to be recorded
+	listed   bool // reality has been seen at least once
+	listing  bool // a list effect is in flight
+	relist   bool // and another is to follow
+	vets     map[string]*vetting
+	past     map[string]bool // sessions whose end a predecessor recorded, or left to be recorded
 	// providers that have not answered in any look so far: whoever was not met may run there
 	dark map[string]bool
 	// providers that did not answer in the newest look, or were late for it and still are
-	unknown  map[string]error
-	awaited  int    // answers of late ones that are to come
-	lookedAt uint64 // turn in which the newest look was ordered
-	loading  bool
-	reload   bool              // load again once the one in flight is back
-	asking   []waiter          // commands that wait for the load in flight
-	waiting  []waiter          // and those that wait for the next
-	mail     []*record         // who has an outbox, in name order
-	sent     uint64            // number of the newest text
-	tiers    []*tier           // in name order
-	mutes    map[string]string // why nothing can be typed, by provider
-	// watchdogs, there or not, for whom a look at a heartbeat is in flight
-	glancing map[string]bool
-	posting  map[string]bool // and a call for a person
-	edits    []effect.Edit   // the first is in flight
-	scales   []effect.Scale  // so here
-	groups   []groupWaiter
-	away     string // why the city's folder is not where it was, "" = it is
-	unlisted string // why sessions cannot be listed
-	health   string // of the event log
-	door     door
-	peers    peers
-	mode     string // how the city is run
-
-	ending  ending
-	finale  finale          // of a city that stops its agents
-	leaving []effect.Answer // to the shutdown's commands
-	hurried bool            // agents get no shutdown_timeout
+	unknown   map[string]error
+	awaited   int    // answers of late ones that are to come
+	lookedAt  uint64 // turn in which the newest look was ordered
+	loading   bool
+	reload    bool     // load again once the one in flight is back
+	asking    []waiter // commands that wait for the load in flight
+	waiting   []waiter // and those that wait for the next
+	texts     texts
+	watchdogs watchdogs
+	edits     []effect.Edit // the first is in flight
+	groups    []groupWaiter
+	away      string // why the city's folder is not where it was, "" = it is
+	unlisted  string // why sessions cannot be listed
+	health    string // of the event log
+	door      door
+	peers     peers
+	mode      string // how the city is run
+	ending    ending
+	finale    finale          // of a city that stops its agents
+	leaving   []effect.Answer // to the shutdown's commands
+	hurried   bool            // agents get no shutdown_timeout
 	// the newest look at a city that stops came while something was in flight
 	early  bool
 	relook time.Time // of a city that stops: when a look that failed is tried again
@@ -103,9 +85,13 @@ const (
 )
 
 func newMachine() *Machine {
-	return &Machine{work: newWork(), agents: map[string]*record{}, checking: map[string]time.Time{},
-		mutes: map[string]string{}, glancing: map[string]bool{}, posting: map[string]bool{},
-		confirms: map[uint64]string{}, vets: map[string]*vetting{}}
+	m := &Machine{}
+	m.deps.m, m.texts.m, m.watchdogs.m, m.sizes.m = m, m, m, m
+	m.work, m.agents, m.vets = newWork(), map[string]*record{}, map[string]*vetting{}
+	m.sizes.checking, m.texts.mutes = map[string]time.Time{}, map[string]string{}
+	m.watchdogs.glancing, m.watchdogs.posting = map[string]bool{}, map[string]bool{}
+	m.confirms = map[uint64]string{}
+	return m
 }
 
 // Step takes one input and returns what is to be done about it. The slice is valid until the next call.
@@ -117,7 +103,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 		m.work.failing = false
 		m.look()
 		m.glance()
-		m.checkPools(now)
+		m.sizes.checkPools(now)
 		m.decideAll(now)
 		m.workPatrol(now)
 		m.strand(now)
@@ -125,7 +111,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 		m.openDoor()
 	case effect.Stalled:
 		m.awake = now
-		m.waken(now)
+		m.watchdogs.waken(now)
 	case effect.Wake:
 		m.decideAll(now)
 		m.turnRuns(now)
@@ -164,7 +150,7 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	case effect.Typed:
 		m.typed(in)
 	case effect.Sent:
-		m.delivered(now, in)
+		m.texts.delivered(now, in)
 	case effect.Edited:
 		m.edited(in)
 	case effect.FoldersChanged:
@@ -205,11 +191,11 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	case effect.StoresProbed:
 		m.work.probing = false
 	case effect.PoolChecked:
-		m.checked(now, in)
+		m.sizes.checked(now, in)
 	case effect.DrainMarked:
 		m.marked(now, in)
 	case effect.Scaled:
-		m.scaled(now, in)
+		m.sizes.scaled(now, in)
 	case effect.Command:
 		m.commandFrom(now, in)
 	case effect.UnclosedRunsClosed:
@@ -231,16 +217,16 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	case effect.LogHealth:
 		m.note(&m.health, in.Degraded)
 	case effect.HeartbeatRead:
-		m.glimpsed(now, in)
+		m.watchdogs.glimpsed(now, in)
 	case effect.Escalated:
-		m.posted(in)
+		m.watchdogs.posted(in)
 	case effect.ListenerChanged:
 		m.note(&m.door.Address, in.Door.Address)
 		m.note(&m.door.TokenFile, in.Door.TokenFile)
 		m.note(&m.door.Problem, in.Door.Problem)
 	}
-	m.watch(now)
-	m.deliver(now)
+	m.watchdogs.watch(now)
+	m.texts.deliver(now)
 	m.giveBack()
 	m.releaseRecords(now)
 	m.finish(now)
@@ -279,12 +265,12 @@ func (m *Machine) Next(now time.Time) time.Time {
 			t = s.Until
 		}
 	}
-	t = m.nextBeat(now, m.nextSend(now, t))
+	t = m.watchdogs.nextBeat(now, m.texts.nextSend(now, t))
 	for _, a := range m.order {
-		if a.op == opStart {
+		if a.act.op == opStart {
 			continue
 		}
-		for _, at := range [...]time.Time{a.until, a.idleAt, a.stuckAt} {
+		for _, at := range [...]time.Time{a.until, a.silence.idleAt, a.silence.stuckAt} {
 			if at.After(now) && (t.IsZero() || at.Before(t)) {
 				t = at
 			}
@@ -344,14 +330,14 @@ func (m *Machine) record(now time.Time, name string) *record {
 		return strings.Compare(a.name, name)
 	})
 	m.order = slices.Insert(m.order, at, a)
-	m.after, m.named = nil, nil
+	m.deps.after, m.deps.named = nil, nil
 	m.set(now, a, city.Waiting, "not looked at yet", time.Time{})
 	return a
 }
 
 // gone reports that nothing is left of an agent that is not wanted: it is no longer shown, but remembered until a
 // look has shown that its last session is forgotten by the provider too.
-func (a *record) gone() bool { return a.unwanted() && !a.alive && a.op == opNone }
+func (a *record) gone() bool { return a.unwanted() && !a.sess.alive && a.act.op == opNone }
 
 // set moves an agent to a state (L14: with a reason, a since, and an until where there is one).
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {

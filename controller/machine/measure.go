@@ -43,7 +43,7 @@ type sample struct {
 func (m *Machine) measure(now time.Time, age time.Duration) {
 	g := &m.gauge
 	if !g.able || g.busy || m.settling || m.ending != alive || now.Sub(g.ordered) < age ||
-		!slices.ContainsFunc(m.order, func(a *record) bool { return a.alive }) {
+		!slices.ContainsFunc(m.order, func(a *record) bool { return a.sess.alive }) {
 		return
 	}
 	g.busy, g.ordered, g.turn = true, now, m.turn
@@ -53,7 +53,8 @@ func (m *Machine) measure(now time.Time, age time.Duration) {
 // age returns the age at which a patrol wants new figures while no client watches.
 func (g *gauge) age(agents []*record) time.Duration {
 	for _, a := range agents {
-		if !g.atRest || a.alive && (a.sample.id != a.life.ID || a.sample.output != a.life.Output) {
+		sample, life := a.sess.sample, a.sess.life
+		if !g.atRest || a.sess.alive && (sample.id != life.ID || sample.output != life.Output) {
 			return measureIdle
 		}
 	}
@@ -69,27 +70,27 @@ func (m *Machine) measured(in effect.Measured) {
 	}
 	m.note(&m.gauge.problem, problem)
 	for _, a := range m.order {
-		if !a.alive || a.opTurn > m.gauge.turn { // the sample may be of the life before
+		if !a.sess.alive || a.act.opTurn > m.gauge.turn { // the sample may be of the life before
 			continue
 		}
-		shown, cpu := a.usage(), a.sample.cpu
-		u, ok := in.Usage[a.life.Name]
+		shown, cpu := a.usage(), a.sess.sample.cpu
+		u, ok := in.Usage[a.sess.life.Name]
 		if a.measured(u, in.At); !ok {
-			a.sample = sample{}
+			a.sess.sample = sample{}
 		}
 		m.changed = m.changed || a.usage() != shown
-		m.gauge.atRest = m.gauge.atRest && a.usage() == shown && a.sample.cpu == cpu
+		m.gauge.atRest = m.gauge.atRest && a.usage() == shown && a.sess.sample.cpu == cpu
 	}
 }
 
 func (a *record) measured(u session.Usage, at time.Time) {
-	s := &a.sample
+	s := &a.sess.sample
 	used, passed := u.CPU-s.cpu, at.Sub(s.at)
-	if s.id != a.life.ID {
-		used, passed = u.CPU, max(at.Sub(a.life.Started), time.Second) // less says nothing
+	if s.id != a.sess.life.ID {
+		used, passed = u.CPU, max(at.Sub(a.sess.life.Started), time.Second) // less says nothing
 		s.show = nil
 	}
-	s.id, s.at, s.cpu, s.output = a.life.ID, at, u.CPU, a.life.Output
+	s.id, s.at, s.cpu, s.output = a.sess.life.ID, at, u.CPU, a.sess.life.Output
 	figures := city.Usage{RSS: u.RSS, Procs: u.Procs}
 	if used > 0 && passed > 0 { // what a process had used goes with it
 		figures.CPU = math.Round(1000*float64(used)/float64(passed)) / 10
@@ -102,8 +103,8 @@ func (a *record) measured(u session.Usage, at time.Time) {
 
 // usage is what is shown of the life that an agent is in, nil if nothing is known of it.
 func (a *record) usage() *city.Usage {
-	if a.sample.id != a.life.ID {
+	if a.sess.sample.id != a.sess.life.ID {
 		return nil
 	}
-	return a.sample.show
+	return a.sess.sample.show
 }

@@ -22,56 +22,56 @@ func (p *poolRecord) fit() {
 // found out who is at work, by a count that begins no earlier than their leaving is decided; and before anybody is
 // first picked, by any count. As long as that is awaited, or not all sessions have been seen, a first choice is a
 // guess, and made anew then.
-func (m *Machine) choose(p *poolRecord) {
-	all, n := m.standings(p), min(p.desired, len(p.members))
-	wait := !m.informed() && (p.placed && p.wanted() > n || !p.placed && m.listed &&
-		m.picks(all, n))
+func (ps *poolSizes) choose(p *poolRecord) {
+	all, n := ps.standings(p), min(p.desired, len(p.members))
+	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.m.listed &&
+		ps.picks(all, n))
 	if wait && p.asks == 0 {
-		p.asks, m.changed = m.turn, true
-		m.count()
+		p.asks, ps.m.changed = ps.m.turn, true
+		ps.m.count()
 	}
 	switch {
 	case wait && p.placed:
 		return
 	case !wait:
-		p.asks, p.placed = 0, m.listed
+		p.asks, p.placed = 0, ps.m.listed
 	}
 	pool.Choose(all, n)
 	for i, w := range p.members {
 		if all[i].In == p.in[w.Index] {
 			continue
 		}
-		p.in[w.Index], m.changed = all[i].In, true
+		p.in[w.Index], ps.m.changed = all[i].In, true
 		// who was let go, and is wanted again, begins anew
-		if a := m.agents[w.Name]; a != nil && a.left && all[i].In {
-			a.left, a.final, a.hold, a.holdWhy = false, false, "", ""
+		if a := ps.m.agents[w.Name]; a != nil && a.rest.left && all[i].In {
+			a.rest.left, a.rest.final, a.rest.hold, a.rest.holdWhy = false, false, "", ""
 		}
 	}
 }
 
 // picks reports that it matters for a first choice who is at work: some of those who live are to leave, or some of
 // those who do not are to begin, and no work has been counted yet.
-func (m *Machine) picks(all []pool.Standing, n int) bool {
+func (ps *poolSizes) picks(all []pool.Standing, n int) bool {
 	living := 0
 	for _, s := range all {
 		if s.Alive && !s.Leaving {
 			living++
 		}
 	}
-	return 0 < n && n < len(all) && (living > n || living < n && m.work.told == 0)
+	return 0 < n && n < len(all) && (living > n || living < n && ps.m.work.told == 0)
 }
 
 // guessed reports that who of a pool is wanted is not settled before its work has been counted: nobody leaves for it.
 func (p *poolRecord) guessed() bool { return p != nil && p.asks > 0 && !p.placed }
 
 // standings are how all possible members of a pool stand.
-func (m *Machine) standings(p *poolRecord) []pool.Standing {
+func (ps *poolSizes) standings(p *poolRecord) []pool.Standing {
 	all := make([]pool.Standing, len(p.members))
 	for i, w := range p.members {
-		s := pool.Standing{In: p.placed && p.has(w.Index), Working: m.work.tasks[w.Name] != ""}
-		if a := m.agents[w.Name]; a != nil && a.alive && a.op != opStop {
-			s.Alive = a.drain == nil || !a.drain.acked
-			s.Leaving = a.drain != nil
+		s := pool.Standing{In: p.placed && p.has(w.Index), Working: ps.m.work.tasks[w.Name] != ""}
+		if a := ps.m.agents[w.Name]; a != nil && a.sess.alive && a.act.op != opStop {
+			s.Alive = a.finish.drain == nil || !a.finish.drain.acked
+			s.Leaving = a.finish.drain != nil
 		}
 		all[i] = s
 	}
@@ -91,15 +91,15 @@ func (p *poolRecord) wanted() int {
 
 // informed reports that it is known who is at work, as well as it can be: from a count that has just come back, or
 // nobody counts here.
-func (m *Machine) informed() bool {
-	return m.conf.NoWork || m.work.told == m.turn || m.ending != alive
+func (ps *poolSizes) informed() bool {
+	return ps.m.conf.NoWork || ps.m.work.told == ps.m.turn || ps.m.ending != alive
 }
 
 // chosen lets those pools go on that have waited for a count which began in that turn.
-func (m *Machine) chosen(now time.Time, ordered uint64) {
-	for _, p := range m.poolOrder {
+func (ps *poolSizes) chosen(now time.Time, ordered uint64) {
+	for _, p := range ps.poolOrder {
 		if p.asks > 0 && p.asks <= ordered {
-			m.populate(now, p)
+			ps.populate(now, p)
 		}
 	}
 }
@@ -118,10 +118,10 @@ func (a *record) shrinks() string {
 }
 
 // sizeFor is the smallest size at which a pool would keep a member.
-func (m *Machine) sizeFor(a *record) int {
+func (ps *poolSizes) sizeFor(a *record) int {
 	p := a.pool
 	for n := p.desired + 1; n < len(p.members); n++ {
-		all := m.standings(p)
+		all := ps.standings(p)
 		if pool.Choose(all, n); all[a.want.Index-1].In {
 			return n
 		}
@@ -131,16 +131,16 @@ func (m *Machine) sizeFor(a *record) int {
 
 // populate sees to it that as many members are wanted as the pool's size says, that each of them has a record, and
 // decides about each member that there is.
-func (m *Machine) populate(now time.Time, p *poolRecord) {
-	m.choose(p)
+func (ps *poolSizes) populate(now time.Time, p *poolRecord) {
+	ps.choose(p)
 	for _, w := range p.members {
-		if _, known := m.agents[w.Name]; !known && p.has(w.Index) {
-			m.record(now, w.Name).join(p, w)
+		if _, known := ps.m.agents[w.Name]; !known && p.has(w.Index) {
+			ps.m.record(now, w.Name).join(p, w)
 		}
 	}
-	for _, a := range m.order {
+	for _, a := range ps.m.order {
 		if a.pool == p {
-			m.decide(now, a)
+			ps.m.decide(now, a)
 		}
 	}
 }
@@ -148,8 +148,8 @@ func (m *Machine) populate(now time.Time, p *poolRecord) {
 func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
 
 // memberWant finds the want of a name that a pool can have a member of, nil if none can.
-func (m *Machine) memberWant(name string) *agent.Want {
-	for _, p := range m.poolOrder {
+func (ps *poolSizes) memberWant(name string) *agent.Want {
+	for _, p := range ps.poolOrder {
 		if i := p.want.Index(name); i > 0 && i <= len(p.members) {
 			return p.members[i-1]
 		}
@@ -159,12 +159,12 @@ func (m *Machine) memberWant(name string) *agent.Want {
 
 // member finds the pool that a session belongs to which was found: it may be one that the pool does not want now, or
 // one beyond a maximum that was lowered.
-func (m *Machine) member(a *record) {
-	if w := m.memberWant(a.name); w != nil {
-		a.join(m.pools[w.Pool], w)
+func (ps *poolSizes) member(a *record) {
+	if w := ps.memberWant(a.name); w != nil {
+		a.join(ps.pools[w.Pool], w)
 		return
 	}
-	for _, p := range m.poolOrder {
+	for _, p := range ps.poolOrder {
 		any := pool.Spec{Name: p.name(), Max: math.MaxInt}
 		if a.name == p.name() || any.Index(a.name) > 0 {
 			a.pool = p

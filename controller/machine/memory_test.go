@@ -41,15 +41,15 @@ func FuzzMemory(f *testing.F) {
 		w.m.keeper.recalled = all
 		w.declare("a", "b")
 		for _, a := range w.m.order {
-			if a.notBefore.Sub(w.now) > time.Hour || a.hold == city.Backoff &&
-				a.notBefore.Sub(w.now) > 33*time.Second {
-				t.Errorf("%s waits until %s, now is %s", a.name, a.notBefore, w.now)
+			if a.rest.notBefore.Sub(w.now) > time.Hour || a.rest.hold == city.Backoff &&
+				a.rest.notBefore.Sub(w.now) > 33*time.Second {
+				t.Errorf("%s waits until %s, now is %s", a.name, a.rest.notBefore, w.now)
 			}
-			if a.since.After(w.now) || len(a.history.Crashes) > a.want.Policy.MaxRestarts ||
-				a.history.Streak < 0 {
-				t.Errorf("%s since %s: %+v", a.name, a.since, a.history)
+			if a.since.After(w.now) || len(a.rest.history.Crashes) > a.want.Policy.MaxRestarts ||
+				a.rest.history.Streak < 0 {
+				t.Errorf("%s since %s: %+v", a.name, a.since, a.rest.history)
 			}
-			for _, c := range a.history.Crashes {
+			for _, c := range a.rest.history.Crashes {
 				if c.After(w.now) || w.now.Sub(c) >= time.Hour {
 					t.Errorf("%s has crashed at %s, now is %s", a.name, c, w.now)
 				}
@@ -66,8 +66,8 @@ func FuzzMemory(f *testing.F) {
 		w.m.keeper.recalled = again
 		w.m.recall(w.now)
 		for _, a := range w.m.order {
-			if !a.blank() && a.notBefore.After(w.now) && !a.asKept() {
-				t.Errorf("%s is %+v, written as %+v", a.name, a.history, a.kept)
+			if !a.blank() && a.rest.notBefore.After(w.now) && !a.asKept() {
+				t.Errorf("%s is %+v, written as %+v", a.name, a.rest.history, a.rest.kept)
 			}
 		}
 	})

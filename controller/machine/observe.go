@@ -49,12 +49,12 @@ func (m *Machine) observed(now time.Time, in effect.Listed) {
 	m.lit(now, first, lit)
 	m.miss(now, in.Turn, func(*record) bool { return true })
 	m.order = slices.DeleteFunc(m.order, func(a *record) bool {
-		if a.seen == m.turn || !a.gone() || a.queued > 0 || len(a.typing) > 0 ||
-			a.opTurn > in.Turn || a.remembered(now) {
+		if a.sess.seen == m.turn || !a.gone() || a.act.queued > 0 || len(a.typing) > 0 ||
+			a.act.opTurn > in.Turn || a.remembered(now) {
 			return false
 		}
 		delete(m.agents, a.name)
-		m.after, m.named = nil, nil
+		m.deps.after, m.deps.named = nil, nil
 		return true
 	})
 	m.decideAll(now)
@@ -105,12 +105,12 @@ func (m *Machine) noteUnknown() {
 // lit does what had to wait until it was known who runs.
 func (m *Machine) lit(now time.Time, first, lit bool) {
 	if lit { // what was guessed from who was found running was guessed too soon
-		for _, p := range m.poolOrder {
+		for _, p := range m.sizes.poolOrder {
 			p.settled, p.placed = p.settled && p.good, false
 		}
 	}
 	if first || lit {
-		m.sizePools(now)
+		m.sizes.sizePools(now)
 		if m.reload {
 			m.load()
 		}
@@ -141,7 +141,7 @@ func (m *Machine) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 	m.lit(now, false, lit)
 	m.miss(now, in.Turn, func(a *record) bool {
-		return a.life.Provider == in.Provider || a.unsure && a.want != nil &&
+		return a.sess.life.Provider == in.Provider || a.sess.unsure && a.want != nil &&
 			a.want.Spec.Provider == in.Provider
 	})
 	m.decideAll(now)
@@ -157,22 +157,23 @@ func (m *Machine) caughtUp(now time.Time, in effect.ListedLate) {
 // miss deals with those of some agents of whom a look has shown nothing.
 func (m *Machine) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range m.order {
-		if a.seen == m.turn || a.op != opNone || a.opTurn > turn || !of(a) {
+		if a.sess.seen == m.turn || a.act.op != opNone || a.act.opTurn > turn || !of(a) {
 			continue
 		}
 		var untold error
-		if a.alive {
-			untold = m.unknown[a.life.Provider]
+		if a.sess.alive {
+			untold = m.unknown[a.sess.life.Provider]
 		}
-		if a.hazy = untold != nil && !effect.IsLate(untold); untold != nil ||
-			a.unsure && a.unknownIn(m.unknown) {
+		if a.sess.hazy = untold != nil && !effect.IsLate(untold); untold != nil ||
+			a.sess.unsure && a.unknownIn(m.unknown) {
 			continue
 		}
-		a.unsure = false
-		if a.alive {
+		a.sess.unsure = false
+		if a.sess.alive {
 			m.died(now, a, session.Exit{
-				Name: a.life.Name, Agent: a.name, ID: a.life.ID, Code: -1, Lost: true, At: now,
-				Uptime: now.Sub(a.life.Started),
+				Name: a.sess.life.Name, Agent: a.name, ID: a.sess.life.ID, Code: -1, Lost: true,
+				At:     now,
+				Uptime: now.Sub(a.sess.life.Started),
 			})
 		}
 	}
@@ -181,7 +182,7 @@ func (m *Machine) miss(now time.Time, turn uint64, of func(*record) bool) {
 // inTheDark says why an agent must not be started: it may run where nobody has been able to look so far (L11). ""
 // = it does not.
 func (m *Machine) inTheDark(a *record) string {
-	if a.met || len(m.dark) == 0 {
+	if a.sess.met || len(m.dark) == 0 {
 		return ""
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(m.dark)), ", ")
@@ -190,13 +191,14 @@ func (m *Machine) inTheDark(a *record) string {
 
 // unknownIn reports that whoever was to run an agent last did not answer.
 func (a *record) unknownIn(unknown map[string]error) bool {
-	return unknown[a.life.Provider] != nil || a.want != nil && unknown[a.want.Spec.Provider] != nil
+	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
+		unknown[a.want.Spec.Provider] != nil
 }
 
 // remembered reports that a surplus member's crashes still count: a pool that grows again must not forget them.
 func (a *record) remembered(now time.Time) bool {
-	return a.want != nil && (now.Before(a.notBefore) ||
-		a.history.Within(now, a.want.Policy.Window) > 0)
+	return a.want != nil && (now.Before(a.rest.notBefore) ||
+		a.rest.history.Within(now, a.want.Policy.Window) > 0)
 }
 
 // sight is a look of which a session is shown.
@@ -214,46 +216,49 @@ func (m *Machine) see(now time.Time, s *session.Status, past *effect.Inherited, 
 			return
 		}
 		a = m.record(now, s.Agent)
-		m.member(a)
+		m.sizes.member(a)
 	}
-	twice := a.seen == m.turn || of.rest && a.life.Provider != s.Provider && a.op == opNone &&
-		a.opTurn <= turn
-	if known && twice && s.Alive && a.alive && a.life.ID != s.ID {
+	twice := a.sess.seen == m.turn || of.rest && a.sess.life.Provider != s.Provider &&
+		a.act.op == opNone &&
+		a.act.opTurn <= turn
+	if known && twice && s.Alive && a.sess.alive && a.sess.life.ID != s.ID {
 		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
 		m.do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
-	a.seen = m.turn
-	if a.op != opNone || a.opTurn > turn {
+	a.sess.seen = m.turn
+	if a.act.op != opNone || a.act.opTurn > turn {
 		return
 	}
-	a.unsure, a.hazy, a.looked, a.fresh = false, false, turn, now
+	a.sess.unsure, a.sess.hazy, a.sess.looked, a.sess.fresh = false, false, turn, now
 	switch {
 	case s.Alive:
 		m.seeAlive(now, a, s)
-	case s.ID == a.lastEnd:
-		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); turn > a.ackTurn &&
-			!slices.Contains(a.acks, f) {
-			a.acks = append(a.acks, f)
+	case s.ID == a.sess.lastEnd:
+		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); turn >
+			a.act.ackTurn &&
+			!slices.Contains(a.act.acks, f) {
+			a.act.acks = append(a.act.acks, f)
 		}
-	case s.Exit != nil && a.alive && a.life.ID != s.ID: // of an earlier life, under another name
+	case s.Exit != nil && a.sess.alive && a.sess.life.ID != s.ID:
+		// of an earlier life, under another name
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
-			a.acks, f) {
-			a.acks = append(a.acks, f)
+			a.act.acks, f) {
+			a.act.acks = append(a.act.acks, f)
 			if past.Lacks(s.ID) {
 				m.tellLateEnd(a, s.Exit)
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
 		// the result of the stop did not say so, or a start was cut short
-		untold := past.Lacks(s.ID) || past == nil && (a.canceled || a.alive)
-		a.life, a.alive = *s, false
+		untold := past.Lacks(s.ID) || past == nil && (a.act.canceled || a.sess.alive)
+		a.sess.life, a.sess.alive = *s, false
 		m.ended(now, a, s.ID)
 		if untold {
 			m.tellLateEnd(a, s.Exit)
 		}
 	case s.Exit != nil:
-		a.life = *s
+		a.sess.life = *s
 		m.died(now, a, *s.Exit)
 	}
 }
@@ -264,9 +269,10 @@ func (m *Machine) tellLateEnd(a *record, x *session.Exit) {
 	if a.called() {
 		return
 	}
-	e := events.Event{Type: events.AgentStopped, Message: "stopped", Payload: exitPayload(*x)}
+	e := events.Event{Type: events.AgentStopped, Message: "stopped",
+		Payload: effect.ExitPayload(*x)}
 	if !x.Asked {
-		e.Message = deathOf(x).String() + ", before the present session began"
+		e.Message = effect.Death(x).String() + ", before the present session began"
 	}
 	if !x.Asked && !x.Lost && x.Code != 0 {
 		e.Type = events.AgentCrashed
@@ -275,29 +281,30 @@ func (m *Machine) tellLateEnd(a *record, x *session.Exit) {
 }
 
 func (m *Machine) seeAlive(now time.Time, a *record, s *session.Status) {
-	a.met = true
-	if !a.alive || a.life.ID != s.ID {
-		a.alive, a.ready, a.drain = true, s.Ready, nil
-		a.notBefore, a.hold, a.holdWhy = time.Time{}, "", "" // what it waited for has come
-		a.because = "adopted: it ran already when this controller began"
+	a.sess.met = true
+	if !a.sess.alive || a.sess.life.ID != s.ID {
+		a.sess.alive, a.sess.ready, a.finish.drain = true, s.Ready, nil
+		// what it waited for has come
+		a.rest.notBefore, a.rest.hold, a.rest.holdWhy = time.Time{}, "", ""
+		a.act.because = "adopted: it ran already when this controller began"
 		if s.Ready {
-			m.set(now, a, city.Running, a.because, time.Time{})
+			m.set(now, a, city.Running, a.act.because, time.Time{})
 			a.since = s.Started
 		}
 		m.decided(now, a, "adopt", orDefault(numbered(s.PID, "pid %d"), "it")+
 			" was running already")
-		a.life = *s
+		a.sess.life = *s
 		m.resumeDrain(now, a)
-	} else if a.life.Attached != s.Attached || a.life.Frozen != s.Frozen ||
-		!a.life.Silent.Equal(s.Silent) || !a.life.Activity.Equal(s.Activity) {
+	} else if a.sess.life.Attached != s.Attached || a.sess.life.Frozen != s.Frozen ||
+		!a.sess.life.Silent.Equal(s.Silent) || !a.sess.life.Activity.Equal(s.Activity) {
 		m.changed = true
 	}
-	a.heard(now, s, a.life.ID != s.ID)
-	marks := a.life.Drain
-	a.life = *s
-	if a.marking || a.markTurn > a.looked { // the look is older than the marks
-		a.life.Drain = marks
-	} else if a.drain != nil && s.Drain.Acked && !a.drain.acked {
-		a.drain.acked, m.changed = true, true
+	a.heard(now, s, a.sess.life.ID != s.ID)
+	marks := a.sess.life.Drain
+	a.sess.life = *s
+	if a.finish.marking || a.finish.markTurn > a.sess.looked { // the look is older than the marks
+		a.sess.life.Drain = marks
+	} else if a.finish.drain != nil && s.Drain.Acked && !a.finish.drain.acked {
+		a.finish.drain.acked, m.changed = true, true
 	}
 }

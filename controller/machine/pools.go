@@ -57,9 +57,9 @@ func (a *record) surplus() bool {
 func (a *record) unwanted() bool { return a.want == nil || a.surplus() }
 
 // adoptPools takes the pools of a new configuration. What is known of a pool is kept by its name (L6).
-func (m *Machine) adoptPools(now time.Time, c *effect.Configuration) {
-	before := m.pools
-	m.pools, m.poolOrder = make(map[string]*poolRecord, len(c.Pools)), m.poolOrder[:0]
+func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
+	before := ps.pools
+	ps.pools, ps.poolOrder = make(map[string]*poolRecord, len(c.Pools)), ps.poolOrder[:0]
 	for i := range c.Pools {
 		w := &c.Pools[i]
 		p, known := before[w.Name]
@@ -74,15 +74,15 @@ func (m *Machine) adoptPools(now time.Time, c *effect.Configuration) {
 		}
 		p.want, p.members = w, p.members[:0]
 		p.last.Command = redact.Text(w.Check)
-		m.pools[w.Name] = p
-		m.poolOrder = append(m.poolOrder, p)
+		ps.pools[w.Name] = p
+		ps.poolOrder = append(ps.poolOrder, p)
 	}
 	for i := range c.Wants {
-		if p := m.pools[c.Wants[i].Pool]; p != nil {
+		if p := ps.pools[c.Wants[i].Pool]; p != nil {
 			p.members = append(p.members, &c.Wants[i])
 		}
 	}
-	for _, p := range m.poolOrder {
+	for _, p := range ps.poolOrder {
 		slices.SortFunc(p.members, func(a, b *agent.Want) int {
 			return cmp.Compare(a.Index, b.Index)
 		})
@@ -95,41 +95,41 @@ func (m *Machine) adoptPools(now time.Time, c *effect.Configuration) {
 
 // sizePools works out the size of every pool and asks those that have a check, once a configuration is in force or
 // reality has been seen for the first time.
-func (m *Machine) sizePools(now time.Time) {
-	for _, p := range m.poolOrder {
-		m.size(now, p)
-		m.populate(now, p)
-		if m.listed && (p.last.At == nil || p.asked != p.want.Check) {
-			m.check(now, p)
+func (ps *poolSizes) sizePools(now time.Time) {
+	for _, p := range ps.poolOrder {
+		ps.size(now, p)
+		ps.populate(now, p)
+		if ps.m.listed && (p.last.At == nil || p.asked != p.want.Check) {
+			ps.check(now, p)
 		}
 	}
 }
 
 // size sets how many members a pool should have, from what is known.
-func (m *Machine) size(now time.Time, p *poolRecord) {
+func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 	switch s := p.want.Spec; {
 	case s.Max == 0:
-		m.resize(now, p, 0, "off: max = 0")
+		ps.resize(now, p, 0, "off: max = 0")
 	case p.override != nil:
 		why := fmt.Sprintf("set to %d by operator", *p.override)
-		m.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
+		ps.resize(now, p, s.Size(*p.override), why+p.bounded(*p.override))
 	case p.good:
-		m.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check said %d", p.last.Value)+
+		ps.resize(now, p, s.Size(p.last.Value), fmt.Sprintf("check said %d", p.last.Value)+
 			p.bounded(p.last.Value))
-	case p.want.Check == "" && m.work.counted:
-		n := m.work.counts.Pools[p.name()]
-		m.resize(now, p, s.Size(n), fmt.Sprintf("%d open for it", n)+p.bounded(n))
-	case p.want.Check == "" && m.conf.NoWork:
-		m.resize(now, p, s.Min, "the minimum: there is no check, and no work is counted yet")
-	case !m.listed || p.settled:
-		m.resize(now, p, s.Size(p.desired), p.why)
+	case p.want.Check == "" && ps.m.work.counted:
+		n := ps.m.work.counts.Pools[p.name()]
+		ps.resize(now, p, s.Size(n), fmt.Sprintf("%d open for it", n)+p.bounded(n))
+	case p.want.Check == "" && ps.m.conf.NoWork:
+		ps.resize(now, p, s.Min, "the minimum: there is no check, and no work is counted yet")
+	case !ps.m.listed || p.settled:
+		ps.resize(now, p, s.Size(p.desired), p.why)
 	default:
-		m.guess(now, p)
+		ps.guess(now, p)
 	}
 }
 
 // byHand notes an override, or its end: then it is as it was before, until a check speaks.
-func (m *Machine) byHand(now time.Time, p *poolRecord, size *int) {
+func (ps *poolSizes) byHand(now time.Time, p *poolRecord, size *int) {
 	what := "given back to its check by operator"
 	if size != nil {
 		what = fmt.Sprintf("set to %d by operator", *size)
@@ -141,10 +141,10 @@ func (m *Machine) byHand(now time.Time, p *poolRecord, size *int) {
 		if p.whyNot == "" { // it was set before this controller began
 			p.without, p.whyNot = p.want.Min, "the minimum"+unanswered
 		}
-		defer m.resize(now, p, p.want.Size(p.without), p.whyNot)
+		defer ps.resize(now, p, p.want.Size(p.without), p.whyNot)
 	}
-	p.override, m.changed = size, true
-	m.decidedOn(now, &p.decisions, "override", what)
+	p.override, ps.m.changed = size, true
+	ps.m.decidedOn(now, &p.decisions, "override", what)
 }
 
 // unanswered is behind the reason of a size that is a guess.
@@ -153,16 +153,16 @@ const unanswered = ": no check has answered yet"
 // belonged reports that a member which was found was wanted by whoever kept it: it lives and is not told to leave,
 // or it died by itself while nobody watched.
 func (a *record) belonged() bool {
-	if !a.alive {
-		return a.exit != nil && !a.life.Drain.On()
+	if !a.sess.alive {
+		return a.sess.exit != nil && !a.sess.life.Drain.On()
 	}
-	return a.drain == nil || a.drain.by != byPool
+	return a.finish.drain == nil || a.finish.drain.by != byPool
 }
 
 // guess takes what was found running for the last good size, until a check has spoken.
-func (m *Machine) guess(now time.Time, p *poolRecord) {
+func (ps *poolSizes) guess(now time.Time, p *poolRecord) {
 	found := 0
-	for _, a := range m.order {
+	for _, a := range ps.m.order {
 		if a.pool == p && a.want != nil && a.belonged() {
 			found++
 		}
@@ -174,7 +174,7 @@ func (m *Machine) guess(now time.Time, p *poolRecord) {
 	}
 	p.settled = true
 	p.desired, p.why, p.since = n, why, now
-	m.changed = true
+	ps.m.changed = true
 }
 
 func (p *poolRecord) bounded(n int) string {
@@ -187,20 +187,20 @@ func (p *poolRecord) bounded(n int) string {
 	return ""
 }
 
-func (m *Machine) resize(now time.Time, p *poolRecord, n int, why string) {
-	from, first := p.desired, !p.settled && !m.listed
+func (ps *poolSizes) resize(now time.Time, p *poolRecord, n int, why string) {
+	from, first := p.desired, !p.settled && !ps.m.listed
 	if p.why != why {
-		p.why, m.changed = why, true
+		p.why, ps.m.changed = why, true
 	}
-	p.settled = p.settled || m.listed
+	p.settled = p.settled || ps.m.listed
 	if n == from {
 		return
 	}
-	p.desired, p.since, m.changed = n, now, true
+	p.desired, p.since, ps.m.changed = n, now, true
 	if first {
 		return
 	}
-	m.decidedOn(now, &p.decisions, "scale", fmt.Sprintf("%d → %d: %s", from, n, why))
+	ps.m.decidedOn(now, &p.decisions, "scale", fmt.Sprintf("%d → %d: %s", from, n, why))
 	e := events.Event{
 		Type: events.PoolScaled, Actor: effect.ActorController, Subject: p.name(),
 		Message: fmt.Sprintf("%d → %d: %s", from, n, why),
@@ -209,38 +209,38 @@ func (m *Machine) resize(now time.Time, p *poolRecord, n int, why string) {
 	if p.override != nil {
 		e.Actor = effect.ActorOperator
 	}
-	m.inOrder(queuedRecord{Record: effect.Record{Event: e}})
-	m.populate(now, p)
+	ps.m.inOrder(queuedRecord{Record: effect.Record{Event: e}})
+	ps.populate(now, p)
 }
 
 // check asks how many members a pool should have.
-func (m *Machine) check(now time.Time, p *poolRecord) {
-	if p.want.Check == "" || p.want.Max == 0 || p.want.Suspended != "" || m.ending != alive {
+func (ps *poolSizes) check(now time.Time, p *poolRecord) {
+	if p.want.Check == "" || p.want.Max == 0 || p.want.Suspended != "" || ps.m.ending != alive {
 		return
 	}
-	if _, already := m.checking[p.name()]; already {
+	if _, already := ps.checking[p.name()]; already {
 		return
 	}
-	m.checking[p.name()], p.asked, m.changed = now, p.want.Check, true
-	m.do(effect.CheckPool{Pool: p.want})
+	ps.checking[p.name()], p.asked, ps.m.changed = now, p.want.Check, true
+	ps.m.do(effect.CheckPool{Pool: p.want})
 }
 
-func (m *Machine) checkPools(now time.Time) {
-	for _, p := range m.poolOrder {
-		m.check(now, p)
+func (ps *poolSizes) checkPools(now time.Time) {
+	for _, p := range ps.poolOrder {
+		ps.check(now, p)
 	}
 }
 
 // checked takes what a check said. A failure keeps the size; only another failure than the last is told of.
-func (m *Machine) checked(now time.Time, in effect.PoolChecked) {
-	delete(m.checking, in.Pool)
-	p, ok := m.pools[in.Pool]
+func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
+	delete(ps.checking, in.Pool)
+	p, ok := ps.pools[in.Pool]
 	if !ok {
 		return
 	}
-	m.changed = true
+	ps.m.changed = true
 	if in.Check != p.want.Check {
-		m.check(now, p)
+		ps.check(now, p)
 		return
 	}
 	problem, kind := p.last.Problem, p.trouble
@@ -249,8 +249,8 @@ func (m *Machine) checked(now time.Time, in effect.PoolChecked) {
 	if in.Err != nil {
 		p.last.Problem = in.Err.Error()
 		if problem == "" || kind != in.Kind {
-			m.decidedOn(now, &p.decisions, "check failed", p.last.Problem)
-			m.do(effect.Record{Event: events.Event{
+			ps.m.decidedOn(now, &p.decisions, "check failed", p.last.Problem)
+			ps.m.do(effect.Record{Event: events.Event{
 				Type: events.PoolCheckFailed, Actor: effect.ActorController, Subject: p.name(),
 				Message: fmt.Sprintf("the size stays %d: %s", p.desired, p.last.Problem),
 				Payload: payload(map[string]any{"size": p.desired, "output": in.Output}),
@@ -259,109 +259,111 @@ func (m *Machine) checked(now time.Time, in effect.PoolChecked) {
 		return
 	}
 	if problem != "" {
-		m.decidedOn(now, &p.decisions, "check answers again", fmt.Sprint(in.Value))
+		ps.m.decidedOn(now, &p.decisions, "check answers again", fmt.Sprint(in.Value))
 	}
 	p.last.Good, p.last.Value, p.good = &now, in.Value, true
-	m.size(now, p)
+	ps.size(now, p)
 }
 
 // scale sets a pool's size by hand, or gives it back to its check.
-func (m *Machine) scale(id uint64, c city.Scale) {
-	p, ok := m.findPool(id, c.Pool)
+func (ps *poolSizes) scale(id uint64, c city.Scale) {
+	p, ok := ps.findPool(id, c.Pool)
 	if !ok {
 		return
 	}
 	f := effect.Scale{Pool: p.name(), ID: id}
 	if !c.Auto {
 		if p.want.Size(c.Size) != c.Size {
-			m.refuseID(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: its bounds "+
+			ps.m.refuseID(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: "+
+				"its bounds "+
 				"are %d to %d (%s)",
 				p.name(), c.Size, p.want.Min, p.want.Max, p.want.Source))
 			return
 		}
 		f.Size = &c.Size
 	}
-	m.scales = append(m.scales, f)
-	if len(m.scales) == 1 {
-		m.do(f)
+	ps.scales = append(ps.scales, f)
+	if len(ps.scales) == 1 {
+		ps.m.do(f)
 	}
 }
 
 // scaled takes the result of writing an override: now that it will be remembered, it counts.
-func (m *Machine) scaled(now time.Time, in effect.Scaled) {
-	m.scales = m.scales[1:]
-	if len(m.scales) > 0 {
-		m.do(m.scales[0])
+func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
+	ps.scales = ps.scales[1:]
+	if len(ps.scales) > 0 {
+		ps.m.do(ps.scales[0])
 	}
-	p, ok := m.pools[in.Scale.Pool]
+	p, ok := ps.pools[in.Scale.Pool]
 	switch {
 	case in.Err != nil:
-		m.refuseID(in.Scale.ID, city.Unavailable, in.Err.Error())
+		ps.m.refuseID(in.Scale.ID, city.Unavailable, in.Err.Error())
 		return
 	case !ok:
-		m.refuseID(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+" is no longer declared")
+		ps.m.refuseID(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+" is no longer declared")
 		return
 	}
 	from := p.desired
-	m.byHand(now, p, in.Scale.Size)
-	m.size(now, p)
+	ps.byHand(now, p, in.Scale.Size)
+	ps.size(now, p)
 	msg := fmt.Sprintf("pool %s wants %d: %s", p.name(), p.desired, p.why)
 	if from != p.desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.name(), from, p.desired, p.why)
 	} else { // who has a pool in hand is in the log, whatever its size
-		m.do(effect.Record{Event: events.Event{Type: events.PoolScaled, Actor: effect.ActorOperator,
+		ps.m.do(effect.Record{Event: events.Event{Type: events.PoolScaled,
+			Actor:   effect.ActorOperator,
 			Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired,
 				p.decisions[len(p.decisions)-1].Why)}})
 	}
 	if p.want.Suspended != "" {
 		msg += "; it is suspended " + p.want.Suspended + ", so none runs before it is resumed"
 	}
-	m.reply(in.Scale.ID, msg)
+	ps.m.reply(in.Scale.ID, msg)
 }
 
 // findPool answers a command about a pool that there is not.
-func (m *Machine) findPool(id uint64, name string) (*poolRecord, bool) {
-	if p, ok := m.pools[name]; ok {
+func (ps *poolSizes) findPool(id uint64, name string) (*poolRecord, bool) {
+	if p, ok := ps.pools[name]; ok {
 		return p, true
 	}
-	names := make([]string, 0, len(m.poolOrder))
-	for _, p := range m.poolOrder {
+	names := make([]string, 0, len(ps.poolOrder))
+	for _, p := range ps.poolOrder {
 		names = append(names, p.name())
 	}
 	msg := suggest.NotFound("pool", name, names)
-	if m.agents[name] != nil {
+	if ps.m.agents[name] != nil {
 		msg = fmt.Sprintf("%s is an agent and no pool; [agents.pool] makes one of it", name)
 	}
-	m.refuseID(id, city.NotFound, msg)
+	ps.m.refuseID(id, city.NotFound, msg)
 	return nil, false
 }
 
 // drawPools shows the pools, whose members are counted in one go.
-func (m *Machine) drawPools() []city.Pool {
-	for _, p := range m.poolOrder {
+func (ps *poolSizes) drawPools() []city.Pool {
+	for _, p := range ps.poolOrder {
 		p.size, p.draining = 0, nil
 	}
-	for _, a := range m.order {
+	for _, a := range ps.m.order {
 		switch {
-		case a.pool == nil || !a.alive || m.pools[a.pool.name()] != a.pool:
-		case a.drain != nil:
+		case a.pool == nil || !a.sess.alive || ps.pools[a.pool.name()] != a.pool:
+		case a.finish.drain != nil:
 			a.pool.draining = append(a.pool.draining, a.name)
 		default:
 			a.pool.size++
 		}
 	}
-	out := make([]city.Pool, len(m.poolOrder))
-	for i, p := range m.poolOrder {
+	out := make([]city.Pool, len(ps.poolOrder))
+	for i, p := range ps.poolOrder {
 		out[i] = p.draw()
-		if w := &m.work; p.want.Check == "" && w.counted && p.want.Max > 0 {
+		if w := &ps.m.work; p.want.Check == "" && w.counted && p.want.Max > 0 {
 			at := w.asOf
 			out[i].Check.Value, out[i].Check.Good, out[i].Check.At = w.counts.Pools[p.name()], &at,
 				&at
 		}
-		if p.want.Check == "" && !m.work.counted && p.override == nil {
-			out[i].Reason = m.uncountedReason(p)
+		if p.want.Check == "" && !ps.m.work.counted && p.override == nil {
+			out[i].Reason = ps.m.uncountedReason(p)
 		}
-		if since, ok := m.checking[p.name()]; ok {
+		if since, ok := ps.checking[p.name()]; ok {
 			out[i].Check.Running = &since
 		}
 	}
@@ -377,4 +379,15 @@ func (p *poolRecord) draw() city.Pool {
 		Check: p.last, Timeout: w.DrainTimeout,
 		Source: w.Source, Patched: w.Patched, Decisions: slices.Clone(p.decisions),
 	}
+}
+
+// poolSizes decides how many members each pool has, and which.
+type poolSizes struct {
+	m *Machine
+
+	pools     map[string]*poolRecord
+	poolOrder []*poolRecord // in name order
+	// since when a pool's check is in flight; of a pool that is gone, too
+	checking map[string]time.Time
+	scales   []effect.Scale // so here
 }

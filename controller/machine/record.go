@@ -21,85 +21,26 @@ const (
 
 // record is one agent: wanted, or found.
 type record struct {
-	command string // of want, as it is shown
-	name    string
-	want    *agent.Want // nil: an orphan
-	pool    *poolRecord // nil: it is in none
-	life    session.Status
-	alive   bool // life is believed to live
-	ready   bool
-
-	state  city.State
-	reason string
-	since  time.Time
-	until  time.Time
-
-	op       op
-	opTurn   uint64 // turn in which op last changed: older observations are stale
-	unsure   bool   // a start was cut short: look before acting
-	canceled bool
-	asking   *session.Status // of a start under way: its program asks somebody at its terminal
-	early    *session.Exit   // an end that came before its start's result
-	stopFrom time.Time       // a stop that failed is tried again from then on
-	// the newest look could not tell of it: who holds its session did not answer
-	hazy     bool
-	met      bool      // this controller has seen it live
-	seen     uint64    // turn of the newest look that showed a session of it
-	looked   uint64    // turn in which that look was ordered
-	fresh    time.Time // when it came back
-	idleAt   time.Time // when it will have been silent for too long; zero = never
-	stopping cause     // why the stop in flight was ordered
-	intent   cause     // what has been asked for and is not done yet
-	because  string    // why the next start happens, for its reason
-
-	// when it has printed something last, as far as it was looked at; zero = nobody can tell
-	spoke   time.Time
-	task    string // that is in progress, as of taskAt
-	gate    string // that task awaits, as of taskAt
-	taskAt  time.Time
-	stuck   *city.Stuck // it has work and is silent; nil: not
-	stuckAt time.Time   // when it will be; zero = never
-	summon  *summons    // the beat that it is to judge; nil: it is no triage, or has nothing to do
-	served  string      // the beat that it was started for last
-	unfit   string      // why it could not be
-
-	drain    *drain // told to finish; nil: not
-	marking  bool   // a mark is in flight
-	markTurn uint64 // turn in which the marks last changed
-	markFrom time.Time
-	unmarked bool // its provider keeps no marks
-
+	command         string // of want, as it is shown
+	name            string
+	want            *agent.Want // nil: an orphan
+	pool            *poolRecord // nil: it is in none
+	sess            presence
+	state           city.State
+	reason          string
+	since           time.Time
+	until           time.Time
+	act             action
+	silence         silence
+	triage          triage
+	finish          finishing
 	needs           []string // names of those it depends on; kept when it is no longer declared
 	wasUp, wasThere bool     // as of the last ripple
-
-	history   restart.History
-	kept      *effect.Memo // what was written of it last; nil = nothing
-	notBefore time.Time    // of the next start
-	hold      city.State
-	holdWhy   string
-	struck    int // crashes that led to the quarantine it is in
-	lacks     lack
-	left      bool // it ended and its policy leaves it
-	final     bool // and so does the operator who drained it
-	restarts  int
-	fell      bool // it ended by itself, or for its silence, since it was last started
-	exit      *city.Exit
-	lastEnd   string // id of the newest life whose end was handled
-	drift     []string
-	// why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
-	barred string
-	sample sample // of what its processes take
-
-	endFiles bool                 // the start in flight keeps files of ends
-	queued   int                  // events in the machine's queue
-	acks     []effect.Acknowledge // ends to acknowledge
-	ackTurn  uint64               // turn in which the last ones went out
-
-	typing  []typing // oldest first; the first is in flight
-	out     *outbox  // texts on their way into it; nil: none
-	waiters []waiter
-
-	decisions []city.Decision
+	rest            rest
+	typing          []typing // oldest first; the first is in flight
+	out             *outbox  // texts on their way into it; nil: none
+	waiters         []waiter
+	decisions       []city.Decision
 }
 
 // cause says why a session is stopped, and what follows.
@@ -142,4 +83,84 @@ type waiter struct {
 }
 
 // obscure reports that what is known of a living agent is not fresh: its provider or its holder does not answer.
-func (a *record) obscure() bool { return a.hazy || !a.life.Silent.IsZero() }
+func (a *record) obscure() bool { return a.sess.hazy || !a.sess.life.Silent.IsZero() }
+
+// presence is what is known of an agent's session.
+type presence struct {
+	life   session.Status
+	alive  bool // life is believed to live
+	ready  bool
+	unsure bool // a start was cut short: look before acting
+	// the newest look could not tell of it: who holds its session did not answer
+	hazy   bool
+	met    bool      // this controller has seen it live
+	seen   uint64    // turn of the newest look that showed a session of it
+	looked uint64    // turn in which that look was ordered
+	fresh  time.Time // when it came back
+	// when it has printed something last, as far as it was looked at; zero = nobody can tell
+	spoke   time.Time
+	exit    *city.Exit
+	lastEnd string // id of the newest life whose end was handled
+	drift   []string
+	// why it is not restarted for its drift, though nobody is at it; "" = nothing is known against it
+	barred string
+	sample sample // of what its processes take
+}
+
+// action is what is in flight for an agent, and what is asked for next.
+type action struct {
+	op       op
+	opTurn   uint64 // turn in which op last changed: older observations are stale
+	canceled bool
+	asking   *session.Status      // of a start under way: its program asks somebody at its terminal
+	early    *session.Exit        // an end that came before its start's result
+	stopFrom time.Time            // a stop that failed is tried again from then on
+	stopping cause                // why the stop in flight was ordered
+	intent   cause                // what has been asked for and is not done yet
+	because  string               // why the next start happens, for its reason
+	endFiles bool                 // the start in flight keeps files of ends
+	queued   int                  // events in the machine's queue
+	acks     []effect.Acknowledge // ends to acknowledge
+	ackTurn  uint64               // turn in which the last ones went out
+}
+
+// rest is how an agent's lives ended, and how long it waits before the next one.
+type rest struct {
+	history   restart.History
+	kept      *effect.Memo // what was written of it last; nil = nothing
+	notBefore time.Time    // of the next start
+	hold      city.State
+	holdWhy   string
+	struck    int // crashes that led to the quarantine it is in
+	lacks     lack
+	left      bool // it ended and its policy leaves it
+	final     bool // and so does the operator who drained it
+	restarts  int
+	fell      bool // it ended by itself, or for its silence, since it was last started
+}
+
+// finishing is a drain of an agent, and the marks of it at the session.
+type finishing struct {
+	drain    *drain // told to finish; nil: not
+	marking  bool   // a mark is in flight
+	markTurn uint64 // turn in which the marks last changed
+	markFrom time.Time
+	unmarked bool // its provider keeps no marks
+}
+
+// silence is how long an agent has printed nothing, and the work that it has.
+type silence struct {
+	idleAt  time.Time // when it will have been silent for too long; zero = never
+	task    string    // that is in progress, as of taskAt
+	gate    string    // that task awaits, as of taskAt
+	taskAt  time.Time
+	stuck   *city.Stuck // it has work and is silent; nil: not
+	stuckAt time.Time   // when it will be; zero = never
+}
+
+// triage is the beat of a watchdog that an agent judges. It is empty for other agents.
+type triage struct {
+	summon *summons // the beat that it is to judge; nil: it is no triage, or has nothing to do
+	served string   // the beat that it was started for last
+	unfit  string   // why it could not be
+}

@@ -58,7 +58,7 @@ func (m *Machine) inOrder(q queuedRecord) {
 	}
 	m.queue = append(m.queue, q)
 	if q.agent != nil {
-		q.agent.queued++
+		q.agent.act.queued++
 	}
 }
 
@@ -77,7 +77,7 @@ func (m *Machine) releaseRecords(now time.Time) {
 		}
 		m.do(q.Record)
 		if q.agent != nil {
-			q.agent.queued--
+			q.agent.act.queued--
 		}
 	}
 	m.queue = append(m.queue[:0], m.queue[n:]...)
@@ -103,10 +103,10 @@ func (m *Machine) captured(now time.Time, in effect.Captured) {
 	if !ok {
 		return
 	}
-	if a.exit != nil && a.lastEnd == in.ID {
-		kept := *a.exit
+	if a.sess.exit != nil && a.sess.lastEnd == in.ID {
+		kept := *a.sess.exit
 		kept.File = in.File
-		a.exit, m.changed = &kept, true
+		a.sess.exit, m.changed = &kept, true
 	}
 	m.decide(now, a)
 }

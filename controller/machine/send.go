@@ -28,30 +28,32 @@ const (
 var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
 // nudge takes a text. What becomes of it is decided by deliver.
-func (m *Machine) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
+func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		m.refuseID(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to be typed, %d "+
+		tx.m.refuseID(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to "+
+			"be typed, %d "+
 			"are the most: put it in a file and send the file's name", len(c.Text), city.MaxSend))
 		return
 	}
-	if _, never := m.outlook(a); never || !a.alive && a.op == opNone && a.state == city.Failed {
-		m.refuseID(id, city.Conflict, noSession(a))
+	if _, never := tx.outlook(a); never || !a.sess.alive && a.act.op == opNone &&
+		a.state == city.Failed {
+		tx.m.refuseID(id, city.Conflict, noSession(a))
 		return
 	}
 	if a.out == nil {
 		a.out = &outbox{}
-		at, _ := slices.BinarySearchFunc(m.mail, a.name, func(a *record, name string) int {
+		at, _ := slices.BinarySearchFunc(tx.mail, a.name, func(a *record, name string) int {
 			return strings.Compare(a.name, name)
 		})
-		m.mail = slices.Insert(m.mail, at, a)
+		tx.mail = slices.Insert(tx.mail, at, a)
 	}
 	if why := a.out.room(a, len(c.Text)); why != "" {
-		m.refuseID(id, city.Unavailable, why)
+		tx.m.refuseID(id, city.Unavailable, why)
 		return
 	}
-	m.sent++
+	tx.sent++
 	d := &delivery{
-		id: m.sent, text: c.Text, lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
+		id: tx.sent, text: c.Text, lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
 		bytes: len(c.Text), now: c.Now,
 		stage: city.Queued, why: "it waits for its turn", since: now, came: now, asker: id,
 		answerBy: now.Add(SendAnswer),
@@ -62,7 +64,7 @@ func (m *Machine) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 		d.why = a.out.waiting[n-1].why
 	}
 	a.out.queue(d, false)
-	m.changed = true
+	tx.m.changed = true
 }
 
 func noSession(a *record) string {
@@ -70,19 +72,19 @@ func noSession(a *record) string {
 }
 
 // outlook says why nothing can be typed into an agent now, "" if it can; and whether that will not change by itself.
-func (m *Machine) outlook(a *record) (why string, never bool) {
+func (tx *texts) outlook(a *record) (why string, never bool) {
 	switch {
-	case m.ending != alive:
+	case tx.m.ending != alive:
 		return "the city is being stopped", true
-	case a.alive && a.ready && a.op == opNone && !a.unsure:
+	case a.sess.alive && a.sess.ready && a.act.op == opNone && !a.sess.unsure:
 		return "", false
 	case a.unwanted() || a.want.Suspended != "" || a.want.Problem != "":
 		return standing(a), true
-	case a.op != opNone, a.alive, a.unsure:
-	case a.left || a.hold == city.Quarantined:
+	case a.act.op != opNone, a.sess.alive, a.sess.unsure:
+	case a.rest.left || a.rest.hold == city.Quarantined:
 		return standing(a), true
 	}
-	if a.op == opStart || a.state == city.Starting {
+	if a.act.op == opStart || a.state == city.Starting {
 		return "it is starting and not ready yet", false
 	}
 	return standing(a), false
@@ -98,11 +100,11 @@ func standing(a *record) string {
 
 // deliver brings the texts of all agents as far as they get: whoever may be typed into is, what nothing will come
 // of is given up, and who has waited long enough for word of his text gets it. Level-triggered, as decide is.
-func (m *Machine) deliver(now time.Time) {
-	for _, a := range m.mail {
-		m.deliverTo(now, a)
+func (tx *texts) deliver(now time.Time) {
+	for _, a := range tx.mail {
+		tx.deliverTo(now, a)
 	}
-	m.mail = slices.DeleteFunc(m.mail, func(a *record) bool {
+	tx.mail = slices.DeleteFunc(tx.mail, func(a *record) bool {
 		if done := a.out.going == nil && len(a.out.waiting)+len(a.out.over) == 0; done {
 			a.out = nil
 			return true
@@ -111,46 +113,46 @@ func (m *Machine) deliver(now time.Time) {
 	})
 }
 
-func (m *Machine) deliverTo(now time.Time, a *record) {
+func (tx *texts) deliverTo(now time.Time, a *record) {
 	b := a.out
 	b.over = slices.DeleteFunc(b.over, func(d *delivery) bool {
 		old := !now.Before(d.since.Add(SendShown))
-		m.changed = m.changed || old
+		tx.m.changed = tx.m.changed || old
 		return old
 	})
-	m.heed(now, a)
+	tx.heed(now, a)
 	if len(b.waiting) > 0 {
-		why, never := m.outlook(a)
+		why, never := tx.outlook(a)
 		switch {
 		case never:
-			m.giveUpAll(now, a, m.codeOf(), why)
+			tx.giveUpAll(now, a, tx.codeOf(), why)
 		case why != "":
 			b.again, b.disturbed = time.Time{}, time.Time{}
-			m.holdBack(b, why)
+			tx.holdBack(b, why)
 		case b.going != nil || len(a.typing) > 0: // the next step sees to it
 		case b.waiting[0].meantFor(a) != "":
-			m.takeBack(now, a, b.waiting[0], b.waiting[0].meantFor(a))
+			tx.takeBack(now, a, b.waiting[0], b.waiting[0].meantFor(a))
 		case !now.Before(b.again) || b.waiting[0].now:
-			m.typeText(now, a)
+			tx.typeText(now, a)
 		}
 	}
-	m.expire(now, a)
-	m.report(now, a)
+	tx.expire(now, a)
+	tx.report(now, a)
 }
 
 // report gives those word of their texts who have waited long enough.
-func (m *Machine) report(now time.Time, a *record) {
+func (tx *texts) report(now time.Time, a *record) {
 	for _, d := range a.out.all() {
 		if d.asker != 0 && !now.Before(d.answerBy) {
-			m.do(effect.Reply{Answer: effect.Answer{ID: d.asker, Receipt: receipt(a, d)}})
+			tx.m.do(effect.Reply{Answer: effect.Answer{ID: d.asker, Receipt: receipt(a, d)}})
 			d.asker = 0
 		}
 	}
 }
 
 // codeOf is the class of a refusal for the sake of the agent, or of the whole city.
-func (m *Machine) codeOf() city.Code {
-	if m.ending != alive {
+func (tx *texts) codeOf() city.Code {
+	if tx.m.ending != alive {
 		return city.Unavailable
 	}
 	return city.Conflict
@@ -172,24 +174,25 @@ func receipt(a *record, d *delivery) city.Receipt {
 }
 
 // holdBack says of all texts that wait why they do.
-func (m *Machine) holdBack(b *outbox, why string) {
+func (tx *texts) holdBack(b *outbox, why string) {
 	for _, d := range b.waiting {
 		if d.why != why {
-			d.why, m.changed = why, true
+			d.why, tx.m.changed = why, true
 		}
 	}
 }
 
 // expire gives up what has waited for too long.
-func (m *Machine) expire(now time.Time, a *record) {
+func (tx *texts) expire(now time.Time, a *record) {
 	b := a.out
 	for _, d := range slices.Clone(b.waiting) {
 		switch {
 		case !d.now && !b.disturbed.IsZero() && !now.Before(d.draftEnd(b)):
-			m.giveUp(now, a, d, dropped{city.Conflict, fmt.Sprintf("%s, for %s", d.why, draftLimit),
+			tx.giveUp(now, a, d, dropped{city.Conflict,
+				fmt.Sprintf("%s, for %s", d.why, draftLimit),
 				effect.ActorController})
 		case !now.Before(d.came.Add(sendLimit)):
-			m.giveUp(now, a, d, dropped{city.Conflict,
+			tx.giveUp(now, a, d, dropped{city.Conflict,
 				fmt.Sprintf("it could not be typed within %s: %s", sendLimit, d.why),
 				effect.ActorController})
 		}
@@ -205,46 +208,46 @@ func (d *delivery) draftEnd(b *outbox) time.Time {
 }
 
 // typeText lets the terminal take the first text that waits, in its turn with keys.
-func (m *Machine) typeText(now time.Time, a *record) {
+func (tx *texts) typeText(now time.Time, a *record) {
 	b := a.out
 	d := b.waiting[0]
 	b.waiting = slices.Delete(b.waiting, 0, 1)
 	b.going = d
-	d.life = a.life.ID
+	d.life = a.sess.life.ID
 	if !d.held { // what was held back shows as that until it is in
-		d.stage, d.why, d.since, m.changed = city.Typing, "", now, true
+		d.stage, d.why, d.since, tx.m.changed = city.Typing, "", now, true
 	}
-	m.enqueue(a, typing{text: d})
+	tx.m.enqueue(a, typing{text: d})
 }
 
 // delivered takes the result of typing a text.
-func (m *Machine) delivered(now time.Time, in effect.Sent) {
-	a, ok := m.agents[in.Agent]
+func (tx *texts) delivered(now time.Time, in effect.Sent) {
+	a, ok := tx.m.agents[in.Agent]
 	if !ok || a.out == nil || a.out.going == nil || a.out.going.id != in.ID {
-		m.typedNext(a)
+		tx.m.typedNext(a)
 		return
 	}
 	b := a.out
 	d := b.going
-	b.going, m.changed = nil, true
-	m.typedNext(a)
+	b.going, tx.m.changed = nil, true
+	tx.m.typedNext(a)
 	switch {
 	case in.Err != nil:
 		if errors.Is(in.Err, session.ErrUnsupported) {
-			m.mutes[a.life.Provider] = in.Err.Error()
+			tx.mutes[a.sess.life.Provider] = in.Err.Error()
 		}
-		m.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " +
+		tx.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " +
 			in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.held {
 			d.held, d.stage, d.since = true, city.Queued, d.came
 		}
 		if len(d.takers) > 0 {
-			m.giveUp(now, a, d, byHand())
+			tx.giveUp(now, a, d, byHand())
 			return
 		}
 		if d.moot != "" {
-			m.takeBack(now, a, d, d.moot)
+			tx.takeBack(now, a, d, d.moot)
 			return
 		}
 		b.queue(d, true)
@@ -252,26 +255,26 @@ func (m *Machine) delivered(now time.Time, in effect.Sent) {
 		if in.Disturbed && b.disturbed.IsZero() {
 			b.disturbed = now
 		}
-		m.holdBack(b, in.Held)
+		tx.holdBack(b, in.Held)
 	default:
 		b.again, b.disturbed = time.Time{}, time.Time{}
-		delete(m.mutes, a.life.Provider)
+		delete(tx.mutes, a.sess.life.Provider)
 		d.stage, d.why, d.since, d.output, d.text = city.Submitted, "", now, in.Output, ""
-		m.keepOver(b, d)
-		m.tooLate(a, d)
+		tx.keepOver(b, d)
+		tx.tooLate(a, d)
 		var answers []effect.Answer
 		if d.asker != 0 {
 			answers = []effect.Answer{{ID: d.asker, Receipt: receipt(a, d)}}
 			d.asker = 0
 		}
-		m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
+		tx.m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
 			Message: d.String() + " was typed and submitted", Payload: payload(d.payload())},
 			answers...)
-		m.typedFor(d)
+		tx.m.watchdogs.typedFor(d)
 	}
 }
 
-func (m *Machine) keepOver(b *outbox, d *delivery) {
+func (tx *texts) keepOver(b *outbox, d *delivery) {
 	if len(b.over) == maxSendOver {
 		b.over = slices.Delete(b.over, 0, 1)
 	}
@@ -279,21 +282,21 @@ func (m *Machine) keepOver(b *outbox, d *delivery) {
 }
 
 // heed looks whether the agent has printed something since a text was submitted, a few times.
-func (m *Machine) heed(now time.Time, a *record) {
+func (tx *texts) heed(now time.Time, a *record) {
 	for _, d := range a.out.over {
 		if d.stage != city.Submitted || d.looks > len(heedAfter) {
 			continue
 		}
 		switch {
-		case !a.alive || a.life.ID != d.life || d.output == math.MaxUint64:
+		case !a.sess.alive || a.sess.life.ID != d.life || d.output == math.MaxUint64:
 			// it never will, or nobody can tell
 			d.looks = len(heedAfter) + 1
-		case a.life.Output > d.output:
-			d.stage, d.since, m.changed = city.Acknowledged, now, true
+		case a.sess.life.Output > d.output:
+			d.stage, d.since, tx.m.changed = city.Acknowledged, now, true
 		case d.looks == len(heedAfter):
 		case !now.Before(d.since.Add(heedAfter[d.looks])):
 			d.looks++
-			m.look()
+			tx.m.look()
 		}
 	}
 }
@@ -306,7 +309,7 @@ type dropped struct {
 }
 
 // giveUp ends a text that was not typed. Whoever waits for word of it hears that, and the log in any case.
-func (m *Machine) giveUp(now time.Time, a *record, d *delivery, g dropped,
+func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 	answers ...effect.Answer) {
 	b := a.out
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *delivery) bool { return w == d })
@@ -314,8 +317,8 @@ func (m *Machine) giveUp(now time.Time, a *record, d *delivery, g dropped,
 		b.going = nil
 	}
 	d.stage, d.why, d.since, d.text = city.GivenUp, g.why, now, ""
-	m.keepOver(b, d)
-	m.changed = true
+	tx.keepOver(b, d)
+	tx.m.changed = true
 	for _, t := range d.takers {
 		answers = append(answers, t.receipt(a, 1))
 	}
@@ -326,37 +329,38 @@ func (m *Machine) giveUp(now time.Time, a *record, d *delivery, g dropped,
 				"the text for agent %s was given up: %s", a.name, g.why)}})
 		d.asker = 0
 	}
-	m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
+	tx.m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
 		Message: d.String() + " was given up: " + g.why, Payload: payload(d.payload())}, answers...)
-	m.typedFor(d)
+	tx.m.watchdogs.typedFor(d)
 }
 
 // giveUpAll ends all texts that wait for an agent.
-func (m *Machine) giveUpAll(now time.Time, a *record, code city.Code, why string) {
+func (tx *texts) giveUpAll(now time.Time, a *record, code city.Code, why string) {
 	for _, d := range slices.Clone(a.out.waiting) {
-		m.giveUp(now, a, d, dropped{code, why, effect.ActorController})
+		tx.giveUp(now, a, d, dropped{code, why, effect.ActorController})
 	}
 }
 
 // giveUpMail ends all texts of a city that ends: nobody will type them.
-func (m *Machine) giveUpMail(now time.Time) {
-	for _, a := range m.mail {
-		m.giveUpAll(now, a, city.Unavailable, "the controller has ended")
+func (tx *texts) giveUpMail(now time.Time) {
+	for _, a := range tx.mail {
+		tx.giveUpAll(now, a, city.Unavailable, "the controller has ended")
 		if d := a.out.going; d != nil {
-			m.giveUp(now, a, d, dropped{city.Unavailable, "the controller has ended while it was " +
-				"being typed; it may have been", effect.ActorController})
+			tx.giveUp(now, a, d, dropped{city.Unavailable,
+				"the controller has ended while it was " +
+					"being typed; it may have been", effect.ActorController})
 		}
 	}
 }
 
 // nextSend is when the texts of agents want to be looked at again; zero: only when something happens.
-func (m *Machine) nextSend(now, t time.Time) time.Time {
+func (tx *texts) nextSend(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {
 			t = at
 		}
 	}
-	for _, a := range m.mail {
+	for _, a := range tx.mail {
 		b := a.out
 		for _, d := range b.over {
 			sooner(d.since.Add(SendShown))
@@ -379,4 +383,13 @@ func (m *Machine) nextSend(now, t time.Time) time.Time {
 		}
 	}
 	return t
+}
+
+// texts brings texts into agents.
+type texts struct {
+	m *Machine
+
+	mail  []*record         // who has an outbox, in name order
+	sent  uint64            // number of the newest text
+	mutes map[string]string // why nothing can be typed, by provider
 }

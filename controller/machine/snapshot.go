@@ -48,14 +48,14 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		v.Crashes = a.crashes(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
-	s.Degraded = append(s.Degraded, m.tierProblems()...)
-	s.Watchdogs = m.drawTiers(now)
+	s.Degraded = append(s.Degraded, m.watchdogs.tierProblems()...)
+	s.Watchdogs = m.watchdogs.drawTiers(now)
 	if m.conf != nil {
 		s.Console, s.Store = m.conf.Console, m.conf.Store
 	}
 	s.Away, s.Mode = m.away, m.mode
 	s.API, s.APIToken = m.door.Address, m.door.TokenFile
-	s.Pools = m.drawPools()
+	s.Pools = m.sizes.drawPools()
 	s.CountMail(m.work.mail)
 	s.Rigs = m.drawRigs()
 	s.Automations, s.Work, s.Stranded = m.drawAutomations(), m.work.counts, m.work.stranded
@@ -92,7 +92,7 @@ func (m *Machine) drawRigs() []city.Rig {
 				continue
 			}
 			rigs[i].Agents++
-			if a.alive {
+			if a.sess.alive {
 				rigs[i].Running++
 			}
 		}
@@ -110,15 +110,15 @@ func (m *Machine) window() time.Duration {
 // crashes are those that count: within the window, or those that led to the quarantine, which has forgotten them.
 func (a *record) crashes(now time.Time, window time.Duration) int {
 	if a.pause() == city.Quarantined {
-		return a.struck
+		return a.rest.struck
 	}
-	return a.history.Within(now, window)
+	return a.rest.history.Within(now, window)
 }
 
 func (a *record) draw() city.Agent {
 	v := city.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, Since: a.since,
-		Running: a.alive, Restarts: a.restarts, Exit: a.exit, Drift: a.drift,
+		Running: a.sess.alive, Restarts: a.rest.restarts, Exit: a.sess.exit, Drift: a.sess.drift,
 		Decisions: slices.Clone(a.decisions),
 	}
 	if !a.until.IsZero() {
@@ -134,27 +134,28 @@ func (a *record) draw() city.Agent {
 		v.UnavailableReason = w.Problem
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
 	}
-	if d := a.drain; d != nil && a.alive {
+	if d := a.finish.drain; d != nil && a.sess.alive {
 		v.Drain = &city.DrainInfo{Since: d.since, By: d.by, Acked: d.acked, Final: d.final}
 		if !d.deadline.IsZero() {
 			deadline := d.deadline
 			v.Drain.Deadline = &deadline
 		}
 	}
-	if a.stuck != nil {
-		stuck := *a.stuck
+	if a.silence.stuck != nil {
+		stuck := *a.silence.stuck
 		v.Stuck = &stuck
 	}
 	v.Available = a.want != nil && a.want.Problem == "" && !v.Suspended
 	if !v.Available && v.UnavailableReason == "" {
 		v.UnavailableReason = a.reason
 	}
-	if a.asking != nil && !a.alive {
-		v.Running, v.PID, v.Session = true, a.asking.PID, sessionOf(a.asking)
+	if a.act.asking != nil && !a.sess.alive {
+		v.Running, v.PID, v.Session = true, a.act.asking.PID, sessionOf(a.act.asking)
 	}
-	if a.alive {
-		v.Provider = cmp.Or(a.life.Provider, v.Provider)
-		v.PID, v.Frozen, v.Session, v.Usage = a.life.PID, a.life.Frozen, sessionOf(&a.life),
+	if a.sess.alive {
+		v.Provider = cmp.Or(a.sess.life.Provider, v.Provider)
+		v.PID, v.Frozen, v.Session, v.Usage = a.sess.life.PID, a.sess.life.Frozen,
+			sessionOf(&a.sess.life),
 			a.usage()
 	}
 	return v

@@ -346,9 +346,9 @@ func (w *world) quarantines(before *Machine) map[string]time.Time {
 		a := before.agents[want.Name]
 		same := a != nil && a.want != nil && a.want.Spec.Fingerprint.Sum ==
 			want.Spec.Fingerprint.Sum
-		if same && a.queued == 0 && a.hold == city.Quarantined && !a.alive &&
-			w.now.Before(a.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
-			out[want.Name] = a.notBefore
+		if same && a.act.queued == 0 && a.rest.hold == city.Quarantined && !a.sess.alive &&
+			w.now.Before(a.rest.notBefore) && want.Suspended == "" && w.alive[want.Name] == nil {
+			out[want.Name] = a.rest.notBefore
 		}
 	}
 	return out

@@ -56,7 +56,7 @@ func (m *Machine) absent(who string) (why string, gone bool) {
 		return "", false
 	case a == nil:
 		return m.stranger(who)
-	case a.alive || a.op != opNone || a.unsure:
+	case a.sess.alive || a.act.op != opNone || a.sess.unsure:
 		return "", false
 	case a.unwanted():
 		return m.stranger(who)
@@ -79,17 +79,18 @@ func (m *Machine) stranger(who string) (why string, gone bool) {
 	if len(m.dark) > 0 {
 		return "", false
 	}
-	if p := m.pools[who]; p != nil && p.want.Max != 1 {
+	if p := m.sizes.pools[who]; p != nil && p.want.Max != 1 {
 		return "is a pool and none of its members", true
 	}
-	if w := m.memberWant(who); w != nil {
-		if p := m.pools[w.Pool]; p.want.Suspended != "" {
+	if w := m.sizes.memberWant(who); w != nil {
+		if p := m.sizes.pools[w.Pool]; p.want.Suspended != "" {
 			return "is suspended " + p.want.Suspended, false
 		}
-		return fmt.Sprintf("does not run, since pool %s wants %d", w.Pool, m.pools[w.Pool].desired),
+		return fmt.Sprintf("does not run, since pool %s wants %d", w.Pool,
+				m.sizes.pools[w.Pool].desired),
 			false
 	}
-	for _, p := range m.poolOrder {
+	for _, p := range m.sizes.poolOrder {
 		if (pool.Spec{Name: p.name(), Max: math.MaxInt}).Index(who) > 0 {
 			return "is no member of pool " + p.name() + " any more", true
 		}

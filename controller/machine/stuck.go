@@ -14,57 +14,58 @@ import (
 func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
-		a.spoke = time.Time{}
+		a.sess.spoke = time.Time{}
 	case adopted && !s.Activity.IsZero():
-		a.spoke = now.Add(-max(0, now.Sub(s.Activity)))
-	case adopted, a.spoke.IsZero(), s.Output != a.life.Output,
-		s.Output == 0 && !s.Activity.Equal(a.life.Activity):
-		a.spoke = now
+		a.sess.spoke = now.Add(-max(0, now.Sub(s.Activity)))
+	case adopted, a.sess.spoke.IsZero(), s.Output != a.sess.life.Output,
+		s.Output == 0 && !s.Activity.Equal(a.sess.life.Activity):
+		a.sess.spoke = now
 	}
 }
 
 // stuckness says that an agent has work and its output has not changed for too long. Its silence counts from when
 // it got the work, and not while the whole program stood still. An agent whose work awaits a gate is not stuck.
 func (m *Machine) stuckness(now time.Time, a *record) {
-	a.stuckAt = time.Time{}
+	a.silence.stuckAt = time.Time{}
 	limit := a.want.StuckAfter
 	if limit == 0 {
 		m.unstick(a)
 		return
 	}
-	if task, gate := m.work.tasks[a.name], m.work.gated[a.name]; task != a.task || gate != a.gate {
-		a.task, a.gate, a.taskAt = task, gate, now
+	if task, gate := m.work.tasks[a.name], m.work.gated[a.name]; task != a.silence.task ||
+		gate != a.silence.gate {
+		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
 	}
-	if a.task == "" || a.gate != "" || a.spoke.IsZero() || a.obscure() {
+	if a.silence.task == "" || a.silence.gate != "" || a.sess.spoke.IsZero() || a.obscure() {
 		m.unstick(a)
 		return
 	}
-	since := a.spoke
-	for _, t := range []time.Time{a.taskAt, m.awake} {
+	since := a.sess.spoke
+	for _, t := range []time.Time{a.silence.taskAt, m.awake} {
 		if t.After(since) {
 			since = t
 		}
 	}
 	switch at := since.Add(limit); {
 	case now.Before(at):
-		a.stuckAt = at
+		a.silence.stuckAt = at
 		m.unstick(a)
-	case a.stuck != nil:
-	case now.Sub(a.fresh) > viewersFresh:
+	case a.silence.stuck != nil:
+	case now.Sub(a.sess.fresh) > viewersFresh:
 		m.look()
 	default:
-		a.stuck, m.changed = &city.Stuck{Since: since, Task: a.task}, true
+		a.silence.stuck, m.changed = &city.Stuck{Since: since, Task: a.silence.task}, true
 		why := fmt.Sprintf("nothing printed for %s (stuck_after %s), and it is at %s",
-			now.Sub(since).Round(time.Second), limit, a.task)
+			now.Sub(since).Round(time.Second), limit, a.silence.task)
 		m.decided(now, a, "stuck", why)
 		m.tell(a, events.Event{Type: events.AgentStuck, Message: why,
 			Payload: payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
-				"task": a.task})})
+				"task": a.silence.task})})
 	}
 }
 
 func (m *Machine) unstick(a *record) {
-	if a.stuck != nil {
-		a.stuck, m.changed = nil, true
+	if a.silence.stuck != nil {
+		a.silence.stuck, m.changed = nil, true
 	}
 }

@@ -28,21 +28,21 @@ type judge struct {
 }
 
 // judged does what a beat has come to.
-func (m *Machine) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
+func (wd *watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
 	if v.Decision != watchdog.Wake && v.Decision != watchdog.Nudge {
-		m.retract(now, t, fmt.Sprintf("the beat after it came to %s: %s", v.Decision, v.Reason))
+		wd.retract(now, t, fmt.Sprintf("the beat after it came to %s: %s", v.Decision, v.Reason))
 	}
 	j := &city.Judgement{At: now, Decision: city.Remedy(v.Decision), Reason: v.Reason, By: by.by,
 		Took: by.took}
 	if by.why != "" {
 		j.Reason += " (" + by.why + ")"
 	}
-	t.last, m.changed = j, true
-	m.answerBeat(t, fmt.Sprintf("watchdog %s: %s, %s", t.want.Name, j.Decision, j.Reason))
+	t.last, wd.m.changed = j, true
+	wd.answerBeat(t, fmt.Sprintf("watchdog %s: %s, %s", t.want.Name, j.Decision, j.Reason))
 	if v.Decision == watchdog.Nothing {
 		return
 	}
-	result, waits := m.remedy(now, t, v, by)
+	result, waits := wd.remedy(now, t, v, by)
 	if !strings.HasPrefix(result, letBe) {
 		t.chain = t.chain.After(v.Decision, now)
 	}
@@ -52,40 +52,40 @@ func (m *Machine) judged(now time.Time, t *tier, v watchdog.Verdict, by judge) {
 	}
 	t.recent = append(t.recent, *j)
 	if !waits {
-		m.tellAct(t, j)
+		wd.tellAct(t, j)
 	}
 }
 
 // tellAct records what was done about an agent, once it is known what has become of it.
-func (m *Machine) tellAct(t *tier, j *city.Judgement) {
-	m.tellTier(t, events.WatchdogActed, effect.ActorController,
+func (wd *watchdogs) tellAct(t *tier, j *city.Judgement) {
+	wd.tellTier(t, events.WatchdogActed, effect.ActorController,
 		fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason),
 		map[string]any{"watches": t.want.Watches, "decision": j.Decision, "reason": j.Reason,
 			"by": j.By, "result": j.Result, "failed": t.chain.Failed})
 }
 
-func (m *Machine) tellTier(t *tier, kind, actor, msg string, about map[string]any,
+func (wd *watchdogs) tellTier(t *tier, kind, actor, msg string, about map[string]any,
 	answers ...effect.Answer) {
 	e := events.Event{Type: kind, Actor: actor, Subject: t.want.Name, Message: msg}
 	if about != nil {
 		e.Payload = payload(about)
 	}
-	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
+	wd.m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
 
 // remedy does what was decided, or the nearest to it that makes sense as things are now, and says so. waits: what
 // becomes of it is told later.
-func (m *Machine) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string,
+func (wd *watchdogs) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (result string,
 	waits bool) {
-	a := m.agents[t.want.Watches]
+	a := wd.m.agents[t.want.Watches]
 	why := fmt.Sprintf("watchdog %s: %s", t.want.Name, v.Reason)
-	f := m.facts(now, t, a)
+	f := wd.facts(now, t, a)
 	fresh := watchdog.Class(t.spec(), f) == watchdog.Fresh
 	switch v.Decision {
 	case watchdog.Start:
-		return m.ensure(now, a, why, fresh, by.beat), false
+		return wd.ensure(now, a, why, fresh, by.beat), false
 	case watchdog.Restart:
-		return m.replace(now, a, why), false
+		return wd.replace(now, a, why), false
 	}
 	text := t.want.Wake
 	if v.Decision == watchdog.Nudge {
@@ -93,86 +93,86 @@ func (m *Machine) remedy(now time.Time, t *tier, v watchdog.Verdict, by judge) (
 	}
 	switch {
 	case a.called():
-		return m.ensure(now, a, why, fresh, by.beat), false
-	case !a.alive && a.op == opNone:
-		return "nothing to type into: " + m.ensure(now, a, why, fresh, by.beat), false
+		return wd.ensure(now, a, why, fresh, by.beat), false
+	case !a.sess.alive && a.act.op == opNone:
+		return "nothing to type into: " + wd.ensure(now, a, why, fresh, by.beat), false
 	case f.Deaf() != "" && v.Decision == watchdog.Wake && !fresh:
-		return f.Deaf() + ": " + m.replace(now, a, why), false
+		return f.Deaf() + ": " + wd.replace(now, a, why), false
 	case f.CannotBe != "":
 		return "failed: " + f.CannotBe, false
 	}
-	return m.typeFor(now, t, a, text)
+	return wd.typeFor(now, t, a, text)
 }
 
 // ensure makes an agent live. A wait is lifted, but a quarantine is not (L2), nor what a person has said. What
 // lives already is ended first, and started anew: unless it was started since somebody saw it dead, or its
 // heartbeat is fresh.
-func (m *Machine) ensure(now time.Time, a *record, why string, fresh bool, b *beat) string {
+func (wd *watchdogs) ensure(now time.Time, a *record, why string, fresh bool, b *beat) string {
 	switch {
 	case a.called():
-		o := m.tier(a.want.TriageOf)
-		if o == nil || o.rests != "" || o.beat != nil || m.glancing[o.want.Name] {
+		o := wd.tier(a.want.TriageOf)
+		if o == nil || o.rests != "" || o.beat != nil || wd.glancing[o.want.Name] {
 			return "its watchdog is at it, or rests"
 		}
-		m.beginBeat(o)
+		wd.beginBeat(o)
 		return "the watchdog " + o.want.Name + " beats now"
-	case a.op == opStart || a.alive && !a.ready:
+	case a.act.op == opStart || a.sess.alive && !a.sess.ready:
 		return letBe + "it is starting already"
-	case a.op == opStop:
+	case a.act.op == opStop:
 		return letBe + "it is being stopped; it starts again if it is wanted"
-	case a.alive && (b != nil && b.session != a.life.ID || b == nil):
+	case a.sess.alive && (b != nil && b.session != a.sess.life.ID || b == nil):
 		return letBe + "it lives, it was started meanwhile"
-	case a.alive && fresh:
+	case a.sess.alive && fresh:
 		return letBe + "it lives, and its heartbeat is fresh"
-	case a.alive:
-		return m.replace(now, a, why)
+	case a.sess.alive:
+		return wd.replace(now, a, why)
 	case a.want.Problem != "":
 		return "failed: it cannot be started: " + a.want.Problem
-	case a.hold == city.Quarantined && now.Before(a.notBefore):
+	case a.rest.hold == city.Quarantined && now.Before(a.rest.notBefore):
 		return "not started: " + standing(a)
 	}
-	a.notBefore, a.hold, a.holdWhy, a.left = time.Time{}, "", "", false
-	a.because = "started by " + why
-	m.decide(now, a)
-	if a.op != opStart {
+	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left = time.Time{}, "", "", false
+	a.act.because = "started by " + why
+	wd.m.decide(now, a)
+	if a.act.op != opStart {
 		return "not started yet: " + standing(a)
 	}
 	return "it is being started"
 }
 
 // replace ends an agent and starts it anew.
-func (m *Machine) replace(now time.Time, a *record, why string) string {
+func (wd *watchdogs) replace(now time.Time, a *record, why string) string {
 	switch {
-	case a.op != opNone && a.stopFrom.IsZero():
+	case a.act.op != opNone && a.act.stopFrom.IsZero():
 		return letBe + standing(a)
-	case a.op != opNone:
+	case a.act.op != opNone:
 		return "not restarted yet: " + standing(a)
-	case a.drain != nil:
+	case a.finish.drain != nil:
 		return letBe + "it drains"
-	case m.missing(a) != "":
-		return "failed: a restart would only end it, it " + m.missing(a)
+	case wd.m.deps.missing(a) != "":
+		return "failed: a restart would only end it, it " + wd.m.deps.missing(a)
 	}
-	a.intent = cause{kind: causeWatch, why: "restarted by " + why}
-	m.decide(now, a)
+	a.act.intent = cause{kind: causeWatch, why: "restarted by " + why}
+	wd.m.decide(now, a)
 	return "ended, and started anew"
 }
 
 // typeFor has a text typed into an agent, unless the one before still waits to be.
-func (m *Machine) typeFor(now time.Time, t *tier, a *record, text string) (result string,
+func (wd *watchdogs) typeFor(now time.Time, t *tier, a *record, text string) (result string,
 	waits bool) {
 	if d := t.typing; d != nil {
 		return fmt.Sprintf("failed: the text of an earlier beat is still on its way: %s", d.why),
 			false
 	}
-	if a.life.Frozen {
+	if a.sess.life.Frozen {
 		return "failed: nothing typed reaches a stopped process" +
-			numbered(a.life.PID, ": kill -CONT %d lets it go on"), false
+			numbered(a.sess.life.PID, ": kill -CONT %d lets it go on"), false
 	}
 	if len(text) > city.MaxSend { // which no configuration lets through
 		return fmt.Sprintf("failed: the text has %d bytes, and %d are the most that can be typed",
 			len(text), city.MaxSend), false
 	}
-	if why, never := m.outlook(a); never {
+	if why, never := wd.m.texts.outlook(a); never {
 		return "failed: " + why, false
 	}
 	if a.out != nil {
@@ -180,19 +180,19 @@ func (m *Machine) typeFor(now time.Time, t *tier, a *record, text string) (resul
 			return "failed: " + why, false
 		}
 	}
-	before := m.sent
-	if m.nudge(now, 0, a, city.Nudge{Text: text}); m.sent == before {
+	before := wd.m.texts.sent
+	if wd.m.texts.nudge(now, 0, a, city.Nudge{Text: text}); wd.m.texts.sent == before {
 		return "failed: it was not taken", false
 	}
-	t.typing = a.out.newest(m.sent)
-	t.typing.tier, t.typing.meant, t.typed = t.want.Name, a.life.ID, now
+	t.typing = a.out.newest(wd.m.texts.sent)
+	t.typing.tier, t.typing.meant, t.typed = t.want.Name, a.sess.life.ID, now
 	return "on its way", true
 }
 
 // retract takes a tier's text back that waits.
-func (m *Machine) retract(now time.Time, t *tier, why string) {
-	if a := m.agents[t.want.Watches]; t.typing != nil && a != nil && a.out != nil {
-		m.takeBack(now, a, t.typing, why)
+func (wd *watchdogs) retract(now time.Time, t *tier, why string) {
+	if a := wd.m.agents[t.want.Watches]; t.typing != nil && a != nil && a.out != nil {
+		wd.m.texts.takeBack(now, a, t.typing, why)
 	}
 }
 
@@ -207,8 +207,8 @@ func (b *outbox) newest(id uint64) *delivery {
 }
 
 // typedFor takes what has become of a watchdog's text.
-func (m *Machine) typedFor(d *delivery) {
-	t := m.tier(d.tier)
+func (wd *watchdogs) typedFor(d *delivery) {
+	t := wd.tier(d.tier)
 	if t == nil || t.typing != d {
 		return
 	}
@@ -228,23 +228,23 @@ func (m *Machine) typedFor(d *delivery) {
 				last.Result = result
 				t.last = &last
 			}
-			m.changed = true
-			m.tellAct(t, j)
+			wd.m.changed = true
+			wd.tellAct(t, j)
 			return
 		}
 	}
 }
 
 // recovered tells that what had failed is well again.
-func (m *Machine) recovered(t *tier) {
-	t.esc, t.owed, t.line, m.changed = nil, false, "", true
-	m.note(&t.unposted, "")
-	m.tellTier(t, events.WatchdogRecovered, effect.ActorController,
+func (wd *watchdogs) recovered(t *tier) {
+	t.esc, t.owed, t.line, wd.m.changed = nil, false, "", true
+	wd.m.note(&t.unposted, "")
+	wd.tellTier(t, events.WatchdogRecovered, effect.ActorController,
 		t.want.Watches+" is heard of again", map[string]any{"watches": t.want.Watches})
 }
 
 // escalate calls a person when nothing has helped, once until it is better.
-func (m *Machine) escalate(now time.Time, t *tier, reason string) {
+func (wd *watchdogs) escalate(now time.Time, t *tier, reason string) {
 	w := &t.want
 	if t.esc == nil && t.chain.Failed >= w.EscalateAfter {
 		msg := fmt.Sprintf("%s is not well, and %d starts and wakes in a row did not help: %s",
@@ -253,29 +253,29 @@ func (m *Machine) escalate(now time.Time, t *tier, reason string) {
 			msg = fmt.Sprintf("%s is not well, and what was done did not help: %s", w.Watches,
 				reason)
 		}
-		t.esc, t.owed, t.line, m.changed = &city.Escalation{At: now, To: w.EscalateTo,
+		t.esc, t.owed, t.line, wd.m.changed = &city.Escalation{At: now, To: w.EscalateTo,
 			Message: msg}, true, w.EscalateCommand, true
-		m.tellTier(t, events.WatchdogEscalated, effect.ActorController, msg,
+		wd.tellTier(t, events.WatchdogEscalated, effect.ActorController, msg,
 			map[string]any{"watches": w.Watches, "failed": t.chain.Failed, "to": w.EscalateTo})
 	}
 	if t.owed && t.esc != nil {
-		m.post(t)
+		wd.post(t)
 	}
 }
 
 // post sends the mail of an escalation, and runs its command, once.
-func (m *Machine) post(t *tier) {
-	if m.posting[t.want.Name] { // the next beat tries again
+func (wd *watchdogs) post(t *tier) {
+	if wd.posting[t.want.Name] { // the next beat tries again
 		return
 	}
-	m.posting[t.want.Name] = true
+	wd.posting[t.want.Name] = true
 	command := t.line
 	t.line = ""
-	m.do(effect.Escalate{
+	wd.m.do(effect.Escalate{
 		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
 		Subject: t.want.Watches + " is not well",
-		Text:    m.letter(t),
-		Command: command, In: m.conf.Source,
+		Text:    wd.letter(t),
+		Command: command, In: wd.m.conf.Source,
 		Env: []string{"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_WATCHES=" + t.want.Watches,
 			"GC_WATCHDOG_FAILED=" + strconv.Itoa(t.chain.Failed),
 			"GC_WATCHDOG_REASON=" + t.esc.Message},
@@ -283,7 +283,7 @@ func (m *Machine) post(t *tier) {
 }
 
 // letter is the text of an escalation: what is wrong, what was tried, what to do.
-func (m *Machine) letter(t *tier) string {
+func (wd *watchdogs) letter(t *tier) string {
 	text := t.esc.Message + "\n\nWhat was tried:\n"
 	for i := max(0, len(t.recent)-t.chain.Failed); i < len(t.recent); i++ {
 		j := &t.recent[i]
@@ -296,15 +296,15 @@ func (m *Machine) letter(t *tier) string {
 }
 
 // posted takes what has become of an escalation.
-func (m *Machine) posted(in effect.Escalated) {
+func (wd *watchdogs) posted(in effect.Escalated) {
 	for _, e := range in.Events {
-		m.do(effect.Record{Event: e})
+		wd.m.do(effect.Record{Event: e})
 	}
 	if len(in.Events) > 0 {
-		m.count()
+		wd.m.count()
 	}
-	delete(m.posting, in.Tier)
-	t := m.tier(in.Tier)
+	delete(wd.posting, in.Tier)
+	t := wd.tier(in.Tier)
 	if t == nil {
 		return
 	}
@@ -313,12 +313,12 @@ func (m *Machine) posted(in effect.Escalated) {
 		if in.Failed != "" {
 			msg = "escalate_command failed: " + in.Failed
 		}
-		m.tellTier(t, events.WatchdogCommand, effect.ActorController, msg,
+		wd.tellTier(t, events.WatchdogCommand, effect.ActorController, msg,
 			map[string]any{"output": in.Output})
 	}
 	if t.esc == nil || !t.esc.At.Equal(in.Call) { // the call that it was for is over
 		return
 	}
 	t.owed = in.Err != ""
-	m.note(&t.unposted, in.Err)
+	wd.m.note(&t.unposted, in.Err)
 }

@@ -11,62 +11,62 @@ import (
 )
 
 // findTier answers a command about a watchdog that nobody declares.
-func (m *Machine) findTier(id uint64, name string) *tier {
-	if t := m.tier(name); t != nil {
+func (wd *watchdogs) findTier(id uint64, name string) *tier {
+	if t := wd.tier(name); t != nil {
 		return t
 	}
 	var names []string
-	for _, t := range m.tiers {
+	for _, t := range wd.tiers {
 		names = append(names, t.want.Name)
 	}
-	m.refuseID(id, city.NotFound, suggest.NotFound("watchdog", name, names))
+	wd.m.refuseID(id, city.NotFound, suggest.NotFound("watchdog", name, names))
 	return nil
 }
 
 // beatNow has a watchdog look past its interval. It is answered when it is known what the beat comes to, or who
 // judges it.
-func (m *Machine) beatNow(id uint64, c city.Beat) {
-	t := m.findTier(id, c.Watchdog)
+func (wd *watchdogs) beatNow(id uint64, c city.Beat) {
+	t := wd.findTier(id, c.Watchdog)
 	switch {
 	case t == nil:
 	case t.rests != "":
-		m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name,
+		wd.m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name,
 			t.rests))
 	case t.beat != nil:
-		m.reply(id, fmt.Sprintf("triage %s judges the beat %s of watchdog %s already",
+		wd.m.reply(id, fmt.Sprintf("triage %s judges the beat %s of watchdog %s already",
 			t.want.Triage, t.beat.id, t.want.Name))
-	case !m.listed:
-		m.refuseID(id, city.Unavailable, "nobody has looked yet at what runs; try again "+
+	case !wd.m.listed:
+		wd.m.refuseID(id, city.Unavailable, "nobody has looked yet at what runs; try again "+
 			"in a moment")
 	default:
 		t.asked = append(t.asked, id)
-		m.beginBeat(t)
+		wd.beginBeat(t)
 	}
 }
 
 // answerBeat answers those who wanted a beat.
-func (m *Machine) answerBeat(t *tier, msg string) {
+func (wd *watchdogs) answerBeat(t *tier, msg string) {
 	for _, id := range t.asked {
-		m.reply(id, msg)
+		wd.m.reply(id, msg)
 	}
 	t.asked = nil
 }
 
-func (m *Machine) acknowledge(id uint64, c city.Acknowledge) {
-	t := m.findTier(id, c.Watchdog)
+func (wd *watchdogs) acknowledge(id uint64, c city.Acknowledge) {
+	t := wd.findTier(id, c.Watchdog)
 	switch {
 	case t == nil:
 	case t.esc == nil:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s calls nobody just now: there is "+
+		wd.m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s calls nobody just now: there is "+
 			"nothing to acknowledge", t.want.Name))
 	case t.esc.Seen:
-		m.reply(id, fmt.Sprintf("the call of watchdog %s is acknowledged already, by %s",
+		wd.m.reply(id, fmt.Sprintf("the call of watchdog %s is acknowledged already, by %s",
 			t.want.Name, t.esc.By))
 	default:
 		seen := *t.esc
 		seen.Seen, seen.By = true, cmp.Or(c.By, effect.ActorOperator)
-		t.esc, m.changed = &seen, true
-		m.tellTier(t, events.WatchdogAcknowledged, seen.By, seen.Message,
+		t.esc, wd.m.changed = &seen, true
+		wd.tellTier(t, events.WatchdogAcknowledged, seen.By, seen.Message,
 			map[string]any{"watches": t.want.Watches},
 			effect.Answer{ID: id, Receipt: city.Receipt{
 				Message: fmt.Sprintf("the call of watchdog %s is acknowledged", t.want.Name)}})

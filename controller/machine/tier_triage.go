@@ -43,25 +43,26 @@ func (a *record) triageOf() string {
 
 // summoned reports that it is to be started: the beat waits, and it has not had its one life for it.
 func (a *record) summoned() bool {
-	return a.summon != nil && !a.summon.judged && a.served != a.summon.beat
+	return a.triage.summon != nil && !a.triage.summon.judged &&
+		a.triage.served != a.triage.summon.beat
 }
 
 // rededicate takes that an agent becomes a triage, or is none any more. What it was says nothing of what it is
 // now, and a session that was started for a beat outlives nobody's beats.
-func (m *Machine) rededicate(a *record, w *agent.Want) {
+func (wd *watchdogs) rededicate(a *record, w *agent.Want) {
 	if was := a.triageOf(); a.want == nil || (was == "") == (w.TriageOf == "") {
 		return
-	} else if was != "" && a.served != "" && (a.alive || a.op == opStart) {
-		a.intent = cause{kind: causeBeat, why: "it was started for a beat, and is no " +
+	} else if was != "" && a.triage.served != "" && (a.sess.alive || a.act.op == opStart) {
+		a.act.intent = cause{kind: causeBeat, why: "it was started for a beat, and is no " +
 			"triage any more"}
 	}
 	a.forgive("")
-	a.summon, a.unfit = nil, ""
+	a.triage.summon, a.triage.unfit = nil, ""
 }
 
 // noTriage says why a tier's triage cannot be asked, "" if it can.
-func (m *Machine) noTriage(t *tier) string {
-	a := m.agents[t.want.Triage]
+func (wd *watchdogs) noTriage(t *tier) string {
+	a := wd.m.agents[t.want.Triage]
 	switch {
 	case a == nil || a.want == nil:
 		return fmt.Sprintf("triage %s is not declared", t.want.Triage)
@@ -74,8 +75,8 @@ func (m *Machine) noTriage(t *tier) string {
 }
 
 // overdueTriage says why the thresholds judge a beat whose time is over.
-func (m *Machine) overdueTriage(t *tier) string {
-	if a := m.agents[t.want.Triage]; a.served != t.beat.id {
+func (wd *watchdogs) overdueTriage(t *tier) string {
+	if a := wd.m.agents[t.want.Triage]; a.triage.served != t.beat.id {
 		return fmt.Sprintf("triage %s was not started within %s: %s", a.name, t.want.TriageTTL,
 			standing(a))
 	}
@@ -83,26 +84,26 @@ func (m *Machine) overdueTriage(t *tier) string {
 }
 
 // triage has a beat judged by the tier's triage, if it can be.
-func (m *Machine) triage(now time.Time, t *tier, a *record, f watchdog.Facts,
+func (wd *watchdogs) triage(now time.Time, t *tier, a *record, f watchdog.Facts,
 	v watchdog.Verdict) bool {
 	if t.want.Triage == "" {
 		return false
 	}
-	if why := m.noTriage(t); why != "" {
-		m.degrade(t, why)
+	if why := wd.noTriage(t); why != "" {
+		wd.degrade(t, why)
 		return false
 	}
 	b := &beat{id: t.want.Name + "-" + now.UTC().Format("20060102T150405.000"), at: now,
 		until: now.Add(t.want.TriageTTL)}
-	if a.alive {
-		b.session = a.life.ID
+	if a.sess.alive {
+		b.session = a.sess.life.ID
 	}
-	t.beat, m.changed = b, true
-	scout := m.agents[t.want.Triage]
-	scout.summon, scout.unfit = m.summons(t, a, f, v), ""
-	m.answerBeat(t, fmt.Sprintf("triage %s judges the beat %s of watchdog %s", scout.name, b.id,
+	t.beat, wd.m.changed = b, true
+	scout := wd.m.agents[t.want.Triage]
+	scout.triage.summon, scout.triage.unfit = wd.summons(t, a, f, v), ""
+	wd.answerBeat(t, fmt.Sprintf("triage %s judges the beat %s of watchdog %s", scout.name, b.id,
 		t.want.Name))
-	m.decide(now, scout)
+	wd.m.decide(now, scout)
 	return true
 }
 
@@ -134,11 +135,11 @@ type report struct {
 }
 
 // summons puts the facts of a beat into words for a triage: a file, and the same as variables for shell scripts.
-func (m *Machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) *summons {
+func (wd *watchdogs) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdict) *summons {
 	r := report{
 		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.name, Session: "dead", State: a.state,
 		Why: a.reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
-		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: m.work.tasks[a.name], Gate: f.Gate,
+		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: wd.m.work.tasks[a.name], Gate: f.Gate,
 		Healthy: t.agents.Healthy, Unhealthy: t.agents.Unhealthy, Problem: f.Problem,
 		CanType: f.CannotBe == "", Failed: t.chain.Failed,
 		Advice: string(v.Decision), Reason: v.Reason, Until: t.beat.until.UTC(),
@@ -159,7 +160,7 @@ func (m *Machine) summons(t *tier, a *record, f watchdog.Facts, v watchdog.Verdi
 		data = []byte("{}")
 	}
 	s := &summons{tier: t.want.Name, beat: t.beat.id, until: t.beat.until}
-	s.brief = effect.Brief{Path: filepath.Join(m.conf.Dir, ".gc", "watchdogs",
+	s.brief = effect.Brief{Path: filepath.Join(wd.m.conf.Dir, ".gc", "watchdogs",
 		session.Encode(t.want.Name)+".json"), Data: append(data, '\n')}
 	s.env = []string{
 		"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_BEAT=" + t.beat.id,
@@ -184,19 +185,19 @@ func numeral(n *int) string {
 
 // outfit is what an agent is started with, just now.
 func (a *record) outfit() effect.Start {
-	if a.summon == nil || !a.called() {
+	if a.triage.summon == nil || !a.called() {
 		return effect.Start{Want: a.want}
 	}
 	w := *a.want
-	w.Spec.Env = slices.Concat(w.Spec.Env, a.summon.env)
-	return effect.Start{Want: &w, Brief: &a.summon.brief}
+	w.Spec.Env = slices.Concat(w.Spec.Env, a.triage.summon.env)
+	return effect.Start{Want: &w, Brief: &a.triage.summon.brief}
 }
 
 // offBeat is why a triage's session is ended.
 func (a *record) offBeat(now time.Time) cause {
-	s := a.summon
+	s := a.triage.summon
 	switch {
-	case s == nil || a.served != s.beat:
+	case s == nil || a.triage.served != s.beat:
 		return cause{kind: causeBeat, why: "it is of a beat that is over"}
 	case s.judged && !now.Before(s.until):
 		return cause{kind: causeBeat, why: "it has decided, and did not end by itself"}
@@ -205,127 +206,130 @@ func (a *record) offBeat(now time.Time) cause {
 }
 
 // waitsForBeat shows a triage that has nothing to do.
-func (m *Machine) waitsForBeat(now time.Time, a *record) {
-	a.intent = cause{}
-	m.resolve(a, "agent "+a.name+" was ended", "kill")
-	m.refuseAll(m.takeWaiters(a, "restart"), city.Conflict,
+func (wd *watchdogs) waitsForBeat(now time.Time, a *record) {
+	a.act.intent = cause{}
+	wd.m.resolve(a, "agent "+a.name+" was ended", "kill")
+	wd.m.refuseAll(wd.m.takeWaiters(a, "restart"), city.Conflict,
 		fmt.Sprintf("agent %s is the triage of watchdog %s now, and is started by its beats alone",
 			a.name, a.want.TriageOf))
-	if a.unfit != "" {
-		m.set(now, a, city.Failed, a.unfit, time.Time{})
+	if a.triage.unfit != "" {
+		wd.m.set(now, a, city.Failed, a.triage.unfit, time.Time{})
 		return
 	}
-	m.set(now, a, city.Exited, "the triage of watchdog "+a.want.TriageOf+", started by its beats",
+	wd.m.set(now, a, city.Exited, "the triage of watchdog "+a.want.TriageOf+
+		", started by its beats",
 		time.Time{})
 }
 
 // triageOver takes the end of a triage's session, or of its start. No end of it counts as a crash: it is told at
 // its tier.
-func (m *Machine) triageOver(now time.Time, a *record, why string) {
-	s := a.summon
-	a.left, a.hold, a.notBefore, a.fell = false, "", time.Time{}, false
-	if s == nil || a.served != s.beat {
+func (wd *watchdogs) triageOver(now time.Time, a *record, why string) {
+	s := a.triage.summon
+	a.rest.left, a.rest.hold, a.rest.notBefore, a.rest.fell = false, "", time.Time{}, false
+	if s == nil || a.triage.served != s.beat {
 		return
 	}
-	a.summon = nil
-	if t := m.tier(s.tier); t != nil && t.beat != nil && t.beat.id == s.beat {
-		m.instead(now, t, fmt.Sprintf("triage %s %s", a.name, why))
+	a.triage.summon = nil
+	if t := wd.tier(s.tier); t != nil && t.beat != nil && t.beat.id == s.beat {
+		wd.instead(now, t, fmt.Sprintf("triage %s %s", a.name, why))
 	}
 }
 
 // triageUnfit takes a start of a triage that failed.
-func (m *Machine) triageUnfit(now time.Time, a *record, err error) {
-	a.alive, a.unfit = false, err.Error()
-	m.decided(now, a, "start failed", a.unfit)
-	m.triageOver(now, a, "could not be started: "+a.unfit)
+func (wd *watchdogs) triageUnfit(now time.Time, a *record, err error) {
+	a.sess.alive, a.triage.unfit = false, err.Error()
+	wd.m.decided(now, a, "start failed", a.triage.unfit)
+	wd.triageOver(now, a, "could not be started: "+a.triage.unfit)
 }
 
 // instead has the thresholds judge the beat of a triage, by how things are now.
-func (m *Machine) instead(now time.Time, t *tier, why string) {
-	t.beat, m.changed = nil, true
-	m.degrade(t, why)
-	m.dismiss(now, t)
+func (wd *watchdogs) instead(now time.Time, t *tier, why string) {
+	t.beat, wd.m.changed = nil, true
+	wd.degrade(t, why)
+	wd.dismiss(now, t)
 	if t.rests != "" {
 		return
 	}
 	t.instead = why
-	m.beginBeat(t)
+	wd.beginBeat(t)
 }
 
 // abandon drops a beat that nobody wants to be judged any more.
-func (m *Machine) abandon(now time.Time, t *tier) {
+func (wd *watchdogs) abandon(now time.Time, t *tier) {
 	if t.beat == nil {
 		return
 	}
-	t.beat, m.changed = nil, true
-	m.dismiss(now, t)
+	t.beat, wd.m.changed = nil, true
+	wd.dismiss(now, t)
 }
 
 // dismiss ends a triage that is not to judge any more.
-func (m *Machine) dismiss(now time.Time, t *tier) {
-	if a := m.agents[t.want.Triage]; a != nil && a.summon != nil && a.summon.tier == t.want.Name {
-		a.summon = nil
-		m.decide(now, a)
+func (wd *watchdogs) dismiss(now time.Time, t *tier) {
+	if a := wd.m.agents[t.want.Triage]; a != nil && a.triage.summon != nil &&
+		a.triage.summon.tier == t.want.Name {
+		a.triage.summon = nil
+		wd.m.decide(now, a)
 	}
 }
 
 // degrade shows, and tells once, that a tier is judged otherwise than is declared.
-func (m *Machine) degrade(t *tier, why string) {
+func (wd *watchdogs) degrade(t *tier, why string) {
 	if t.degraded == why {
 		return
 	}
-	t.degraded, m.changed = why, true
-	m.tellTier(t, events.WatchdogDegraded, effect.ActorController, why+"; the thresholds judge",
+	t.degraded, wd.m.changed = why, true
+	wd.tellTier(t, events.WatchdogDegraded, effect.ActorController, why+"; the thresholds judge",
 		nil)
 }
 
 // decideBeat takes the word of a triage, or a person's in its place.
-func (m *Machine) decideBeat(now time.Time, id uint64, c city.Decide) {
-	t := m.findTier(id, c.Watchdog)
+func (wd *watchdogs) decideBeat(now time.Time, id uint64, c city.Decide) {
+	t := wd.findTier(id, c.Watchdog)
 	if t == nil {
 		return
 	}
 	b, reason := t.beat, screen.Plain(strings.Join(strings.Fields(c.Reason), " "))
 	if code, why := t.refuses(c.Beat, reason); why != "" {
-		m.refuseID(id, code, why)
+		wd.m.refuseID(id, code, why)
 		return
 	}
 	by := c.By
 	if by == "" {
 		by = t.want.Triage
 	}
-	scout := m.agents[t.want.Triage]
-	if scout != nil && scout.summon != nil && scout.summon.beat == b.id {
-		scout.summon.judged, scout.summon.until = true, now.Add(min(triageGrace, t.want.TriageTTL))
-		scout.unfit = ""
+	scout := wd.m.agents[t.want.Triage]
+	if scout != nil && scout.triage.summon != nil && scout.triage.summon.beat == b.id {
+		scout.triage.summon.judged, scout.triage.summon.until = true,
+			now.Add(min(triageGrace, t.want.TriageTTL))
+		scout.triage.unfit = ""
 	}
-	t.beat, m.changed = nil, true
+	t.beat, wd.m.changed = nil, true
 	if by == t.want.Triage {
 		t.word = now
 	}
-	if m.spares(now, t, by, c.Decision) {
-		m.reply(id, m.overrule(t, c.Decision))
-		m.decide(now, scout)
+	if wd.spares(now, t, by, c.Decision) {
+		wd.m.reply(id, wd.overrule(t, c.Decision))
+		wd.m.decide(now, scout)
 		return
 	}
 	if by == t.want.Triage && t.degraded != "" {
 		t.degraded = ""
-		m.tellTier(t, events.WatchdogRestored, by, "triage "+by+" judges again", nil)
+		wd.tellTier(t, events.WatchdogRestored, by, "triage "+by+" judges again", nil)
 	}
 	msg := fmt.Sprintf("watchdog %s: %s", t.want.Name, c.Decision)
 	j := judge{by: by, took: now.Sub(b.at), beat: b}
 	if c.Decision != city.RemedyNothing {
-		m.tellTier(t, events.WatchdogTriaged, by, fmt.Sprintf("%s: %s", c.Decision, reason),
+		wd.tellTier(t, events.WatchdogTriaged, by, fmt.Sprintf("%s: %s", c.Decision, reason),
 			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason,
 				"beat": b.id, "duration_ms": j.took.Milliseconds()},
 			effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}})
 	}
-	m.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
+	wd.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
 	if c.Decision == city.RemedyNothing {
-		m.reply(id, msg)
+		wd.m.reply(id, msg)
 	}
 	if scout != nil {
-		m.decide(now, scout)
+		wd.m.decide(now, scout)
 	}
 }
 
@@ -349,13 +353,13 @@ func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
 }
 
 // spares counts a decision that does less than the thresholds would. It reports whether the thresholds overrule it.
-func (m *Machine) spares(now time.Time, t *tier, by string, d city.Remedy) bool {
-	a := m.agents[t.want.Watches]
+func (wd *watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bool {
+	a := wd.m.agents[t.want.Watches]
 	if by != t.want.Triage || a == nil {
 		d = ""
 	}
 	if a != nil {
-		t.chain = t.chain.Spare(m.heard(now, t, a), watchdog.Judge(t.spec(), m.facts(now, t, a)),
+		t.chain = t.chain.Spare(wd.heard(now, t, a), watchdog.Judge(t.spec(), wd.facts(now, t, a)),
 			watchdog.Decision(d))
 	}
 	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
@@ -363,12 +367,12 @@ func (m *Machine) spares(now time.Time, t *tier, by string, d city.Remedy) bool 
 
 // overrule has the thresholds judge a beat again, by a new look, in place of its triage. It returns what the
 // triage is told.
-func (m *Machine) overrule(t *tier, d city.Remedy) string {
+func (wd *watchdogs) overrule(t *tier, d city.Remedy) string {
 	t.instead = fmt.Sprintf("triage %s neither started nor woke %s, and overrule_after = %d "+
 		"beats brought no heartbeat",
 		t.want.Triage, t.want.Watches, t.want.OverruleAfter)
-	m.degrade(t, t.instead)
-	m.beginBeat(t)
+	wd.degrade(t, t.instead)
+	wd.beginBeat(t)
 	return fmt.Sprintf("watchdog %s: %s is overruled: %s; the thresholds judge", t.want.Name, d,
 		t.instead)
 }
@@ -384,13 +388,13 @@ func (t *tier) outcome() string {
 
 // triageDied takes an end of a triage that nobody asked for. One that kept it from deciding is told with its last
 // words, once as long as it goes on like that.
-func (m *Machine) triageDied(now time.Time, a *record, e session.Exit, d restart.Death) {
+func (wd *watchdogs) triageDied(now time.Time, a *record, e session.Exit, d restart.Death) {
 	why := "ended without a decision: " + d.String()
-	m.decided(now, a, "died", d.String())
-	s := a.summon
-	if t := m.tier(a.want.TriageOf); t != nil && s != nil && !s.judged &&
+	wd.m.decided(now, a, "died", d.String())
+	s := a.triage.summon
+	if t := wd.tier(a.want.TriageOf); t != nil && s != nil && !s.judged &&
 		(e.Code != 0 || e.Signal != "") && t.degraded != fmt.Sprintf("triage %s %s", a.name, why) {
-		m.tellDeath(now, a, e, restart.Verdict{Crash: true})
+		wd.m.tellDeath(now, a, e, restart.Verdict{Crash: true})
 	}
-	m.triageOver(now, a, why)
+	wd.triageOver(now, a, why)
 }

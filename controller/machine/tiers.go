@@ -52,21 +52,21 @@ type beat struct {
 }
 
 // adoptTiers takes the watchdogs of a new configuration.
-func (m *Machine) adoptTiers(now time.Time, c *effect.Configuration) {
+func (wd *watchdogs) adoptTiers(now time.Time, c *effect.Configuration) {
 	var order []*tier
 	for i := range c.Tiers {
 		w := &c.Tiers[i]
-		t := m.tier(w.Name)
+		t := wd.tier(w.Name)
 		switch {
 		case t == nil:
 			t = &tier{want: *w, since: now}
 		case t.want.Watches != w.Watches:
-			m.abandon(now, t)
-			m.retract(now, t, "its watchdog watches another one by now")
+			wd.abandon(now, t)
+			wd.retract(now, t, "its watchdog watches another one by now")
 			t = &tier{want: *w, since: now, asked: t.asked}
 		default:
 			if t.want.Triage != w.Triage {
-				m.abandon(now, t)
+				wd.abandon(now, t)
 				t.degraded, t.word = "", time.Time{}
 			}
 			if t.want.Heartbeat != w.Heartbeat {
@@ -79,21 +79,21 @@ func (m *Machine) adoptTiers(now time.Time, c *effect.Configuration) {
 		}
 		order = append(order, t)
 	}
-	for _, t := range m.tiers {
+	for _, t := range wd.tiers {
 		if !slices.ContainsFunc(order, func(o *tier) bool { return o.want.Name == t.want.Name }) {
-			m.abandon(now, t)
-			m.retract(now, t, "its watchdog is declared no more")
-			m.answerBeat(t, fmt.Sprintf("watchdog %s is declared no more", t.want.Name))
+			wd.abandon(now, t)
+			wd.retract(now, t, "its watchdog is declared no more")
+			wd.answerBeat(t, fmt.Sprintf("watchdog %s is declared no more", t.want.Name))
 		}
 	}
 	slices.SortFunc(order, func(a, b *tier) int {
 		return strings.Compare(a.want.Name, b.want.Name)
 	})
-	m.tiers = order
+	wd.tiers = order
 }
 
-func (m *Machine) tier(name string) *tier {
-	for _, t := range m.tiers {
+func (wd *watchdogs) tier(name string) *tier {
+	for _, t := range wd.tiers {
 		if t.want.Name == name {
 			return t
 		}
@@ -102,67 +102,68 @@ func (m *Machine) tier(name string) *tier {
 }
 
 // watch brings all watchdogs as far as they get. Level-triggered, as decide is.
-func (m *Machine) watch(now time.Time) {
-	if m.settling || !m.listed {
+func (wd *watchdogs) watch(now time.Time) {
+	if wd.m.settling || !wd.m.listed {
 		return
 	}
-	for _, t := range m.tiers {
-		m.watchOne(now, t)
+	for _, t := range wd.tiers {
+		wd.watchOne(now, t)
 	}
 }
 
-func (m *Machine) watchOne(now time.Time, t *tier) {
-	a := m.agents[t.want.Watches]
-	if a != nil && a.alive && a.life.ID != t.lifeID {
-		t.lifeID, t.life = a.life.ID, watchdog.Sight{}.See(a.life.Started, time.Time{}, now)
+func (wd *watchdogs) watchOne(now time.Time, t *tier) {
+	a := wd.m.agents[t.want.Watches]
+	if a != nil && a.sess.alive && a.sess.life.ID != t.lifeID {
+		t.lifeID, t.life = a.sess.life.ID, watchdog.Sight{}.See(a.sess.life.Started, time.Time{},
+			now)
 	}
-	if why := m.whyRest(a); why != t.rests {
+	if why := wd.whyRest(a); why != t.rests {
 		if why == "" {
 			t.since = now
 		}
-		t.rests, m.changed = why, true
+		t.rests, wd.m.changed = why, true
 	}
 	if t.rests != "" {
 		if !t.next.IsZero() {
-			t.next, m.changed = time.Time{}, true
+			t.next, wd.m.changed = time.Time{}, true
 		}
-		m.abandon(now, t)
-		m.answerBeat(t, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name, t.rests))
+		wd.abandon(now, t)
+		wd.answerBeat(t, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name, t.rests))
 		return
 	}
 	if t.next.IsZero() {
-		t.next, m.changed = now.Add(t.want.Every), true
+		t.next, wd.m.changed = now.Add(t.want.Every), true
 	}
 	if t.beat != nil {
-		if why := m.noTriage(t); why != "" {
-			m.instead(now, t, why)
+		if why := wd.noTriage(t); why != "" {
+			wd.instead(now, t, why)
 		}
 	}
 	if t.beat != nil && !now.Before(t.beat.until) {
-		m.instead(now, t, m.overdueTriage(t))
+		wd.instead(now, t, wd.overdueTriage(t))
 	}
 	if !now.Before(t.next) {
-		t.next, m.changed = now.Add(t.want.Every), true
+		t.next, wd.m.changed = now.Add(t.want.Every), true
 		if t.beat == nil {
-			m.beginBeat(t)
+			wd.beginBeat(t)
 		}
 	}
 }
 
 // whyRest says why nobody looks after an agent just now.
-func (m *Machine) whyRest(a *record) string {
+func (wd *watchdogs) whyRest(a *record) string {
 	switch {
-	case m.ending != alive:
+	case wd.m.ending != alive:
 		return "the city is being stopped"
 	case a == nil || a.want == nil:
 		return "the agent that it watches is not declared"
 	case a.want.Suspended != "":
 		return fmt.Sprintf("agent %s is suspended %s", a.name, a.want.Suspended)
-	case a.left && a.final:
+	case a.rest.left && a.rest.final:
 		return fmt.Sprintf("agent %s was drained by operator, and stays ended", a.name)
 	}
-	if o := m.tier(a.triageOf()); o != nil { // triages do not watch each other in a circle
-		if why := m.whyRest(m.agents[o.want.Watches]); why != "" {
+	if o := wd.tier(a.triageOf()); o != nil { // triages do not watch each other in a circle
+		if why := wd.whyRest(wd.m.agents[o.want.Watches]); why != "" {
 			return fmt.Sprintf("watchdog %s, whose triage it watches, does not beat: %s",
 				o.want.Name, why)
 		}
@@ -171,18 +172,18 @@ func (m *Machine) whyRest(a *record) string {
 }
 
 // beginBeat looks first: once, and nobody looks in between.
-func (m *Machine) beginBeat(t *tier) {
-	if m.glancing[t.want.Name] { // it beats by that
+func (wd *watchdogs) beginBeat(t *tier) {
+	if wd.glancing[t.want.Name] { // it beats by that
 		return
 	}
-	m.glancing[t.want.Name] = true
-	m.do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
+	wd.glancing[t.want.Name] = true
+	wd.m.do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
 }
 
 // glimpsed takes what the heartbeat's file says, and goes on with the beat.
-func (m *Machine) glimpsed(now time.Time, in effect.HeartbeatRead) {
-	delete(m.glancing, in.Tier)
-	t := m.tier(in.Tier)
+func (wd *watchdogs) glimpsed(now time.Time, in effect.HeartbeatRead) {
+	delete(wd.glancing, in.Tier)
+	t := wd.tier(in.Tier)
 	if t == nil {
 		return
 	}
@@ -193,7 +194,7 @@ func (m *Machine) glimpsed(now time.Time, in effect.HeartbeatRead) {
 	}
 	if in.Path != t.want.Heartbeat { // of the configuration before
 		t.instead = instead
-		m.beginBeat(t)
+		wd.beginBeat(t)
 		return
 	}
 	if t.beat != nil { // with a triage already
@@ -206,29 +207,29 @@ func (m *Machine) glimpsed(now time.Time, in effect.HeartbeatRead) {
 	if t.looked = now; !in.Unread {
 		t.read = now
 	}
-	m.note(&t.problem, in.Problem)
-	a := m.agents[t.want.Watches]
+	wd.m.note(&t.problem, in.Problem)
+	a := wd.m.agents[t.want.Watches]
 	if a == nil {
 		return
 	}
-	f := m.facts(now, t, a)
+	f := wd.facts(now, t, a)
 	v := watchdog.Judge(t.spec(), f)
 	if instead != "" {
-		m.judged(now, t, v, judge{by: thresholds, why: instead})
+		wd.judged(now, t, v, judge{by: thresholds, why: instead})
 		return
 	}
 	var recovered bool
-	if t.chain, recovered = t.chain.Before(m.heard(now, t, a), f, v); recovered ||
+	if t.chain, recovered = t.chain.Before(wd.heard(now, t, a), f, v); recovered ||
 		t.esc != nil && t.chain.Failed == 0 {
-		m.recovered(t)
+		wd.recovered(t)
 	}
-	f = m.facts(now, t, a) // with the failure of the beat before
+	f = wd.facts(now, t, a) // with the failure of the beat before
 	v = watchdog.Judge(t.spec(), f)
-	m.escalate(now, t, v.Reason)
-	if m.triage(now, t, a, f, v) {
+	wd.escalate(now, t, v.Reason)
+	if wd.triage(now, t, a, f, v) {
 		return
 	}
-	m.judged(now, t, v, judge{by: thresholds})
+	wd.judged(now, t, v, judge{by: thresholds})
 }
 
 func (t *tier) spec() watchdog.Spec {
@@ -237,15 +238,16 @@ func (t *tier) spec() watchdog.Spec {
 
 // facts are what is known of whom a tier watches. A heartbeat from before its session began says nothing of it,
 // and nobody could write one while the whole program stood still.
-func (m *Machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
+func (wd *watchdogs) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	f := watchdog.Facts{
-		Alive: a.alive, Starts: a.op == opStart && !a.called(), Stops: a.ending(),
-		Called: a.called(), Never: true, Problem: t.problem, Mail: m.work.mail[a.name].Unread,
-		Frozen: a.alive && a.life.Frozen, Stuck: a.stuck != nil, Gate: m.work.gated[a.name],
-		CannotBe: m.mutes[a.life.Provider],
+		Alive: a.sess.alive, Starts: a.act.op == opStart && !a.called(), Stops: a.ending(),
+		Called: a.called(), Never: true, Problem: t.problem, Mail: wd.m.work.mail[a.name].Unread,
+		Frozen: a.sess.alive && a.sess.life.Frozen, Stuck: a.silence.stuck != nil,
+		Gate:     wd.m.work.gated[a.name],
+		CannotBe: wd.m.texts.mutes[a.sess.life.Provider],
 		Wakes:    t.chain.Wakes,
 	}
-	if !a.alive {
+	if !a.sess.alive {
 		f.Gone = string(a.state)
 		if a.reason != "" {
 			f.Gone += ", " + a.reason
@@ -255,18 +257,18 @@ func (m *Machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 	if f.Called || !known {
 		age = now.Sub(t.since)
 	}
-	if !m.awake.IsZero() {
-		age = min(age, now.Sub(m.awake))
+	if !wd.m.awake.IsZero() {
+		age = min(age, now.Sub(wd.m.awake))
 	}
 	f.Age = max(0, age)
-	if age, ok := m.heard(now, t, a).Age(now); ok && age <= f.Age {
+	if age, ok := wd.heard(now, t, a).Age(now); ok && age <= f.Age {
 		f.Age, f.Never = age, false
 	}
 	if ahead := watchdog.Ahead(t.hb.Stamp, now); f.Problem == "" && ahead != "" {
 		f.Problem = ahead
 	}
-	if a.alive && !a.spoke.IsZero() {
-		f.Speaks, f.Silent = true, max(0, now.Sub(a.spoke))
+	if a.sess.alive && !a.sess.spoke.IsZero() {
+		f.Speaks, f.Silent = true, max(0, now.Sub(a.sess.spoke))
 	}
 	return f
 }
@@ -274,13 +276,14 @@ func (m *Machine) facts(now time.Time, t *tier, a *record) watchdog.Facts {
 // ending reports whether a session is being stopped, or waits for its turn to be. A stop that failed before is not
 // under way.
 func (a *record) ending() bool {
-	return a.alive && a.stopFrom.IsZero() && (a.op == opStop || a.intent.kind != causeNone)
+	return a.sess.alive && a.act.stopFrom.IsZero() &&
+		(a.act.op == opStop || a.act.intent.kind != causeNone)
 }
 
 // heard is the newest sign of whom a tier watches: its heartbeat, or, of another tier's triage, what that has
 // decided.
-func (m *Machine) heard(now time.Time, t *tier, a *record) watchdog.Sight {
-	o := m.tier(a.triageOf())
+func (wd *watchdogs) heard(now time.Time, t *tier, a *record) watchdog.Sight {
+	o := wd.tier(a.triageOf())
 	if o == nil || o.word.IsZero() {
 		return t.hb
 	}
@@ -292,8 +295,8 @@ func (m *Machine) heard(now time.Time, t *tier, a *record) watchdog.Sight {
 
 // waken puts off all beats, and gives triages their time anew, when the whole program has stood still: the agents
 // may have, too.
-func (m *Machine) waken(now time.Time) {
-	for _, t := range m.tiers {
+func (wd *watchdogs) waken(now time.Time) {
+	for _, t := range wd.tiers {
 		t.next = time.Time{}
 		if b := t.beat; b != nil {
 			b.until = now.Add(t.want.TriageTTL)
@@ -302,27 +305,27 @@ func (m *Machine) waken(now time.Time) {
 }
 
 // nextBeat is when watchdogs want to be looked at again.
-func (m *Machine) nextBeat(now, by time.Time) time.Time {
+func (wd *watchdogs) nextBeat(now, by time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (by.IsZero() || at.Before(by)) {
 			by = at
 		}
 	}
-	for _, t := range m.tiers {
+	for _, t := range wd.tiers {
 		sooner(t.next)
 		if t.beat != nil {
 			sooner(t.beat.until)
 		}
-		if a := m.agents[t.want.Triage]; a != nil && a.summon != nil {
-			sooner(a.summon.until)
+		if a := wd.m.agents[t.want.Triage]; a != nil && a.triage.summon != nil {
+			sooner(a.triage.summon.until)
 		}
 	}
 	return by
 }
 
 // tierProblems are what keeps watchdogs from telling somebody.
-func (m *Machine) tierProblems() (out []string) {
-	for _, t := range m.tiers {
+func (wd *watchdogs) tierProblems() (out []string) {
+	for _, t := range wd.tiers {
 		if t.unposted != "" {
 			out = append(out, fmt.Sprintf("watchdog %s cannot write to %s, and tries again with "+
 				"each beat: %s", t.want.Name, t.want.EscalateTo, t.unposted))
@@ -331,15 +334,15 @@ func (m *Machine) tierProblems() (out []string) {
 	return out
 }
 
-func (m *Machine) drawTiers(now time.Time) []city.Watchdog {
+func (wd *watchdogs) drawTiers(now time.Time) []city.Watchdog {
 	var out []city.Watchdog
-	for _, t := range m.tiers {
-		out = append(out, m.drawTier(now, t))
+	for _, t := range wd.tiers {
+		out = append(out, wd.drawTier(now, t))
 	}
 	return out
 }
 
-func (m *Machine) drawTier(now time.Time, t *tier) city.Watchdog {
+func (wd *watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 	w := &t.want
 	v := city.Watchdog{
 		Name: w.Name, Watches: w.Watches, Triage: w.Triage, Every: w.Every, Fresh: w.Fresh,
@@ -351,7 +354,7 @@ func (m *Machine) drawTier(now time.Time, t *tier) city.Watchdog {
 	}
 	if w.Triage != "" {
 		v.TTL = w.TriageTTL
-		if why := m.noTriage(t); why == "" {
+		if why := wd.noTriage(t); why == "" {
 			v.Mode = city.ByTriage
 		} else {
 			v.Degraded = why
@@ -364,7 +367,7 @@ func (m *Machine) drawTier(now time.Time, t *tier) city.Watchdog {
 	if b := t.beat; b != nil {
 		v.Triaged = &city.TriageRun{Since: b.at, Until: b.until, Beat: b.id}
 	}
-	a := m.agents[w.Watches]
+	a := wd.m.agents[w.Watches]
 	if a == nil {
 		v.Freshness = city.Dead
 		return v
@@ -374,21 +377,31 @@ func (m *Machine) drawTier(now time.Time, t *tier) city.Watchdog {
 	if !t.looked.IsZero() && !t.life.SeenAfter(t.looked) {
 		at = t.looked
 	}
-	f, sign := m.facts(at, t, a), m.heard(at, t, a)
+	f, sign := wd.facts(at, t, a), wd.heard(at, t, a)
 	v.Freshness, v.Mail, v.Problem = city.Freshness(watchdog.Class(t.spec(), f)), f.Mail, f.Problem
 	if f.CannotBe != "" && v.Mode == city.ByThresholds {
 		v.Mode = city.ByRestart
 	}
 	switch {
-	case !sign.Stamp.IsZero() && (!f.Never || !a.alive):
+	case !sign.Stamp.IsZero() && (!f.Never || !a.sess.alive):
 		at := sign.Time()
 		v.Heartbeat = &at
-	case a.alive:
-		began := a.life.Started
-		if m.awake.After(began) {
-			began = m.awake
+	case a.sess.alive:
+		began := a.sess.life.Started
+		if wd.m.awake.After(began) {
+			began = wd.m.awake
 		}
 		v.Heartbeat = &began
 	}
 	return v
+}
+
+// watchdogs judges agents at the beats of their tiers.
+type watchdogs struct {
+	m *Machine
+
+	tiers []*tier // in name order
+	// watchdogs, there or not, for whom a look at a heartbeat is in flight
+	glancing map[string]bool
+	posting  map[string]bool // and a call for a person
 }

@@ -21,7 +21,7 @@ func (t taker) receipt(a *record, n int) effect.Answer {
 }
 
 // unsend takes back what waits. Whether a text that is being tried can be is known when it has been.
-func (m *Machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
+func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 	var back []*delivery
 	var going *delivery
 	if a.out != nil {
@@ -33,7 +33,7 @@ func (m *Machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 			case d == a.out.going:
 				going = d
 			case c.ID != 0:
-				m.refuseID(id, city.Conflict,
+				tx.m.refuseID(id, city.Conflict,
 					fmt.Sprintf("text %d for agent %s cannot be taken back: it is %s", c.ID, a.name,
 						d.stage))
 				return
@@ -46,23 +46,24 @@ func (m *Machine) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 		if i == len(back)-1 && going == nil {
 			answers = []effect.Answer{t.receipt(a, 0)}
 		}
-		m.giveUp(now, a, d, byHand(), answers...)
+		tx.giveUp(now, a, d, byHand(), answers...)
 	}
 	switch {
 	case going != nil:
 		going.takers = append(going.takers, t)
 	case len(back) > 0:
 	case c.ID != 0:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s", c.ID,
+		tx.m.refuseID(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s",
+			c.ID,
 			a.name))
 	default:
-		m.refuseID(id, city.Conflict, "nothing waits to be sent to agent "+a.name)
+		tx.m.refuseID(id, city.Conflict, "nothing waits to be sent to agent "+a.name)
 	}
 }
 
 // meantFor says why a watchdog's text is nothing for whoever lives there by now, "" if it is.
 func (d *delivery) meantFor(a *record) string {
-	if d.meant != "" && d.meant != a.life.ID {
+	if d.meant != "" && d.meant != a.sess.life.ID {
 		return "the session that it was for has ended"
 	}
 	return ""
@@ -70,9 +71,9 @@ func (d *delivery) meantFor(a *record) string {
 
 // takeBack gives up a watchdog's text that nothing calls for any more. What becomes of one that is being tried is
 // known when it has been.
-func (m *Machine) takeBack(now time.Time, a *record, d *delivery, why string) {
+func (tx *texts) takeBack(now time.Time, a *record, d *delivery, why string) {
 	if d.moot = why; a.out.going != d {
-		m.giveUp(now, a, d, dropped{city.Conflict, why, effect.ActorController})
+		tx.giveUp(now, a, d, dropped{city.Conflict, why, effect.ActorController})
 	}
 }
 
@@ -81,13 +82,14 @@ func byHand() dropped {
 }
 
 // tooLate answers those who wanted a text back that is in.
-func (m *Machine) tooLate(a *record, d *delivery) {
+func (tx *texts) tooLate(a *record, d *delivery) {
 	for _, t := range d.takers {
 		if t.n > 0 {
-			m.do(effect.Reply{Answer: t.receipt(a, 0)})
+			tx.m.do(effect.Reply{Answer: t.receipt(a, 0)})
 			continue
 		}
-		m.refuseID(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be taken back: "+
+		tx.m.refuseID(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
+			"taken back: "+
 			"it has just been typed", d.id, a.name))
 	}
 	d.takers = nil

@@ -193,7 +193,7 @@ func (w *world) settles() {
 func (w *world) well(d time.Duration) {
 	for end := w.now.Add(d); w.now.Before(end); w.advance(30 * time.Second) {
 		_ = w.beats("worker", nil)
-		if c := w.m.tier("care"); c != nil && c.beat != nil && w.alive["scout"] != nil {
+		if c := w.m.watchdogs.tier("care"); c != nil && c.beat != nil && w.alive["scout"] != nil {
 			w.command(uint64(len(w.log)+1), city.Decide{Watchdog: "care",
 				Decision: city.RemedyNothing, Reason: "well", Beat: c.beat.id})
 			w.die("scout", 0, "")

@@ -55,7 +55,7 @@ func (m *Machine) count() {
 		return
 	}
 	var pools []string
-	for _, p := range m.poolOrder {
+	for _, p := range m.sizes.poolOrder {
 		if p.want.Check == "" && p.want.Max > 0 {
 			pools = append(pools, p.name())
 		}
@@ -69,7 +69,7 @@ func (m *Machine) countedWork(now time.Time, in effect.WorkCounted) {
 	ordered := w.ordered
 	w.counting, w.told = false, m.turn
 	defer m.seekLeavers()
-	defer m.chosen(now, ordered)
+	defer m.sizes.chosen(now, ordered)
 	if w.recount {
 		m.count()
 	}
@@ -91,9 +91,9 @@ func (m *Machine) countedWork(now time.Time, in effect.WorkCounted) {
 	defer m.strand(now)
 	m.known(in)
 	w.counts, w.counted = in.Work, true
-	for _, p := range m.poolOrder {
+	for _, p := range m.sizes.poolOrder {
 		if p.want.Check == "" {
-			m.size(now, p)
+			m.sizes.size(now, p)
 		}
 	}
 }

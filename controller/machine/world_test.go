@@ -208,12 +208,12 @@ func (w *world) removed(in effect.Input) (removes, asked bool) {
 	}
 	gone, all := 0, 0
 	for _, a := range w.m.order {
-		if a.alive && !a.unwanted() {
+		if a.sess.alive && !a.unwanted() {
 			all++
 			gone++
 		}
 		for _, want := range c.Conf.Wants {
-			if a.alive && !a.unwanted() && want.Name == a.name {
+			if a.sess.alive && !a.unwanted() && want.Name == a.name {
 				gone--
 			}
 		}
@@ -313,12 +313,12 @@ func (w *world) check(f effect.Effect) {
 		return
 	}
 	a := w.m.agents[s.Want.Name]
-	if a.want.Suspended != "" || a.surplus() || a.drain != nil || w.now.Before(a.notBefore) ||
+	if a.want.Suspended != "" || a.surplus() || a.finish.drain != nil || w.now.Before(a.rest.notBefore) ||
 		w.m.ending != alive {
 		w.breach = append(w.breach, fmt.Sprintf("L2: %s was started while it must not run", a.name))
 	}
 	for _, need := range a.want.DependsOn {
-		if _, up := w.m.standing(need); !up {
+		if _, up := w.m.deps.standing(need); !up {
 			w.breach = append(w.breach, fmt.Sprintf("L2: %s was started before %s", a.name, need))
 		}
 	}

@@ -77,8 +77,9 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads"},
 
-	"controller/machine":   {"controller/effect", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/machine":   {"controller/describe", "controller/effect", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
 	"controller/perform":   {"controller/effect", "controller/memory", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "overlay", "hooks", "internal"},
+	"controller/describe":  {"automation", "city", "internal"},
 	"controller/memory":    {"controller/effect", "city", "automation", "internal"},
 	"controller/pulse":     {"controller/effect"},
 	"controller/catalogue": {"config", "city", "formula", "internal"},

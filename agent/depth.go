@@ -1,0 +1,30 @@
+package agent
+
+// Depth returns the length of the longest chain of dependencies between agents. A city that ends waits for at most so
+// many graces, one after the other.
+func Depth(wants []Want) int {
+	needs := map[string][]string{}
+	for i := range wants {
+		w := &wants[i]
+		needs[w.Declared] = w.DependsOn
+	}
+	known := map[string]int{}
+	var of func(name string) int
+	of = func(name string) int {
+		if d, ok := known[name]; ok {
+			return d
+		}
+		known[name] = 1 // whatever a cycle would do: the configuration has refused it
+		deepest := 0
+		for _, need := range needs[name] {
+			deepest = max(deepest, of(need))
+		}
+		known[name] = deepest + 1
+		return deepest + 1
+	}
+	longest := 1
+	for name := range needs {
+		longest = max(longest, of(name))
+	}
+	return longest
+}

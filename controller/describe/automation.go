@@ -1,0 +1,54 @@
+// Package describe shows definitions of automations as a snapshot does.
+package describe
+
+import (
+	"path/filepath"
+	"strings"
+
+	"gcity/automation"
+	"gcity/city"
+	"gcity/internal/redact"
+	"gcity/internal/toml"
+)
+
+// Automation shows an automation of the city in dir as it is written, as if its gate were closed.
+func Automation(dir string, d automation.Definition) city.Automation {
+	v := city.Automation{
+		Name: d.Scoped(), Description: d.Description, Rig: d.Rig, Source: within(dir, d.Source),
+		Layer: d.Layer.Title,
+		Gate:  string(d.Gate), When: redact.Text(d.Waits()), Exec: redact.Text(d.Exec),
+		Formula: d.Formula, Pool: d.Target(), State: city.AutomationIdle,
+		Timeout: d.Timeout, Retry: d.Retry, Overlap: string(d.Overlap),
+		WhileSuspended: d.WhileSuspended,
+	}
+	for _, p := range d.Warnings {
+		v.Warnings = append(v.Warnings, reasons(dir, toml.Problems{p}))
+	}
+	return v
+}
+
+// Broken shows an automation whose file cannot be used: each reason with its place behind it.
+func Broken(dir string, b automation.Broken) city.Automation {
+	return city.Automation{
+		Name: b.Scoped(), Rig: b.Rig, Source: within(dir, b.Source), Layer: b.Layer.Title,
+		State:  city.AutomationBroken,
+		Reason: reasons(dir, b.Problems),
+	}
+}
+
+// reasons puts what is wrong before where that is, one a line.
+func reasons(dir string, all toml.Problems) string {
+	lines := make([]string, len(all))
+	for i, p := range all {
+		lines[i] = strings.ReplaceAll(p.Reason(), dir+"/", "")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// within is a path relative to a folder that it is below.
+func within(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}
