@@ -21,5 +21,5 @@ func MirrorOf(c *config.City, grant trust.Grant) (o mirror.Options, ok bool) {
 		path = filepath.Join(c.Path, path)
 	}
 	return mirror.Options{Script: path, Dir: c.Path,
-		Env: workstore.ScriptEnv(workstore.Places(c)[0]), State: folder.StateDir(c.Path)}, ok
+		Env: workstore.PlaceEnv(workstore.Places(c)[0]), State: folder.StateDir(c.Path)}, ok
 }

@@ -1,7 +1,6 @@
 package workstore
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,21 +8,24 @@ import (
 	"gcity/cli/folder"
 )
 
-// ScriptEnv is the environment of a script that keeps work: who the user is, where programs are, and of gcity what says
-// where it is and for whom.
-func ScriptEnv(p Place) []string {
-	plain := []string{"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR"}
-	own := []string{"GC_CITY=" + p.City, "GC_CITY_PATH=" + p.City, "BEADS_DIR=" +
-		filepath.Join(p.Dir, folder.WorkFolder), "GC_EXEC_STATE_DIR=" +
-		filepath.Join(p.Dir, folder.WorkFolder)}
+// PlaceEnv returns the variables that tell a script of the controller which city and rig it works for.
+func PlaceEnv(p Place) []string {
+	state := filepath.Join(p.Dir, folder.WorkFolder)
+	own := []string{"GC_CITY=" + p.City, "GC_CITY_PATH=" + p.City, "BEADS_DIR=" + state,
+		"GC_EXEC_STATE_DIR=" + state}
 	if p.Rig != "" {
 		own = append(own, "GC_RIG="+p.Rig, "GC_RIG_PATH="+p.Dir)
 	}
+	return own
+}
+
+// commandEnv returns PlaceEnv with the variables of the agent or automation that runs a command.
+func commandEnv(p Place, environ []string) []string {
+	own := PlaceEnv(p)
 	set := []string{"GC_CITY", "GC_CITY_PATH", "GC_RIG", "GC_RIG_PATH", "GC_EXEC_STATE_DIR"}
-	for _, kv := range os.Environ() {
+	for _, kv := range environ {
 		name, _, _ := strings.Cut(kv, "=")
-		if slices.Contains(plain, name) || strings.HasPrefix(name, "LC_") ||
-			strings.HasPrefix(name, "GC_") && !slices.Contains(set, name) {
+		if strings.HasPrefix(name, "GC_") && !slices.Contains(set, name) {
 			own = append(own, kv)
 		}
 	}

@@ -47,8 +47,12 @@ func openFor(p Place, serve bool, grant trust.Grant) (Store, error) {
 				return nil, err
 			}
 		}
+		env := PlaceEnv(p)
+		if !serve {
+			env = commandEnv(p, os.Environ())
+		}
 		return script.Open(script.Options{Script: path, Dir: p.Dir, Prefix: p.Prefix,
-			Env: ScriptEnv(p), Serve: serve && p.Rig == ""})
+			Env: env, Serve: serve && p.Rig == ""})
 	}
 	return nil, fmt.Errorf("there is no beads provider %q; [beads] provider is \"bd\", "+
 		"\"exec:SCRIPT\", or left out", p.By.Provider)
