@@ -36,6 +36,9 @@ type Guard struct {
 // here says yes to that.
 const requestHeader = openapi.RequestHeader
 
+// allMethods lists the methods that some path takes, as the header Allow does.
+const allMethods = "GET, POST, PATCH, DELETE"
+
 // lingerTime is how long the body of a refused request is still taken in, so that the refusal is not lost.
 const lingerTime = time.Second
 
@@ -92,7 +95,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		}
 		if status == http.StatusMethodNotAllowed {
 			code = city.Invalid
-			w.Header().Set("Allow", "GET, POST, PATCH")
+			w.Header().Set("Allow", allMethods)
 		}
 		s.reply(w, status, &city.Error{Code: code, Message: msg})
 	})
@@ -113,8 +116,8 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 		return nil, http.StatusForbidden, "pages of other sites may not ask this " + this
 	}
 	reads := r.Method == http.MethodGet
-	if !reads && r.Method != http.MethodPost && r.Method != http.MethodPatch {
-		return nil, http.StatusMethodNotAllowed, "possible here: GET, POST, PATCH"
+	if !slices.Contains(strings.Split(allMethods, ", "), r.Method) {
+		return nil, http.StatusMethodNotAllowed, "possible here: " + allMethods
 	}
 	if r.ContentLength < 0 {
 		return nil, http.StatusBadRequest, "a body needs a Content-Length here, and no " +

@@ -83,6 +83,7 @@ type draft struct {
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
 	ReplyTo string `json:"reply_to"` // a message's id, whose thread it continues
+	Rig     string `json:"rig"`      // no effect: all messages are in the city's store
 }
 
 func (s *server) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {

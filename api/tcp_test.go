@@ -172,6 +172,8 @@ func TestForeignPages(t *testing.T) {
 		{"JSON without the header", "POST", "/v0/agent/worker/nudge", `{"text":"x"}`, []string{inJSON}, 403},
 		{"no body and no header", "POST", "/v0/agent/worker/restart", "", nil, 403},
 		{"a patch without the header", "PATCH", "/v0/bead/tw-1", `{}`, []string{inJSON}, 403},
+		{"a deletion without the header", "DELETE", "/v0/agent/worker", "", nil, 403},
+		{"a deletion", "DELETE", "/v0/agent/worker", "", []string{byProgram}, 501},
 		{"an upgrade", "POST", "/v0/agent/worker/attach?cols=80&rows=24", "", []string{"Connection: Upgrade", "Upgrade: gcity-terminal"}, 403},
 		{"by GET", "GET", "/v0/agent/worker/restart", "", []string{byProgram}, 405},
 		{"by GET with a body", "GET", "/v0/agent/worker/nudge", `{"text":"x"}`, []string{byProgram, inJSON}, 403},

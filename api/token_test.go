@@ -83,7 +83,7 @@ func TestReadOnlyToken(t *testing.T) {
 		code                int
 	}{
 		{"GET", "/v0/agents", reader, 200}, {"GET", "/v0/agents", token, 200}, {"GET", "/v0/agents", "x" + reader, 401},
-		{"POST", "/v0/suspend", reader, 403}, {"PATCH", "/v0/bead/x-1", reader, 403}, {"POST", "/v0/agent/worker/attach", reader, 403},
+		{"POST", "/v0/suspend", reader, 403}, {"PATCH", "/v0/bead/x-1", reader, 403}, {"DELETE", "/v0/agent/worker", reader, 403}, {"POST", "/v0/agent/worker/attach", reader, 403},
 		{"POST", "/v0/suspend", token, 200},
 	} {
 		code, body := as(c.method, c.path, c.token)
