@@ -204,7 +204,7 @@ func TestPoolRefusals(t *testing.T) {
 		{"POST", "/v0/pools", "", 405, city.Invalid},
 		{"POST", "/v0/quarantine", "", 405, city.Invalid},
 		{"POST", "/v0/pool/crew", `{"size":1}`, 405, city.Invalid},
-		{"DELETE", "/v0/rig/yard", "", 405, city.Invalid},
+		{"DELETE", "/v0/rig/yard", "", 501, city.Unsupported},
 		{"GET", "/v0/pool/nobody", "", 404, city.NotFound},
 		{"GET", "/v0/pool/worker", "", 404, city.NotFound},
 		{"GET", "/v0/rig/nowhere", "", 404, city.NotFound},

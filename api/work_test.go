@@ -155,7 +155,8 @@ func TestWorkRefusals(t *testing.T) {
 		{"POST", "/v0/bead/tw-1", "{}", 405, city.Invalid, "GET, PATCH"},
 		{"DELETE", "/v0/bead/tw-1", "", 405, city.Invalid, "GET, PATCH"},
 		{"PATCH", "/v0/beads", "{}", 405, city.Invalid, "GET, POST"},
-		{"PATCH", "/v0/agent/worker", "{}", 405, city.Invalid, "GET"},
+		{"PATCH", "/v0/agent/worker", `{"provider":"codex"}`, 501, city.Unsupported, ""},
+		{"PATCH", "/v0/rig/yard", `{"prefix":"x","suspended":true}`, 501, city.Unsupported, ""},
 		{"PUT", "/v0/events", "{}", 405, city.Invalid, "GET, POST"},
 
 		{"GET", "/v0/automation/nothing", "", 404, city.NotFound, ""},

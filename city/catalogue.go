@@ -38,3 +38,19 @@ type FormulaVar struct {
 	Required    bool   `json:"required"` // has no default and needs a value
 	Default     string `json:"default,omitempty"`
 }
+
+// NewRig is a rig that a client declares.
+type NewRig struct {
+	Name      string `json:"name"`
+	Path      string `json:"path"`             // absolute, or below the city's folder
+	Prefix    string `json:"prefix,omitempty"` // of its work; "" = made from the name
+	Suspended bool   `json:"suspended,omitempty"`
+}
+
+// RigEditor is a city that declares rigs in its city.toml and removes them from it. Comments and all other tables of
+// the file stay. A remote city may lack both.
+type RigEditor interface {
+	AddRig(ctx context.Context, r NewRig) (Receipt, error)
+	// RemoveRig refuses a rig that has agents or work in progress. The folder stays.
+	RemoveRig(ctx context.Context, name string) (Receipt, error)
+}

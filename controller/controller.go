@@ -139,6 +139,7 @@ type Controller struct {
 	runner *perform.Runner
 	faults chan error // room for one: the first is enough
 	*catalogue.Catalogue
+	*catalogue.Rigs
 }
 
 var (
@@ -146,6 +147,7 @@ var (
 	_ city.Gauged     = (*Controller)(nil)
 	_ city.Configured = (*Controller)(nil)
 	_ city.Catalogued = (*Controller)(nil)
+	_ city.RigEditor  = (*Controller)(nil)
 )
 
 // errRan is for a caller that runs a controller twice.
@@ -182,6 +184,7 @@ func New(o Options, c *config.City) (*Controller, error) {
 	ctl.runner = perform.New(ctl.world())
 	inForce := func() *config.City { return ctl.force.Load().Source }
 	ctl.Catalogue = catalogue.New(o.source(), inForce)
+	ctl.Rigs = catalogue.NewRigs(o.source(), ctl)
 	host, _ := os.Hostname()
 	now := time.Now()
 	conf := ctl.translate(c)

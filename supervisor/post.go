@@ -22,6 +22,7 @@ var (
 	_ city.Gauged     = (*post)(nil)
 	_ city.Configured = (*post)(nil)
 	_ city.Catalogued = (*post)(nil)
+	_ city.RigEditor  = (*post)(nil)
 )
 
 // now is the city that runs.
@@ -170,6 +171,26 @@ func (p *post) Formulas(ctx context.Context, rig string) ([]city.Formula, error)
 			return g.Formulas(ctx, rig)
 		}
 		return nil, unshown()
+	})
+}
+
+// AddRig implements city.RigEditor.
+func (p *post) AddRig(ctx context.Context, r city.NewRig) (city.Receipt, error) {
+	return asked(p, func(c city.Control) (city.Receipt, error) {
+		if g, ok := c.(city.RigEditor); ok {
+			return g.AddRig(ctx, r)
+		}
+		return city.Receipt{}, unshown()
+	})
+}
+
+// RemoveRig implements city.RigEditor.
+func (p *post) RemoveRig(ctx context.Context, name string) (city.Receipt, error) {
+	return asked(p, func(c city.Control) (city.Receipt, error) {
+		if g, ok := c.(city.RigEditor); ok {
+			return g.RemoveRig(ctx, name)
+		}
+		return city.Receipt{}, unshown()
 	})
 }
 

@@ -2,14 +2,17 @@ package gascity
 
 import (
 	"context"
+	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"gcity/api/openapi"
 	"gcity/city"
 )
 
-// editOperations are the changes of the configuration that Gas City's clients ask for. gcity changes whether an
-// agent or a rig is suspended. It answers all others with the way that there is.
+// editOperations are the changes of the configuration that Gas City's clients request. gcity suspends agents and rigs,
+// and adds and removes rigs. It answers all others with what to do instead.
 func editOperations() []Operation {
 	ops := []Operation{
 		{openapi.Operation{
@@ -20,12 +23,18 @@ func editOperations() []Operation {
 			Method: "PATCH", Path: "/v0/rig/{rig}", Body: cityChange{}, Answer: city.Receipt{},
 			Summary: "Suspend or resume a rig",
 		}, patchRig, true},
+		{openapi.Operation{
+			Method: "POST", Path: "/v0/rigs", Body: city.NewRig{}, Answer: city.Receipt{},
+			Summary: "Declare a rig in city.toml",
+		}, addRig, true},
+		{openapi.Operation{
+			Method: "DELETE", Path: "/v0/rig/{rig}", Answer: city.Receipt{},
+			Summary: "Remove a rig without agents from city.toml; its folder stays",
+		}, removeRig, true},
 	}
 	for _, o := range []struct{ method, path, instead string }{
 		{"POST", "/v0/agents", "add an [[agents]] table to city.toml"},
 		{"DELETE", "/v0/agent/{agent}", "remove the [[agents]] table from city.toml"},
-		{"POST", "/v0/rigs", "run `gcity rig add DIR`"},
-		{"DELETE", "/v0/rig/{rig}", "run `gcity rig remove NAME`"},
 		{"POST", "/v0/providers", "add a [providers.NAME] table to city.toml"},
 		{"PATCH", "/v0/provider/{provider}", "edit the [providers.NAME] table in city.toml"},
 		{"DELETE", "/v0/provider/{provider}", "remove the [providers.NAME] table from city.toml"},
@@ -40,8 +49,17 @@ func editOperations() []Operation {
 	return ops
 }
 
-// suspended reads whether a client suspends or resumes.
-func (r *Request) suspended() (bool, error) {
+// suspended reads whether a client suspends or resumes what place declares. Other changes are not implemented.
+func (r *Request) suspended(place string) (bool, error) {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(r.Body, &fields) == nil {
+		delete(fields, "suspended")
+	}
+	if len(fields) > 0 {
+		names := slices.Sorted(maps.Keys(fields))
+		return false, refused(city.Unsupported, "the API changes only suspended, not %.60q: "+
+			"edit %s in city.toml", names[0], place)
+	}
 	var in cityChange
 	if err := r.decode(&in); err != nil {
 		return false, err
@@ -55,7 +73,7 @@ func (r *Request) suspended() (bool, error) {
 
 // patchAgent suspends or resumes an agent or a pool.
 func patchAgent(ctx context.Context, r *Request) (any, error) {
-	on, err := r.suspended()
+	on, err := r.suspended("the [[agents]] table")
 	switch {
 	case err != nil:
 		return nil, err
@@ -67,7 +85,7 @@ func patchAgent(ctx context.Context, r *Request) (any, error) {
 
 // patchRig suspends or resumes a rig.
 func patchRig(ctx context.Context, r *Request) (any, error) {
-	on, err := r.suspended()
+	on, err := r.suspended("the [[rigs]] table")
 	switch {
 	case err != nil:
 		return nil, err
@@ -75,4 +93,38 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 		return r.Do(ctx, city.SuspendRig{Rig: r.Target})
 	}
 	return r.Do(ctx, city.ResumeRig{Rig: r.Target})
+}
+
+// rigEditor returns the city if it can declare rigs for this client.
+func (r *Request) rigEditor() (city.RigEditor, error) {
+	if c, ok := r.City.(city.RigEditor); ok {
+		return c, nil
+	}
+	return nil, refused(city.Unsupported, "the API does not add or remove rigs of this city: "+
+		"run `gcity rig add DIR` or `gcity rig remove NAME`")
+}
+
+// addRig declares a rig.
+func addRig(ctx context.Context, r *Request) (any, error) {
+	var in city.NewRig
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	c, err := r.rigEditor()
+	if err != nil {
+		return nil, err
+	}
+	return c.AddRig(ctx, in)
+}
+
+// removeRig removes a rig from the configuration.
+func removeRig(ctx context.Context, r *Request) (any, error) {
+	if err := r.noBody(); err != nil {
+		return nil, err
+	}
+	c, err := r.rigEditor()
+	if err != nil {
+		return nil, err
+	}
+	return c.RemoveRig(ctx, r.Target)
 }

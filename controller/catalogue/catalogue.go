@@ -1,4 +1,5 @@
-// Package catalogue reads the files of a city for requests: it shows and checks the configuration, and lists formulas.
+// Package catalogue reads the files of a city for requests: it shows and checks the configuration, lists formulas, and
+// adds and removes rigs.
 // A folder that does not answer costs a request its deadline, and nothing else.
 package catalogue
 

@@ -82,7 +82,7 @@ var doors = map[string][]string{
 	"controller/describe":  {"automation", "city", "internal"},
 	"controller/memory":    {"controller/effect", "city", "automation", "internal"},
 	"controller/pulse":     {"controller/effect"},
-	"controller/catalogue": {"config", "city", "formula", "internal"},
+	"controller/catalogue": {"config", "config/edit", "city", "events", "beads", "formula", "internal"},
 	"controller/effect":    {guardRoom, "agent", "config", "city", "events", "beads", "session", "formula", "automation", "watchdog", "restart"},
 
 	"sling": {"agent", "config", "city", "mail", "events", "beads", "formula", "internal"},

@@ -1,0 +1,182 @@
+package catalogue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"gcity/beads"
+	"gcity/city"
+	"gcity/config"
+	"gcity/config/edit"
+	"gcity/events"
+	"gcity/internal/deadline"
+	"gcity/internal/redact"
+)
+
+// editsAtOnce is how many edits may wait for a folder that does not answer.
+const editsAtOnce = 8
+
+// Rigs declares and removes rigs in the city.toml of a running city. It implements city.RigEditor. Several goroutines
+// may use it; the edits take turns.
+type Rigs struct {
+	source config.Source
+	city   city.Control
+	calls  *deadline.Calls[rigEdit]
+	last   atomic.Uint64 // number of the newest edit
+}
+
+// rigEdit is the result of an edit: the configuration that the file has then.
+type rigEdit struct {
+	after *config.City
+	err   error
+}
+
+// NewRigs returns the editor of the city that c runs from source.
+func NewRigs(source config.Source, c city.Control) *Rigs {
+	return &Rigs{source: source, city: c, calls: deadline.New[rigEdit](editsAtOnce)}
+}
+
+// AddRig implements city.RigEditor.
+func (r *Rigs) AddRig(ctx context.Context, n city.NewRig) (city.Receipt, error) {
+	if n.Name == "" || n.Path == "" {
+		return city.Receipt{}, &city.Error{Code: city.Invalid,
+			Message: `a rig needs a name and a folder: {"name": "shop", "path": "/src/shop"}`}
+	}
+	snap, err := r.city.Snapshot(ctx)
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	if rigAt(snap, n.Name) >= 0 {
+		return city.Receipt{}, &city.Error{Code: city.Conflict,
+			Message: fmt.Sprintf("%s already has a rig %s", snap.Name, n.Name)}
+	}
+	after, err := r.edit(ctx, func() (*config.City, error) {
+		return edit.AddRig(r.source, edit.NewRig{Name: n.Name, Path: n.Path, Prefix: n.Prefix,
+			Suspended: n.Suspended})
+	})
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	rig := after.Rig(n.Name)
+	return r.reload(ctx, events.RigAdded, n.Name, fmt.Sprintf(
+		"added rig %s: %s, its work begins with %s-", rig.Name, rig.Path, rig.Prefix))
+}
+
+// RemoveRig implements city.RigEditor.
+func (r *Rigs) RemoveRig(ctx context.Context, name string) (city.Receipt, error) {
+	snap, err := r.city.Snapshot(ctx)
+	if err != nil {
+		return city.Receipt{}, err
+	}
+	at := rigAt(snap, name)
+	if at < 0 {
+		return city.Receipt{}, &city.Error{Code: city.NotFound,
+			Message: "no rig " + name + " in " + snap.Name + "; GET /v0/rigs lists the rigs"}
+	}
+	rig := &snap.Rigs[at]
+	if err := r.inUse(ctx, snap, rig); err != nil {
+		return city.Receipt{}, err
+	}
+	if _, err = r.edit(ctx, func() (*config.City, error) {
+		return edit.RemoveRig(r.source, name, false)
+	}); err != nil {
+		return city.Receipt{}, err
+	}
+	return r.reload(ctx, events.RigRemoved, name, fmt.Sprintf(
+		"removed rig %s; %s and its work stay", name, rig.Path))
+}
+
+// rigAt returns the index of a rig in a snapshot, or -1.
+func rigAt(snap *city.Snapshot, name string) int {
+	return slices.IndexFunc(snap.Rigs, func(rig city.Rig) bool { return rig.Name == name })
+}
+
+// inUse returns an error if agents belong to a rig, or if work is in progress there.
+func (r *Rigs) inUse(ctx context.Context, snap *city.Snapshot, rig *city.Rig) error {
+	var agents, begun []string
+	for i := range snap.Agents {
+		if snap.Agents[i].Rig == rig.Name {
+			agents = append(agents, snap.Agents[i].Name)
+		}
+	}
+	if len(agents) > 0 {
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("rig %s has agents: %s; "+
+			"remove them from city.toml first, or run `gcity rig remove %s --yes`", rig.Name,
+			strings.Join(agents, ", "), rig.Name)}
+	}
+	found, err := r.city.Beads(ctx, beads.Query{
+		Status: []beads.Status{beads.StatusInProgress}, NotType: city.NotWork(), Limit: -1})
+	if err != nil {
+		return city.WorkError(err)
+	}
+	for _, b := range found {
+		if city.BeadPrefix(b.ID) == rig.Prefix {
+			begun = append(begun, b.ID)
+		}
+	}
+	if len(begun) > 0 {
+		return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("work is in progress in "+
+			"rig %s: %s; close it first, or run `gcity rig remove %s --force`", rig.Name,
+			strings.Join(begun, ", "), rig.Name)}
+	}
+	return nil
+}
+
+// edit changes city.toml, unless the controller holds a change of it back.
+func (r *Rigs) edit(ctx context.Context, change func() (*config.City, error)) (*config.City,
+	error) {
+	snap, err := r.city.Snapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if snap.Config.Held != nil {
+		return nil, &city.Error{Code: city.Conflict, Message: "a change of city.toml is held " +
+			"back: run `gcity reload --confirm` to apply it, or undo it; nothing was written"}
+	}
+	own := fmt.Sprint(r.last.Add(1)) // each edit is a call of its own
+	done, ok := r.calls.Do(ctx, own, time.Now(), limit, func() rigEdit {
+		after, err := change()
+		return rigEdit{after, err}
+	})
+	if !ok {
+		return nil, unread(ctx, "city.toml")
+	}
+	return done.after, refusal(done.err)
+}
+
+// refusal returns the error about a failed edit with its code.
+func refusal(err error) error {
+	code := city.Invalid
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, config.ErrNoRig):
+		code = city.NotFound
+	case errors.Is(err, edit.ErrInUse), errors.Is(err, edit.ErrChanged):
+		code = city.Conflict
+	}
+	return &city.Error{Code: code, Message: redact.Text(err.Error())}
+}
+
+// reload applies the file that was written, and records the edit.
+func (r *Rigs) reload(ctx context.Context, kind, rig, message string) (city.Receipt, error) {
+	if _, err := r.city.Do(ctx, city.Reload{}); err != nil {
+		code := city.Unavailable
+		if refused, ok := errors.AsType[*city.Error](err); ok {
+			code = refused.Code
+		}
+		return city.Receipt{}, &city.Error{Code: code,
+			Message: "city.toml is written, but not applied: " + err.Error()}
+	}
+	peer := city.PeerOf(ctx)
+	peer.Remote = false // the event is gcity's own report
+	receipt, err := r.city.Do(city.WithPeer(ctx, peer),
+		city.Emit{Event: events.Event{Type: kind, Subject: rig, Message: message}})
+	receipt.Message = message
+	return receipt, err
+}
