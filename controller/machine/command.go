@@ -12,6 +12,15 @@ import (
 	"gcity/internal/suggest"
 )
 
+// commandFrom takes a command, and notes where it came from.
+func (m *Machine) commandFrom(now time.Time, in effect.Command) {
+	if in.Peer.Remote {
+		m.step.TakeFrom(in.ID, in.Peer.From)
+	}
+	m.command(now, in.ID, in.Cmd)
+	m.step.Taken()
+}
+
 // command takes a wish. It is answered when it is done (see waiter), or refused at once with what to do instead.
 func (m *Machine) command(now time.Time, id uint64, cmd city.Command) {
 	if m.ending != alive {
@@ -20,7 +29,7 @@ func (m *Machine) command(now time.Time, id uint64, cmd city.Command) {
 			m.hurry(now) // who asks twice is in haste
 			return
 		}
-		m.refuseID(id, city.Unavailable, "the city is being stopped")
+		m.step.Refuse(id, city.Unavailable, "the city is being stopped")
 		return
 	}
 	if m.barred(id, cmd) {
@@ -47,9 +56,9 @@ func (m *Machine) command(now time.Time, id uint64, cmd city.Command) {
 	case city.Scale:
 		m.sizes.scale(id, c)
 	case city.Fire:
-		m.fire(now, id, c)
+		m.runs.Fire(now, id, c)
 	case city.EndRun:
-		m.endRun(now, id, c)
+		m.runs.Cancel(now, id, c)
 	case city.Beat:
 		m.watchdogs.beatNow(id, c)
 	case city.Decide:
@@ -98,13 +107,14 @@ func (m *Machine) find(id uint64, name string) (*record, bool) {
 		return a, true
 	}
 	if p := m.sizes.pools[name]; p != nil && p.want.Max != 1 {
-		m.refuseID(id, city.Invalid, fmt.Sprintf("%s is a pool: name one of its members, %s to %s",
+		m.step.Refuse(id, city.Invalid, fmt.Sprintf("%s is a pool: name one of its "+
+			"members, %s to %s",
 			name, p.want.Member(1), p.want.Member(p.want.Max)))
 		return nil, false
 	}
 	for _, p := range m.sizes.poolOrder {
 		if i := p.want.Index(name); i > 0 {
-			m.refuseID(id, city.NotFound, fmt.Sprintf("agent %s does not run: pool %s wants %d "+
+			m.step.Refuse(id, city.NotFound, fmt.Sprintf("agent %s does not run: pool %s wants %d "+
 				"of at most %d members", name, p.name(), p.desired, p.want.Max))
 			return nil, false
 		}
@@ -115,34 +125,35 @@ func (m *Machine) find(id uint64, name string) (*record, bool) {
 			names = append(names, a.name)
 		}
 	}
-	m.refuseID(id, city.NotFound, suggest.NotFound("agent", name, names))
+	m.step.Refuse(id, city.NotFound, suggest.NotFound("agent", name, names))
 	return nil, false
 }
 
 func (m *Machine) restart(now time.Time, id uint64, a *record) {
 	if a.want == nil {
-		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more and is "+
+		m.step.Refuse(id, city.Conflict, "agent "+a.name+" is not declared any more and is "+
 			"being stopped")
 		return
 	}
 	if a.surplus() {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("%s, so %s is not started again: scale "+
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("%s, so %s is not started again: scale "+
 			"it up first", a.surplusReason(), a.name))
 		return
 	}
 	if a.want.Suspended != "" {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is suspended %s: resume it first",
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is suspended %s: resume it first",
 			a.name, a.want.Suspended))
 		return
 	}
 	if a.called() {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog %s, and is "+
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is the triage of watchdog "+
+			"%s, and is "+
 			"started by its beats alone: `gcity watchdog triage %s` has one begin", a.name,
 			a.want.TriageOf, a.want.TriageOf))
 		return
 	}
 	if why := m.deps.missing(a); why != "" && a.sess.alive && a.act.op == opNone {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s runs, and a restart would only end "+
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s runs, and a restart would only end "+
 			"it: it %s; see to that first, or kill it", a.name, why))
 		return
 	}
@@ -156,7 +167,8 @@ func (m *Machine) restart(now time.Time, id uint64, a *record) {
 
 func (m *Machine) kill(now time.Time, id uint64, a *record) {
 	if !a.sess.alive && a.act.op == opNone {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: it is %s (%s)",
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session to kill: "+
+			"it is %s (%s)",
 			a.name, a.state, a.reason))
 		return
 	}
@@ -165,7 +177,7 @@ func (m *Machine) kill(now time.Time, id uint64, a *record) {
 		if a.act.stopping.kind == causeRestart {
 			a.act.stopping = cause{kind: causeKill, why: "killed by operator"}
 		}
-		m.do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
+		m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
 		return
 	}
 	a.act.intent = cause{kind: causeKill, why: "killed by operator"}
@@ -174,7 +186,7 @@ func (m *Machine) kill(now time.Time, id uint64, a *record) {
 
 func (m *Machine) releaseAgent(now time.Time, id uint64, a *record) {
 	if a.want == nil || a.rest.notBefore.IsZero() && !a.rest.left {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
 	}
@@ -190,13 +202,13 @@ func (m *Machine) releaseAgent(now time.Time, id uint64, a *record) {
 
 func (m *Machine) request(now time.Time, id uint64, a *record) {
 	if !a.sess.alive || a.want == nil {
-		m.refuseID(id, city.Conflict, "agent "+a.name+" has no session to restart")
+		m.step.Refuse(id, city.Conflict, "agent "+a.name+" has no session to restart")
 		return
 	}
 	if a.act.op == opNone {
 		a.act.intent = cause{kind: causeRequest, why: "restart requested by agent"}
 	}
-	m.reply(id, "agent "+a.name+" will be restarted")
+	m.step.Reply(id, "agent "+a.name+" will be restarted")
 	m.decide(now, a)
 }
 
@@ -213,11 +225,11 @@ func (m *Machine) suspend(id uint64, name string, on bool) {
 			return
 		}
 		if a.want == nil {
-			m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
+			m.step.Refuse(id, city.Conflict, "agent "+a.name+" is not declared any more")
 			return
 		}
 		if a.want.Pool != "" && a.want.Declared != a.name {
-			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is a member of pool %s and has "+
+			m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is a member of pool %s and has "+
 				"no flag of its own: %s the pool, or scale it", a.name, a.want.Declared,
 				verbFor(on)))
 			return
@@ -225,7 +237,7 @@ func (m *Machine) suspend(id uint64, name string, on bool) {
 		a.waiters = append(a.waiters, waiter{id, verbFor(on)})
 		if still := a.want.Suspended; !on && still != "" && still != byAgent {
 			a.waiters = a.waiters[:len(a.waiters)-1]
-			m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no flag of its own: it is "+
+			m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no flag of its own: it is "+
 				"suspended %s; resume that", a.name, still))
 			return
 		}
@@ -240,11 +252,12 @@ func (m *Machine) suspend(id uint64, name string, on bool) {
 // typeInto queues what is pressed, interrupted or cleared: one at a time per agent, in order.
 func (m *Machine) typeInto(id uint64, a *record, cmd city.Command) {
 	if !a.sess.alive && a.act.asking == nil {
-		m.refuseID(id, city.Conflict, noSession(a))
+		m.step.Refuse(id, city.Conflict, noSession(a))
 		return
 	}
 	if len(a.typing) >= maxTyping {
-		m.refuseID(id, city.Unavailable, fmt.Sprintf("agent %s has %d keys and lines waiting to "+
+		m.step.Refuse(id, city.Unavailable, fmt.Sprintf("agent %s has %d keys and lines "+
+			"waiting to "+
 			"be typed already", a.name, len(a.typing)))
 		return
 	}
@@ -267,7 +280,7 @@ func (m *Machine) beginTyping(a *record) {
 		if !a.sess.alive && a.act.asking != nil {
 			name = a.act.asking.Name
 		}
-		m.do(effect.Type{Agent: a.name, Session: name, Cmd: t.cmd})
+		m.step.Do(effect.Type{Agent: a.name, Session: name, Cmd: t.cmd})
 		return
 	}
 	f := effect.Send{
@@ -278,7 +291,7 @@ func (m *Machine) beginTyping(a *record) {
 	if a.want != nil {
 		f.Prefix = a.want.Spec.Ready.Prefix
 	}
-	m.do(f)
+	m.step.Do(f)
 }
 
 // typedNext takes what the terminal has dealt with off its queue.
@@ -304,22 +317,22 @@ func (m *Machine) typed(in effect.Typed) {
 		return
 	}
 	if in.Err != nil {
-		m.refuseID(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name,
+		m.step.Refuse(t.id, city.Unavailable, fmt.Sprintf("agent %s did not take it: %v", a.name,
 			in.Err))
 		return
 	}
 	switch t.cmd.(type) {
 	case city.SendKeys:
-		m.reply(t.id, "agent "+a.name+" took the keys")
+		m.step.Reply(t.id, "agent "+a.name+" took the keys")
 	case city.Clear:
-		m.reply(t.id, "the kept output of agent "+a.name+" is cleared")
+		m.step.Reply(t.id, "the kept output of agent "+a.name+" is cleared")
 	default:
-		m.reply(t.id, "agent "+a.name+" was interrupted")
+		m.step.Reply(t.id, "agent "+a.name+" was interrupted")
 	}
 }
 
 func (m *Machine) emit(id uint64, e events.Event) {
-	m.do(effect.Emit{ID: id, Event: e})
+	m.step.Do(effect.Emit{ID: id, Event: e})
 	if strings.HasPrefix(e.Type, "bead.") { // somebody has changed work
 		m.count()
 	}

@@ -12,12 +12,12 @@ func TestCountOfWhatChangesMeanwhile(t *testing.T) {
 	m := newMachine()
 	m.conf = &effect.Configuration{}
 	counts := func() (n int) {
-		for _, f := range m.out {
+		for _, f := range m.step.Effects {
 			if _, ok := f.(effect.CountWork); ok {
 				n++
 			}
 		}
-		m.out = nil
+		m.step.Effects = nil
 		return n
 	}
 	m.count()

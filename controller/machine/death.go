@@ -2,13 +2,13 @@ package machine
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/restart"
 	"gcity/session"
@@ -128,7 +128,7 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 		m.tell(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf("%s; tried again in %s, or "+
 				"when released", v.Reason, v.At.Sub(now).Round(time.Second)),
-			Payload: payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
+			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
 		})
 	case restart.Restart:
 		a.rest.hold = city.Backoff
@@ -221,16 +221,7 @@ func (a *record) pace(now time.Time, why string) {
 
 func (m *Machine) flushAcks(a *record) {
 	for _, f := range a.act.acks {
-		m.do(f)
+		m.step.Do(f)
 	}
 	a.act.acks, a.act.ackTurn = a.act.acks[:0], m.turn
-}
-
-// payload encodes values that always can be.
-func payload(v map[string]any) json.RawMessage {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil
-	}
-	return data
 }

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/session"
 )
@@ -50,7 +51,7 @@ func (m *Machine) mayCancel(a *record) {
 		a.called() && (a.triage.summon == nil || a.triage.served != a.triage.summon.beat)
 	if idle && !a.act.canceled {
 		a.act.canceled = true
-		m.do(effect.Cancel{Agent: a.name})
+		m.step.Do(effect.Cancel{Agent: a.name})
 	}
 }
 
@@ -73,7 +74,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
 		m.decided(now, a, "resume", "a controller before this one had started it and not "+
 			"seen it ready")
-		m.do(effect.Resume{Want: a.want, Status: a.sess.life})
+		m.step.Do(effect.Resume{Want: a.want, Status: a.sess.life})
 		return
 	}
 	if a.finish.drain != nil {
@@ -228,7 +229,7 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	if c.kind == causeIdle {
 		m.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
-	m.do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
+	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
 }
 
 // started takes the result of a start.
@@ -286,14 +287,14 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		m.tell(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
 				in.Status.Provider),
-			Payload: payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
+			Payload: step.Payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
 				"session": in.Status.ID}),
 		})
 	}
 	if fresh && !a.called() {
 		m.tell(a, events.Event{
 			Type: events.AgentStarted, Message: numbered(in.Status.PID, "pid %d: ") + a.act.because,
-			Payload: payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
+			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
 				"reason": a.act.because}),
 		}, m.take(a, "agent "+a.name+" is running"+numbered(in.Status.PID, ", pid %d"), "restart",
 			"kill")...)
@@ -351,13 +352,13 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.act.acks = append(a.act.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(),
 		ID: id})
 	if a.sess.exit == nil || a.sess.exit.At.Before(now) {
-		m.changed = true
+		m.step.Changed = true
 	}
 }
 
 func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
-		Payload: payload(map[string]any{"session": a.sess.life.ID})}
+		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.left, a.rest.final = "", time.Time{}, "",
 		false, false
 	answers := m.take(a, fmt.Sprintf("agent %s was ended", a.name), "kill")

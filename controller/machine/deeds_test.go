@@ -20,7 +20,7 @@ func TestRecordsStandInForDeeds(t *testing.T) {
 	if err := w.automate([]string{"a", "gate=event", "on=job.done"}); err != nil {
 		t.Fatal(err)
 	}
-	w.m.work.forgot = "the file is damaged"
+	w.m.runs.Forgotten = "the file is damaged"
 	w.declare("x")
 	w.advance(time.Second)
 	for range 9 {
@@ -35,7 +35,7 @@ func TestRecordsStandInForDeeds(t *testing.T) {
 	if w.floor.after != 5 {
 		t.Errorf("events are handed in from %d on", w.floor.after)
 	}
-	if m := w.m.work.runs.Memory()["a"]; m.From != 3 || m.Cursor != 5 || m.On != "job.done" {
+	if m := w.m.runs.Schedule.Memory()["a"]; m.From != 3 || m.Cursor != 5 || m.On != "job.done" {
 		t.Errorf("remembered: %+v", m)
 	}
 	w.advance(time.Minute)
@@ -57,7 +57,7 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 	w.declare("x")
 	w.advance(time.Second)
 	w.floor.types = nil // nobody hands events in
-	w.Step(effect.FollowEnded{Follow: w.m.work.follow, Err: errors.New("too many open files")})
+	w.Step(effect.FollowEnded{Follow: w.m.runs.FeedID, Err: errors.New("too many open files")})
 	w.emit("job.done")
 	degraded := func() string { return strings.Join(w.m.Snapshot(w.now).Degraded, "\n") }
 	if want := "events for automations cannot be read: too many open files"; degraded() != want {
@@ -80,13 +80,13 @@ func TestTheEndOfEventsIsNoticed(t *testing.T) {
 // The records of automations are looked for that have run, and are declared still.
 func TestASweepNamesAutomationsThatRan(t *testing.T) {
 	w := newWorld()
-	w.m.work.deeds["rare"] = automation.Memory{Last: w.now}
-	w.m.work.deeds["gone"] = automation.Memory{Last: w.now, Gone: w.now}
-	w.m.work.deeds["new"] = automation.Memory{}
-	w.m.sweepRuns()
-	if f, ok := w.m.out[len(w.m.out)-1].(effect.SweepRuns); !ok ||
+	w.m.runs.Inherited["rare"] = automation.Memory{Last: w.now}
+	w.m.runs.Inherited["gone"] = automation.Memory{Last: w.now, Gone: w.now}
+	w.m.runs.Inherited["new"] = automation.Memory{}
+	w.m.runs.Sweep()
+	if f, ok := w.m.step.Effects[len(w.m.step.Effects)-1].(effect.SweepRuns); !ok ||
 		!slices.Equal(f.Of, []string{"rare"}) {
-		t.Errorf("%+v", w.m.out)
+		t.Errorf("%+v", w.m.step.Effects)
 	}
 }
 
@@ -94,15 +94,15 @@ func TestASweepNamesAutomationsThatRan(t *testing.T) {
 func TestPurgeNamesAutomations(t *testing.T) {
 	w := newWorld()
 	w.m.conf = &effect.Configuration{}
-	w.m.work.swept = true
+	w.m.runs.RecordsRead = true
 	for _, name := range []string{"often", "lately"} {
-		w.m.work.runs.Recall(map[string]automation.Memory{name: {}})
+		w.m.runs.Schedule.Recall(map[string]automation.Memory{name: {}})
 	}
 	w.m.purge(w.now)
-	f, ok := w.m.out[len(w.m.out)-1].(effect.Purge)
+	f, ok := w.m.step.Effects[len(w.m.step.Effects)-1].(effect.Purge)
 	if !ok || f.Runs != runsTTL || f.Wisps != 0 ||
 		!slices.Equal(f.Of, []string{"lately", "often"}) {
-		t.Errorf("%+v", w.m.out)
+		t.Errorf("%+v", w.m.step.Effects)
 	}
 }
 
@@ -112,11 +112,11 @@ func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	w.m.conf = &effect.Configuration{Rigs: []agent.Rig{{Name: "shop"}, {Name: "yard"}}}
 	in := effect.WorkCounted{Rigs: map[string]city.RigWork{"yard": {Open: 1},
 		"shop": {InProgress: 1}}}
-	w.m.changed = false
+	w.m.step.Changed = false
 	w.m.countedWork(w.now, in)
 	for _, rig := range w.m.drawRigs() {
-		if rig.Work == nil || *rig.Work != in.Rigs[rig.Name] || !w.m.changed {
-			t.Errorf("%s shows %+v, drawn anew: %t", rig.Name, rig.Work, w.m.changed)
+		if rig.Work == nil || *rig.Work != in.Rigs[rig.Name] || !w.m.step.Changed {
+			t.Errorf("%s shows %+v, drawn anew: %t", rig.Name, rig.Work, w.m.step.Changed)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 )
 
@@ -17,14 +18,14 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 		Type: events.AgentNudged, Actor: effect.ActorController, Subject: in.Agent,
 		Message: fmt.Sprintf("its question about %s was answered with %s, as "+
 			"emits_permission_warning says", in.Dialog.Name, keys),
-		Payload: payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
+		Payload: step.Payload(map[string]any{"session": in.Session, "dialog": in.Dialog.Name,
 			"keys": in.Dialog.Keys}),
 	}
 	if a, ok := m.agents[in.Agent]; ok {
 		m.tell(a, e)
 		return
 	}
-	m.do(effect.Record{Event: e})
+	m.step.Do(effect.Record{Event: e})
 }
 
 // asks shows what a start waits for: the session provider, or a question that people answer at the terminal.
@@ -39,7 +40,7 @@ func (m *Machine) asks(now time.Time, in effect.Asking) {
 		m.set(now, a, city.Starting, why, time.Time{})
 		return
 	}
-	a.act.asking, m.changed = &in.Status, true
+	a.act.asking, m.step.Changed = &in.Status, true
 	m.set(now, a, city.Starting, "asks about "+in.About+": answer at its terminal; "+
 		"emits_permission_warning = true has such questions answered", time.Time{})
 }

@@ -23,5 +23,5 @@ func (m *Machine) openDoor() {
 		return
 	}
 	m.door.asked = want
-	m.do(effect.Listen{Want: want})
+	m.step.Do(effect.Listen{Want: want})
 }

@@ -36,11 +36,11 @@ func TestDoor(t *testing.T) {
 	if got := append(asked(with("3", some)), asked(effect.Tick{})...); len(got) != 0 {
 		t.Errorf("asked again for %+v", got)
 	}
-	m.changed = false
+	m.step.Changed = false
 	m.Step(now, effect.ListenerChanged{Door: city.Door{Problem: "taken"}})
-	if s := m.Snapshot(now); !m.changed || s.API != "" || len(s.Degraded) != 1 ||
+	if s := m.Snapshot(now); !m.step.Changed || s.API != "" || len(s.Degraded) != 1 ||
 		s.Degraded[0] != "taken" {
-		t.Errorf("%v %q %q", m.changed, s.API, s.Degraded)
+		t.Errorf("%v %q %q", m.step.Changed, s.API, s.Degraded)
 	}
 	m.Step(now, effect.ListenerChanged{Door: city.Door{Address: "127.0.0.1:8080"}})
 	if s := m.Snapshot(now); s.API != "127.0.0.1:8080" || len(s.Degraded) != 0 {

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/restart"
 	"gcity/session"
@@ -82,7 +83,7 @@ func (m *Machine) drain(now time.Time, a *record, by, why string) {
 	a.finish.drain.limit(a.drainTimeout())
 	m.decided(now, a, "drain", why)
 	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.finish.drain.end(now),
-		Payload: payload(map[string]any{"by": by, "session": a.sess.life.ID})}
+		Payload: step.Payload(map[string]any{"by": by, "session": a.sess.life.ID})}
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
 	}
@@ -166,7 +167,7 @@ func (m *Machine) mark(now time.Time, a *record) {
 		return
 	}
 	a.finish.marking = true
-	m.do(effect.MarkDrain{Agent: a.name, Session: a.sess.life.Name, ID: a.sess.life.ID,
+	m.step.Do(effect.MarkDrain{Agent: a.name, Session: a.sess.life.Name, ID: a.sess.life.ID,
 		Drain: want})
 }
 
@@ -226,14 +227,14 @@ func (m *Machine) resumeDrain(now time.Time, a *record) {
 func (m *Machine) drainCommand(now time.Time, id uint64, a *record, final bool) {
 	switch {
 	case !a.sess.alive || a.act.op == opStop:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: "+
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: "+
 			"it is %s (%s)", a.name, a.state, a.reason))
 	case a.finish.drain != nil:
 		a.finish.drain.final = a.finish.drain.final || final
-		m.reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name,
+		m.step.Reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name,
 			a.finish.drain.end(now)))
 	case !a.sess.ready || a.act.op != opNone:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet",
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet",
 			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
@@ -251,17 +252,17 @@ func (m *Machine) undrainCommand(now time.Time, id uint64, a *record) {
 	switch {
 	case a.rest.final && !a.sess.alive && a.act.op == opNone && !a.unwanted():
 		a.forgive("started again: its drain was taken back by operator")
-		m.reply(id, "agent "+a.name+" has ended already, and is started again")
+		m.step.Reply(id, "agent "+a.name+" has ended already, and is started again")
 		m.decide(now, a)
 	case a.finish.drain == nil || !a.sess.alive || a.act.op == opStop:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name,
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name,
 			a.state))
 	case a.unwanted() && a.want != nil:
-		m.refuseID(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it "+
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it "+
 			"up: `gcity pool scale %s %d`",
 			a.pool.name(), a.pool.desired, a.name, a.pool.name(), m.sizes.sizeFor(a)))
 	case a.unwanted():
-		m.refuseID(id, city.Conflict, "agent "+a.name+" is not declared any more")
+		m.step.Refuse(id, city.Conflict, "agent "+a.name+" is not declared any more")
 	default:
 		m.undrain(now, a, effect.ActorOperator, "by operator",
 			effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
@@ -272,11 +273,12 @@ func (m *Machine) undrainCommand(now time.Time, id uint64, a *record) {
 // ack is an agent's own word that it has finished.
 func (m *Machine) ack(now time.Time, id uint64, a *record) {
 	if a.finish.drain == nil || !a.sess.alive {
-		m.refuseID(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is nothing to "+
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is "+
+			"nothing to "+
 			"acknowledge", a.name))
 		return
 	}
-	a.finish.drain.acked, m.changed = true, true
-	m.reply(id, "agent "+a.name+" has finished; its session ends")
+	a.finish.drain.acked, m.step.Changed = true, true
+	m.step.Reply(id, "agent "+a.name+" has finished; its session ends")
 	m.decide(now, a)
 }

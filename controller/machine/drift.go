@@ -62,7 +62,7 @@ func (a *record) busy(now time.Time) bool {
 
 func (m *Machine) drifted(a *record, diff []string) {
 	if len(diff) != len(a.sess.drift) {
-		m.changed = true
+		m.step.Changed = true
 	}
 	a.sess.drift = diff
 }
@@ -86,7 +86,7 @@ func (m *Machine) bars(now time.Time, a *record, swapped bool) (why string, know
 	stale := v.at.IsZero() || v.turn < m.confTurn || now.Sub(v.at) >= fresh
 	if stale && !v.busy {
 		v.busy, v.turn = true, m.turn
-		m.do(effect.Vet{Provider: name})
+		m.step.Do(effect.Vet{Provider: name})
 	}
 	return v.why, !v.busy
 }

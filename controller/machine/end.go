@@ -13,7 +13,7 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	if m.ending != alive {
 		return
 	}
-	m.changed = true
+	m.step.Changed = true
 	m.refuseAll(m.asking, city.Unavailable, "the city is being stopped")
 	m.refuseAll(m.waiting, city.Unavailable, "the city is being stopped")
 	m.asking, m.waiting = nil, nil
@@ -27,7 +27,7 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 	}
 	m.ending = stopAgents
 	m.finale = finale{since: now, by: now.Add(m.StopLimit())}
-	m.endRuns()
+	m.runs.Stop()
 	m.decideAll(now)
 	m.look()
 }
@@ -41,8 +41,7 @@ func (m *Machine) finish(now time.Time) {
 	if len(m.groups) > 0 {
 		m.settleGroups()
 	}
-	m.out = append(m.out, m.late...)
-	m.late = m.late[:0]
+	m.step.AppendLate()
 	for _, a := range m.order {
 		// its events come first
 		if len(a.act.acks) > 0 && a.act.op != opStop && a.act.queued == 0 && !a.act.endFiles {
@@ -75,12 +74,7 @@ func (m *Machine) quiet() bool {
 			return false
 		}
 	}
-	for _, f := range m.work.unshut {
-		if !f.Failed {
-			return false
-		}
-	}
-	return len(m.work.goes) == 0
+	return m.runs.Quiet()
 }
 
 func (m *Machine) lastOp() uint64 {
@@ -111,7 +105,7 @@ func (m *Machine) seenEmpty(now time.Time, turn uint64) {
 // end answers those who asked for it; the loop stops after this step.
 func (m *Machine) end(now time.Time, msg string) {
 	m.ending = ended
-	m.finale.by, m.finale.waits, m.changed = now.Add(effect.Farewell),
+	m.finale.by, m.finale.waits, m.step.Changed = now.Add(effect.Farewell),
 		[]string{"all is decided, and what is under way comes to its end"}, true
 	m.texts.giveUpMail(now)
 	m.releaseRecords(time.Time{})
@@ -123,7 +117,7 @@ func (m *Machine) end(now time.Time, msg string) {
 		}
 		m.leaving[i].Receipt.Message = msg
 	}
-	m.do(effect.Record{Event: events.Event{Type: events.ControllerStopped,
+	m.step.Do(effect.Record{Event: events.Event{Type: events.ControllerStopped,
 		Actor: effect.ActorController, Message: msg}, Answers: m.leaving})
 	m.leaving = nil
 }

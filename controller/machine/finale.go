@@ -38,14 +38,14 @@ func (m *Machine) hurry(now time.Time) {
 	if m.ending != stopAgents || m.hurried {
 		return
 	}
-	m.hurried, m.changed = true, true
+	m.hurried, m.step.Changed = true, true
 	m.finale.hurry = now
 	if by := now.Add(HurryLimit); by.Before(m.finale.by) {
 		m.finale.by = by
 	}
 	for _, a := range m.order {
 		if a.act.op == opStop {
-			m.do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
+			m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
 			m.set(now, a, city.Stopping, a.act.stopping.why+"; ended at once", m.finale.by)
 		}
 		a.act.stopFrom = time.Time{}
@@ -75,22 +75,16 @@ func (m *Machine) overdue(now time.Time, a *record) {
 // noteWaits shows what an ending city waits for besides its agents.
 func (m *Machine) noteWaits() {
 	if waits := m.waits(); !slices.Equal(waits, m.finale.waits) {
-		m.finale.waits, m.changed = waits, true
+		m.finale.waits, m.step.Changed = waits, true
 	}
 }
 
 func (m *Machine) waits() []string {
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(m.work.goes)) {
+	for _, name := range m.runs.Going() {
 		out = append(out, "the run of "+name+" is being ended")
 	}
-	records := 0
-	for _, f := range m.work.unshut {
-		if !f.Failed {
-			records++
-		}
-	}
-	if records > 0 {
+	if records := m.runs.Closing(); records > 0 {
 		out = append(out, fmt.Sprintf("records of runs are being closed: %d", records))
 	}
 	for i := range m.queue {
@@ -131,7 +125,7 @@ const namedAtMost = 10
 
 // GiveUpAgents ends a city whose agents could not all be stopped in time, and says who may live.
 func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
-	m.out = m.out[:0]
+	m.step.Begin()
 	if m.ending == ended {
 		return nil
 	}
@@ -166,7 +160,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	m.gaveUp, m.finale.giveUp = true, strings.Join(parts, "; ")
 	m.end(now, "given up after "+now.Sub(m.finale.since).Round(time.Second).String()+": "+
 		m.finale.giveUp)
-	return m.out
+	return m.step.Effects
 }
 
 // StopLimit is how long a shutdown may take: those that depend on each other end one after the other.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 )
 
@@ -66,7 +67,7 @@ func (m *Machine) giveBack() {
 		}
 	}
 	if len(w.leaving) > 0 {
-		m.do(effect.ReturnWork{Of: slices.Clone(w.leaving)})
+		m.step.Do(effect.ReturnWork{Of: slices.Clone(w.leaving)})
 	}
 }
 
@@ -86,7 +87,8 @@ func (m *Machine) workReturned(now time.Time, in effect.WorkReturned) {
 	w := &m.work
 	tried := w.leaving
 	w.leaving, w.failing = nil, in.Err != nil
-	m.lose(&w.unreturned, "work of members that have left their pools cannot be given back", in.Err)
+	m.step.Lose(&w.unreturned, "work of members that have left their pools cannot be given back",
+		in.Err)
 	for _, l := range tried {
 		if in.Err == nil {
 			delete(w.leavers, l.Agent)
@@ -116,7 +118,7 @@ func (m *Machine) tellReturned(now time.Time, l effect.Leaver, done []effect.Ret
 	msg := fmt.Sprintf("%s has left for good; open again for the others: %s", l.Agent, few(ids))
 	m.inOrder(queuedRecord{Record: effect.Record{Event: events.Event{
 		Type: events.PoolWorkReturned, Actor: effect.ActorController, Subject: l.Pool, Message: msg,
-		Payload: payload(map[string]any{"agent": l.Agent, "beads": ids}),
+		Payload: step.Payload(map[string]any{"agent": l.Agent, "beads": ids}),
 	}}})
 	if p := m.sizes.pools[l.Pool]; p != nil {
 		m.decidedOn(now, &p.decisions, "work returned", msg)

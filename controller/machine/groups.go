@@ -42,7 +42,7 @@ func (m *Machine) suspendPool(id uint64, p *poolRecord, on bool) {
 // suspendRig orders the flag of a rig to be written.
 func (m *Machine) suspendRig(id uint64, name string, on bool) {
 	if !slices.ContainsFunc(m.rigNames(), func(n string) bool { return n == name }) {
-		m.refuseID(id, city.NotFound, suggest.NotFound("rig", name, m.rigNames()))
+		m.step.Refuse(id, city.NotFound, suggest.NotFound("rig", name, m.rigNames()))
 		return
 	}
 	m.groups = append(m.groups, groupWaiter{id: id, on: on, rig: name})
@@ -101,11 +101,11 @@ func (m *Machine) settleGroups() {
 		}
 		switch {
 		case g.on:
-			m.reply(g.id, g.String()+" is suspended: none of its agents runs")
+			m.step.Reply(g.id, g.String()+" is suspended: none of its agents runs")
 		case still != "":
-			m.reply(g.id, fmt.Sprintf("%s is resumed, but still suspended %s", g, still))
+			m.step.Reply(g.id, fmt.Sprintf("%s is resumed, but still suspended %s", g, still))
 		default:
-			m.reply(g.id, g.String()+" is resumed")
+			m.step.Reply(g.id, g.String()+" is resumed")
 		}
 		return true
 	})
@@ -121,7 +121,7 @@ func (m *Machine) unfulfilledGroups(err error) {
 		if err != nil {
 			msg += ": " + err.Error()
 		}
-		m.refuseFlag(g.id, msg, err)
+		m.step.RefuseFlag(g.id, msg, err)
 		return true
 	})
 }
@@ -129,7 +129,7 @@ func (m *Machine) unfulfilledGroups(err error) {
 // refuseGroups answers all of them.
 func (m *Machine) refuseGroups(code city.Code, msg string) {
 	for _, g := range m.groups {
-		m.refuseID(g.id, code, msg)
+		m.step.Refuse(g.id, code, msg)
 	}
 	m.groups = nil
 }
@@ -140,7 +140,7 @@ func (m *Machine) refuseGroupsOf(a *record, msg string) {
 		if !g.on || !m.inGroup(g, a) {
 			return false
 		}
-		m.refuseID(g.id, city.Unavailable, msg)
+		m.step.Refuse(g.id, city.Unavailable, msg)
 		return true
 	})
 }
@@ -149,7 +149,7 @@ func (m *Machine) refuseGroupsOf(a *record, msg string) {
 func (m *Machine) edit(f effect.Edit) {
 	m.edits = append(m.edits, f)
 	if len(m.edits) == 1 {
-		m.do(f)
+		m.step.Do(f)
 	}
 }
 
@@ -162,7 +162,7 @@ func (m *Machine) editing(name string) bool {
 func (m *Machine) edited(in effect.Edited) {
 	m.edits = m.edits[1:]
 	if len(m.edits) > 0 {
-		m.do(m.edits[0])
+		m.step.Do(m.edits[0])
 	}
 	if in.Err != nil {
 		msg := in.Err.Error()
@@ -170,7 +170,7 @@ func (m *Machine) edited(in effect.Edited) {
 			msg = "nothing was written, since the configuration on disk is refused; mend it and " +
 				"try again: " + msg
 		}
-		m.refuseFlag(in.Edit.ID, msg, in.Err)
+		m.step.RefuseFlag(in.Edit.ID, msg, in.Err)
 		m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
 			return g.id == in.Edit.ID
 		})

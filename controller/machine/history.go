@@ -51,7 +51,7 @@ func (m *Machine) remember(now time.Time) {
 		return
 	}
 	k.busy, k.again = true, false
-	m.do(effect.SaveHistories{Memory: content})
+	m.step.Do(effect.SaveHistories{Memory: content})
 }
 
 // unwritten reports that the file is not what it should be.
@@ -103,13 +103,14 @@ func (m *Machine) remembered(now time.Time, err error) {
 		m.unremembered(now, err)
 		return
 	}
-	m.note(&k.unread, "")
-	m.note(&k.unkept, "")
+	m.step.Note(&k.unread, "")
+	m.step.Note(&k.unkept, "")
 }
 
 func (m *Machine) unremembered(now time.Time, err error) {
 	m.keeper.again, m.keeper.from = true, now.Add(RememberRetry)
-	m.note(&m.keeper.unkept, fmt.Sprintf("crash histories are not kept: %v; tried again every "+
+	m.step.Note(&m.keeper.unkept, fmt.Sprintf("crash histories are not kept: %v; tried "+
+		"again every "+
 		"%s, the agents go on", err, RememberRetry))
 }
 

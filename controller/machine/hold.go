@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 )
 
@@ -77,19 +78,20 @@ func (m *Machine) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	if known {
 		h.Since = m.held.Since
 	}
-	m.held, m.refused, m.changed = h, h.revision, true
-	m.note(&m.rejected, "")
+	m.held, m.refused, m.step.Changed = h, h.revision, true
+	m.step.Note(&m.rejected, "")
 	if !known {
-		m.do(effect.Record{Event: events.Event{
+		m.step.Do(effect.Record{Event: events.Event{
 			Type: events.ConfigHeld, Actor: effect.ActorController,
 			Message: "the old configuration stays in force: " + h.why + "; `gcity reload " +
 				"--confirm` lets it in, `gcity plan` shows what it changes",
-			Payload: payload(map[string]any{"in_force": Short(m.conf.Revision), "held": h.Revision,
+			Payload: step.Payload(map[string]any{"in_force": Short(m.conf.Revision),
+				"held":    h.Revision,
 				"running": running, "removes": names, "plan": h.Plan}),
 		}})
 	}
 	for _, w := range waiting {
-		m.refuseID(w.id, city.Conflict, m.heldBack(w, h))
+		m.step.Refuse(w.id, city.Conflict, m.heldBack(w, h))
 	}
 }
 
@@ -111,7 +113,7 @@ func (m *Machine) heldBack(w waiter, h *held) string {
 // letGo forgets a held configuration: it is in force now, or no longer on the disk.
 func (m *Machine) letGo() {
 	if m.held != nil {
-		m.held, m.changed = nil, true
+		m.held, m.step.Changed = nil, true
 	}
 }
 
@@ -132,7 +134,7 @@ func (m *Machine) barred(id uint64, cmd city.Command) bool {
 	}
 	switch cmd.(type) {
 	case city.Suspend, city.Resume, city.Stop, city.SuspendRig, city.ResumeRig:
-		m.refuseID(id, city.Conflict, fmt.Sprintf(
+		m.step.Refuse(id, city.Conflict, fmt.Sprintf(
 			"a held configuration stands in the way of %s, nothing was written: %s; `gcity "+
 				"reload --confirm` lets it in, changing city.toml back drops it",
 			cmd.Verb(), m.held.why))

@@ -23,7 +23,7 @@ func (m *Machine) begin(a *record) {
 	f := a.outfit()
 	f.Ends = m.unrecorded(a)
 	a.act.endFiles = len(f.Ends) > 0
-	m.do(f)
+	m.step.Do(f)
 }
 
 // inheritEnds records what the predecessor could not. Ends that a look shows too are left to it.
@@ -39,10 +39,10 @@ func (m *Machine) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 		switch {
 		case shown[id]:
 		case in.Recorded[id]:
-			m.do(ack)
+			m.step.Do(ack)
 		case a == nil: // it is not declared any more
-			m.do(effect.Record{Event: e.Event})
-			m.do(ack)
+			m.step.Do(effect.Record{Event: e.Event})
+			m.step.Do(ack)
 		default:
 			m.decided(now, a, "record", "the controller before could not: "+e.Event.Message)
 			m.inheritEnd(now, a, e)

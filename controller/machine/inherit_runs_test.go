@@ -9,6 +9,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 )
 
@@ -67,10 +68,10 @@ func TestEventsOfRunsAreCompleted(t *testing.T) {
 	}
 	fired := func(id string) events.Event {
 		return events.Event{TS: now, Type: events.AutomationFired,
-			Payload: payload(map[string]any{"run": id})}
+			Payload: step.Payload(map[string]any{"run": id})}
 	}
 	newest := []events.Event{
-		{TS: now, Type: events.AutomationCompleted, Payload: payload(map[string]any{"run": "r-2"})},
+		{TS: now, Type: events.AutomationCompleted, Payload: step.Payload(map[string]any{"run": "r-2"})},
 		fired("r-4"), fired("r-3"), fired("r-2"),
 	}
 	w := newWorld()

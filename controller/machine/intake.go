@@ -9,6 +9,7 @@ import (
 
 	"gcity/agent"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/internal/redact"
 	"gcity/restart"
@@ -36,7 +37,7 @@ func (m *Machine) configured(now time.Time, in effect.Loaded) {
 	case fresh:
 		m.letGo()
 		msg := m.adopt(now, in.Conf)
-		m.note(&m.rejected, "")
+		m.step.Note(&m.rejected, "")
 		m.refused = "" // should it come back, that is news
 		m.accept(waiting, msg)
 	case in.Conf == nil && m.held != nil && in.Revision == m.held.revision:
@@ -47,12 +48,12 @@ func (m *Machine) configured(now time.Time, in effect.Loaded) {
 		// sighted: the next patrol loads it if it stays
 	default:
 		if m.held != nil || m.rejected != "" { // what the log said of the file is no longer so
-			m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
+			m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 				Actor: effect.ActorController, Message: "the file says again what is in " +
 					"force: revision " + Short(m.conf.Revision)}})
 		}
 		m.letGo()
-		m.note(&m.rejected, "")
+		m.step.Note(&m.rejected, "")
 		m.refused = ""
 		m.accept(waiting, "nothing changed: revision "+Short(m.conf.Revision)+" is in force")
 		for _, a := range m.order {
@@ -89,7 +90,7 @@ func (m *Machine) unfulfilled(err error) {
 			msg += ": " + err.Error()
 		}
 		for _, w := range m.takeWaiters(a, verb) {
-			m.refuseFlag(w.id, msg, err)
+			m.step.RefuseFlag(w.id, msg, err)
 		}
 	}
 	m.unfulfilledGroups(err)
@@ -100,11 +101,11 @@ func (m *Machine) accept(waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
 		case "suspend":
-			m.reply(w.id, "the city is suspended")
+			m.step.Reply(w.id, "the city is suspended")
 		case "resume":
-			m.reply(w.id, "the city is resumed")
+			m.step.Reply(w.id, "the city is resumed")
 		default:
-			m.reply(w.id, msg)
+			m.step.Reply(w.id, msg)
 		}
 	}
 }
@@ -116,11 +117,11 @@ func (m *Machine) reject(revision string, err error) {
 	if m.rejected == err.Error() {
 		return
 	}
-	m.note(&m.rejected, err.Error())
-	m.do(effect.Record{Event: events.Event{
+	m.step.Note(&m.rejected, err.Error())
+	m.step.Do(effect.Record{Event: events.Event{
 		Type: events.ConfigRejected, Actor: effect.ActorController,
 		Message: "the old configuration stays in force: " + err.Error(),
-		Payload: payload(map[string]any{"in_force": Short(m.conf.Revision)}),
+		Payload: step.Payload(map[string]any{"in_force": Short(m.conf.Revision)}),
 	}})
 }
 
@@ -129,7 +130,7 @@ func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
 	first := m.conf == nil
 	var before *effect.Configuration
 	before, m.conf = m.conf, c
-	m.loaded, m.confTurn, m.changed = now, m.turn, true
+	m.loaded, m.confTurn, m.step.Changed = now, m.turn, true
 	ch := m.compare(c)
 	wanted := make(map[string]bool, len(c.Wants))
 	m.sizes.adoptPools(now, c)
@@ -163,7 +164,7 @@ func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
 	if first {
 		m.recall(now)
 	} else {
-		m.do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
+		m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 			Actor: effect.ActorController, Message: msg, Payload: ch.payload()}})
 		m.suspensions(before, c)
 	}
@@ -171,7 +172,7 @@ func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
 	m.sizes.sizePools(now)
 	m.decideAll(now)
 	if !first {
-		m.scan()
+		m.runs.Scan()
 		m.count()
 	}
 	return msg
@@ -231,10 +232,10 @@ func (m *Machine) suspension(a *record, w *agent.Want) {
 func (m *Machine) suspensions(before, after *effect.Configuration) {
 	switch {
 	case after.Suspended && !before.Suspended:
-		m.do(effect.Record{Event: events.Event{Type: events.CitySuspended,
+		m.step.Do(effect.Record{Event: events.Event{Type: events.CitySuspended,
 			Actor: effect.ActorOperator, Message: "no agent runs until it is resumed"}})
 	case before.Suspended && !after.Suspended:
-		m.do(effect.Record{Event: events.Event{Type: events.CityResumed,
+		m.step.Do(effect.Record{Event: events.Event{Type: events.CityResumed,
 			Actor: effect.ActorOperator, Message: "agents start again"}})
 	}
 	was := make(map[string]bool, len(before.Rigs))
@@ -250,7 +251,7 @@ func (m *Machine) suspensions(before, after *effect.Configuration) {
 				e.Type, e.Message = events.RigSuspended, "none of its agents runs until "+
 					"it is resumed"
 			}
-			m.do(effect.Record{Event: e})
+			m.step.Do(effect.Record{Event: e})
 		}
 	}
 }
@@ -329,7 +330,7 @@ func (ch *changes) payload() json.RawMessage {
 			about[verb] = names
 		}
 	})
-	return payload(about)
+	return step.Payload(about)
 }
 
 // lines names a few of each; the payload has them all.

@@ -160,7 +160,7 @@ func (w *world) stopAndBegin(who byte) {
 	w.advance(2 * time.Second)
 	if w.m.ending != ended {
 		w.breaks("L7: the city does not end: %d runs go, %d records are open: %v",
-			len(w.m.work.goes), len(w.m.work.unshut), w.show())
+			len(w.m.runs.Current), len(w.m.runs.OpenRecords), w.show())
 	}
 	if len(w.floor.going) > 0 {
 		w.breaks("L10: the city has ended, and runs go on: %v", w.floor.going)
@@ -198,7 +198,7 @@ func (w *world) calmWork() {
 // worked holds automations against L7: all faults have ceased, so what was due has run.
 func (w *world) worked() {
 	w.eachRunIsRecorded()
-	wk, t := &w.m.work, &w.floor.trials
+	rs, t := &w.m.runs, &w.floor.trials
 	for name, within := range map[string]time.Duration{
 		"cool": 4 * time.Minute, "again": 2 * time.Minute, "stack": 3 * time.Minute,
 		"even": 3 * time.Minute, "fives": 6 * time.Minute,
@@ -219,10 +219,12 @@ func (w *world) worked() {
 			}
 		}
 	}
-	if len(wk.goes)+len(wk.firing)+len(wk.begin)+len(wk.unshut) > 0 || wk.saved != wk.runs.Rev() ||
-		wk.unsaved+wk.lost+wk.unread != "" {
+	if len(rs.Current)+len(rs.FireWaiters)+len(rs.Queued)+len(rs.OpenRecords) > 0 ||
+		rs.SavedRev != rs.Schedule.Rev() ||
+		rs.Unsaved+rs.Unopened+rs.Unread != "" {
 		w.breaks("L7: something of automations is left: %v %v %v %v, %d of %d remembered, %q %q",
-			wk.goes, wk.firing, wk.begin, wk.unshut, wk.saved, wk.runs.Rev(), wk.unsaved, wk.lost)
+			rs.Current, rs.FireWaiters, rs.Queued, rs.OpenRecords, rs.SavedRev,
+			rs.Schedule.Rev(), rs.Unsaved, rs.Unopened)
 	}
 	w.unfired()
 	for id, b := range w.floor.beads {
@@ -252,11 +254,10 @@ func (w *world) cleared() {
 	if err := w.automate([]string{"other", "gate=manual"}); err != nil {
 		panic(err)
 	}
-	wk := &w.m.work
-	if n := len(wk.runs.Memory()); n != 1 {
-		w.breaks("%d automations are remembered: %v", n, wk.runs.Memory())
+	if n := len(w.m.runs.Schedule.Memory()); n != 1 {
+		w.breaks("%d automations are remembered: %v", n, w.m.runs.Schedule.Memory())
 	}
-	if n := len(wk.last) + len(wk.depth); n > 1 {
-		w.breaks("of automations that are no more is left: %v %v", wk.last, wk.depth)
+	if n := len(w.m.runs.Last) + len(w.m.runs.Depths); n > 1 {
+		w.breaks("of automations that are no more is left: %v %v", w.m.runs.Last, w.m.runs.Depths)
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/runs"
+	"gcity/controller/step"
 )
 
 // Machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no
@@ -24,6 +26,7 @@ type Machine struct {
 	// which held revision a waiting reload has confirmed, by command; "" = none was held
 	confirms map[uint64]string
 	work     work
+	runs     runs.Runs
 	keeper   keeper // of crash histories
 	gauge    gauge  // of processes
 	agents   map[string]*record
@@ -32,11 +35,8 @@ type Machine struct {
 	deps     dependencies
 	awake    time.Time // when a stall of the whole program ended; zero = there was none
 	turn     uint64    // of step
-	out      []effect.Effect
-	// of this step, after all others: a new life comes before the last words of the old
-	late     []effect.Effect
+	step     step.Output
 	queue    []queuedRecord
-	changed  bool // something that a snapshot shows
 	settling bool // one-shot: deaths are not answered
 	listed   bool // reality has been seen at least once
 	listing  bool // a list effect is in flight
@@ -61,7 +61,6 @@ type Machine struct {
 	unlisted  string // why sessions cannot be listed
 	health    string // of the event log
 	door      door
-	peers     peers
 	mode      string // how the city is run
 	ending    ending
 	finale    finale          // of a city that stops its agents
@@ -87,7 +86,8 @@ const (
 func newMachine() *Machine {
 	m := &Machine{}
 	m.deps.m, m.texts.m, m.watchdogs.m, m.sizes.m = m, m, m, m
-	m.work, m.agents, m.vets = newWork(), map[string]*record{}, map[string]*vetting{}
+	m.work, m.runs = newWork(), runs.New(runsCity{m}, &m.step)
+	m.agents, m.vets = map[string]*record{}, map[string]*vetting{}
 	m.sizes.checking, m.texts.mutes = map[string]time.Time{}, map[string]string{}
 	m.watchdogs.glancing, m.watchdogs.posting = map[string]bool{}, map[string]bool{}
 	m.confirms = map[uint64]string{}
@@ -97,8 +97,21 @@ func newMachine() *Machine {
 // Step takes one input and returns what is to be done about it. The slice is valid until the next call.
 func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.turn++
-	m.out = m.out[:0]
-	switch in := in.(type) {
+	m.step.Begin()
+	_ = m.takeSession(now, in) || m.takeRun(now, in) || m.takeWork(now, in) ||
+		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
+	m.watchdogs.watch(now)
+	m.texts.deliver(now)
+	m.giveBack()
+	m.releaseRecords(now)
+	m.finish(now)
+	m.remember(now)
+	return m.step.Effects
+}
+
+// takeTime takes what the clock causes. It reports whether it did, as the others do.
+func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
+	switch in.(type) {
 	case effect.Tick:
 		m.work.failing = false
 		m.look()
@@ -114,25 +127,23 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 		m.watchdogs.waken(now)
 	case effect.Wake:
 		m.decideAll(now)
-		m.turnRuns(now)
+		m.runs.Turn(now)
 		m.probe(now)
-	case effect.Poked:
-		m.load()
-	case effect.Loaded:
-		m.configured(now, in)
-		if m.listed { // before that nobody carries anything out
-			m.openDoor()
-		}
+	case effect.Watched:
+		m.measure(now, measureWatched)
+	default:
+		return false
+	}
+	return true
+}
+
+// takeSession takes what sessions do, and what came of effects on them.
+func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
+	switch in := in.(type) {
 	case effect.Listed:
 		m.observed(now, in)
 	case effect.ListedLate:
 		m.caughtUp(now, in)
-	case effect.Lost:
-		m.shutdown(now, true)
-		m.lost, m.ending = in.Err, leaveAgents // a stop under way is the other's affair too
-	case effect.FolderMoved:
-		m.away, m.changed = in.Why, true
-		m.scan()
 	case effect.Exited:
 		m.exited(now, in.Exit)
 	case effect.DialogAnswered:
@@ -151,29 +162,50 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 		m.typed(in)
 	case effect.Sent:
 		m.texts.delivered(now, in)
-	case effect.Edited:
-		m.edited(in)
+	case effect.DrainMarked:
+		m.marked(now, in)
+	case effect.Measured:
+		m.measured(in)
+	default:
+		return false
+	}
+	return true
+}
+
+// takeRun takes what concerns automations and their runs.
+func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
+	switch in := in.(type) {
 	case effect.FoldersChanged:
-		m.scan()
+		m.runs.Scan()
 	case effect.Scanned:
-		m.scanned(now, in)
+		m.runs.Scanned(now, in)
 	case effect.RunsSwept:
-		m.runsSwept(now, in)
+		m.runs.RunsSwept(now, in)
 	case effect.Happened:
-		m.happened(now, in)
+		m.runs.Happened(now, in)
 	case effect.FollowEnded:
-		m.deafened(in)
+		m.runs.FeedEnded(in)
 	case effect.ConditionChecked:
-		m.work.runs.Checked(in.Scoped, in.Check, in.Code, in.Err)
-		m.turnRuns(now)
+		m.runs.Checked(now, in)
 	case effect.RunOpened:
-		m.opened(now, in)
+		m.runs.Opened(now, in)
 	case effect.RunEnded:
-		m.ran(now, in)
+		m.runs.Ended(now, in)
 	case effect.RunClosed:
-		m.shutRun(now, in)
+		m.runs.Closed(now, in)
 	case effect.AutomationsSaved:
-		m.memorised(now, in)
+		m.runs.Saved(now, in)
+	case effect.UnclosedRunsClosed:
+		m.runs.StraysClosed(now, in)
+	default:
+		return false
+	}
+	return true
+}
+
+// takeWork takes what concerns work, its stores, and the pools that it sizes.
+func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
+	switch in := in.(type) {
 	case effect.BeadChanged:
 		m.beadDone(in)
 	case effect.WorkCounted:
@@ -182,66 +214,77 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 		m.workReturned(now, in)
 	case effect.Purged:
 		m.work.purging = false
-		m.lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.Err)
+		m.step.Lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.Err)
 	case effect.BackedUp:
 		m.work.backingUp = false
-		m.lose(&m.work.unbacked, "work cannot be backed up", in.Err)
+		m.step.Lose(&m.work.unbacked, "work cannot be backed up", in.Err)
 	case effect.StoresReported:
 		m.storesChanged(now, in)
 	case effect.StoresProbed:
 		m.work.probing = false
 	case effect.PoolChecked:
 		m.sizes.checked(now, in)
-	case effect.DrainMarked:
-		m.marked(now, in)
 	case effect.Scaled:
 		m.sizes.scaled(now, in)
-	case effect.Command:
-		m.commandFrom(now, in)
-	case effect.UnclosedRunsClosed:
-		m.strayed(now, in)
-	case effect.CommandAbandoned:
-		m.unfire(now, in.ID)
-	case effect.Shutdown:
-		m.shutdown(now, in.Leave)
-	case effect.Hurry:
-		m.hurry(now)
-	case effect.Watched:
-		m.measure(now, measureWatched)
-	case effect.Measured:
-		m.measured(in)
-	case effect.HistoriesSaved:
-		m.remembered(now, in.Err)
-	case effect.ModeChanged:
-		m.note(&m.mode, in.Mode)
-	case effect.LogHealth:
-		m.note(&m.health, in.Degraded)
+	default:
+		return false
+	}
+	return true
+}
+
+// takeWatchdog takes what came of the effects of watchdogs.
+func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
+	switch in := in.(type) {
 	case effect.HeartbeatRead:
 		m.watchdogs.glimpsed(now, in)
 	case effect.Escalated:
 		m.watchdogs.posted(in)
-	case effect.ListenerChanged:
-		m.note(&m.door.Address, in.Door.Address)
-		m.note(&m.door.TokenFile, in.Door.TokenFile)
-		m.note(&m.door.Problem, in.Door.Problem)
+	default:
+		return false
 	}
-	m.watchdogs.watch(now)
-	m.texts.deliver(now)
-	m.giveBack()
-	m.releaseRecords(now)
-	m.finish(now)
-	m.remember(now)
-	return m.out
+	return true
 }
 
-func (m *Machine) do(f effect.Effect) { m.out = append(m.out, m.peers.stamp(f)) }
-
-// note sets a fact that a snapshot shows.
-func (m *Machine) note(fact *string, value string) {
-	if *fact != value {
-		*fact = value
-		m.changed = true
+// takeCity takes what concerns the city as a whole: its configuration, commands, files and end.
+func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
+	switch in := in.(type) {
+	case effect.Poked:
+		m.load()
+	case effect.Loaded:
+		m.configured(now, in)
+		if m.listed { // before that nobody carries anything out
+			m.openDoor()
+		}
+	case effect.Edited:
+		m.edited(in)
+	case effect.Command:
+		m.commandFrom(now, in)
+	case effect.CommandAbandoned:
+		m.runs.Abandon(now, in.ID)
+	case effect.Lost:
+		m.shutdown(now, true)
+		m.lost, m.ending = in.Err, leaveAgents // a stop under way is the other's affair too
+	case effect.FolderMoved:
+		m.away, m.step.Changed = in.Why, true
+		m.runs.Scan()
+	case effect.Shutdown:
+		m.shutdown(now, in.Leave)
+	case effect.Hurry:
+		m.hurry(now)
+	case effect.HistoriesSaved:
+		m.remembered(now, in.Err)
+	case effect.ModeChanged:
+		m.step.Note(&m.mode, in.Mode)
+	case effect.LogHealth:
+		m.step.Note(&m.health, in.Degraded)
+	case effect.ListenerChanged:
+		m.step.Note(&m.door.Address, in.Door.Address)
+		m.step.Note(&m.door.TokenFile, in.Door.TokenFile)
+		m.step.Note(&m.door.Problem, in.Door.Problem)
+	default:
+		return false
 	}
+	return true
 }
 
 // Next is when the machine wants to be woken at the latest; zero: only when something happens. What has fallen due
@@ -257,7 +300,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
 		t = due
 	}
-	if at := m.work.runs.Next(now); m.work.swept && !at.IsZero() && (t.IsZero() || at.Before(t)) {
+	if at := m.runs.Next(now); !at.IsZero() && (t.IsZero() || at.Before(t)) {
 		t = at
 	}
 	for _, s := range m.work.stores {
@@ -286,7 +329,7 @@ func (m *Machine) look() {
 		return
 	}
 	m.listing, m.lookedAt, m.early = true, m.turn, false
-	m.do(effect.List{Turn: m.turn, First: !m.listed, Inherit: !m.listed || len(m.dark) > 0})
+	m.step.Do(effect.List{Turn: m.turn, First: !m.listed, Inherit: !m.listed || len(m.dark) > 0})
 }
 
 // load orders a look at the configuration; ws are the commands that wait for it.
@@ -305,7 +348,7 @@ func (m *Machine) load(ws ...waiter) {
 	}
 	m.loading, m.reload = true, false
 	m.asking, m.waiting = m.waiting, nil
-	m.do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Now: true,
+	m.step.Do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Now: true,
 		Force: len(m.asking) > 0})
 }
 
@@ -316,7 +359,7 @@ func (m *Machine) glance() {
 		return
 	}
 	m.loading = true
-	m.do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Sighted: m.sighted})
+	m.step.Do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Sighted: m.sighted})
 }
 
 // record returns the record of an agent, making it where it is new.
@@ -348,7 +391,7 @@ func (m *Machine) set(now time.Time, a *record, s city.State, reason string, unt
 		a.since = now
 	}
 	a.state, a.reason, a.until = s, reason, until
-	m.changed = true
+	m.step.Changed = true
 }
 
 // decided keeps a decision for `why`.
@@ -361,7 +404,7 @@ func (m *Machine) decidedOn(now time.Time, kept *[]city.Decision, what, why stri
 		*kept = slices.Delete(*kept, 0, 1)
 	}
 	*kept = append(*kept, city.Decision{At: now, What: what, Why: why})
-	m.changed = true
+	m.step.Changed = true
 }
 
 func orDefault(s, d string) string {

@@ -47,7 +47,7 @@ func (m *Machine) measure(now time.Time, age time.Duration) {
 		return
 	}
 	g.busy, g.ordered, g.turn = true, now, m.turn
-	m.do(effect.Measure{})
+	m.step.Do(effect.Measure{})
 }
 
 // age returns the age at which a patrol wants new figures while no client watches.
@@ -68,7 +68,7 @@ func (m *Machine) measured(in effect.Measured) {
 	if in.Err != nil {
 		problem = fmt.Sprintf("what the agents' processes take cannot be measured: %v", in.Err)
 	}
-	m.note(&m.gauge.problem, problem)
+	m.step.Note(&m.gauge.problem, problem)
 	for _, a := range m.order {
 		if !a.sess.alive || a.act.opTurn > m.gauge.turn { // the sample may be of the life before
 			continue
@@ -78,7 +78,7 @@ func (m *Machine) measured(in effect.Measured) {
 		if a.measured(u, in.At); !ok {
 			a.sess.sample = sample{}
 		}
-		m.changed = m.changed || a.usage() != shown
+		m.step.Changed = m.step.Changed || a.usage() != shown
 		m.gauge.atRest = m.gauge.atRest && a.usage() == shown && a.sess.sample.cpu == cpu
 	}
 }

@@ -32,10 +32,10 @@ func TestFiguresChangeInSteps(t *testing.T) {
 		u.CPU, u.RSS = u.CPU+c.cpu, u.RSS+c.rss
 		w.uses = map[string]session.Usage{"a": u}
 		w.now = w.now.Add(10 * time.Second)
-		w.m.changed = false
+		w.m.step.Changed = false
 		w.Step(effect.Watched{})
-		if w.m.changed != c.changes {
-			t.Errorf("sample %d, %+v: shown anew: %t, want %t: %+v", i, u, w.m.changed, c.changes,
+		if w.m.step.Changed != c.changes {
+			t.Errorf("sample %d, %+v: shown anew: %t, want %t: %+v", i, u, w.m.step.Changed, c.changes,
 				w.m.agents["a"].usage())
 		}
 	}
@@ -60,14 +60,14 @@ func BenchmarkMeasured(b *testing.B) {
 			w.advance(time.Minute)
 			w.m.measured(w.measure().(effect.Measured))
 			in := w.measure().(effect.Measured)
-			w.m.changed = false
+			w.m.step.Changed = false
 			b.ReportAllocs()
 			for b.Loop() {
 				w.now = w.now.Add(30 * time.Second)
 				in.At = w.now
 				w.m.Step(w.now, in)
 			}
-			if w.m.changed {
+			if w.m.step.Changed {
 				b.Fatal("something was shown anew")
 			}
 		})

@@ -27,7 +27,7 @@ func (ps *poolSizes) choose(p *poolRecord) {
 	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.m.listed &&
 		ps.picks(all, n))
 	if wait && p.asks == 0 {
-		p.asks, ps.m.changed = ps.m.turn, true
+		p.asks, ps.m.step.Changed = ps.m.turn, true
 		ps.m.count()
 	}
 	switch {
@@ -41,7 +41,7 @@ func (ps *poolSizes) choose(p *poolRecord) {
 		if all[i].In == p.in[w.Index] {
 			continue
 		}
-		p.in[w.Index], ps.m.changed = all[i].In, true
+		p.in[w.Index], ps.m.step.Changed = all[i].In, true
 		// who was let go, and is wanted again, begins anew
 		if a := ps.m.agents[w.Name]; a != nil && a.rest.left && all[i].In {
 			a.rest.left, a.rest.final, a.rest.hold, a.rest.holdWhy = false, false, "", ""

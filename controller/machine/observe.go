@@ -25,7 +25,7 @@ func (m *Machine) observed(now time.Time, in effect.Listed) {
 		m.look()
 	}
 	if in.Err != nil && !partly {
-		m.note(&m.unlisted, "sessions cannot be listed: "+in.Err.Error())
+		m.step.Note(&m.unlisted, "sessions cannot be listed: "+in.Err.Error())
 		if !m.listed {
 			m.refuseAll(m.waiting, city.Unavailable, m.unlisted)
 			for _, w := range m.waiting {
@@ -99,7 +99,7 @@ func (m *Machine) noteUnknown() {
 	if len(failed.Unknown) > 0 {
 		problem = "some sessions cannot be listed: " + failed.Error()
 	}
-	m.note(&m.unlisted, problem)
+	m.step.Note(&m.unlisted, problem)
 }
 
 // lit does what had to wait until it was known who runs.
@@ -223,7 +223,7 @@ func (m *Machine) see(now time.Time, s *session.Status, past *effect.Inherited, 
 		a.act.opTurn <= turn
 	if known && twice && s.Alive && a.sess.alive && a.sess.life.ID != s.ID {
 		m.decided(now, a, "kill", fmt.Sprintf("a second session, %s", s.ID))
-		m.do(effect.Kill{Agent: a.name, Session: s.Name})
+		m.step.Do(effect.Kill{Agent: a.name, Session: s.Name})
 		return
 	}
 	a.sess.seen = m.turn
@@ -297,7 +297,7 @@ func (m *Machine) seeAlive(now time.Time, a *record, s *session.Status) {
 		m.resumeDrain(now, a)
 	} else if a.sess.life.Attached != s.Attached || a.sess.life.Frozen != s.Frozen ||
 		!a.sess.life.Silent.Equal(s.Silent) || !a.sess.life.Activity.Equal(s.Activity) {
-		m.changed = true
+		m.step.Changed = true
 	}
 	a.heard(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
@@ -305,6 +305,6 @@ func (m *Machine) seeAlive(now time.Time, a *record, s *session.Status) {
 	if a.finish.marking || a.finish.markTurn > a.sess.looked { // the look is older than the marks
 		a.sess.life.Drain = marks
 	} else if a.finish.drain != nil && s.Drain.Acked && !a.finish.drain.acked {
-		a.finish.drain.acked, m.changed = true, true
+		a.finish.drain.acked, m.step.Changed = true, true
 	}
 }

@@ -22,15 +22,22 @@ func New(past Past) *Machine {
 	m := newMachine()
 	m.mode, m.gauge.able = past.Mode, past.Measures
 	m.keeper.recalled, m.keeper.unread = past.Histories, past.Unread
-	m.work.forgot = past.Forgot
-	if past.Deeds != nil {
-		m.work.deeds = past.Deeds
-	}
+	m.runs.Inherit(past.Deeds, past.Forgot)
 	return m
 }
 
 // Configuration returns the configuration in force.
 func (m *Machine) Configuration() *effect.Configuration { return m.conf }
+
+// runsCity shows the machine to the automations' runs.
+type runsCity struct{ m *Machine }
+
+func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
+func (c runsCity) Running() bool                        { return c.m.ending == alive }
+func (c runsCity) Settling() bool                       { return c.m.settling }
+func (c runsCity) Away() bool                           { return c.m.away != "" }
+func (c runsCity) StoreProblem() string                 { return c.m.storeProblem("") }
+func (c runsCity) CountWork()                           { c.m.count() }
 
 // Settle makes the machine leave agents alone that end.
 func (m *Machine) Settle() { m.settling = true }
@@ -49,7 +56,7 @@ type Standing struct {
 // Standing returns how things stand now.
 func (m *Machine) Standing() Standing {
 	s := Standing{
-		Looked: m.listed || m.unlisted != "", News: m.changed, Ended: m.ending == ended,
+		Looked: m.listed || m.unlisted != "", News: m.step.Changed, Ended: m.ending == ended,
 		Left: m.left, Lost: m.lost,
 	}
 	if m.ending == stopAgents {
@@ -62,10 +69,10 @@ func (m *Machine) Standing() Standing {
 }
 
 // Published says that a snapshot shows all news.
-func (m *Machine) Published() { m.changed = false }
+func (m *Machine) Published() { m.step.Changed = false }
 
 // Tells says that events were written, which a snapshot shows.
-func (m *Machine) Tells() { m.changed = true }
+func (m *Machine) Tells() { m.step.Changed = true }
 
 // LastMemory returns the crash histories that are still to be written when the loop has ended. It is due unless the
 // file has them already, or another controller writes it.

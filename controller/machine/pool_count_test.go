@@ -22,10 +22,10 @@ func TestCountedPoolsShowTheirCount(t *testing.T) {
 		t.Errorf("before it is counted: %+v", c)
 	}
 	for _, n := range []int{4, 0} {
-		w.m.changed = false
+		w.m.step.Changed = false
 		w.Step(effect.WorkCounted{Work: city.Work{Open: 9, Pools: map[string]int{"crew": n}}})
-		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) || !w.m.changed {
-			t.Errorf("of %d: %+v, drawn anew: %t", n, c, w.m.changed)
+		if c := shown(); c.Value != n || c.Good == nil || !c.Good.Equal(w.now) || !w.m.step.Changed {
+			t.Errorf("of %d: %+v, drawn anew: %t", n, c, w.m.step.Changed)
 		}
 	}
 }
@@ -42,11 +42,11 @@ func TestUncountedPoolsSayWhy(t *testing.T) {
 	if got := reason(); got != "the minimum: its work has not been counted yet" {
 		t.Errorf("at first: %s", got)
 	}
-	w.m.changed = false
+	w.m.step.Changed = false
 	w.Step(effect.WorkCounted{Unknown: true, Err: errors.New("beads.db: permission denied")})
 	if got := reason(); got != "the minimum: work cannot be counted: beads.db: permission denied" ||
-		!w.m.changed {
-		t.Errorf("while its store cannot be read: %s, drawn anew: %t", got, w.m.changed)
+		!w.m.step.Changed {
+		t.Errorf("while its store cannot be read: %s, drawn anew: %t", got, w.m.step.Changed)
 	}
 	w.Step(effect.WorkCounted{Work: city.Work{Open: 3, Pools: map[string]int{"crew": 3}}})
 	if got := reason(); got != "3 open for it" {

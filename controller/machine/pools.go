@@ -9,6 +9,7 @@ import (
 	"gcity/agent"
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/internal/redact"
 	"gcity/internal/suggest"
@@ -143,7 +144,7 @@ func (ps *poolSizes) byHand(now time.Time, p *poolRecord, size *int) {
 		}
 		defer ps.resize(now, p, p.want.Size(p.without), p.whyNot)
 	}
-	p.override, ps.m.changed = size, true
+	p.override, ps.m.step.Changed = size, true
 	ps.m.decidedOn(now, &p.decisions, "override", what)
 }
 
@@ -174,7 +175,7 @@ func (ps *poolSizes) guess(now time.Time, p *poolRecord) {
 	}
 	p.settled = true
 	p.desired, p.why, p.since = n, why, now
-	ps.m.changed = true
+	ps.m.step.Changed = true
 }
 
 func (p *poolRecord) bounded(n int) string {
@@ -190,13 +191,13 @@ func (p *poolRecord) bounded(n int) string {
 func (ps *poolSizes) resize(now time.Time, p *poolRecord, n int, why string) {
 	from, first := p.desired, !p.settled && !ps.m.listed
 	if p.why != why {
-		p.why, ps.m.changed = why, true
+		p.why, ps.m.step.Changed = why, true
 	}
 	p.settled = p.settled || ps.m.listed
 	if n == from {
 		return
 	}
-	p.desired, p.since, ps.m.changed = n, now, true
+	p.desired, p.since, ps.m.step.Changed = n, now, true
 	if first {
 		return
 	}
@@ -204,7 +205,7 @@ func (ps *poolSizes) resize(now time.Time, p *poolRecord, n int, why string) {
 	e := events.Event{
 		Type: events.PoolScaled, Actor: effect.ActorController, Subject: p.name(),
 		Message: fmt.Sprintf("%d → %d: %s", from, n, why),
-		Payload: payload(map[string]any{"from": from, "to": n}),
+		Payload: step.Payload(map[string]any{"from": from, "to": n}),
 	}
 	if p.override != nil {
 		e.Actor = effect.ActorOperator
@@ -221,8 +222,8 @@ func (ps *poolSizes) check(now time.Time, p *poolRecord) {
 	if _, already := ps.checking[p.name()]; already {
 		return
 	}
-	ps.checking[p.name()], p.asked, ps.m.changed = now, p.want.Check, true
-	ps.m.do(effect.CheckPool{Pool: p.want})
+	ps.checking[p.name()], p.asked, ps.m.step.Changed = now, p.want.Check, true
+	ps.m.step.Do(effect.CheckPool{Pool: p.want})
 }
 
 func (ps *poolSizes) checkPools(now time.Time) {
@@ -238,7 +239,7 @@ func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
 	if !ok {
 		return
 	}
-	ps.m.changed = true
+	ps.m.step.Changed = true
 	if in.Check != p.want.Check {
 		ps.check(now, p)
 		return
@@ -250,10 +251,10 @@ func (ps *poolSizes) checked(now time.Time, in effect.PoolChecked) {
 		p.last.Problem = in.Err.Error()
 		if problem == "" || kind != in.Kind {
 			ps.m.decidedOn(now, &p.decisions, "check failed", p.last.Problem)
-			ps.m.do(effect.Record{Event: events.Event{
+			ps.m.step.Do(effect.Record{Event: events.Event{
 				Type: events.PoolCheckFailed, Actor: effect.ActorController, Subject: p.name(),
 				Message: fmt.Sprintf("the size stays %d: %s", p.desired, p.last.Problem),
-				Payload: payload(map[string]any{"size": p.desired, "output": in.Output}),
+				Payload: step.Payload(map[string]any{"size": p.desired, "output": in.Output}),
 			}})
 		}
 		return
@@ -274,7 +275,7 @@ func (ps *poolSizes) scale(id uint64, c city.Scale) {
 	f := effect.Scale{Pool: p.name(), ID: id}
 	if !c.Auto {
 		if p.want.Size(c.Size) != c.Size {
-			ps.m.refuseID(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: "+
+			ps.m.step.Refuse(id, city.Invalid, fmt.Sprintf("pool %s cannot have %d members: "+
 				"its bounds "+
 				"are %d to %d (%s)",
 				p.name(), c.Size, p.want.Min, p.want.Max, p.want.Source))
@@ -284,7 +285,7 @@ func (ps *poolSizes) scale(id uint64, c city.Scale) {
 	}
 	ps.scales = append(ps.scales, f)
 	if len(ps.scales) == 1 {
-		ps.m.do(f)
+		ps.m.step.Do(f)
 	}
 }
 
@@ -292,15 +293,15 @@ func (ps *poolSizes) scale(id uint64, c city.Scale) {
 func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
 	ps.scales = ps.scales[1:]
 	if len(ps.scales) > 0 {
-		ps.m.do(ps.scales[0])
+		ps.m.step.Do(ps.scales[0])
 	}
 	p, ok := ps.pools[in.Scale.Pool]
 	switch {
 	case in.Err != nil:
-		ps.m.refuseID(in.Scale.ID, city.Unavailable, in.Err.Error())
+		ps.m.step.Refuse(in.Scale.ID, city.Unavailable, in.Err.Error())
 		return
 	case !ok:
-		ps.m.refuseID(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+" is no longer declared")
+		ps.m.step.Refuse(in.Scale.ID, city.NotFound, "pool "+in.Scale.Pool+" is no longer declared")
 		return
 	}
 	from := p.desired
@@ -310,7 +311,7 @@ func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
 	if from != p.desired {
 		msg = fmt.Sprintf("pool %s scales %d → %d: %s", p.name(), from, p.desired, p.why)
 	} else { // who has a pool in hand is in the log, whatever its size
-		ps.m.do(effect.Record{Event: events.Event{Type: events.PoolScaled,
+		ps.m.step.Do(effect.Record{Event: events.Event{Type: events.PoolScaled,
 			Actor:   effect.ActorOperator,
 			Subject: p.name(), Message: fmt.Sprintf("stays %d: %s", p.desired,
 				p.decisions[len(p.decisions)-1].Why)}})
@@ -318,7 +319,7 @@ func (ps *poolSizes) scaled(now time.Time, in effect.Scaled) {
 	if p.want.Suspended != "" {
 		msg += "; it is suspended " + p.want.Suspended + ", so none runs before it is resumed"
 	}
-	ps.m.reply(in.Scale.ID, msg)
+	ps.m.step.Reply(in.Scale.ID, msg)
 }
 
 // findPool answers a command about a pool that there is not.
@@ -334,7 +335,7 @@ func (ps *poolSizes) findPool(id uint64, name string) (*poolRecord, bool) {
 	if ps.m.agents[name] != nil {
 		msg = fmt.Sprintf("%s is an agent and no pool; [agents.pool] makes one of it", name)
 	}
-	ps.m.refuseID(id, city.NotFound, msg)
+	ps.m.step.Refuse(id, city.NotFound, msg)
 	return nil, false
 }
 

@@ -2,8 +2,6 @@ package machine
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"time"
 
 	"gcity/controller/effect"
@@ -21,13 +19,13 @@ const (
 // purge orders what has been closed for long enough to be removed.
 func (m *Machine) purge(now time.Time) {
 	w := &m.work
-	if m.conf.NoWork || !w.swept || w.purging || now.Sub(w.purged) <
+	if m.conf.NoWork || !m.runs.RecordsRead || w.purging || now.Sub(w.purged) <
 		cmp.Or(m.conf.WispEvery, purgeEvery) {
 		return
 	}
 	w.purging, w.purged = true, now
-	m.do(effect.Purge{Wisps: m.conf.WispTTL, Runs: cmp.Or(m.conf.WispTTL, runsTTL),
-		Of: slices.Sorted(maps.Keys(w.runs.Memory()))})
+	m.step.Do(effect.Purge{Wisps: m.conf.WispTTL, Runs: cmp.Or(m.conf.WispTTL, runsTTL),
+		Of: m.runs.Remembered()})
 }
 
 // backUp orders the backups of work that are due.
@@ -37,5 +35,5 @@ func (m *Machine) backUp(now time.Time) {
 		return
 	}
 	w.backingUp, w.backedUp = true, now
-	m.do(effect.BackUp{})
+	m.step.Do(effect.BackUp{})
 }

@@ -15,9 +15,9 @@ func TestBackUp(t *testing.T) {
 	m.conf = &effect.Configuration{Backups: true}
 	now := time.Now()
 	orders := func() (n int) {
-		m.out = nil
+		m.step.Effects = nil
 		m.backUp(now)
-		return len(m.out)
+		return len(m.step.Effects)
 	}
 	if orders() != 1 || orders() != 0 {
 		t.Error("a look is not ordered once")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/session"
 )
@@ -43,7 +44,7 @@ func (m *Machine) tellEnd(a *record, x session.Exit, e events.Event, answers ...
 func (m *Machine) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
 	m.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
 		by: now.Add(outputWait)})
-	m.late = append(m.late, effect.Capture{
+	m.step.DoLate(effect.Capture{
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
 		Rows: a.want.Spec.Rows,
 	})
@@ -53,7 +54,7 @@ func (m *Machine) tellCrash(now time.Time, a *record, x session.Exit, e events.E
 // while a crash waits for its output, all that follows it waits too, also what happens to other agents.
 func (m *Machine) inOrder(q queuedRecord) {
 	if len(m.queue) == 0 && q.output == "" {
-		m.do(q.Record)
+		m.step.Do(q.Record)
 		return
 	}
 	m.queue = append(m.queue, q)
@@ -75,7 +76,7 @@ func (m *Machine) releaseRecords(now time.Time) {
 			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not kept within %s",
 				outputWait)})
 		}
-		m.do(q.Record)
+		m.step.Do(q.Record)
 		if q.agent != nil {
 			q.agent.act.queued--
 		}
@@ -106,7 +107,7 @@ func (m *Machine) captured(now time.Time, in effect.Captured) {
 	if a.sess.exit != nil && a.sess.lastEnd == in.ID {
 		kept := *a.sess.exit
 		kept.File = in.File
-		a.sess.exit, m.changed = &kept, true
+		a.sess.exit, m.step.Changed = &kept, true
 	}
 	m.decide(now, a)
 }
@@ -120,5 +121,5 @@ func (q *queuedRecord) amend(more map[string]any) {
 	for key, value := range more {
 		about[key] = value
 	}
-	q.Event.Payload = payload(about)
+	q.Event.Payload = step.Payload(about)
 }

@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/session"
 )
@@ -30,14 +31,14 @@ var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second
 // nudge takes a text. What becomes of it is decided by deliver.
 func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.m.refuseID(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to "+
+		tx.m.step.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to "+
 			"be typed, %d "+
 			"are the most: put it in a file and send the file's name", len(c.Text), city.MaxSend))
 		return
 	}
 	if _, never := tx.outlook(a); never || !a.sess.alive && a.act.op == opNone &&
 		a.state == city.Failed {
-		tx.m.refuseID(id, city.Conflict, noSession(a))
+		tx.m.step.Refuse(id, city.Conflict, noSession(a))
 		return
 	}
 	if a.out == nil {
@@ -48,7 +49,7 @@ func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 		tx.mail = slices.Insert(tx.mail, at, a)
 	}
 	if why := a.out.room(a, len(c.Text)); why != "" {
-		tx.m.refuseID(id, city.Unavailable, why)
+		tx.m.step.Refuse(id, city.Unavailable, why)
 		return
 	}
 	tx.sent++
@@ -64,7 +65,7 @@ func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 		d.why = a.out.waiting[n-1].why
 	}
 	a.out.queue(d, false)
-	tx.m.changed = true
+	tx.m.step.Changed = true
 }
 
 func noSession(a *record) string {
@@ -117,7 +118,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 	b := a.out
 	b.over = slices.DeleteFunc(b.over, func(d *delivery) bool {
 		old := !now.Before(d.since.Add(SendShown))
-		tx.m.changed = tx.m.changed || old
+		tx.m.step.Changed = tx.m.step.Changed || old
 		return old
 	})
 	tx.heed(now, a)
@@ -144,7 +145,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 func (tx *texts) report(now time.Time, a *record) {
 	for _, d := range a.out.all() {
 		if d.asker != 0 && !now.Before(d.answerBy) {
-			tx.m.do(effect.Reply{Answer: effect.Answer{ID: d.asker, Receipt: receipt(a, d)}})
+			tx.m.step.Do(effect.Reply{Answer: effect.Answer{ID: d.asker, Receipt: receipt(a, d)}})
 			d.asker = 0
 		}
 	}
@@ -177,7 +178,7 @@ func receipt(a *record, d *delivery) city.Receipt {
 func (tx *texts) holdBack(b *outbox, why string) {
 	for _, d := range b.waiting {
 		if d.why != why {
-			d.why, tx.m.changed = why, true
+			d.why, tx.m.step.Changed = why, true
 		}
 	}
 }
@@ -215,7 +216,7 @@ func (tx *texts) typeText(now time.Time, a *record) {
 	b.going = d
 	d.life = a.sess.life.ID
 	if !d.held { // what was held back shows as that until it is in
-		d.stage, d.why, d.since, tx.m.changed = city.Typing, "", now, true
+		d.stage, d.why, d.since, tx.m.step.Changed = city.Typing, "", now, true
 	}
 	tx.m.enqueue(a, typing{text: d})
 }
@@ -229,7 +230,7 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 	}
 	b := a.out
 	d := b.going
-	b.going, tx.m.changed = nil, true
+	b.going, tx.m.step.Changed = nil, true
 	tx.m.typedNext(a)
 	switch {
 	case in.Err != nil:
@@ -268,7 +269,7 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 			d.asker = 0
 		}
 		tx.m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
-			Message: d.String() + " was typed and submitted", Payload: payload(d.payload())},
+			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.payload())},
 			answers...)
 		tx.m.watchdogs.typedFor(d)
 	}
@@ -292,7 +293,7 @@ func (tx *texts) heed(now time.Time, a *record) {
 			// it never will, or nobody can tell
 			d.looks = len(heedAfter) + 1
 		case a.sess.life.Output > d.output:
-			d.stage, d.since, tx.m.changed = city.Acknowledged, now, true
+			d.stage, d.since, tx.m.step.Changed = city.Acknowledged, now, true
 		case d.looks == len(heedAfter):
 		case !now.Before(d.since.Add(heedAfter[d.looks])):
 			d.looks++
@@ -318,7 +319,7 @@ func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 	}
 	d.stage, d.why, d.since, d.text = city.GivenUp, g.why, now, ""
 	tx.keepOver(b, d)
-	tx.m.changed = true
+	tx.m.step.Changed = true
 	for _, t := range d.takers {
 		answers = append(answers, t.receipt(a, 1))
 	}
@@ -330,7 +331,8 @@ func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 		d.asker = 0
 	}
 	tx.m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
-		Message: d.String() + " was given up: " + g.why, Payload: payload(d.payload())}, answers...)
+		Message: d.String() + " was given up: " + g.why, Payload: step.Payload(d.payload())},
+		answers...)
 	tx.m.watchdogs.typedFor(d)
 }
 

@@ -27,7 +27,7 @@ func TestARecordThatIsGoneIsGivenUp(t *testing.T) {
 		w.floor.trials.forgone = fmt.Errorf("closing: %w", err)
 		w.Step(effect.Command{ID: 1, Cmd: city.Fire{Automation: "a"}})
 		w.Step(effect.RunEnded{Scoped: "a", Bead: "app-1", Outcome: automation.OK})
-		if n := len(w.m.work.unshut); n > 0 {
+		if n := len(w.m.runs.OpenRecords); n > 0 {
 			t.Errorf("%d records are tried still", n)
 		}
 		told := 0

@@ -23,10 +23,11 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 			s.Config.Held = &m.held.Held
 		}
 	}
-	for _, problem := range slices.Concat([]string{m.away, m.unlisted, m.work.forgot, m.work.unread,
-		m.work.unswept, m.work.odd, m.work.deaf}, m.storeProblems(), []string{
-		m.work.lost, m.work.unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
-		m.work.unreturned, m.work.unsaved, m.health, m.door.Problem, m.keeper.unread,
+	for _, problem := range slices.Concat([]string{m.away, m.unlisted, m.runs.Forgotten,
+		m.runs.Unread,
+		m.runs.Unswept, m.runs.Unclosable, m.runs.Unfed}, m.storeProblems(), []string{
+		m.runs.Unopened, m.runs.Unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
+		m.work.unreturned, m.runs.Unsaved, m.health, m.door.Problem, m.keeper.unread,
 		m.keeper.unkept, m.gauge.problem,
 	}) {
 		if problem != "" {
@@ -58,13 +59,13 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s.Pools = m.sizes.drawPools()
 	s.CountMail(m.work.mail)
 	s.Rigs = m.drawRigs()
-	s.Automations, s.Work, s.Stranded = m.drawAutomations(), m.work.counts, m.work.stranded
+	s.Automations, s.Work, s.Stranded = m.runs.Snapshot(), m.work.counts, m.work.stranded
 	return s
 }
 
 // warnings are those about the configuration, and about what is odd where automations are kept.
 func (m *Machine) warnings() []string {
-	found := m.work.catalog.Warnings
+	found := m.runs.Warnings()
 	if len(found) == 0 {
 		return m.conf.Warnings
 	}

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -23,13 +22,13 @@ func (m *Machine) storesChanged(now time.Time, in effect.StoresReported) {
 	if len(before)+len(in.Stores) == 0 {
 		return
 	}
-	m.changed = true
+	m.step.Changed = true
 	healed := false
 	for _, s := range before {
 		after := troubleOf(in.Stores, s.Scope)
 		healed = healed || s.Reads && !after.Reads || s.Writes && !after.Writes
 		if after.Text == "" {
-			m.do(effect.Record{Event: events.Event{Type: events.StoreHealed,
+			m.step.Do(effect.Record{Event: events.Event{Type: events.StoreHealed,
 				Actor: effect.ActorController, Subject: s.Scope,
 				Message: "the work of " + beads.ScopeTitle(s.Scope) +
 					" can be read and written again"}})
@@ -37,7 +36,7 @@ func (m *Machine) storesChanged(now time.Time, in effect.StoresReported) {
 	}
 	for _, s := range in.Stores {
 		if troubleOf(before, s.Scope).Text == "" {
-			m.do(effect.Record{Event: events.Event{Type: events.StoreFailing,
+			m.step.Do(effect.Record{Event: events.Event{Type: events.StoreFailing,
 				Actor: effect.ActorController, Subject: s.Scope, Message: s.Text}})
 		}
 	}
@@ -45,7 +44,7 @@ func (m *Machine) storesChanged(now time.Time, in effect.StoresReported) {
 		m.retryWork(now)
 		return
 	}
-	m.turnRuns(now)
+	m.runs.Turn(now)
 }
 
 // troubleOf is that of a scope, the zero one if there is none.
@@ -75,15 +74,5 @@ func (m *Machine) probe(now time.Time) {
 		return
 	}
 	w.probing = true
-	m.do(effect.ProbeStores{})
-}
-
-// lose notes why something about work failed, or that it did not. Where the store is closed because it fails again
-// and again, that is told once for all.
-func (m *Machine) lose(fact *string, what string, err error) {
-	if _, closed := errors.AsType[*beads.ClosedError](err); closed || err == nil {
-		m.note(fact, "")
-		return
-	}
-	m.note(fact, what+": "+err.Error())
+	m.step.Do(effect.ProbeStores{})
 }

@@ -308,9 +308,9 @@ func (w *world) succeed(stuck ...string) {
 		if err := json.Unmarshal(w.floor.memory, &deeds); err != nil {
 			w.breach = append(w.breach, "the file of deeds: "+err.Error())
 		}
-		w.m.work.deeds = deeds
+		w.m.runs.Inherited = deeds
 	}
-	w.forgiven(w.m.work.deeds)
+	w.forgiven(w.m.runs.Inherited)
 	drafts := w.desk.drafts
 	w.desk = newDesk() // what waited is lost with the controller
 	w.desk.drafts = drafts

@@ -42,7 +42,7 @@ func (m *Machine) strand(now time.Time) {
 		return a.Agent == b.Agent && a.Why == b.Why && a.Count == b.Count &&
 			slices.Equal(a.Beads, b.Beads)
 	}) {
-		w.stranded, m.changed = shown, true
+		w.stranded, m.step.Changed = shown, true
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/runs"
 )
 
 // They are looked for once, a while after the last record that could not be made, and not while one is being made.
@@ -19,9 +20,9 @@ func TestStraysAreSoughtAfterATrouble(t *testing.T) {
 	w.declare()
 	w.advance(time.Second)
 	sought := func() (n int) {
-		w.m.out = nil
-		w.m.seekStrays(w.now)
-		for _, f := range w.m.out {
+		w.m.step.Effects = nil
+		w.m.runs.CheckStrays(w.now)
+		for _, f := range w.m.step.Effects {
 			if _, ok := f.(effect.CloseUnclosedRuns); ok {
 				n++
 			}
@@ -36,23 +37,23 @@ func TestStraysAreSoughtAfterATrouble(t *testing.T) {
 	if w.floor.refuse = ""; sought() > 0 {
 		t.Error("sought at once")
 	}
-	w.now = w.now.Add(strayWait)
-	w.m.work.goes["b"] = &city.Run{}
+	w.now = w.now.Add(runs.StrayWait)
+	w.m.runs.Current["b"] = &city.Run{}
 	if sought() > 0 {
 		t.Error("sought while a record is being made")
 	}
-	w.m.work.goes["b"] = &city.Run{ID: "app-9"}
-	w.m.out = nil
-	w.m.seekStrays(w.now)
-	if len(w.m.out) != 1 || !slices.Equal(w.m.out[0].(effect.CloseUnclosedRuns).Known,
+	w.m.runs.Current["b"] = &city.Run{ID: "app-9"}
+	w.m.step.Effects = nil
+	w.m.runs.CheckStrays(w.now)
+	if len(w.m.step.Effects) != 1 || !slices.Equal(w.m.step.Effects[0].(effect.CloseUnclosedRuns).Known,
 		[]string{"app-9"}) {
-		t.Errorf("%+v", w.m.out)
+		t.Errorf("%+v", w.m.step.Effects)
 	}
 	if sought() > 0 {
 		t.Error("sought twice")
 	}
-	w.m.strayed(w.now, effect.UnclosedRunsClosed{Err: errors.New("slow")})
-	if w.now = w.now.Add(strayWait); sought() != 1 {
+	w.m.runs.StraysClosed(w.now, effect.UnclosedRunsClosed{Err: errors.New("slow")})
+	if w.now = w.now.Add(runs.StrayWait); sought() != 1 {
 		t.Error("a look that failed is not tried again")
 	}
 }

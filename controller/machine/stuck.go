@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/session"
 )
@@ -54,18 +55,18 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 	case now.Sub(a.sess.fresh) > viewersFresh:
 		m.look()
 	default:
-		a.silence.stuck, m.changed = &city.Stuck{Since: since, Task: a.silence.task}, true
+		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
 		why := fmt.Sprintf("nothing printed for %s (stuck_after %s), and it is at %s",
 			now.Sub(since).Round(time.Second), limit, a.silence.task)
 		m.decided(now, a, "stuck", why)
 		m.tell(a, events.Event{Type: events.AgentStuck, Message: why,
-			Payload: payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
+			Payload: step.Payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
 				"task": a.silence.task})})
 	}
 }
 
 func (m *Machine) unstick(a *record) {
 	if a.silence.stuck != nil {
-		a.silence.stuck, m.changed = nil, true
+		a.silence.stuck, m.step.Changed = nil, true
 	}
 }

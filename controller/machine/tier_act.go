@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/controller/effect"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/watchdog"
 )
@@ -37,7 +38,7 @@ func (wd *watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 	if by.why != "" {
 		j.Reason += " (" + by.why + ")"
 	}
-	t.last, wd.m.changed = j, true
+	t.last, wd.m.step.Changed = j, true
 	wd.answerBeat(t, fmt.Sprintf("watchdog %s: %s, %s", t.want.Name, j.Decision, j.Reason))
 	if v.Decision == watchdog.Nothing {
 		return
@@ -58,17 +59,17 @@ func (wd *watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 
 // tellAct records what was done about an agent, once it is known what has become of it.
 func (wd *watchdogs) tellAct(t *tier, j *city.Judgement) {
-	wd.tellTier(t, events.WatchdogActed, effect.ActorController,
-		fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason),
+	wd.tellTier(t, events.Event{Type: events.WatchdogActed, Actor: effect.ActorController,
+		Message: fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason)},
 		map[string]any{"watches": t.want.Watches, "decision": j.Decision, "reason": j.Reason,
 			"by": j.By, "result": j.Result, "failed": t.chain.Failed})
 }
 
-func (wd *watchdogs) tellTier(t *tier, kind, actor, msg string, about map[string]any,
+func (wd *watchdogs) tellTier(t *tier, e events.Event, about map[string]any,
 	answers ...effect.Answer) {
-	e := events.Event{Type: kind, Actor: actor, Subject: t.want.Name, Message: msg}
+	e.Subject = t.want.Name
 	if about != nil {
-		e.Payload = payload(about)
+		e.Payload = step.Payload(about)
 	}
 	wd.m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
@@ -228,7 +229,7 @@ func (wd *watchdogs) typedFor(d *delivery) {
 				last.Result = result
 				t.last = &last
 			}
-			wd.m.changed = true
+			wd.m.step.Changed = true
 			wd.tellAct(t, j)
 			return
 		}
@@ -237,10 +238,10 @@ func (wd *watchdogs) typedFor(d *delivery) {
 
 // recovered tells that what had failed is well again.
 func (wd *watchdogs) recovered(t *tier) {
-	t.esc, t.owed, t.line, wd.m.changed = nil, false, "", true
-	wd.m.note(&t.unposted, "")
-	wd.tellTier(t, events.WatchdogRecovered, effect.ActorController,
-		t.want.Watches+" is heard of again", map[string]any{"watches": t.want.Watches})
+	t.esc, t.owed, t.line, wd.m.step.Changed = nil, false, "", true
+	wd.m.step.Note(&t.unposted, "")
+	wd.tellTier(t, events.Event{Type: events.WatchdogRecovered, Actor: effect.ActorController,
+		Message: t.want.Watches + " is heard of again"}, map[string]any{"watches": t.want.Watches})
 }
 
 // escalate calls a person when nothing has helped, once until it is better.
@@ -253,10 +254,11 @@ func (wd *watchdogs) escalate(now time.Time, t *tier, reason string) {
 			msg = fmt.Sprintf("%s is not well, and what was done did not help: %s", w.Watches,
 				reason)
 		}
-		t.esc, t.owed, t.line, wd.m.changed = &city.Escalation{At: now, To: w.EscalateTo,
+		t.esc, t.owed, t.line, wd.m.step.Changed = &city.Escalation{At: now, To: w.EscalateTo,
 			Message: msg}, true, w.EscalateCommand, true
-		wd.tellTier(t, events.WatchdogEscalated, effect.ActorController, msg,
-			map[string]any{"watches": w.Watches, "failed": t.chain.Failed, "to": w.EscalateTo})
+		wd.tellTier(t, events.Event{Type: events.WatchdogEscalated, Actor: effect.ActorController,
+			Message: msg}, map[string]any{"watches": w.Watches, "failed": t.chain.Failed,
+			"to": w.EscalateTo})
 	}
 	if t.owed && t.esc != nil {
 		wd.post(t)
@@ -271,7 +273,7 @@ func (wd *watchdogs) post(t *tier) {
 	wd.posting[t.want.Name] = true
 	command := t.line
 	t.line = ""
-	wd.m.do(effect.Escalate{
+	wd.m.step.Do(effect.Escalate{
 		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
 		Subject: t.want.Watches + " is not well",
 		Text:    wd.letter(t),
@@ -298,7 +300,7 @@ func (wd *watchdogs) letter(t *tier) string {
 // posted takes what has become of an escalation.
 func (wd *watchdogs) posted(in effect.Escalated) {
 	for _, e := range in.Events {
-		wd.m.do(effect.Record{Event: e})
+		wd.m.step.Do(effect.Record{Event: e})
 	}
 	if len(in.Events) > 0 {
 		wd.m.count()
@@ -313,12 +315,12 @@ func (wd *watchdogs) posted(in effect.Escalated) {
 		if in.Failed != "" {
 			msg = "escalate_command failed: " + in.Failed
 		}
-		wd.tellTier(t, events.WatchdogCommand, effect.ActorController, msg,
-			map[string]any{"output": in.Output})
+		wd.tellTier(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
+			Message: msg}, map[string]any{"output": in.Output})
 	}
 	if t.esc == nil || !t.esc.At.Equal(in.Call) { // the call that it was for is over
 		return
 	}
 	t.owed = in.Err != ""
-	wd.m.note(&t.unposted, in.Err)
+	wd.m.step.Note(&t.unposted, in.Err)
 }

@@ -19,7 +19,7 @@ func (wd *watchdogs) findTier(id uint64, name string) *tier {
 	for _, t := range wd.tiers {
 		names = append(names, t.want.Name)
 	}
-	wd.m.refuseID(id, city.NotFound, suggest.NotFound("watchdog", name, names))
+	wd.m.step.Refuse(id, city.NotFound, suggest.NotFound("watchdog", name, names))
 	return nil
 }
 
@@ -30,13 +30,14 @@ func (wd *watchdogs) beatNow(id uint64, c city.Beat) {
 	switch {
 	case t == nil:
 	case t.rests != "":
-		wd.m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name,
+		wd.m.step.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s does not beat: %s",
+			t.want.Name,
 			t.rests))
 	case t.beat != nil:
-		wd.m.reply(id, fmt.Sprintf("triage %s judges the beat %s of watchdog %s already",
+		wd.m.step.Reply(id, fmt.Sprintf("triage %s judges the beat %s of watchdog %s already",
 			t.want.Triage, t.beat.id, t.want.Name))
 	case !wd.m.listed:
-		wd.m.refuseID(id, city.Unavailable, "nobody has looked yet at what runs; try again "+
+		wd.m.step.Refuse(id, city.Unavailable, "nobody has looked yet at what runs; try again "+
 			"in a moment")
 	default:
 		t.asked = append(t.asked, id)
@@ -47,7 +48,7 @@ func (wd *watchdogs) beatNow(id uint64, c city.Beat) {
 // answerBeat answers those who wanted a beat.
 func (wd *watchdogs) answerBeat(t *tier, msg string) {
 	for _, id := range t.asked {
-		wd.m.reply(id, msg)
+		wd.m.step.Reply(id, msg)
 	}
 	t.asked = nil
 }
@@ -57,17 +58,18 @@ func (wd *watchdogs) acknowledge(id uint64, c city.Acknowledge) {
 	switch {
 	case t == nil:
 	case t.esc == nil:
-		wd.m.refuseID(id, city.Conflict, fmt.Sprintf("watchdog %s calls nobody just now: there is "+
+		wd.m.step.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s calls nobody just "+
+			"now: there is "+
 			"nothing to acknowledge", t.want.Name))
 	case t.esc.Seen:
-		wd.m.reply(id, fmt.Sprintf("the call of watchdog %s is acknowledged already, by %s",
+		wd.m.step.Reply(id, fmt.Sprintf("the call of watchdog %s is acknowledged already, by %s",
 			t.want.Name, t.esc.By))
 	default:
 		seen := *t.esc
 		seen.Seen, seen.By = true, cmp.Or(c.By, effect.ActorOperator)
-		t.esc, wd.m.changed = &seen, true
-		wd.tellTier(t, events.WatchdogAcknowledged, seen.By, seen.Message,
-			map[string]any{"watches": t.want.Watches},
+		t.esc, wd.m.step.Changed = &seen, true
+		wd.tellTier(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
+			Message: seen.Message}, map[string]any{"watches": t.want.Watches},
 			effect.Answer{ID: id, Receipt: city.Receipt{
 				Message: fmt.Sprintf("the call of watchdog %s is acknowledged", t.want.Name)}})
 	}

@@ -98,7 +98,7 @@ func (wd *watchdogs) triage(now time.Time, t *tier, a *record, f watchdog.Facts,
 	if a.sess.alive {
 		b.session = a.sess.life.ID
 	}
-	t.beat, wd.m.changed = b, true
+	t.beat, wd.m.step.Changed = b, true
 	scout := wd.m.agents[t.want.Triage]
 	scout.triage.summon, scout.triage.unfit = wd.summons(t, a, f, v), ""
 	wd.answerBeat(t, fmt.Sprintf("triage %s judges the beat %s of watchdog %s", scout.name, b.id,
@@ -244,7 +244,7 @@ func (wd *watchdogs) triageUnfit(now time.Time, a *record, err error) {
 
 // instead has the thresholds judge the beat of a triage, by how things are now.
 func (wd *watchdogs) instead(now time.Time, t *tier, why string) {
-	t.beat, wd.m.changed = nil, true
+	t.beat, wd.m.step.Changed = nil, true
 	wd.degrade(t, why)
 	wd.dismiss(now, t)
 	if t.rests != "" {
@@ -259,7 +259,7 @@ func (wd *watchdogs) abandon(now time.Time, t *tier) {
 	if t.beat == nil {
 		return
 	}
-	t.beat, wd.m.changed = nil, true
+	t.beat, wd.m.step.Changed = nil, true
 	wd.dismiss(now, t)
 }
 
@@ -277,9 +277,9 @@ func (wd *watchdogs) degrade(t *tier, why string) {
 	if t.degraded == why {
 		return
 	}
-	t.degraded, wd.m.changed = why, true
-	wd.tellTier(t, events.WatchdogDegraded, effect.ActorController, why+"; the thresholds judge",
-		nil)
+	t.degraded, wd.m.step.Changed = why, true
+	wd.tellTier(t, events.Event{Type: events.WatchdogDegraded, Actor: effect.ActorController,
+		Message: why + "; the thresholds judge"}, nil)
 }
 
 // decideBeat takes the word of a triage, or a person's in its place.
@@ -290,7 +290,7 @@ func (wd *watchdogs) decideBeat(now time.Time, id uint64, c city.Decide) {
 	}
 	b, reason := t.beat, screen.Plain(strings.Join(strings.Fields(c.Reason), " "))
 	if code, why := t.refuses(c.Beat, reason); why != "" {
-		wd.m.refuseID(id, code, why)
+		wd.m.step.Refuse(id, code, why)
 		return
 	}
 	by := c.By
@@ -303,30 +303,32 @@ func (wd *watchdogs) decideBeat(now time.Time, id uint64, c city.Decide) {
 			now.Add(min(triageGrace, t.want.TriageTTL))
 		scout.triage.unfit = ""
 	}
-	t.beat, wd.m.changed = nil, true
+	t.beat, wd.m.step.Changed = nil, true
 	if by == t.want.Triage {
 		t.word = now
 	}
 	if wd.spares(now, t, by, c.Decision) {
-		wd.m.reply(id, wd.overrule(t, c.Decision))
+		wd.m.step.Reply(id, wd.overrule(t, c.Decision))
 		wd.m.decide(now, scout)
 		return
 	}
 	if by == t.want.Triage && t.degraded != "" {
 		t.degraded = ""
-		wd.tellTier(t, events.WatchdogRestored, by, "triage "+by+" judges again", nil)
+		wd.tellTier(t, events.Event{Type: events.WatchdogRestored, Actor: by,
+			Message: "triage " + by + " judges again"}, nil)
 	}
 	msg := fmt.Sprintf("watchdog %s: %s", t.want.Name, c.Decision)
 	j := judge{by: by, took: now.Sub(b.at), beat: b}
 	if c.Decision != city.RemedyNothing {
-		wd.tellTier(t, events.WatchdogTriaged, by, fmt.Sprintf("%s: %s", c.Decision, reason),
+		wd.tellTier(t, events.Event{Type: events.WatchdogTriaged, Actor: by,
+			Message: fmt.Sprintf("%s: %s", c.Decision, reason)},
 			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason,
 				"beat": b.id, "duration_ms": j.took.Milliseconds()},
 			effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}})
 	}
 	wd.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
 	if c.Decision == city.RemedyNothing {
-		wd.m.reply(id, msg)
+		wd.m.step.Reply(id, msg)
 	}
 	if scout != nil {
 		wd.m.decide(now, scout)

@@ -121,18 +121,18 @@ func (wd *watchdogs) watchOne(now time.Time, t *tier) {
 		if why == "" {
 			t.since = now
 		}
-		t.rests, wd.m.changed = why, true
+		t.rests, wd.m.step.Changed = why, true
 	}
 	if t.rests != "" {
 		if !t.next.IsZero() {
-			t.next, wd.m.changed = time.Time{}, true
+			t.next, wd.m.step.Changed = time.Time{}, true
 		}
 		wd.abandon(now, t)
 		wd.answerBeat(t, fmt.Sprintf("watchdog %s does not beat: %s", t.want.Name, t.rests))
 		return
 	}
 	if t.next.IsZero() {
-		t.next, wd.m.changed = now.Add(t.want.Every), true
+		t.next, wd.m.step.Changed = now.Add(t.want.Every), true
 	}
 	if t.beat != nil {
 		if why := wd.noTriage(t); why != "" {
@@ -143,7 +143,7 @@ func (wd *watchdogs) watchOne(now time.Time, t *tier) {
 		wd.instead(now, t, wd.overdueTriage(t))
 	}
 	if !now.Before(t.next) {
-		t.next, wd.m.changed = now.Add(t.want.Every), true
+		t.next, wd.m.step.Changed = now.Add(t.want.Every), true
 		if t.beat == nil {
 			wd.beginBeat(t)
 		}
@@ -177,7 +177,7 @@ func (wd *watchdogs) beginBeat(t *tier) {
 		return
 	}
 	wd.glancing[t.want.Name] = true
-	wd.m.do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
+	wd.m.step.Do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
 }
 
 // glimpsed takes what the heartbeat's file says, and goes on with the beat.
@@ -207,7 +207,7 @@ func (wd *watchdogs) glimpsed(now time.Time, in effect.HeartbeatRead) {
 	if t.looked = now; !in.Unread {
 		t.read = now
 	}
-	wd.m.note(&t.problem, in.Problem)
+	wd.m.step.Note(&t.problem, in.Problem)
 	a := wd.m.agents[t.want.Watches]
 	if a == nil {
 		return

@@ -33,7 +33,7 @@ func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 			case d == a.out.going:
 				going = d
 			case c.ID != 0:
-				tx.m.refuseID(id, city.Conflict,
+				tx.m.step.Refuse(id, city.Conflict,
 					fmt.Sprintf("text %d for agent %s cannot be taken back: it is %s", c.ID, a.name,
 						d.stage))
 				return
@@ -53,11 +53,11 @@ func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 		going.takers = append(going.takers, t)
 	case len(back) > 0:
 	case c.ID != 0:
-		tx.m.refuseID(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s",
+		tx.m.step.Refuse(id, city.Conflict, fmt.Sprintf("no text %d waits to be sent to agent %s",
 			c.ID,
 			a.name))
 	default:
-		tx.m.refuseID(id, city.Conflict, "nothing waits to be sent to agent "+a.name)
+		tx.m.step.Refuse(id, city.Conflict, "nothing waits to be sent to agent "+a.name)
 	}
 }
 
@@ -85,10 +85,10 @@ func byHand() dropped {
 func (tx *texts) tooLate(a *record, d *delivery) {
 	for _, t := range d.takers {
 		if t.n > 0 {
-			tx.m.do(effect.Reply{Answer: t.receipt(a, 0)})
+			tx.m.step.Do(effect.Reply{Answer: t.receipt(a, 0)})
 			continue
 		}
-		tx.m.refuseID(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
+		tx.m.step.Refuse(t.id, city.Conflict, fmt.Sprintf("text %d for agent %s cannot be "+
 			"taken back: "+
 			"it has just been typed", d.id, a.name))
 	}

@@ -182,14 +182,14 @@ func (w *world) hold(f effect.Effect) {
 	case effect.OpenRun:
 		d := f.Run.Definition
 		t.writes++
-		if why := d.Rests(w.m.rests(d.Rig)); f.Run.By == "" &&
+		if why := d.Rests(w.m.runs.Suspended(d.Rig)); f.Run.By == "" &&
 			(why != "" && d.Gate != automation.Manual || d.Off != "") {
 			w.breaks("L2: %s is opened by itself while it is %s%s", d.Scoped(), d.Off, why)
 		}
 		if w.m.ending != alive {
 			w.breaks("L2: %s is opened while the city ends", d.Scoped())
 		}
-		if n := len(w.m.work.goes); n > automation.Most {
+		if n := len(w.m.runs.Current); n > automation.Most {
 			w.breaks("%d runs at once", n)
 		}
 	case effect.Run, effect.CloseRun, effect.SaveAutomations, effect.Follow, effect.SweepRuns:
@@ -211,10 +211,10 @@ func (w *world) begins(f effect.Run) {
 		w.breaks("%d runs go at once", len(w.floor.going)+1)
 	}
 	var kept map[string]automation.Memory
-	if err := json.Unmarshal(w.floor.memory, &kept); err != nil && w.m.work.unsaved == "" {
+	if err := json.Unmarshal(w.floor.memory, &kept); err != nil && w.m.runs.Unsaved == "" {
 		w.breaks("L4: %s begins, and nothing is remembered: %v", name, err)
 	}
-	if m := kept[name]; w.m.work.unsaved == "" && (!m.Open || m.Cursor < f.Run.Until) {
+	if m := kept[name]; w.m.runs.Unsaved == "" && (!m.Open || m.Cursor < f.Run.Until) {
 		w.breaks("L4: %s begins, and that is not on the disk: %+v", name, m)
 	}
 }
@@ -276,11 +276,11 @@ func (w *world) concern(on string, after, until uint64) (seqs []uint64) {
 // owe notes for whom an event is that has been recorded.
 func (w *world) owe(e events.Event) {
 	t := &w.floor.trials
-	if !t.on || !w.m.work.swept {
+	if !t.on || !w.m.runs.RecordsRead {
 		return
 	}
 	e.Seq = uint64(len(w.events))
-	for _, s := range w.m.work.runs.Status() {
+	for _, s := range w.m.runs.Schedule.Status() {
 		d := s.Definition
 		if d.Gate == automation.Event && (&events.Query{Types: []string{d.On}}).Match(&e) &&
 			automation.Depth(e) < automation.MaxDepth {
@@ -299,11 +299,11 @@ func (w *world) owe(e events.Event) {
 // account forgives events to those that are no more, or listen to others now.
 func (w *world) account() {
 	t := &w.floor.trials
-	if !w.m.work.swept {
+	if !w.m.runs.RecordsRead {
 		return
 	}
 	there := map[string]string{}
-	for _, s := range w.m.work.runs.Status() {
+	for _, s := range w.m.runs.Schedule.Status() {
 		there[s.Definition.Scoped()] = s.Definition.On
 	}
 	for name := range t.owed {

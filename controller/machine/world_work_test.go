@@ -147,7 +147,7 @@ func (w *world) workEffect(f effect.Effect) (in effect.Input, ok bool) {
 		return effect.ConditionChecked{Scoped: f.Of.Scoped(), Check: f.Of.Check,
 			Code: fl.answer[f.Of.Scoped()]}, true
 	case effect.OpenRun:
-		if w.m.isShutting(f.Run.Definition.Scoped()) {
+		if w.m.runs.IsClosing(f.Run.Definition.Scoped()) {
 			w.breach = append(w.breach, "L4: a run of "+f.Run.Definition.Scoped()+
 				" is opened while the end of the last one is not on record")
 		}

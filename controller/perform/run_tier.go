@@ -174,7 +174,8 @@ func (r *Runner) write(ctx context.Context, f effect.Escalate) (told []events.Ev
 	if err := mail.Check(letter); err != nil {
 		return nil, err.Error()
 	}
-	in, ok := r.bead(ctx, effect.ChangeBead{Cmd: city.CreateBead{Bead: mail.New(letter)}}).(effect.BeadChanged)
+	create := city.CreateBead{Bead: mail.New(letter)}
+	in, ok := r.bead(ctx, effect.ChangeBead{Cmd: create}).(effect.BeadChanged)
 	if ok && in.Err != nil {
 		return nil, in.Err.Message
 	}

@@ -77,7 +77,9 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads"},
 
-	"controller/machine":   {"controller/describe", "controller/effect", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/machine":   {"controller/effect", "controller/runs", "controller/step", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/runs":      {"controller/describe", "controller/effect", "controller/step", "automation", "beads", "city", "events", "internal"},
+	"controller/step":      {"controller/effect", "beads", "city", "config"},
 	"controller/perform":   {"controller/effect", "controller/memory", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "overlay", "hooks", "internal"},
 	"controller/describe":  {"automation", "city", "internal"},
 	"controller/memory":    {"controller/effect", "city", "automation", "internal"},

@@ -1,4 +1,4 @@
-package machine
+package runs
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"gcity/events"
 )
 
-// inheritRuns records what a predecessor did not of the runs whose records are known, the newest first. closed are
+// recordInherited records what a predecessor did not of the runs whose records are known, the newest first. closed are
 // those whose records were open.
-func (m *Machine) inheritRuns(in *effect.RunsSwept) {
+func (rs *Runs) recordInherited(in *effect.RunsSwept) {
 	closed := map[string]bool{}
 	for i := range in.Interrupted {
 		closed[in.Interrupted[i].ID] = true
@@ -34,17 +34,17 @@ func (m *Machine) inheritRuns(in *effect.RunsSwept) {
 			begun := run
 			begun.Ended, begun.Outcome, begun.Code, begun.Made, begun.TimedOut = nil, "", nil, "",
 				false
-			m.tellRun(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
+			rs.record(effect.CloseRun{Run: begun, Kind: events.AutomationFired, Msg: run.Reason})
 		}
-		if m.lacksEnd(&run, in.Told, closed[run.ID]) {
+		if rs.endMissing(&run, in.Told, closed[run.ID]) {
 			kind, msg := endOf(&run, run.Ended.Sub(run.Opened))
-			m.tellRun(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
+			rs.record(effect.CloseRun{Run: run, Kind: kind, Msg: msg})
 		}
 	}
 }
 
-// lacksEnd reports whether the end of a run is not in the log. closed: its record was open until now.
-func (m *Machine) lacksEnd(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
+// endMissing reports whether the end of a run is not in the log. closed: its record was open until now.
+func (rs *Runs) endMissing(run *city.Run, t *effect.LoggedRuns, closed bool) bool {
 	switch {
 	case run.Ended == nil:
 		return false

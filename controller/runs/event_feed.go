@@ -1,0 +1,64 @@
+package runs
+
+import (
+	"slices"
+	"time"
+
+	"gcity/automation"
+	"gcity/controller/effect"
+)
+
+// subscribe sees to it that the events somebody waits for are handed in.
+func (rs *Runs) subscribe() {
+	from, ok := rs.Schedule.From()
+	if !ok {
+		return
+	}
+	var on []string
+	for _, d := range rs.catalog.Automations {
+		if d.Gate == automation.Event && !slices.Contains(on, d.On) {
+			on = append(on, d.On)
+		}
+	}
+	slices.Sort(on)
+	if slices.Equal(on, rs.fedTypes) && from >= rs.fedTo {
+		return
+	}
+	rs.fedTypes, rs.fedTo = on, from
+	rs.FeedID++
+	rs.out.Do(effect.Follow{ID: rs.FeedID, After: from, Types: on})
+}
+
+// FeedEnded takes the end of what hands events in. The next patrol follows them anew, from where they were dealt
+// with.
+func (rs *Runs) FeedEnded(in effect.FollowEnded) {
+	if in.Follow != rs.FeedID {
+		return
+	}
+	rs.feedLost = true
+	rs.out.Note(&rs.Unfed, "events for automations cannot be read: "+in.Err.Error())
+}
+
+// resubscribe follows events anew after it came to an end. It is well again when it has lasted from one patrol to
+// the next.
+func (rs *Runs) resubscribe() {
+	if !rs.feedLost {
+		rs.out.Note(&rs.Unfed, "")
+		return
+	}
+	rs.feedLost, rs.fedTypes = false, nil
+	rs.subscribe()
+}
+
+// Happened takes events that automations wait for.
+func (rs *Runs) Happened(now time.Time, in effect.Happened) {
+	// later ones would come before earlier ones that the follower of now hands in
+	if in.Follow != rs.FeedID {
+		return
+	}
+	for _, e := range in.Events {
+		rs.Schedule.See(e)
+		rs.fedTo = max(rs.fedTo, e.Seq)
+	}
+	rs.Turn(now)
+}

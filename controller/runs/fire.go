@@ -1,0 +1,181 @@
+package runs
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gcity/automation"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/step"
+	"gcity/events"
+	"gcity/internal/suggest"
+)
+
+// earlyFire is a command to fire that came before it was known what there is, and what went before.
+type earlyFire struct {
+	id   uint64
+	fire city.Fire
+}
+
+// fireEarly carries out what came too early, or refuses it.
+func (rs *Runs) fireEarly(now time.Time) {
+	all := rs.earlyFires
+	rs.earlyFires = nil
+	for _, e := range all {
+		rs.Fire(now, e.id, e.fire)
+	}
+}
+
+// Fire runs an automation by hand.
+func (rs *Runs) Fire(now time.Time, id uint64, c city.Fire) {
+	if err := city.CheckBy(c.By); err != nil {
+		rs.out.Refuse(id, err.Code, err.Message)
+		return
+	}
+	if (!rs.known || !rs.RecordsRead) && rs.Unswept == "" && rs.city.StoreProblem() == "" &&
+		rs.city.Running() &&
+		rs.city.Configuration() != nil && !rs.city.Configuration().NoWork {
+		rs.earlyFires = append(rs.earlyFires, earlyFire{id, c})
+		return
+	}
+	if i := slices.IndexFunc(rs.catalog.Broken, func(b automation.Broken) bool {
+		return b.Scoped() == c.Automation
+	}); i >= 0 {
+		rs.out.Refuse(id, city.Conflict, fmt.Sprintf("automation %s cannot be run: %s",
+			c.Automation,
+			rs.catalog.Broken[i].Problems.Error()))
+		return
+	}
+	if !rs.known && (rs.city.Configuration() == nil || !rs.city.Configuration().NoWork) {
+		rs.out.Refuse(id, city.Unavailable, "automations cannot be run yet: their folders "+
+			"are being read")
+		return
+	}
+	if code, why := rs.whyNotFired(c.Automation); why != "" {
+		rs.out.Refuse(id, code, why)
+		return
+	}
+	running, queued := rs.Current[c.Automation] != nil, rs.Schedule.Queued(c.Automation)
+	if err := rs.Schedule.Fire(c.Automation, cmp.Or(c.By, effect.ActorOperator), now); err != nil {
+		rs.out.Refuse(id, city.Conflict, "automation "+c.Automation+" is not run: "+err.Error())
+		return
+	}
+	rs.save()
+	switch {
+	case queued:
+		rs.out.Reply(id, "automation "+c.Automation+" runs, and one more run of it is "+
+			"queued already: "+
+			"this asks for no other")
+		return
+	case running:
+		rs.out.Reply(id, "automation "+c.Automation+" runs; one more run of it is queued "+
+			"and begins "+
+			"when that one has ended")
+		return
+	}
+	rs.FireWaiters[c.Automation] = append(rs.FireWaiters[c.Automation], id)
+	rs.out.Changed = true // it is due, if there is no place for it
+	rs.Turn(now)
+}
+
+// whyNotFired says why an automation cannot be run now, "" if it can.
+func (rs *Runs) whyNotFired(name string) (code city.Code, why string) {
+	names := make([]string, 0, len(rs.catalog.Automations))
+	for _, d := range rs.catalog.Automations {
+		names = append(names, d.Scoped())
+	}
+	if !slices.Contains(names, name) {
+		return city.NotFound, suggest.NotFound("automation", name, names)
+	}
+	if !rs.city.Running() {
+		return city.Unavailable, "automation " + name + " is not run: the city is being stopped"
+	}
+	if !rs.RecordsRead {
+		return city.Unavailable, "automations cannot be run yet: " +
+			cmp.Or(rs.city.StoreProblem(), rs.whyUnknown())
+	}
+	if closed := rs.city.StoreProblem(); closed != "" {
+		return city.Unavailable, "automation " + name + " is not run, since no " +
+			"record of it can be made: " + closed
+	}
+	return "", ""
+}
+
+// Abandon takes back what somebody has asked for by hand who is gone, unless its run is being opened or others ask
+// for it too.
+func (rs *Runs) Abandon(now time.Time, id uint64) {
+	rs.earlyFires = slices.DeleteFunc(rs.earlyFires, func(e earlyFire) bool { return e.id == id })
+	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
+		rest := slices.DeleteFunc(rs.FireWaiters[name], func(other uint64) bool {
+			return other == id
+		})
+		if rs.FireWaiters[name] = rest; len(rest) > 0 {
+			continue
+		}
+		delete(rs.FireWaiters, name)
+		if rs.Schedule.Withdraw(name) {
+			rs.out.Changed = true
+			rs.Turn(now)
+		}
+	}
+}
+
+// refuseUnfired answers commands whose automation will not run after all: it has been disabled, or is no more.
+func (rs *Runs) refuseUnfired() {
+	if len(rs.FireWaiters) == 0 {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
+		if rs.Schedule.Awaits(name) {
+			continue
+		}
+		for _, id := range rs.FireWaiters[name] {
+			rs.out.Refuse(id, city.Conflict, "automation "+name+" is not run: it was disabled or "+
+				"removed before there was a place for its run")
+		}
+		delete(rs.FireWaiters, name)
+	}
+}
+
+// Stop ends what goes, with the city; what waits does not begin.
+func (rs *Runs) Stop() {
+	rs.fireEarly(time.Time{})
+	for _, name := range slices.Sorted(maps.Keys(rs.FireWaiters)) {
+		for _, id := range rs.FireWaiters[name] {
+			rs.out.Refuse(id, city.Unavailable, "automation "+name+
+				" is not run: the city is being stopped")
+		}
+	}
+	clear(rs.FireWaiters)
+	for _, f := range rs.Queued { // on record, but never begun
+		rs.neverBegun(f.Run.Definition.Scoped())
+	}
+	rs.Queued = nil
+	if len(rs.Current) > 0 {
+		rs.out.Do(effect.CancelRuns{})
+	}
+}
+
+// neverBegun ends a run that is on record, and that the end of the city overtook.
+func (rs *Runs) neverBegun(name string) {
+	if run := rs.Current[name]; run != nil {
+		done := *run
+		done.Outcome, done.Error = string(automation.Interrupted),
+			"the city was stopped before it began"
+		rs.closeRecord(effect.CloseRun{Run: done, Kind: events.AutomationFailed, Msg: done.Error})
+		delete(rs.Current, name)
+	}
+}
+
+// depthOf is the payload of an event that is so deep within runs; nil for one that no run has caused.
+func depthOf(depth int) json.RawMessage {
+	if depth <= 1 {
+		return nil
+	}
+	return step.Payload(map[string]any{"depth": depth})
+}

@@ -1,0 +1,286 @@
+package runs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gcity/automation"
+	"gcity/beads"
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/step"
+	"gcity/events"
+)
+
+// Scan orders a look at the folders of automations.
+func (rs *Runs) Scan() {
+	if rs.city.Configuration() == nil || rs.city.Configuration().NoWork || !rs.city.Running() ||
+		rs.city.Settling() || rs.city.Away() {
+		return
+	}
+	if rs.Scanning {
+		rs.rescan = true
+		return
+	}
+	rs.Scanning, rs.rescan = true, false
+	rs.out.Do(effect.Scan{Layers: rs.city.Configuration().Layers,
+		Rigs: rs.city.Configuration().Rigs, Options: rs.city.Configuration().Automations})
+}
+
+// Scanned takes what was found. Runs that a predecessor left open are closed before any begins.
+func (rs *Runs) Scanned(now time.Time, in effect.Scanned) {
+	rs.Scanning = false
+	if rs.rescan {
+		rs.Scan()
+	}
+	if in.Away {
+		return
+	}
+	rs.out.Note(&rs.Unread, in.Trouble)
+	if rs.known && rs.catalog.Revision == in.Catalog.Revision {
+		return
+	}
+	rs.catalog, rs.known, rs.logSeq, rs.out.Changed = in.Catalog, true, in.Newest, true
+	rs.Sweep()
+	rs.load(now)
+}
+
+// load lets the automations that were found come into force, once it is known what the records say of them.
+func (rs *Runs) load(now time.Time) {
+	if !rs.RecordsRead || !rs.known {
+		return
+	}
+	rs.Schedule.Load(rs.catalog.Automations, rs.logSeq, now)
+	forgotten := func(name string, _ *city.Run) bool { return !rs.Schedule.Remembers(name) }
+	maps.DeleteFunc(rs.Last, forgotten)
+	maps.DeleteFunc(rs.failed, forgotten)
+	rs.subscribe()
+	rs.fireEarly(now)
+	rs.Turn(now)
+}
+
+func (rs *Runs) Sweep() {
+	if !rs.RecordsRead && !rs.sweeping {
+		rs.sweeping = true
+		var of []string
+		for _, name := range slices.Sorted(maps.Keys(rs.Inherited)) {
+			if d := rs.Inherited[name]; !d.Last.IsZero() && d.Gone.IsZero() {
+				of = append(of, name)
+			}
+		}
+		rs.out.Do(effect.SweepRuns{Of: of})
+	}
+}
+
+// RunsSwept takes what the records of runs say: those that were open are over, and the newest of each automation
+// is shown.
+func (rs *Runs) RunsSwept(now time.Time, in effect.RunsSwept) {
+	rs.sweeping = false
+	rs.recordInherited(&in)
+	if in.Err != nil { // tried again by the next patrol
+		rs.out.Lose(&rs.Unswept, "work cannot be read", in.Err)
+		rs.fireEarly(now)
+		return
+	}
+	rs.out.Note(&rs.Unswept, "")
+	if in.Odd != "" {
+		rs.out.Note(&rs.Unclosable, "the records of runs that are over cannot be closed; look "+
+			"at them with "+
+			"gcity bead show: "+in.Odd)
+	}
+	rs.RecordsRead, rs.out.Changed = true, true
+	for _, r := range slices.Backward(in.Runs) {
+		if r.Outcome == city.RunVoid {
+			continue
+		}
+		if rs.known && r.Seq > rs.logSeq { // of a log that is no more
+			r.Seq = 0
+		}
+		rs.Inherited[r.Automation] = rs.Inherited[r.Automation].Note(r.Opened,
+			r.Outcome == string(automation.Interrupted), r.Seq, r.Retry)
+		if before := rs.Last[r.Automation]; before == nil || before.Opened.Before(r.Opened) {
+			rs.Last[r.Automation] = &r
+		}
+	}
+	for name, r := range rs.Last {
+		if r.Ended != nil && r.Outcome == string(automation.OK) {
+			rs.Inherited[name] = rs.Inherited[name].Well(*r.Ended)
+		}
+	}
+	rs.Schedule.Recall(rs.Inherited)
+	rs.Inherited = nil
+	rs.load(now)
+}
+
+// Turn judges all automations and begins what is due.
+func (rs *Runs) Turn(now time.Time) {
+	if !rs.known || !rs.RecordsRead || !rs.city.Running() || rs.city.Settling() || rs.city.Away() {
+		return
+	}
+	deeds := rs.Schedule.Turn(now, automation.World{Suspended: rs.Suspended,
+		Patrol: rs.city.Configuration().Patrol,
+		Closed: rs.city.StoreProblem(), Ending: rs.IsClosing})
+	for _, p := range deeds.Passed {
+		rs.out.Do(effect.Record{Event: events.Event{Type: events.AutomationSkipped,
+			Actor: effect.ActorController, Subject: p.Scoped, Message: p.Reason,
+			Payload: depthOf(p.Depth)}})
+	}
+	for _, d := range deeds.Check {
+		rs.out.Do(effect.CheckCondition{In: rs.city.Configuration().Source, Of: d})
+	}
+	for _, r := range deeds.Open {
+		rs.Current[r.Definition.Scoped()] = &city.Run{}
+		rs.out.Do(effect.OpenRun{Run: r})
+	}
+	rs.refuseUnfired()
+	if deeds.Said || len(deeds.Check)+len(deeds.Open)+len(deeds.Passed) > 0 {
+		rs.out.Changed = true
+	}
+	rs.save()
+}
+
+// Suspended says why the automations of a rig do not fire by themselves.
+func (rs *Runs) Suspended(rig string) string {
+	for i := range rs.city.Configuration().Rigs {
+		if r := &rs.city.Configuration().Rigs[i]; r.Name == rig && r.Suspended {
+			return "with rig " + rig
+		}
+	}
+	if rs.city.Configuration().Suspended {
+		return "with the city"
+	}
+	return ""
+}
+
+// Opened takes the record of a run: it begins when what the next controller must know of it is on the disk (L4).
+func (rs *Runs) Opened(now time.Time, in effect.RunOpened) {
+	name := in.Run.Definition.Scoped()
+	rs.out.Changed = true
+	if in.Err != nil {
+		delete(rs.Current, name)
+		rs.Schedule.Unopened(name, in.Err.Error(), now)
+		rs.strayCheck = now.Add(StrayWait)
+		rs.out.Lose(&rs.Unopened, "no record of a run can be made, so none runs", in.Err)
+		for _, id := range rs.FireWaiters[name] {
+			rs.out.Refuse(id, city.Unavailable,
+				fmt.Sprintf("automation %s cannot be run: no record "+
+					"of it could be made: %v", name, in.Err))
+		}
+		delete(rs.FireWaiters, name)
+		return
+	}
+	rs.out.Note(&rs.Unopened, "")
+	run := city.RunOf(in.Bead)
+	rs.Current[name], rs.Last[name], rs.Depths[run.ID] = &run, &run, in.Run.Depth
+	rs.Schedule.Opened(name, now)
+	var answers []effect.Answer
+	for _, id := range rs.FireWaiters[name] {
+		answers = append(answers, effect.Answer{ID: id,
+			Receipt: city.Receipt{Message: fmt.Sprintf("automation %s runs, as %s", name, run.ID),
+				Bead: &in.Bead}})
+	}
+	delete(rs.FireWaiters, name)
+	rs.record(effect.CloseRun{Run: run, Kind: events.AutomationFired, Msg: run.Reason}, answers...)
+	if !rs.city.Running() {
+		rs.neverBegun(name)
+		return
+	}
+	rs.Queued = append(rs.Queued, effect.Run{In: rs.city.Configuration().Source, Run: in.Run,
+		Bead:   in.Bead.ID,
+		Memory: rs.Schedule.Rev(), Failed: rs.failed[in.Run.Follows]})
+	rs.save()
+	rs.Turn(now)
+}
+
+// Ended takes the end of a run. Its record is closed by an effect of its own, which is tried again until it succeeds.
+func (rs *Runs) Ended(now time.Time, in effect.RunEnded) {
+	run := rs.Current[in.Scoped]
+	if run == nil || run.ID != in.Bead {
+		return
+	}
+	delete(rs.Current, in.Scoped)
+	ending, done := *run, *run
+	ending.Outcome = string(in.Outcome)
+	rs.Last[in.Scoped] = &ending
+	done.Ended, done.Outcome, done.Code, done.Error, done.Output, done.Made = &now,
+		string(in.Outcome), in.Code, in.Problem, in.Output, in.Made
+	done.TimedOut = in.TimedOut
+	rs.out.Changed = true
+	kind, msg := endOf(&done, in.Took)
+	delete(rs.failed, in.Scoped)
+	if in.Outcome == automation.Failed {
+		rs.failed[in.Scoped] = &done
+	}
+	if in.Halted {
+		rs.Schedule.Halted(in.Scoped, now)
+	} else {
+		rs.Schedule.Ended(in.Scoped, in.Outcome, now)
+	}
+	rs.answerCancel(&done)
+	if in.Made != "" {
+		rs.out.Do(effect.Record{Event: events.Event{Type: events.BeadCreated,
+			Actor: effect.ActorController, Subject: in.Made, Message: in.Title,
+			Payload: step.Payload(map[string]any{"status": beads.StatusOpen,
+				"depth": rs.Depths[run.ID] + 1})}})
+	}
+	rs.closeRecord(effect.CloseRun{Run: done, Formula: in.Formula, Kind: kind, Msg: msg,
+		Again: rs.retryOf(in.Scoped)})
+	rs.save()
+	rs.city.CountWork()
+	rs.Turn(now)
+}
+
+// record records an event about a run: its beginning or its end.
+func (rs *Runs) record(f effect.CloseRun, answers ...effect.Answer) {
+	r, msg := f.Run, f.Msg
+	about := map[string]any{"run": r.ID, "depth": rs.Depths[r.ID] + 1}
+	if r.Ended != nil {
+		about["duration_ms"] = r.Ended.Sub(r.Opened).Milliseconds()
+		about["outcome"] = r.Outcome
+	}
+	if r.Code != nil {
+		about["code"] = *r.Code
+	}
+	if r.Made != "" {
+		about["made"] = r.Made
+	}
+	if r.TimedOut {
+		about["timed_out"] = true
+	}
+	if f.Again != nil {
+		about["again"] = f.Again
+		msg += fmt.Sprintf("; tried again (%d of %d)", f.Again.Try, f.Again.Of)
+	}
+	rs.out.Do(effect.Record{Event: events.Event{Type: f.Kind,
+		Actor: cmp.Or(r.By, effect.ActorController), Subject: r.Automation, Message: msg,
+		Payload: step.Payload(about)}, Answers: answers})
+}
+
+// forgotShown is how long it is told at least that nothing was known of before.
+const forgotShown = time.Hour
+
+// Patrol is the part of automations in the first half of a patrol.
+func (rs *Runs) Patrol(now time.Time) {
+	if rs.firstPatrol.IsZero() {
+		rs.firstPatrol = now
+	}
+	// the state was saved since, and users had time to see this
+	if rs.SavedRev > 0 && now.Sub(rs.firstPatrol) > forgotShown {
+		rs.out.Note(&rs.Forgotten, "")
+		rs.out.Note(&rs.Unclosable, "")
+	}
+	rs.Scan()
+}
+
+// Retry retries what failed before.
+func (rs *Runs) Retry(now time.Time) {
+	if rs.known {
+		rs.Sweep()
+	}
+	rs.resubscribe()
+	rs.retryClose()
+	rs.CheckStrays(now)
+}

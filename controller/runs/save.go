@@ -1,0 +1,46 @@
+package runs
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"gcity/controller/effect"
+)
+
+// save has what is to be remembered of automations written down, and lets those runs begin of which it is.
+func (rs *Runs) save() {
+	if rev := rs.Schedule.Rev(); rev != rs.SavedRev && !rs.saving {
+		data, err := json.Marshal(rs.Schedule.Memory())
+		if err != nil {
+			rs.out.Note(&rs.Unsaved, err.Error())
+			return
+		}
+		rs.saving = true
+		rs.out.Do(effect.SaveAutomations{Rev: rev, Memory: data})
+	}
+	rs.Queued = slices.DeleteFunc(rs.Queued, func(f effect.Run) bool {
+		if f.Memory > rs.SavedRev && (rs.saving || rs.Unsaved == "") {
+			return false
+		}
+		rs.out.Do(f)
+		return true
+	})
+}
+
+// Saved takes the result. What cannot be written down does not keep runs from going: degraded beats dead.
+func (rs *Runs) Saved(now time.Time, in effect.AutomationsSaved) {
+	rs.saving = false
+	if in.Err != nil {
+		rs.out.Note(&rs.Unsaved, "what automations have done cannot be remembered: "+in.Err.Error())
+	} else {
+		rs.SavedRev = in.Rev
+		rs.out.Note(&rs.Unsaved, "")
+		rs.save()
+		return
+	}
+	for _, f := range rs.Queued {
+		rs.out.Do(f)
+	}
+	rs.Queued = nil
+}
