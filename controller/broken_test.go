@@ -164,7 +164,7 @@ patrol_interval = "100ms"
 			between := func(step any) bool {
 				if armed.Load() && at.step != nil && at.step(step) {
 					if at.what == "with a lock in its hand" {
-						broken.runner.Mu.Lock()
+						broken.runner.Sessions.Mu.Lock()
 					}
 					panic("nobody thought of this")
 				}
@@ -183,7 +183,7 @@ patrol_interval = "100ms"
 				}
 			})
 			if at.what == "with a lock in its hand" {
-				broken.runner.Mu.Unlock()
+				broken.runner.Sessions.Mu.Unlock()
 			}
 			if p, ok := errors.AsType[*recovery.Panic](err); !ok || len(p.Stack()) == 0 {
 				t.Errorf("Run: %v", err)

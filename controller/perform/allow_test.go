@@ -13,12 +13,12 @@ func TestAllowedAgents(t *testing.T) {
 	cfg := &config.City{Agents: []config.Agent{{Name: "a", StartCommand: "x"},
 		{Name: "b", StartCommand: "x"}}}
 	asked := 0
-	r := &Runner{w: World{Allow: func(_ context.Context, agents int) error {
+	r := New(World{Allow: func(_ context.Context, agents int) error {
 		if asked = agents; agents > 1 {
 			return errors.New("too many")
 		}
 		return nil
-	}}}
+	}})
 	if err := r.w.allow(cfg); err == nil || asked != 2 {
 		t.Errorf("%d agents: %v", asked, err)
 	}

@@ -80,9 +80,9 @@ func (r *Runner) checkNow(p *agent.Pool) effect.PoolChecked {
 }
 
 // mark writes a session's drain marks.
-func (r *Runner) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
+func (sr *sessions) mark(ctx context.Context, f effect.MarkDrain) effect.Input {
 	in := effect.DrainMarked{Agent: f.Agent, Session: f.ID, Drain: f.Drain}
-	m, ok := r.w.Provider.(session.Marker)
+	m, ok := sr.w.Provider.(session.Marker)
 	if !ok {
 		in.Err = session.ErrUnsupported
 		return in

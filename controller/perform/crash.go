@@ -22,24 +22,24 @@ const (
 )
 
 // capture keeps what a dead session said: the raw output in a file, its last lines for the event.
-func (r *Runner) capture(ctx context.Context, f effect.Capture) effect.Input {
+func (sr *sessions) capture(ctx context.Context, f effect.Capture) effect.Input {
 	in := effect.Captured{Agent: f.Agent, ID: f.ID}
-	p, ok := r.w.Provider.(session.Capturer)
+	p, ok := sr.w.Provider.(session.Capturer)
 	if !ok {
 		in.Err = session.ErrUnsupported
 		return in
 	}
-	r.yield(ctx, f.Agent)
+	sr.yield(ctx, f.Agent)
 	raw, err := p.Capture(ctx, f.Session, f.ID)
 	if err != nil {
 		in.Err = err
 		return in
 	}
-	in.File, in.Err = keepCrash(r.w.At, f, raw)
+	in.File, in.Err = keepCrash(sr.w.At, f, raw)
 	select {
-	case r.draws <- struct{}{}:
+	case sr.draws <- struct{}{}:
 		in.Tail = lastLines(raw, f.Cols, f.Rows)
-		<-r.draws
+		<-sr.draws
 	case <-ctx.Done():
 		in.Err = errors.Join(in.Err, fmt.Errorf("too many crashes at once to draw each "+
 			"one's output: %w", context.Cause(ctx)))

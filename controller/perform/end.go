@@ -20,19 +20,19 @@ func (r *Runner) Abandon() {
 func (r *Runner) wind(leave bool) {
 	r.w.Last.Begin()
 	close(r.closed)
-	r.shop.endRuns(errStopped)
-	if r.shop.follow != nil {
-		r.shop.follow()
+	r.automations.shop.endRuns(errStopped)
+	if r.automations.shop.follow != nil {
+		r.automations.shop.follow()
 	}
 	if leave {
-		r.leave()
+		r.Sessions.leave()
 	}
 }
 
-func (r *Runner) leave() {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	for _, st := range r.starts {
+func (sr *sessions) leave() {
+	sr.Mu.Lock()
+	defer sr.Mu.Unlock()
+	for _, st := range sr.starts {
 		select {
 		case <-st.forked:
 			st.cancel(session.ErrLeave)

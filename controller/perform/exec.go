@@ -24,15 +24,15 @@ import (
 )
 
 // carryOut carries a run out to its end, its timeout, or the city's.
-func (r *Runner) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
+func (au *automations) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
 	d := f.Run.Definition
 	in := effect.RunEnded{Scoped: d.Scoped(), Bead: f.Bead, Outcome: automation.OK,
 		Formula: d.Formula != ""}
 	ctx, cancel := context.WithTimeoutCause(ctx, d.Timeout, errors.New(d.TimedOut()))
 	defer cancel()
-	defer r.Live.Finish(f.Bead)
+	defer au.Live.Finish(f.Bead)
 	began := time.Now()
-	err := r.exec(ctx, f, &in)
+	err := au.exec(ctx, f, &in)
 	in.Took = time.Since(began)
 	switch {
 	case err == nil && in.Made != "": // whatever has come since
@@ -57,22 +57,22 @@ func (r *Runner) carryOut(ctx context.Context, f effect.Run) effect.RunEnded {
 
 var errMute = errors.New("does not answer")
 
-func (r *Runner) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
-	if err := r.w.home(); err != nil {
+func (au *automations) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
+	if err := au.w.home(); err != nil {
 		return err
 	}
 	if f.Run.Definition.Formula != "" {
-		return r.cook(ctx, f, in)
+		return au.cook(ctx, f, in)
 	}
-	dir, env, err := r.place(f.In, f.Run.Definition)
+	dir, env, err := au.place(f.In, f.Run.Definition)
 	if err != nil {
 		return err
 	}
 	env = append(env, "AUTOMATION_DIR="+f.Run.Definition.Dir(),
-		"GC_AUTOMATION="+f.Run.Definition.Scoped(), "GC_RUN="+r.w.Dir+":"+f.Bead,
+		"GC_AUTOMATION="+f.Run.Definition.Scoped(), "GC_RUN="+au.w.Dir+":"+f.Bead,
 		"GC_EVENT_DEPTH="+strconv.Itoa(f.Run.Depth+1))
 	if f.Run.Count > 0 {
-		file, err := r.eventsFile(ctx, f)
+		file, err := au.eventsFile(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func (r *Runner) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) er
 		}
 	}
 	line := ""
-	if !r.aside(ctx, "script of "+f.Run.Definition.Scoped(), 0, func() func() {
+	if !au.aside(ctx, "script of "+f.Run.Definition.Scoped(), 0, func() func() {
 		found := f.Run.Definition.Command(dir, func(path string) bool {
 			_, err := os.Stat(path)
 			return err == nil
@@ -97,7 +97,8 @@ func (r *Runner) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) er
 	}) {
 		return fmt.Errorf("the folder of its script %w", errMute)
 	}
-	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env, Tee: r.Live.open(f.Bead)})
+	res, err := shell.Run(ctx, shell.Line{Text: line, Dir: dir, Env: env,
+		Tee: au.Live.open(f.Bead)})
 	in.Output = screen.Excerpt(res.Output)
 	if err != nil {
 		return err
@@ -110,17 +111,17 @@ func (r *Runner) exec(ctx context.Context, f effect.Run, in *effect.RunEnded) er
 }
 
 // place is where an automation runs, and with what environment, by the configuration in force.
-func (r *Runner) place(in *config.City, d automation.Definition) (string, []string, error) {
-	return agent.Place(in, d.Rig, r.w.Host)
+func (au *automations) place(in *config.City, d automation.Definition) (string, []string, error) {
+	return agent.Place(in, d.Rig, au.w.Host)
 }
 
 // cook makes a formula's molecule in the store of the automation's scope, all of it or nothing.
-func (r *Runner) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
+func (au *automations) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) error {
 	d := f.Run.Definition
 	var recipe *formula.Formula
 	var err error
-	if !r.aside(ctx, "formula of "+d.Scoped(), 0, func() func() {
-		found, failed := r.recipe(f.In, d)
+	if !au.aside(ctx, "formula of "+d.Scoped(), 0, func() func() {
+		found, failed := au.recipe(f.In, d)
 		return func() { recipe, err = found, failed }
 	}) {
 		return fmt.Errorf("the folder of its formula %w", errMute)
@@ -132,7 +133,7 @@ func (r *Runner) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) er
 	if err != nil {
 		return err
 	}
-	store, err := r.Stores.Store(d.Rig)
+	store, err := au.Stores.Store(d.Rig)
 	if err != nil {
 		return err
 	}
@@ -152,9 +153,9 @@ func (r *Runner) cook(ctx context.Context, f effect.Run, in *effect.RunEnded) er
 }
 
 // recipe finds the formula that an automation cooks, among the layers of its scope.
-func (r *Runner) recipe(in *config.City, d automation.Definition) (*formula.Formula, error) {
+func (au *automations) recipe(in *config.City, d automation.Definition) (*formula.Formula, error) {
 	layers := []formula.Layer{}
-	if system, err := formula.System(filepath.Join(r.w.Dir, ".gc")); err == nil {
+	if system, err := formula.System(filepath.Join(au.w.Dir, ".gc")); err == nil {
 		layers = append(layers, system)
 	}
 	found, err := formula.Resolve(append(layers, layersFor(d.Rig, in.Layers())...))
@@ -165,27 +166,27 @@ func (r *Runner) recipe(in *config.City, d automation.Definition) (*formula.Form
 }
 
 // condition runs an automation's check, within its time.
-func (r *Runner) condition(f effect.CheckCondition) {
+func (au *automations) condition(f effect.CheckCondition) {
 	d := f.Of
 	select {
-	case r.shop.conditions <- struct{}{}:
-	case <-r.ctx.Done():
+	case au.shop.conditions <- struct{}{}:
+	case <-au.ctx.Done():
 		return
 	}
-	defer func() { <-r.shop.conditions }()
+	defer func() { <-au.shop.conditions }()
 	limit := cmp.Or(d.CheckTimeout, automation.CheckTimeout)
-	ctx, cancel := context.WithTimeoutCause(r.ctx, limit,
+	ctx, cancel := context.WithTimeoutCause(au.ctx, limit,
 		fmt.Errorf("it had not ended after check_timeout = %s", limit))
 	defer cancel()
 	in := effect.ConditionChecked{Scoped: d.Scoped(), Check: d.Check, Code: -1}
-	dir, env, err := r.place(f.In, d)
+	dir, env, err := au.place(f.In, d)
 	if err == nil {
-		err = r.w.home()
+		err = au.w.home()
 	}
 	if err == nil {
 		var res shell.Result
 		env = append(env, "AUTOMATION_DIR="+d.Dir(), "GC_AUTOMATION="+d.Scoped(),
-			"GC_RUN="+r.w.Dir+":"+rand.Text())
+			"GC_RUN="+au.w.Dir+":"+rand.Text())
 		res, err = shell.Run(ctx, shell.Line{Text: d.Check, Dir: dir, Env: env})
 		in.Code = res.Code
 	}
@@ -195,5 +196,5 @@ func (r *Runner) condition(f effect.CheckCondition) {
 	if err != nil {
 		in.Err = err.Error()
 	}
-	r.deliver(in)
+	au.deliver(in)
 }

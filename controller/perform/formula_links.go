@@ -13,11 +13,11 @@ import (
 // linkFormulas links the formulas that the city finds, and those that each rig finds, into the folder
 // .beads/formulas of that scope. A rig whose folder cannot be used is left out, because its state says so. It
 // returns what failed.
-func (r *Runner) linkFormulas(ctx context.Context, layers []formula.Layer,
+func (au *automations) linkFormulas(ctx context.Context, layers []formula.Layer,
 	rigs []agent.Rig) (trouble []string) {
 	link := func(name, scope, dir string, layers []formula.Layer) {
 		var err error
-		if !r.aside(ctx, name, muteLimit, func() func() {
+		if !au.aside(ctx, name, muteLimit, func() func() {
 			failed := linkInto(dir, layers)
 			return func() { err = failed }
 		}) {
@@ -28,7 +28,7 @@ func (r *Runner) linkFormulas(ctx context.Context, layers []formula.Layer,
 				err))
 		}
 	}
-	link("formulas", "the city", r.w.Dir, layersFor("", layers))
+	link("formulas", "the city", au.w.Dir, layersFor("", layers))
 	for i := range rigs {
 		if rig := &rigs[i]; rig.Problem == "" {
 			link("formulas of "+rig.Name, "rig "+rig.Name, rig.Path, layersFor(rig.Name, layers))

@@ -36,7 +36,7 @@ func TestFormulasOfRigsAreLinked(t *testing.T) {
 			{Name: "bare", Path: bare}, {Name: "gone", Path: gone, Problem: "is not there"}},
 	}
 	for range 2 {
-		in := w.r.scan(t.Context(), f).(effect.Scanned)
+		in := w.r.automations.scan(t.Context(), f).(effect.Scanned)
 		if !strings.HasPrefix(in.Trouble, "the formulas of rig x are not linked: ") ||
 			strings.Count(in.Trouble, "are not linked") != 1 {
 			t.Errorf("trouble: %q", in.Trouble)

@@ -25,8 +25,8 @@ const (
 )
 
 // eventsFile writes the events that a run deals with, one JSON object a line.
-func (r *Runner) eventsFile(ctx context.Context, f effect.Run) (string, error) {
-	folder := filepath.Join(r.w.Dir, ".gc", EventsFolder)
+func (au *automations) eventsFile(ctx context.Context, f effect.Run) (string, error) {
+	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	if err := disk.MkdirAll(folder, 0o700); err != nil {
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
 	}
@@ -36,7 +36,7 @@ func (r *Runner) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
 	}
 	lines := bufio.NewWriter(file)
-	err = r.handOver(ctx, f.Run, lines)
+	err = au.handOver(ctx, f.Run, lines)
 	if err := errors.Join(err, lines.Flush(), file.Close()); err != nil {
 		disk.Remove(path)
 		return "", fmt.Errorf("its events cannot be handed over: %w", err)
@@ -45,11 +45,11 @@ func (r *Runner) eventsFile(ctx context.Context, f effect.Run) (string, error) {
 }
 
 // handOver writes a run's events, page by page: a page has an end, what waited while a run went has none.
-func (r *Runner) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
+func (au *automations) handOver(ctx context.Context, run automation.Run, to io.Writer) error {
 	q := events.Query{Types: []string{run.Definition.On}, After: run.After, Before: run.Until + 1,
 		Forward: true, Limit: events.MaxLimit}
 	for q.After < run.Until {
-		found, err := r.w.Log.Find(ctx, q)
+		found, err := au.w.Log.Find(ctx, q)
 		if err != nil || len(found) == 0 {
 			return err
 		}
@@ -68,8 +68,8 @@ func (r *Runner) handOver(ctx context.Context, run automation.Run, to io.Writer)
 }
 
 // forgetEvents removes what runs were handed by a controller that did not live to do it.
-func (r *Runner) forgetEvents() {
-	folder := filepath.Join(r.w.Dir, ".gc", EventsFolder)
+func (au *automations) forgetEvents() {
+	folder := filepath.Join(au.w.Dir, ".gc", EventsFolder)
 	left, err := disk.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -80,6 +80,6 @@ func (r *Runner) forgetEvents() {
 		}
 	}
 	if err != nil {
-		r.w.Logger.Warn("what runs of before were handed cannot be removed", "err", err)
+		au.w.Logger.Warn("what runs of before were handed cannot be removed", "err", err)
 	}
 }

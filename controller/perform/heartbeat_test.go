@@ -1,7 +1,6 @@
 package perform
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +19,7 @@ func TestHeartbeatFiles(t *testing.T) {
 		}
 		return path
 	}
-	r := &Runner{w: World{Dir: dir}, shop: newWorkshop(context.Background())}
+	r := New(World{Dir: dir})
 	look := func(path string) effect.HeartbeatRead {
 		return r.heartbeat(t.Context(), effect.ReadHeartbeat{Tier: "care", Path: path}).(effect.HeartbeatRead)
 	}

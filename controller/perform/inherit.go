@@ -17,17 +17,17 @@ import (
 
 // inherit finds which ends a predecessor recorded, and with the first look which it did not. It returns nil for a
 // look that can show no session of a predecessor for the first time.
-func (r *Runner) inherit(ctx context.Context, f effect.List) *effect.Inherited {
+func (sr *sessions) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 	if !f.Inherit {
 		return nil
 	}
 	in := &effect.Inherited{}
 	if f.First {
-		in.Ends = r.readEnds()
+		in.Ends = sr.readEnds()
 	}
-	newest, err := r.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
+	newest, err := sr.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
-		r.w.Logger.Warn("cannot tell which ends of sessions are recorded; some may be "+
+		sr.w.Logger.Warn("cannot tell which ends of sessions are recorded; some may be "+
 			"recorded twice", "err", err)
 	}
 	in.Recorded = effect.RecordedEnds(newest)
@@ -37,31 +37,31 @@ func (r *Runner) inherit(ctx context.Context, f effect.List) *effect.Inherited {
 // endsDir, in the city's .gc folder, keeps unrecorded ends, a file each.
 const endsDir = "ends"
 
-func (r *Runner) endFile(id string) string {
-	return filepath.Join(r.w.Dir, ".gc", endsDir, session.Encode(id)+".json")
+func (sr *sessions) endFile(id string) string {
+	return filepath.Join(sr.w.Dir, ".gc", endsDir, session.Encode(id)+".json")
 }
 
 // keepEnds writes the ends that a start would make the session provider forget.
-func (r *Runner) keepEnds(ends []effect.UnrecordedEnd) {
+func (sr *sessions) keepEnds(ends []effect.UnrecordedEnd) {
 	for _, e := range ends {
-		path := r.endFile(e.Exit.ID)
+		path := sr.endFile(e.Exit.ID)
 		data, err := json.Marshal(e)
 		if err = errors.Join(err, disk.MkdirAll(filepath.Dir(path), 0o700)); err == nil {
 			err = disk.Replace(path, data, 0o600)
 		}
 		if err != nil {
-			r.w.Logger.Warn("the end of a session is lost if this controller is killed now",
+			sr.w.Logger.Warn("the end of a session is lost if this controller is killed now",
 				"agent", e.Exit.Agent, "err", err)
 		}
 	}
 }
 
 // readEnds returns the ends that a predecessor kept. A file that cannot be used is removed.
-func (r *Runner) readEnds() (ends []effect.UnrecordedEnd) {
-	dir := filepath.Join(r.w.Dir, ".gc", endsDir)
+func (sr *sessions) readEnds() (ends []effect.UnrecordedEnd) {
+	dir := filepath.Join(sr.w.Dir, ".gc", endsDir)
 	files, err := disk.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.w.Logger.Warn("ends of sessions that were not recorded cannot be read", "err", err)
+		sr.w.Logger.Warn("ends of sessions that were not recorded cannot be read", "err", err)
 	}
 	for _, f := range files {
 		if !strings.HasSuffix(f.Name(), ".json") {
@@ -76,7 +76,7 @@ func (r *Runner) readEnds() (ends []effect.UnrecordedEnd) {
 			err = errors.New("it names no session")
 		}
 		if err != nil {
-			r.w.Logger.Warn("the kept end of a session cannot be used and is removed", "file",
+			sr.w.Logger.Warn("the kept end of a session cannot be used and is removed", "file",
 				f.Name(), "err", err)
 			_ = disk.Remove(filepath.Join(dir, f.Name())) // else the next controller says so again
 			continue
@@ -87,15 +87,15 @@ func (r *Runner) readEnds() (ends []effect.UnrecordedEnd) {
 }
 
 // forgetEnd removes the file of an end that is recorded.
-func (r *Runner) forgetEnd(id string) {
-	if err := disk.Remove(r.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		r.w.Logger.Warn("the kept end of a session cannot be removed", "err", err)
+func (sr *sessions) forgetEnd(id string) {
+	if err := disk.Remove(sr.endFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		sr.w.Logger.Warn("the kept end of a session cannot be removed", "err", err)
 	}
 }
 
 // toldRuns reads what the log says of runs, in a tail of bounded size.
-func (r *Runner) toldRuns(ctx context.Context) (*effect.LoggedRuns, error) {
-	newest, err := r.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
+func (au *automations) toldRuns(ctx context.Context) (*effect.LoggedRuns, error) {
+	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell which runs are in the event log: %w", err)
 	}

@@ -39,11 +39,11 @@ func whyAway(m *disk.MovedError) string {
 
 // held asks whether the city is still ours. Only another controller's word ends ours: a disk that fails does not.
 // away says that the city was moved, "" if it was not.
-func (r *Runner) held() (lost error, away string) {
-	if r.w.Held == nil {
+func (sr *sessions) held() (lost error, away string) {
+	if sr.w.Held == nil {
 		return nil, ""
 	}
-	lost, err := r.w.Held()
+	lost, err := sr.w.Held()
 	if lost != nil {
 		return lost, ""
 	}
@@ -51,7 +51,7 @@ func (r *Runner) held() (lost error, away string) {
 		return nil, whyAway(moved)
 	}
 	if err != nil {
-		r.w.Logger.Warn("cannot tell whether the city's lock is still ours", "err", err)
+		sr.w.Logger.Warn("cannot tell whether the city's lock is still ours", "err", err)
 	}
 	return nil, ""
 }

@@ -43,16 +43,16 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 		return effect.Run{In: source, Run: automation.Run{Definition: d}, Bead: "tw-1"}
 	}
 	in := soon(t, "a run", func() effect.RunEnded {
-		return w.r.carryOut(w.r.shop.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh",
+		return w.r.automations.carryOut(w.r.automations.shop.runs, of(automation.Definition{Name: "a", Exec: "sub/x.sh",
 			Timeout: 100 * time.Millisecond, Limit: "timeout in its file"}))
 	})
 	if want := "it did not finish within 100ms (timeout in its file): the folder of its script " +
 		"does not answer"; in.Outcome != automation.Failed || in.Problem != want {
 		t.Errorf("%+v", in)
 	}
-	w.r.shop.endRuns(errStopped)
+	w.r.automations.shop.endRuns(errStopped)
 	in = soon(t, "a run of a city that ends", func() effect.RunEnded {
-		return w.r.carryOut(w.r.shop.runs, of(automation.Definition{Name: "b", Exec: "sub/x.sh",
+		return w.r.automations.carryOut(w.r.automations.shop.runs, of(automation.Definition{Name: "b", Exec: "sub/x.sh",
 			Timeout: time.Hour}))
 	})
 	if in.Outcome != automation.Interrupted {
@@ -62,7 +62,7 @@ func TestARunWhoseFolderDoesNotAnswer(t *testing.T) {
 	f := of(automation.Definition{Name: "c", Formula: "x", Timeout: time.Hour})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	err := soon(t, "cooking", func() error { return w.r.cook(ctx, f, &effect.RunEnded{}) })
+	err := soon(t, "cooking", func() error { return w.r.automations.cook(ctx, f, &effect.RunEnded{}) })
 	if !errors.Is(err, errMute) {
 		t.Errorf("cooking: %v", err)
 	}
@@ -86,7 +86,7 @@ func TestAScanOfALayerThatDoesNotAnswer(t *testing.T) {
 	f := effect.Scan{Layers: layers, Options: automation.Options{Patience: 100 * time.Millisecond}}
 	for range 2 {
 		in := soon(t, "a scan", func() effect.Scanned {
-			return w.r.scan(t.Context(), f).(effect.Scanned)
+			return w.r.automations.scan(t.Context(), f).(effect.Scanned)
 		})
 		if len(in.Catalog.Automations) != 1 || in.Catalog.Automations[0].Scoped() != "a:rig:own" {
 			t.Errorf("found: %+v", in.Catalog.Automations)

@@ -26,7 +26,7 @@ func TestAHeartbeatThatDoesNotAnswer(t *testing.T) {
 			t.Errorf("%+v", in)
 		}
 	}
-	if n := w.r.shop.looks.Pending(); n != 1 {
+	if n := w.r.looks.Pending(); n != 1 {
 		t.Errorf("%d looks hang", n)
 	}
 }

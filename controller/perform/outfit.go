@@ -52,18 +52,18 @@ func (t *turns) in(folder string) *sync.Mutex {
 }
 
 // equip brings into an agent's folder what belongs there. What can be done without is a trouble, not an error.
-func (r *Runner) equip(ctx context.Context, w *agent.Want) (said string, troubles []string,
+func (sr *sessions) equip(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	if w.Overlay == "" && len(w.Hooks) == 0 {
 		return "", nil, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, outfitLimit)
 	defer cancel()
-	turn := r.folders.in(w.Spec.Dir)
-	if !r.aside(ctx, "outfit of "+w.Name, 0, func() func() {
+	turn := sr.folders.in(w.Spec.Dir)
+	if !sr.aside(ctx, "outfit of "+w.Name, 0, func() func() {
 		turn.Lock()
 		defer turn.Unlock()
-		did, problems, failed := r.fill(ctx, w)
+		did, problems, failed := sr.fill(ctx, w)
 		return func() { said, troubles, err = did, problems, failed }
 	}) {
 		return "", nil, fmt.Errorf("its working folder %s, or its overlay, does not answer",
@@ -77,10 +77,10 @@ func (r *Runner) equip(ctx context.Context, w *agent.Want) (said string, trouble
 
 // fill puts overlay and hooks into an agent's folder. Hooks that are added to a file of the overlay are no change
 // of it.
-func (r *Runner) fill(ctx context.Context, w *agent.Want) (said string, troubles []string,
+func (sr *sessions) fill(ctx context.Context, w *agent.Want) (said string, troubles []string,
 	err error) {
 	var put overlay.Report
-	memory := filepath.Join(r.w.Dir, ".gc", "overlays")
+	memory := filepath.Join(sr.w.Dir, ".gc", "overlays")
 	if w.Overlay != "" {
 		put, err = overlay.Apply(ctx, w.Overlay, w.Spec.Dir, memory)
 	}
@@ -155,7 +155,7 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 
 // tell puts what an agent is told into what is started. What is too long for that goes into a file, and the agent
 // is told to read it.
-func (r *Runner) tell(ctx context.Context, w *agent.Want, s *session.Spec) error {
+func (sr *sessions) tell(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return err
@@ -165,13 +165,13 @@ func (r *Runner) tell(ctx context.Context, w *agent.Want, s *session.Spec) error
 	case "arg", "flag":
 		given = withArgument(s.Command, w.Prompt.Flag, w.Prompt.Mode, text)
 		if len(given) > maxGiven {
-			if text, err = r.onFile(w.Name, text); err == nil {
+			if text, err = sr.onFile(w.Name, text); err == nil {
 				given = withArgument(s.Command, w.Prompt.Flag, w.Prompt.Mode, text)
 			}
 		}
 	case "typed":
 		if len(text) > maxGiven || longest(text) > maxTyped {
-			text, err = r.onFile(w.Name, text)
+			text, err = sr.onFile(w.Name, text)
 		}
 		s.Nudge = strings.TrimRight(strings.TrimRight(text, "\n")+"\n\n"+s.Nudge, "\n")
 	}
@@ -199,8 +199,8 @@ func longest(text string) int {
 }
 
 // onFile keeps a prompt in a file that only its user may read, and is what the agent is told instead.
-func (r *Runner) onFile(name, text string) (string, error) {
-	file := filepath.Join(r.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
+func (sr *sessions) onFile(name, text string) (string, error) {
+	file := filepath.Join(sr.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
 	err := disk.MkdirAll(filepath.Dir(file), 0o700)
 	if err == nil {
 		err = disk.Replace(file, []byte(text), 0o600)

@@ -30,7 +30,7 @@ func prompted(t *testing.T, text, mode, flag string) (*Runner, *agent.Want) {
 	if err := os.Mkdir(filepath.Join(dir, ".gc"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &Runner{w: World{Dir: dir, At: dir}}, w
+	return New(World{Dir: dir, At: dir}), w
 }
 
 // What a real shell makes of a command line with a prompt is the command with the prompt as one argument.
@@ -47,7 +47,7 @@ func TestAPromptIsOneArgument(t *testing.T) {
 	} {
 		r, w := prompted(t, text, "arg", "")
 		s := w.Spec
-		if err := r.tell(t.Context(), w, &s); err != nil {
+		if err := r.Sessions.tell(t.Context(), w, &s); err != nil {
 			t.Fatal(err)
 		}
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", s.Command).Output()
@@ -71,7 +71,7 @@ func TestWaysOfTelling(t *testing.T) {
 	} {
 		r, w := prompted(t, tt.text, tt.mode, tt.flag)
 		s := w.Spec
-		if err := r.tell(t.Context(), w, &s); err != nil {
+		if err := r.Sessions.tell(t.Context(), w, &s); err != nil {
 			t.Fatal(err)
 		}
 		file := filepath.Join(r.w.Dir, ".gc", "prompts", session.Encode("demo/a")+".md")
@@ -101,7 +101,7 @@ func TestWaysOfTelling(t *testing.T) {
 func TestAPromptThatCannotBeFilledInKeepsTheAgentFromStarting(t *testing.T) {
 	r, w := prompted(t, "a\n{{slice .AgentName 9 10}}", "arg", "")
 	s := w.Spec
-	err := r.tell(t.Context(), w, &s)
+	err := r.Sessions.tell(t.Context(), w, &s)
 	if err == nil || !strings.HasPrefix(err.Error(), "its prompt p.md.tmpl:2: cannot be "+
 		"rendered: ") {
 		t.Error(err)
@@ -161,7 +161,7 @@ func TestOverlayAndHooksShareAFile(t *testing.T) {
 	}
 	fill := func(want string) {
 		t.Helper()
-		said, troubles, err := r.fill(t.Context(), w)
+		said, troubles, err := r.Sessions.fill(t.Context(), w)
 		if err != nil || len(troubles) > 0 || said != want {
 			t.Errorf("%q, %q, %v; want %q", said, troubles, err, want)
 		}

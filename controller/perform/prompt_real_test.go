@@ -46,14 +46,14 @@ func TestPromptOnARealScreen(t *testing.T) {
 		}, func() string { return fmt.Sprintf("%q, %v", out, err) })
 	}
 	shows("> type here")
-	r := &Runner{w: World{Provider: p}}
+	r := New(World{Provider: p})
 	f := effect.Send{Agent: "a", Session: "a", Life: "one", ID: 7, Text: "sent", Polite: true,
 		Prefix: "> "}
 	if err := p.SendKeys(t.Context(), "a", "half"); err != nil {
 		t.Fatal(err)
 	}
 	shows("> half here")
-	if in := r.send(t.Context(), f).(effect.Sent); in.Held != whyScreen || in.Wait != screenAgain ||
+	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held != whyScreen || in.Wait != screenAgain ||
 		!in.Disturbed || in.Err != nil {
 		t.Errorf("beside a draft: %+v", in)
 	}
@@ -61,13 +61,13 @@ func TestPromptOnARealScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(">      here")
-	if in := r.send(t.Context(), f).(effect.Sent); in.Held != "" || in.Err != nil ||
+	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held != "" || in.Err != nil ||
 		in.Output == 0 {
 		t.Errorf("beside a hint: %+v", in)
 	}
 	shows("> sent here\nsent")
 	f.Life = "another"
-	if in := r.send(t.Context(), f).(effect.Sent); in.Held == "" && in.Err == nil {
+	if in := r.Sessions.send(t.Context(), f).(effect.Sent); in.Held == "" && in.Err == nil {
 		t.Errorf("into another life: %+v", in)
 	}
 }

@@ -73,12 +73,12 @@ func (twofold) CheckOf(context.Context, string) error { return nil }
 
 // Only a screen shows drafts: what is printed without one is none.
 func TestDraftsAreOnScreens(t *testing.T) {
-	r := &Runner{w: World{Provider: twofold{data: "> working"}}}
+	r := New(World{Provider: twofold{data: "> working"}})
 	for provider, want := range map[string]string{"terminals": whyScreen, "": whyScreen,
 		"pipes": "", "exec:./mux": ""} {
 		f := effect.Send{Agent: "a", Session: "a", Life: "one", Polite: true, Provider: provider,
 			Prefix: "> "}
-		if why, _ := r.disturbed(t.Context(), f, session.Status{}); why != want {
+		if why, _ := r.Sessions.disturbed(t.Context(), f, session.Status{}); why != want {
 			t.Errorf("%q: %q, want %q", provider, why, want)
 		}
 	}

@@ -21,8 +21,8 @@ const (
 )
 
 // purgeRuns removes records of runs, which are the city's.
-func (r *Runner) purgeRuns(ctx context.Context, f effect.Purge) (n int, err error) {
-	store, err := r.Stores.Store("")
+func (au *automations) purgeRuns(ctx context.Context, f effect.Purge) (n int, err error) {
+	store, err := au.Stores.Store("")
 	if err != nil {
 		return 0, err
 	}
@@ -56,8 +56,8 @@ func (r *Runner) purgeRuns(ctx context.Context, f effect.Purge) (n int, err erro
 }
 
 // closeStrays closes the records of runs that never were.
-func (r *Runner) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) effect.Input {
-	store, err := r.Stores.Store("")
+func (au *automations) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) effect.Input {
+	store, err := au.Stores.Store("")
 	if err != nil {
 		return effect.UnclosedRunsClosed{Err: err}
 	}
@@ -77,7 +77,7 @@ func (r *Runner) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) ef
 			!effect.Unclosable(err) {
 			return effect.UnclosedRunsClosed{Err: err}
 		}
-		r.w.Logger.Info("the record of a run that never began is closed", "automation",
+		au.w.Logger.Info("the record of a run that never began is closed", "automation",
 			run.Automation, "record", run.ID)
 	}
 	return effect.UnclosedRunsClosed{}
@@ -85,11 +85,11 @@ func (r *Runner) closeStrays(ctx context.Context, f effect.CloseUnclosedRuns) ef
 
 // purge removes what automations have made, once it has been closed for long enough, and records of runs that are
 // old.
-func (r *Runner) purge(ctx context.Context, f effect.Purge) effect.Input {
+func (wr *workRunner) purge(ctx context.Context, f effect.Purge) effect.Input {
 	var in effect.Purged
-	in.N, in.Err = r.purgeRuns(ctx, f)
-	for _, rig := range r.Stores.scopes() {
-		store, err := r.Stores.Store(rig)
+	in.N, in.Err = wr.au.purgeRuns(ctx, f)
+	for _, rig := range wr.Stores.scopes() {
+		store, err := wr.Stores.Store(rig)
 		if err != nil {
 			in.Err = errors.Join(in.Err, err)
 			continue
@@ -105,7 +105,7 @@ func (r *Runner) purge(ctx context.Context, f effect.Purge) effect.Input {
 		}
 	}
 	if in.N > 0 {
-		r.w.Logger.Info("old wisps are removed", "beads", in.N)
+		wr.w.Logger.Info("old wisps are removed", "beads", in.N)
 	}
 	return in
 }

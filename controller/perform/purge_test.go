@@ -38,7 +38,7 @@ func TestOldRecordsOfRunsGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := effect.Purge{Runs: 14 * day, Of: []string{"lately", "often", "seldom"}}
-	if in := w.r.purge(t.Context(), f).(effect.Purged); in.Err != nil || in.N != 120 {
+	if in := w.r.work.purge(t.Context(), f).(effect.Purged); in.Err != nil || in.N != 120 {
 		t.Errorf("%+v", in)
 	}
 	for label, want := range map[string]int{city.RunLabel + "often": 101,

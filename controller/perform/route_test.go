@@ -22,7 +22,7 @@ func TestWorkIsRoutedByItsPrefix(t *testing.T) {
 			"shop": fake.New("old")}
 		w.r.Stores.open = func(rig string) (beads.Store, error) { return stores[rig], nil }
 		do := func(c city.Command) (beads.Bead, *city.Error) {
-			in := w.r.bead(t.Context(), effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
+			in := w.r.work.bead(t.Context(), effect.ChangeBead{Cmd: c}).(effect.BeadChanged)
 			return in.Bead, in.Err
 		}
 		for rig, id := range map[string]string{"": "tw-1", "yard": "ya-1", "shop": "old-1"} {

@@ -19,6 +19,7 @@ import (
 	"gcity/config/edit"
 	"gcity/controller/effect"
 	"gcity/controller/memory"
+	"gcity/internal/deadline"
 	"gcity/internal/recovery"
 	"gcity/internal/shutdown"
 	"gcity/session"
@@ -41,27 +42,54 @@ const (
 
 // Runner carries effects out, each in a goroutine of its own with a deadline, and turns their results into inputs.
 type Runner struct {
-	w       World
-	ctx     context.Context // of all effects; outlives the caller's
-	Cancel  context.CancelFunc
-	wg      recovery.Group
-	closed  chan struct{} // closed when results are of no more interest
-	paced   *paced
-	shop    workshop
-	Live    outputs // of runs
-	Stores  *Stores
-	checks  chan struct{} // one place for each check that may run at once
-	folders turns         // of starts, in the folders that they fill
-	// held while last words are drawn: one at a time, starts need the processors more
-	draws chan struct{}
+	*base
+	Cancel      context.CancelFunc
+	Sessions    *sessions
+	automations *automations
+	work        *workRunner
+	checks      chan struct{} // one place for each check that may run at once
+}
 
-	// Between is nil but in tests, where it stands between the machine and the world: each effect before it
-	// begins, and each result before it is handed in, goes on only if it says so. It is called from any goroutine.
-	Between func(step any) bool
+// sessions carries out effects on sessions.
+type sessions struct {
+	*base
+	paced   *paced
+	folders turns // of starts, in the folders that they fill
+	// held while last output is drawn: one at a time, starts need the processors more
+	draws chan struct{}
 
 	Mu     sync.Mutex
 	starts map[string]*starting // by agent
-	away   string               // why the city's folder is not where it was, as last told
+	away   string               // why the city's folder is not where it was, as last reported
+}
+
+// automations carries out effects of automations and their runs.
+type automations struct {
+	*base
+	shop workshop
+}
+
+// workRunner carries out effects on work.
+type workRunner struct {
+	*base
+	au    *automations
+	tally tally // the count effect's alone
+}
+
+// base is what all parts of a Runner share: the city, and how an effect runs and returns its result.
+type base struct {
+	w      World
+	ctx    context.Context // of all effects; outlives the caller's
+	wg     recovery.Group
+	closed chan struct{} // closed when results are no longer needed
+	Stores *Stores
+	Live   outputs // of runs
+	looks  *deadline.Calls[func()]
+
+	// Between is nil except in tests, where it stands between the machine and the world: each effect before it
+	// begins, and each result before it is delivered, continues only if Between returns true. It is called from any
+	// goroutine.
+	Between func(step any) bool
 }
 
 // starting is a start in flight.
@@ -76,22 +104,20 @@ func (s *starting) done() { s.once.Do(func() { close(s.forked) }) }
 // New returns a runner that works with w.
 func New(w World) *Runner {
 	ctx, cancel := context.WithCancel(shutdown.NewContext(context.Background(), w.Last))
-	r := &Runner{
-		w: w, ctx: ctx, Cancel: cancel, closed: make(chan struct{}),
-		shop:   newWorkshop(ctx),
-		checks: make(chan struct{}, checksAtOnce),
-		draws:  make(chan struct{}, 1),
-		wg:     recovery.Group{OnPanic: w.Broke},
-		starts: map[string]*starting{},
-	}
-	guards := guard.New(func(now guard.Report) { r.deliver(effect.StoresReported{Report: now}) })
+	b := &base{w: w, ctx: ctx, closed: make(chan struct{}),
+		wg: recovery.Group{OnPanic: w.Broke}, looks: deadline.New[func()](mutesMost)}
+	guards := guard.New(func(now guard.Report) { b.deliver(effect.StoresReported{Report: now}) })
 	if w.Called != nil {
 		guards.Took = w.Called
 	}
-	r.Stores = &Stores{open: w.Stores, home: r.w.home, snapshot: w.Snapshot, guards: guards}
-	r.paced = &paced{Provider: w.Provider, slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
-		forked: r.forked, answered: r.answered, asks: r.asks}
-	return r
+	b.Stores = &Stores{open: w.Stores, home: b.w.home, snapshot: w.Snapshot, guards: guards}
+	sr := &sessions{base: b, draws: make(chan struct{}, 1), starts: map[string]*starting{}}
+	sr.paced = &paced{Provider: w.Provider,
+		slots:  make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		forked: sr.forked, answered: sr.answered, asks: sr.asks}
+	au := &automations{base: b, shop: newWorkshop(ctx)}
+	return &Runner{base: b, Cancel: cancel, Sessions: sr, automations: au,
+		work: &workRunner{base: b, au: au}, checks: make(chan struct{}, checksAtOnce)}
 }
 
 // Run begins an effect. Only the loop calls it.
@@ -99,63 +125,66 @@ func (r *Runner) Run(f effect.Effect) {
 	if r.Between != nil && !r.Between(f) {
 		return
 	}
-	if r.runSession(f) || r.runCity(f) || r.runWork(f) || r.runTier(f) {
+	if r.Sessions.run(f) || r.runCity(f) || r.automations.run(f) || r.work.run(f) ||
+		r.runTier(f) {
 		return
 	}
 	panic(fmt.Sprintf("controller: no way to carry out %T", f))
 }
 
-// runSession begins an effect about a session; not ok for any other.
-func (r *Runner) runSession(f effect.Effect) (ok bool) {
+// run begins an effect about a session; not ok for any other.
+func (sr *sessions) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Cancel:
-		r.cut(f.Agent)
+		sr.cut(f.Agent)
 	case effect.Start:
-		r.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
-			return r.start(ctx, f)
+		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
+			return sr.start(ctx, f)
 		})
 	case effect.Resume:
-		r.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
+		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
 			// it lives, and has been told what is no text to be typed
-			if err := r.tell(ctx, f.Want, &s); err != nil {
+			if err := sr.tell(ctx, f.Want, &s); err != nil {
 				in.Troubles = append(in.Troubles, err.Error())
 			}
-			in.Err = session.Settle(ctx, r.paced, s)
+			in.Err = session.Settle(ctx, sr.paced, s)
 			return in
 		})
 	case effect.Stop:
-		r.within(f.Grace+r.atLeast(stopMargin, f.Session), func(ctx context.Context) effect.Input {
-			return effect.Stopped{Agent: f.Agent, Err: r.w.Provider.Stop(ctx, f.Session, f.Grace)}
-		})
+		sr.within(f.Grace+sr.atLeast(stopMargin, f.Session),
+			func(ctx context.Context) effect.Input {
+				return effect.Stopped{Agent: f.Agent,
+					Err: sr.w.Provider.Stop(ctx, f.Session, f.Grace)}
+			})
 	case effect.Kill:
-		r.within(r.atLeast(stopMargin, f.Session), func(ctx context.Context) effect.Input {
-			if err := r.w.Provider.Stop(ctx, f.Session, 0); err != nil {
-				r.w.Logger.Warn("a session cannot be killed", "agent", f.Agent, "err", err)
+		sr.within(sr.atLeast(stopMargin, f.Session), func(ctx context.Context) effect.Input {
+			if err := sr.w.Provider.Stop(ctx, f.Session, 0); err != nil {
+				sr.w.Logger.Warn("a session cannot be killed", "agent", f.Agent, "err", err)
 			}
 			return nil
 		})
 	case effect.Vet:
-		r.within(session.CheckLimit, func(ctx context.Context) effect.Input {
-			return r.vet(ctx, f)
+		sr.within(session.CheckLimit, func(ctx context.Context) effect.Input {
+			return sr.vet(ctx, f)
 		})
 	case effect.MarkDrain:
-		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
-			return r.mark(ctx, f)
+		sr.within(sr.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
+			return sr.mark(ctx, f)
 		})
 	case effect.Capture:
-		r.within(effect.CaptureLimit, func(ctx context.Context) effect.Input {
-			return r.capture(ctx, f)
+		sr.within(effect.CaptureLimit, func(ctx context.Context) effect.Input {
+			return sr.capture(ctx, f)
 		})
 	case effect.Acknowledge:
-		r.within(ackLimit, func(ctx context.Context) effect.Input { r.ack(ctx, f); return nil })
+		sr.within(ackLimit, func(ctx context.Context) effect.Input { sr.ack(ctx, f); return nil })
 	case effect.Type:
-		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
-			return effect.Typed{Agent: f.Agent, Err: r.typeInto(ctx, f)}
+		sr.within(sr.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
+			return effect.Typed{Agent: f.Agent, Err: sr.typeInto(ctx, f)}
 		})
 	case effect.Send:
-		r.within(r.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
-			return r.send(ctx, f)
+		sr.within(sr.atLeast(typeLimit, f.Session), func(ctx context.Context) effect.Input {
+			return sr.send(ctx, f)
 		})
 	default:
 		return false
@@ -173,7 +202,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 	case effect.List:
 		r.within(r.atLeast(listLimit, ""), func(ctx context.Context) effect.Input {
 			defer func(began time.Time) { r.w.Patrolled(time.Since(began)) }(time.Now())
-			return r.list(ctx, f)
+			return r.Sessions.list(ctx, f)
 		})
 	case effect.Load:
 		r.within(loadLimit, func(context.Context) effect.Input { return r.load(f) })
@@ -192,7 +221,7 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 			r.w.Door(f.Want)
 		}
 	case effect.Measure:
-		r.within(measureLimit, r.measure)
+		r.within(measureLimit, r.Sessions.measure)
 	case effect.SaveHistories:
 		r.within(keepLimit, func(context.Context) effect.Input {
 			return effect.HistoriesSaved{Err: memory.WriteHistories(r.w.At, r.w.Dir, f.Memory)}
@@ -204,38 +233,38 @@ func (r *Runner) runCity(f effect.Effect) (ok bool) {
 }
 
 // atLeast is a limit for what concerns a session ("" = all), or more where that is held by a slow program.
-func (r *Runner) atLeast(limit time.Duration, name string) time.Duration {
-	if p, ok := r.w.Provider.(session.Patient); ok {
+func (b *base) atLeast(limit time.Duration, name string) time.Duration {
+	if p, ok := b.w.Provider.(session.Patient); ok {
 		return max(limit, p.Patience(name))
 	}
 	return limit
 }
 
 // list looks at reality. Who is late for that hands in an answer of its own; the others do not wait for it.
-func (r *Runner) list(ctx context.Context, f effect.List) effect.Input {
-	lost, away := r.held()
+func (sr *sessions) list(ctx context.Context, f effect.List) effect.Input {
+	lost, away := sr.held()
 	if lost != nil {
 		return effect.Lost{Err: lost}
 	}
-	r.Mu.Lock()
-	news := r.away != away
-	r.away = away
-	r.Mu.Unlock()
+	sr.Mu.Lock()
+	news := sr.away != away
+	sr.away = away
+	sr.Mu.Unlock()
 	if news && away != "" {
-		r.w.Logger.Warn("nothing is started until the city's folder is back", "reason", away)
+		sr.w.Logger.Warn("nothing is started until the city's folder is back", "reason", away)
 	}
 	if news {
-		r.deliver(effect.FolderMoved{Why: away})
+		sr.deliver(effect.FolderMoved{Why: away})
 	}
-	sessions, err := r.w.Provider.List(ctx)
-	r.deliver(effect.Listed{Turn: f.Turn, Sessions: sessions, Past: r.inherit(ctx, f), Err: err})
+	sessions, err := sr.w.Provider.List(ctx)
+	sr.deliver(effect.Listed{Turn: f.Turn, Sessions: sessions, Past: sr.inherit(ctx, f), Err: err})
 	unknown, _ := effect.Partly(err)
 	for name, err := range unknown {
 		if late, ok := errors.AsType[*session.Late](err); ok {
-			r.within(r.atLeast(listLimit, ""), func(ctx context.Context) effect.Input {
+			sr.within(sr.atLeast(listLimit, ""), func(ctx context.Context) effect.Input {
 				in := effect.ListedLate{Turn: f.Turn, Provider: name}
 				in.Sessions, in.Err = late.Rest(ctx)
-				in.Past = r.inherit(ctx, effect.List{Inherit: f.Inherit})
+				in.Past = sr.inherit(ctx, effect.List{Inherit: f.Inherit})
 				return in
 			})
 		}
@@ -244,70 +273,70 @@ func (r *Runner) list(ctx context.Context, f effect.List) effect.Input {
 }
 
 // within runs work with a deadline and gives its result, unless nil, to the loop.
-func (r *Runner) within(limit time.Duration, work func(context.Context) effect.Input) {
-	r.wg.Go(func() {
-		ctx, cancel := context.WithTimeout(r.ctx, limit)
+func (b *base) within(limit time.Duration, work func(context.Context) effect.Input) {
+	b.wg.Go(func() {
+		ctx, cancel := context.WithTimeout(b.ctx, limit)
 		defer cancel()
 		if in := work(ctx); in != nil {
-			r.deliver(in)
+			b.deliver(in)
 		}
 	})
 }
 
-func (r *Runner) deliver(in effect.Input) {
-	if r.Between != nil && !r.Between(in) {
+func (b *base) deliver(in effect.Input) {
+	if b.Between != nil && !b.Between(in) {
 		return
 	}
 	select {
-	case r.w.Inbox <- in:
-	case <-r.closed:
+	case b.w.Inbox <- in:
+	case <-b.closed:
 	}
 }
 
 // launch runs a start that cut can end early.
-func (r *Runner) launch(name string, ready session.Ready,
+func (sr *sessions) launch(name string, ready session.Ready,
 	work func(context.Context) effect.Started) {
-	ctx, cancel := context.WithCancelCause(r.ctx)
+	ctx, cancel := context.WithCancelCause(sr.ctx)
 	ctx, stop := context.WithTimeout(ctx, startLimit+ready.Delay+ready.Deadline)
 	st := &starting{cancel: cancel, forked: make(chan struct{})}
-	r.Mu.Lock()
-	r.starts[name] = st
-	r.Mu.Unlock()
-	r.wg.Go(func() {
+	sr.Mu.Lock()
+	sr.starts[name] = st
+	sr.Mu.Unlock()
+	sr.wg.Go(func() {
 		in := work(ctx)
 		in.Agent = name
-		r.Mu.Lock()
-		delete(r.starts, name)
-		r.Mu.Unlock()
+		sr.Mu.Lock()
+		delete(sr.starts, name)
+		sr.Mu.Unlock()
 		st.done()
 		stop()
 		cancel(nil)
-		r.deliver(in)
+		sr.deliver(in)
 	})
 }
 
 // starting returns an agent's start in flight, nil if there is none.
-func (r *Runner) starting(name string) *starting {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	return r.starts[name]
+func (sr *sessions) starting(name string) *starting {
+	sr.Mu.Lock()
+	defer sr.Mu.Unlock()
+	return sr.starts[name]
 }
 
-func (r *Runner) cut(name string) {
-	if st := r.starting(name); st != nil {
+func (sr *sessions) cut(name string) {
+	if st := sr.starting(name); st != nil {
 		st.cancel(nil)
 	}
 }
 
-func (r *Runner) forked(name string) {
-	if st := r.starting(name); st != nil {
+func (sr *sessions) forked(name string) {
+	if st := sr.starting(name); st != nil {
 		st.done()
 	}
 }
 
 // yield waits until an agent's next life is born, or a moment: a new life comes before the last words of the old.
-func (r *Runner) yield(ctx context.Context, name string) {
-	st := r.starting(name)
+func (sr *sessions) yield(ctx context.Context, name string) {
+	st := sr.starting(name)
 	if st == nil {
 		return
 	}
@@ -319,12 +348,12 @@ func (r *Runner) yield(ctx context.Context, name string) {
 	}
 }
 
-func (r *Runner) start(ctx context.Context, f effect.Start) (in effect.Started) {
+func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Started) {
 	w := f.Want
-	if in.Err = r.w.home(); in.Err != nil {
+	if in.Err = sr.w.home(); in.Err != nil {
 		return in
 	}
-	r.keepEnds(f.Ends)
+	sr.keepEnds(f.Ends)
 	if f.Brief != nil {
 		if err := writeBrief(f.Brief); err != nil {
 			return effect.Started{Err: err}
@@ -336,33 +365,33 @@ func (r *Runner) start(ctx context.Context, f effect.Start) (in effect.Started) 
 		}
 	}
 	ctx = session.WithProgress(ctx, func(why string) {
-		r.deliver(effect.Asking{Agent: w.Spec.Agent, Waits: why})
+		sr.deliver(effect.Asking{Agent: w.Spec.Agent, Waits: why})
 	})
-	in.Status, in.Err = session.Launch(ctx, r.paced, w.Spawn(rand.Text()),
+	in.Status, in.Err = session.Launch(ctx, sr.paced, w.Spawn(rand.Text()),
 		func(s *session.Spec) (err error) {
-			if in.Equipped, in.Troubles, err = r.equip(ctx, w); err != nil {
+			if in.Equipped, in.Troubles, err = sr.equip(ctx, w); err != nil {
 				return err
 			}
-			return r.tell(ctx, w, s)
+			return sr.tell(ctx, w, s)
 		})
 	return in
 }
 
-func (r *Runner) ack(ctx context.Context, f effect.Acknowledge) {
-	r.forgetEnd(f.ID)
-	p, ok := r.w.Provider.(session.Acknowledger)
+func (sr *sessions) ack(ctx context.Context, f effect.Acknowledge) {
+	sr.forgetEnd(f.ID)
+	p, ok := sr.w.Provider.(session.Acknowledger)
 	if !ok {
 		return
 	}
-	r.yield(ctx, f.Agent)
+	sr.yield(ctx, f.Agent)
 	if err := p.Acknowledge(ctx, f.Session, f.ID); err != nil &&
 		!errors.Is(err, session.ErrNotFound) {
-		r.w.Logger.Warn("a recorded end cannot be acknowledged", "agent", f.Agent, "err", err)
+		sr.w.Logger.Warn("a recorded end cannot be acknowledged", "agent", f.Agent, "err", err)
 	}
 }
 
-func (r *Runner) typeInto(ctx context.Context, f effect.Type) error {
-	p := r.w.Provider
+func (sr *sessions) typeInto(ctx context.Context, f effect.Type) error {
+	p := sr.w.Provider
 	switch c := f.Cmd.(type) {
 	case city.Interrupt:
 		return p.Interrupt(ctx, f.Session)
@@ -383,7 +412,7 @@ func (r *Runner) load(f effect.Load) effect.Input {
 		return effect.Loaded{Revision: f.Known}
 	}
 	revision, err := r.w.Source.Revision()
-	found := err == nil && revision == f.Known && r.found()
+	found := err == nil && revision == f.Known && r.Sessions.folderFound()
 	if err == nil && !f.Force && !found && !isNew(f, revision) {
 		return effect.Loaded{Revision: revision}
 	}
@@ -417,9 +446,10 @@ func isNew(f effect.Load, revision string) bool {
 	return f.Now || revision == f.Sighted
 }
 
-// found reports whether a program has come that agents of the configuration in force could not be started without.
-func (r *Runner) found() bool {
-	c := r.w.InForce()
+// folderFound reports whether a program has come that agents of the configuration in force could not be started
+// without.
+func (sr *sessions) folderFound() bool {
+	c := sr.w.InForce()
 	if c == nil {
 		return false
 	}
@@ -427,7 +457,7 @@ func (r *Runner) found() bool {
 	for i := range c.Wants {
 		l := &c.Wants[i].Lack
 		if at := strings.Join(l.Programs, "\x00") + "\x00" + l.Path; !sought[at] {
-			if sought[at] = true; l.Ended(r.w.Host) {
+			if sought[at] = true; l.Ended(sr.w.Host) {
 				return true
 			}
 		}

@@ -37,20 +37,20 @@ type scopeTally struct {
 }
 
 // count counts open work. A store that cannot be asked counts as it did before: an error is never no work.
-func (r *Runner) count(ctx context.Context, f effect.CountWork) effect.Input {
-	t, scopes := &r.shop.tally, r.Stores.scopes()
+func (wr *workRunner) count(ctx context.Context, f effect.CountWork) effect.Input {
+	t, scopes := &wr.tally, wr.Stores.scopes()
 	if !slices.Equal(t.pools, f.Pools) || t.by == nil {
 		*t = tally{pools: f.Pools, by: map[string]scopeTally{}}
 	}
 	maps.DeleteFunc(t.by, func(scope string, _ scopeTally) bool {
 		return !slices.Contains(scopes, scope)
 	})
-	r.Stores.guards.Keep(scopes)
+	wr.Stores.guards.Keep(scopes)
 	in := effect.WorkCounted{Work: city.Work{Pools: map[string]int{}},
 		Rigs: map[string]city.RigWork{}, Held: map[string]effect.Holding{}, Mail: city.MailTally{}}
 	newest, gates := map[string]beads.Bead{}, map[string]string{}
 	for _, scope := range scopes {
-		if err := r.countScope(ctx, scope, t); err != nil && in.Err == nil {
+		if err := wr.countScope(ctx, scope, t); err != nil && in.Err == nil {
 			in.Err = err
 		}
 		part, known := t.by[scope]
@@ -93,8 +93,8 @@ func (r *Runner) count(ctx context.Context, f effect.CountWork) effect.Input {
 }
 
 // countScope counts the work of one store, unless that is as it was.
-func (r *Runner) countScope(ctx context.Context, scope string, t *tally) error {
-	store, err := r.Stores.Store(scope)
+func (wr *workRunner) countScope(ctx context.Context, scope string, t *tally) error {
+	store, err := wr.Stores.Store(scope)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func TestTheWorkOfEachRigIsCounted(t *testing.T) {
 			}
 		}
 		count := func() effect.WorkCounted {
-			return w.r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+			return w.r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
 		}
 		change(stores["yard"].Create(t.Context(), beads.Bead{Title: "x"}))
 		change(stores["shop"].Create(t.Context(),
@@ -186,7 +186,7 @@ func TestCountOfWhatIsAsItWas(t *testing.T) {
 	r := counting(func(string) (beads.Store, error) { return store, nil })
 	look := func() effect.WorkCounted {
 		t.Helper()
-		in, ok := r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+		in, ok := r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
 		if !ok || in.Err != nil || in.Unknown {
 			t.Fatalf("%+v", in)
 		}
@@ -228,7 +228,7 @@ func TestCountWithoutOneStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			in := w.r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+			in := w.r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
 			if !in.Unknown || in.Err == nil || in.Unchanged || in.Tasks["a"] != "ya-1 dig" ||
 				in.Held["a"].N != 1 {
 				t.Errorf("%+v", in)

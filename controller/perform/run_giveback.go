@@ -14,7 +14,7 @@ import (
 // giveBack gives back to pools what is assigned to those who have left them, in whatever store it is. A store that
 // fails keeps no other waiting. What is in progress goes last: by that a successor finds those whose work was not
 // all given back.
-func (r *Runner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
+func (wr *workRunner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input {
 	var in effect.WorkReturned
 	of := map[string]effect.Leaver{}
 	for _, l := range f.Of {
@@ -25,8 +25,8 @@ func (r *Runner) giveBack(ctx context.Context, f effect.ReturnWork) effect.Input
 		beads.Bead
 	}
 	var all []found
-	for _, scope := range r.Stores.scopes() {
-		store, err := r.Stores.Store(scope)
+	for _, scope := range wr.Stores.scopes() {
+		store, err := wr.Stores.Store(scope)
 		if err != nil {
 			in.Err = errors.Join(in.Err, err)
 			continue

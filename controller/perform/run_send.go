@@ -19,20 +19,20 @@ const screenAgain = 5 * time.Second
 const whyScreen = "its screen shows a draft behind its prompt"
 
 // send types a text, unless it is polite and somebody else types.
-func (r *Runner) send(ctx context.Context, f effect.Send) effect.Input {
+func (sr *sessions) send(ctx context.Context, f effect.Send) effect.Input {
 	in := effect.Sent{Agent: f.Agent, ID: f.ID}
-	st, err := r.lookAt(ctx, f)
+	st, err := sr.lookAt(ctx, f)
 	if errors.Is(err, session.ErrNotFound) {
 		in.Held, in.Wait = effect.WhyEnded, effect.SendAgain
 		return in
 	}
 	if f.Polite {
-		if in.Held, in.Wait = r.disturbed(ctx, f, st); in.Held != "" {
+		if in.Held, in.Wait = sr.disturbed(ctx, f, st); in.Held != "" {
 			in.Disturbed = true
 			return in
 		}
 	}
-	p := r.w.Provider
+	p := sr.w.Provider
 	polite, ok := p.(session.Polite)
 	if ok && f.Polite {
 		err = polite.SendPolitely(ctx, f.Session, f.Text, effect.TypingPause)
@@ -49,10 +49,10 @@ func (r *Runner) send(ctx context.Context, f effect.Send) effect.Input {
 		in.Err = err
 	default:
 		in.Output = math.MaxUint64
-		if !r.counts(f.Provider) { // a look would cost, and tell nothing
+		if !sr.counts(f.Provider) { // a look would cost, and tell nothing
 			break
 		}
-		if st, err = r.lookAt(ctx, f); err == nil {
+		if st, err = sr.lookAt(ctx, f); err == nil {
 			in.Output = st.Output
 		}
 	}
@@ -60,7 +60,7 @@ func (r *Runner) send(ctx context.Context, f effect.Send) effect.Input {
 }
 
 // disturbed says who is at the terminal, "" if nobody is, and when to ask again.
-func (r *Runner) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
+func (sr *sessions) disturbed(ctx context.Context, f effect.Send, st session.Status) (why string,
 	wait time.Duration) {
 	switch since := time.Since(st.TypedAt); {
 	case st.Draft:
@@ -68,15 +68,15 @@ func (r *Runner) disturbed(ctx context.Context, f effect.Send, st session.Status
 	case !st.TypedAt.IsZero() && since < effect.TypingPause:
 		return effect.WhyTyping, max(effect.TypingPause-since, 100*time.Millisecond)
 	}
-	if f.Prefix != "" && r.promptHolds(ctx, f) {
+	if f.Prefix != "" && sr.promptHolds(ctx, f) {
 		return whyScreen, screenAgain
 	}
 	return "", 0
 }
 
 // lookAt is what the provider knows of the life that a text is for.
-func (r *Runner) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
-	p, ok := r.w.Provider.(session.Looker)
+func (sr *sessions) lookAt(ctx context.Context, f effect.Send) (session.Status, error) {
+	p, ok := sr.w.Provider.(session.Looker)
 	if !ok {
 		return session.Status{}, session.ErrUnsupported
 	}
@@ -88,28 +88,28 @@ func (r *Runner) lookAt(ctx context.Context, f effect.Send) (session.Status, err
 }
 
 // counts reports whether a provider counts what is printed.
-func (r *Runner) counts(provider string) bool {
-	return !slices.Contains(LimitsOf(r.w.Provider, provider).Lacks, session.Counting)
+func (sr *sessions) counts(provider string) bool {
+	return !slices.Contains(LimitsOf(sr.w.Provider, provider).Lacks, session.Counting)
 }
 
 // hasScreen reports whether what a provider shows of a session is a terminal's screen. Without a terminal, and of
 // what a script tells, it is only the end of the output: a line there that looks like a prompt is nobody's draft.
-func (r *Runner) hasScreen(provider string) bool {
+func (sr *sessions) hasScreen(provider string) bool {
 	if strings.HasPrefix(provider, "exec:") {
 		return false
 	}
-	m, ok := r.w.Provider.(session.Mixer)
+	m, ok := sr.w.Provider.(session.Mixer)
 	if !ok {
-		return session.Can(r.w.Provider, session.Attaching)
+		return session.Can(sr.w.Provider, session.Attaching)
 	}
 	return !slices.Contains(m.LimitsOf(provider).Lacks, session.Attaching)
 }
 
 // promptHolds reports whether the agent's screen shows a draft behind its prompt. What cannot be seen holds
 // nothing back.
-func (r *Runner) promptHolds(ctx context.Context, f effect.Send) bool {
-	w, ok := r.w.Provider.(session.Watcher)
-	if !ok || !r.hasScreen(f.Provider) {
+func (sr *sessions) promptHolds(ctx context.Context, f effect.Send) bool {
+	w, ok := sr.w.Provider.(session.Watcher)
+	if !ok || !sr.hasScreen(f.Provider) {
 		return false
 	}
 	for frame, err := range w.Watch(ctx, f.Session) {

@@ -13,20 +13,21 @@ import (
 )
 
 // sling hands out work by the configuration in force.
-func (r *Runner) sling(ctx context.Context, req city.SlingRequest, in *effect.BeadChanged) error {
-	conf := r.w.InForce()
+func (wr *workRunner) sling(ctx context.Context, req city.SlingRequest,
+	in *effect.BeadChanged) error {
+	conf := wr.w.InForce()
 	if conf == nil || conf.Source == nil {
 		return &city.Error{Code: city.Unavailable, Message: "nothing can be handed out yet: the " +
 			"configuration is being read"}
 	}
 	source := conf.Source
 	s := sling.Slinger{
-		Config: source, City: r.w.Snapshot(), Host: r.w.Host, Scopes: r.Stores.scopes(),
-		Store: func(rig string) (beads.Store, error) { return r.Stores.Store(rig) },
+		Config: source, City: wr.w.Snapshot(), Host: wr.w.Host, Scopes: wr.Stores.scopes(),
+		Store: func(rig string) (beads.Store, error) { return wr.Stores.Store(rig) },
 		Recipe: func(name, rig string) (f *formula.Formula, err error) {
 			d := automation.Definition{Formula: name, Rig: rig}
-			if !r.aside(ctx, "formula "+name, 0, func() func() {
-				found, failed := r.recipe(source, d)
+			if !wr.aside(ctx, "formula "+name, 0, func() func() {
+				found, failed := wr.au.recipe(source, d)
 				return func() { f, err = found, failed }
 			}) {
 				return nil, fmt.Errorf("the folder of its formula %w", errMute)

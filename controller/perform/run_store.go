@@ -14,18 +14,18 @@ import (
 )
 
 // bead makes or changes a piece of work, wherever it is kept.
-func (r *Runner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {
+func (wr *workRunner) bead(ctx context.Context, f effect.ChangeBead) effect.Input {
 	in := effect.BeadChanged{ID: f.ID}
 	var err error
 	switch c := f.Cmd.(type) {
 	case city.CreateBead:
-		if in.Bead, err = r.Stores.create(ctx, c); err == nil {
+		if in.Bead, err = wr.Stores.create(ctx, c); err == nil {
 			in.Events = eventOf(nil, in.Bead, "", 0)
 		}
 	case city.UpdateBead:
-		err = r.Stores.update(ctx, c, &in)
+		err = wr.Stores.update(ctx, c, &in)
 	case city.SlingWork:
-		err = r.sling(ctx, c.SlingRequest, &in)
+		err = wr.sling(ctx, c.SlingRequest, &in)
 	}
 	in.Err = asWorkError(err)
 	return in

@@ -175,7 +175,7 @@ func (r *Runner) write(ctx context.Context, f effect.Escalate) (told []events.Ev
 		return nil, err.Error()
 	}
 	create := city.CreateBead{Bead: mail.New(letter)}
-	in, ok := r.bead(ctx, effect.ChangeBead{Cmd: create}).(effect.BeadChanged)
+	in, ok := r.work.bead(ctx, effect.ChangeBead{Cmd: create}).(effect.BeadChanged)
 	if ok && in.Err != nil {
 		return nil, in.Err.Message
 	}

@@ -19,7 +19,6 @@ import (
 	"gcity/controller/memory"
 	"gcity/events"
 	"gcity/formula"
-	"gcity/internal/deadline"
 	"gcity/internal/recovery"
 	"gcity/internal/screen"
 )
@@ -36,13 +35,11 @@ const (
 // workshop is what the runner needs for automations and work.
 type workshop struct {
 	scanner    automation.Scanner // the scan effect's alone
-	looks      *deadline.Calls[func()]
 	follow     context.CancelFunc // of the events that are handed in; the loop's alone
 	runs       context.Context
 	endRuns    context.CancelCauseFunc
 	going      *going
 	conditions chan struct{}
-	tally      tally               // the count effect's alone
 	watched    []string            // folders that are watched; the loop's alone
 	vetted     *automation.Catalog // the newest that may run; the scan effect's alone
 }
@@ -50,60 +47,78 @@ type workshop struct {
 var errStopped = errors.New("the city was stopped before it had ended")
 
 func newWorkshop(ctx context.Context) workshop {
-	w := workshop{looks: deadline.New[func()](mutesMost),
-		conditions: make(chan struct{}, checksAtOnce),
-		going:      &going{ends: map[string]context.CancelCauseFunc{}}}
+	w := workshop{conditions: make(chan struct{}, checksAtOnce),
+		going: &going{ends: map[string]context.CancelCauseFunc{}}}
 	w.runs, w.endRuns = context.WithCancelCause(ctx)
 	return w
 }
 
-// runWork begins an effect about automations or work; not ok for any other.
-func (r *Runner) runWork(f effect.Effect) (ok bool) {
+// run begins an effect about automations; not ok for any other.
+func (au *automations) run(f effect.Effect) (ok bool) {
 	switch f := f.(type) {
 	case effect.Scan:
-		r.watchFolders(f.Layers)
-		r.within(scanLimit, func(ctx context.Context) effect.Input { return r.scan(ctx, f) })
+		au.watchFolders(f.Layers)
+		au.within(scanLimit, func(ctx context.Context) effect.Input {
+			return au.scan(ctx, f)
+		})
 	case effect.SweepRuns:
-		r.within(allLimit, func(ctx context.Context) effect.Input { return r.sweepRuns(ctx, f) })
+		au.within(allLimit, func(ctx context.Context) effect.Input {
+			return au.sweepRuns(ctx, f)
+		})
 	case effect.CloseUnclosedRuns:
-		r.within(allLimit, func(ctx context.Context) effect.Input { return r.closeStrays(ctx, f) })
+		au.within(allLimit, func(ctx context.Context) effect.Input {
+			return au.closeStrays(ctx, f)
+		})
 	case effect.Follow:
-		r.followEvents(f)
+		au.followEvents(f)
 	case effect.CheckCondition:
-		r.wg.Go(func() { r.condition(f) })
+		au.wg.Go(func() { au.condition(f) })
 	case effect.OpenRun:
-		r.within(storeLimit, func(ctx context.Context) effect.Input { return r.openRun(ctx, f) })
+		au.within(storeLimit, func(ctx context.Context) effect.Input {
+			return au.openRun(ctx, f)
+		})
 	case effect.Run:
-		ctx, done := r.shop.going.add(r.shop.runs, f.Bead)
-		r.wg.Go(func() {
+		ctx, done := au.shop.going.add(au.shop.runs, f.Bead)
+		au.wg.Go(func() {
 			defer done()
-			r.deliver(r.carryOut(ctx, f))
+			au.deliver(au.carryOut(ctx, f))
 		})
 	case effect.CancelRun:
-		r.shop.going.end(f.Bead, &effect.Halt{Who: f.By})
+		au.shop.going.end(f.Bead, &effect.Halt{Who: f.By})
 	case effect.CancelRuns:
-		r.shop.endRuns(errStopped)
+		au.shop.endRuns(errStopped)
 	case effect.CloseRun:
-		r.within(storeLimit, func(ctx context.Context) effect.Input {
-			return effect.RunClosed{Bead: f.Run.ID, Err: r.shutRun(ctx, f)}
+		au.within(storeLimit, func(ctx context.Context) effect.Input {
+			return effect.RunClosed{Bead: f.Run.ID, Err: au.shutRun(ctx, f)}
 		})
 	case effect.SaveAutomations:
-		r.within(loadLimit, func(context.Context) effect.Input {
-			return effect.AutomationsSaved{Rev: f.Rev, Err: memory.WriteDeeds(r.w.At, f.Memory)}
+		au.within(loadLimit, func(context.Context) effect.Input {
+			return effect.AutomationsSaved{Rev: f.Rev, Err: memory.WriteDeeds(au.w.At, f.Memory)}
 		})
+	default:
+		return false
+	}
+	return true
+}
+
+// run begins an effect about work; not ok for any other.
+func (wr *workRunner) run(f effect.Effect) (ok bool) {
+	switch f := f.(type) {
 	case effect.ChangeBead:
-		r.within(allLimit, func(ctx context.Context) effect.Input { return r.bead(ctx, f) })
+		wr.within(allLimit, func(ctx context.Context) effect.Input { return wr.bead(ctx, f) })
 	case effect.CountWork:
-		r.within(allLimit, func(ctx context.Context) effect.Input { return r.count(ctx, f) })
+		wr.within(allLimit, func(ctx context.Context) effect.Input { return wr.count(ctx, f) })
 	case effect.ReturnWork:
-		r.within(allLimit, func(ctx context.Context) effect.Input { return r.giveBack(ctx, f) })
+		wr.within(allLimit, func(ctx context.Context) effect.Input {
+			return wr.giveBack(ctx, f)
+		})
 	case effect.ProbeStores:
-		r.within(allLimit, r.Stores.probe)
+		wr.within(allLimit, wr.Stores.probe)
 	case effect.Purge:
-		r.within(purgeLimit, func(ctx context.Context) effect.Input { return r.purge(ctx, f) })
+		wr.within(purgeLimit, func(ctx context.Context) effect.Input { return wr.purge(ctx, f) })
 	case effect.BackUp:
-		r.within(backupLimit, func(ctx context.Context) effect.Input {
-			return effect.BackedUp{Err: r.w.BackUp(ctx)}
+		wr.within(backupLimit, func(ctx context.Context) effect.Input {
+			return effect.BackedUp{Err: wr.w.BackUp(ctx)}
 		})
 	default:
 		return false
@@ -112,42 +127,42 @@ func (r *Runner) runWork(f effect.Effect) (ok bool) {
 }
 
 // watchFolders tells who watches them where automations and formulas are by the configuration in force.
-func (r *Runner) watchFolders(layers []formula.Layer) {
+func (au *automations) watchFolders(layers []formula.Layer) {
 	var dirs []string
 	for _, l := range layers {
 		dirs = append(dirs, l.Dir)
 	}
-	if r.w.Folders == nil || slices.Equal(dirs, r.shop.watched) {
+	if au.w.Folders == nil || slices.Equal(dirs, au.shop.watched) {
 		return
 	}
-	r.shop.watched = dirs
-	r.w.Folders(dirs)
+	au.shop.watched = dirs
+	au.w.Folders(dirs)
 }
 
 // scan finds the automations that there are, and links the formulas of each scope.
-func (r *Runner) scan(ctx context.Context, f effect.Scan) effect.Input {
-	if r.w.home() != nil {
+func (au *automations) scan(ctx context.Context, f effect.Scan) effect.Input {
+	if au.w.home() != nil {
 		return effect.Scanned{Away: true}
 	}
 	var trouble []string
 	layers := f.Layers
-	if system, err := formula.System(filepath.Join(r.w.Dir, ".gc")); err != nil {
+	if system, err := formula.System(filepath.Join(au.w.Dir, ".gc")); err != nil {
 		trouble = append(trouble, err.Error())
 	} else {
 		layers = append([]formula.Layer{system}, layers...)
 	}
-	found := r.shop.scanner.Scan(layers, f.Options, time.Now())
-	if r.shop.vetted == nil || r.shop.vetted.Revision != found.Revision {
-		err := r.w.allowed(nil)
+	found := au.shop.scanner.Scan(layers, f.Options, time.Now())
+	if au.shop.vetted == nil || au.shop.vetted.Revision != found.Revision {
+		err := au.w.allowed(nil)
 		if err == nil {
-			r.shop.vetted = &found
+			au.shop.vetted = &found
 		} else {
 			trouble = append(trouble, "changed automations are not in force: "+err.Error())
-			found = *cmp.Or(r.shop.vetted, &automation.Catalog{})
+			found = *cmp.Or(au.shop.vetted, &automation.Catalog{})
 		}
 	}
-	in := effect.Scanned{Catalog: found, Newest: r.w.Log.Last()}
-	trouble = append(trouble, r.linkFormulas(ctx, layers, f.Rigs)...)
+	in := effect.Scanned{Catalog: found, Newest: au.w.Log.Last()}
+	trouble = append(trouble, au.linkFormulas(ctx, layers, f.Rigs)...)
 	for _, p := range in.Catalog.Problems {
 		trouble = append(trouble, p.String())
 	}
@@ -158,9 +173,9 @@ func (r *Runner) scan(ctx context.Context, f effect.Scan) effect.Input {
 // aside does what may never come to an end because a folder does not answer, one of a name at a time. What it
 // found is there when done is called, which happens unless ctx ends, or the limit has passed (0 = none): then it
 // is not ok.
-func (r *Runner) aside(ctx context.Context, name string, limit time.Duration,
+func (b *base) aside(ctx context.Context, name string, limit time.Duration,
 	work func() (done func())) (ok bool) {
-	done, ok := r.shop.looks.Do(ctx, name, time.Now(), limit, work)
+	done, ok := b.looks.Do(ctx, name, time.Now(), limit, work)
 	if ok {
 		done()
 	}
@@ -168,15 +183,15 @@ func (r *Runner) aside(ctx context.Context, name string, limit time.Duration,
 }
 
 // sweepRuns closes the records of runs that are open: whoever let them go is gone.
-func (r *Runner) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input {
-	r.forgetEvents()
-	store, err := r.Stores.Store("")
+func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect.Input {
+	au.forgetEvents()
+	store, err := au.Stores.Store("")
 	if err != nil {
 		return effect.RunsSwept{Err: err}
 	}
 	var in effect.RunsSwept
-	if in.Told, err = r.toldRuns(ctx); err != nil { // then only what is closed now is told
-		r.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
+	if in.Told, err = au.toldRuns(ctx); err != nil { // then only what is closed now is told
+		au.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,
 		Status: []beads.Status{beads.StatusOpen, beads.StatusInProgress}, Limit: -1})
@@ -241,19 +256,19 @@ func newestRuns(ctx context.Context, store *guard.Store, of []string) (runs []ci
 }
 
 // followEvents hands in what somebody waits for, in place of what was handed in before.
-func (r *Runner) followEvents(f effect.Follow) {
-	if r.shop.follow != nil {
-		r.shop.follow()
+func (au *automations) followEvents(f effect.Follow) {
+	if au.shop.follow != nil {
+		au.shop.follow()
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
-	r.shop.follow = cancel
+	ctx, cancel := context.WithCancel(au.ctx)
+	au.shop.follow = cancel
 	want := events.Query{Types: f.Types}
-	r.wg.Go(func() {
+	au.wg.Go(func() {
 		defer cancel()
-		for e, err := range r.w.Log.Follow(ctx, f.After) {
+		for e, err := range au.w.Log.Follow(ctx, f.After) {
 			if err != nil {
 				if ctx.Err() == nil {
-					r.deliver(effect.FollowEnded{Follow: f.ID, Err: err})
+					au.deliver(effect.FollowEnded{Follow: f.ID, Err: err})
 				}
 				return
 			}
@@ -261,10 +276,10 @@ func (r *Runner) followEvents(f effect.Follow) {
 				continue
 			}
 			select {
-			case r.w.Inbox <- effect.Happened{Follow: f.ID, Events: []events.Event{e}}:
+			case au.w.Inbox <- effect.Happened{Follow: f.ID, Events: []events.Event{e}}:
 			case <-ctx.Done():
 				return
-			case <-r.closed:
+			case <-au.closed:
 				return
 			}
 		}
@@ -302,10 +317,10 @@ func (s *Stores) probe(ctx context.Context) effect.Input {
 }
 
 // openRun makes the record of a run, before anything of it happens.
-func (r *Runner) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
+func (au *automations) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
 	d := f.Run.Definition
 	in := effect.RunOpened{Run: f.Run}
-	store, err := r.Stores.Store("")
+	store, err := au.Stores.Store("")
 	if err != nil {
 		in.Err = err
 		return in
@@ -325,7 +340,7 @@ func (r *Runner) openRun(ctx context.Context, f effect.OpenRun) effect.Input {
 		b.Labels = append(b.Labels, "seq:"+strconv.FormatUint(f.Run.Until, 10))
 	}
 	if in.Bead, in.Err = store.Create(ctx, b); in.Err == nil {
-		r.Live.open(in.Bead.ID)
+		au.Live.open(in.Bead.ID)
 	}
 	return in
 }
@@ -369,21 +384,21 @@ func closing(run city.Run, made bool) beads.Patch {
 
 // shutRun closes a run's record, with as much of what is to be said of it as the store takes. It fails with
 // ErrNotFound if there is none: a store that was begun anew gives its ids to other work, too.
-func (r *Runner) shutRun(ctx context.Context, f effect.CloseRun) error {
-	r.Live.Finish(f.Run.ID) // one that never began has nobody else to say so
-	store, err := r.Stores.Store("")
+func (au *automations) shutRun(ctx context.Context, f effect.CloseRun) error {
+	au.Live.Finish(f.Run.ID) // one that never began has nobody else to say so
+	store, err := au.Stores.Store("")
 	if err != nil {
 		return err
 	}
 	b, err := store.Get(ctx, f.Run.ID)
 	if err != nil {
 		if errors.Is(err, beads.ErrNotFound) {
-			r.Live.close(f.Run.ID)
+			au.Live.close(f.Run.ID)
 		}
 		return err
 	}
 	if b.Type != city.RunType || city.RunOf(b).Automation != f.Run.Automation {
-		r.Live.close(f.Run.ID)
+		au.Live.close(f.Run.ID)
 		return fmt.Errorf("%s is other work: %w", b.ID, beads.ErrNotFound)
 	}
 	_, err = store.Update(ctx, b.ID, closing(f.Run, f.Formula))
@@ -391,7 +406,7 @@ func (r *Runner) shutRun(ctx context.Context, f effect.CloseRun) error {
 		_, err = store.Update(ctx, b.ID, barely(f.Run))
 	}
 	if err == nil || effect.Unclosable(err) {
-		r.Live.close(f.Run.ID)
+		au.Live.close(f.Run.ID)
 	}
 	return err
 }

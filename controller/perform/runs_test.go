@@ -27,7 +27,7 @@ import (
 // The events of a log that is closed under its followers are an input too.
 func TestFollowersTellOfTheirEnd(t *testing.T) {
 	w, _ := workBench(t)
-	w.r.followEvents(effect.Follow{Types: []string{"x"}})
+	w.r.automations.followEvents(effect.Follow{Types: []string{"x"}})
 	if err := w.log.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestARunGetsAllItsEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := automation.Definition{Name: "a", Gate: automation.Event, On: "job.*"}
-	path, err := w.r.eventsFile(t.Context(), effect.Run{Run: automation.Run{Definition: d,
+	path, err := w.r.automations.eventsFile(t.Context(), effect.Run{Run: automation.Run{Definition: d,
 		After: first - 1, Until: last, Count: all}, Bead: "tw-1"})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestEventsOfRunsThatAreOverGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if in := w.r.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept); in.Err != nil {
+	if in := w.r.automations.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept); in.Err != nil {
 		t.Fatal(in.Err)
 	}
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
@@ -134,7 +134,7 @@ func TestOddRecordsOfRuns(t *testing.T) {
 	refuse := map[string]error{ids[1]: beads.ErrNotFound,
 		ids[2]: &beads.Invalid{Field: "title", Reason: "is odd"}}
 	w.r.Stores.open = func(string) (beads.Store, error) { return stubborn{store, refuse}, nil }
-	in := w.r.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept)
+	in := w.r.automations.sweepRuns(t.Context(), effect.SweepRuns{}).(effect.RunsSwept)
 	if in.Err != nil {
 		t.Fatal(in.Err)
 	}
@@ -167,7 +167,7 @@ func TestTheNewestRunIsKnownBehindManyOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in := w.r.sweepRuns(t.Context(), effect.SweepRuns{Of: []string{"busy", "never", "rare"}}).(effect.RunsSwept)
+	in := w.r.automations.sweepRuns(t.Context(), effect.SweepRuns{Of: []string{"busy", "never", "rare"}}).(effect.RunsSwept)
 	if in.Err != nil || len(in.Runs) != runsShown+1 || in.Runs[runsShown].ID != "tw-2" ||
 		in.Runs[runsShown].Automation != "rare" {
 		t.Errorf("%d runs, the oldest %+v, %v", len(in.Runs), in.Runs[len(in.Runs)-1], in.Err)
@@ -196,7 +196,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 		make(beads.Bead{Labels: label}), make(beads.Bead{Type: city.RunType,
 			Labels: []string{city.RunLabel + "b"}}), {ID: "tw-99", Automation: "a"},
 	} {
-		if err := w.r.shutRun(t.Context(), effect.CloseRun{Run: other}); !errors.Is(err,
+		if err := w.r.automations.shutRun(t.Context(), effect.CloseRun{Run: other}); !errors.Is(err,
 			beads.ErrNotFound) {
 			t.Errorf("%s: %v", other.ID, err)
 		}
@@ -206,7 +206,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 		t.Errorf("other work: %+v, %v", open, err)
 	}
 	run := make(beads.Bead{Type: city.RunType, Labels: label})
-	if err := w.r.shutRun(t.Context(), effect.CloseRun{Run: run}); err != nil {
+	if err := w.r.automations.shutRun(t.Context(), effect.CloseRun{Run: run}); err != nil {
 		t.Fatal(err)
 	}
 	b, err := store.Get(t.Context(), run.ID)
@@ -216,7 +216,7 @@ func TestOnlyTheRecordOfARunIsClosed(t *testing.T) {
 	}
 	run = make(beads.Bead{Type: city.RunType, Labels: label})
 	refuse[run.ID] = &beads.Invalid{Field: "title", Reason: "is odd"}
-	if err := w.r.shutRun(t.Context(), effect.CloseRun{Run: run}); !effect.Unclosable(err) {
+	if err := w.r.automations.shutRun(t.Context(), effect.CloseRun{Run: run}); !effect.Unclosable(err) {
 		t.Errorf("%v", err)
 	}
 }
@@ -237,11 +237,11 @@ func TestRecordsOfRunsThatNeverWereAreClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if in := w.r.closeStrays(t.Context(), effect.CloseUnclosedRuns{
+	if in := w.r.automations.closeStrays(t.Context(), effect.CloseUnclosedRuns{
 		Before: young.CreatedAt.Add(-time.Hour)}).(effect.UnclosedRunsClosed); in.Err != nil {
 		t.Fatal(in.Err)
 	}
-	if in := w.r.closeStrays(t.Context(), effect.CloseUnclosedRuns{Known: []string{ids[0]},
+	if in := w.r.automations.closeStrays(t.Context(), effect.CloseUnclosedRuns{Known: []string{ids[0]},
 		Before: young.CreatedAt.Add(time.Nanosecond)}).(effect.UnclosedRunsClosed); in.Err != nil {
 		t.Fatal(in.Err)
 	}
@@ -279,12 +279,12 @@ func TestWhatPeopleHoldIsCounted(t *testing.T) {
 		beads.Bead{Assignee: "a", Status: begun})
 	want := map[string]effect.Holding{"a": {IDs: []string{"tw-1", "tw-2", "ya-3"}, N: 4},
 		"c": {IDs: []string{"ya-1"}, N: 1}}
-	in := r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
+	in := r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted)
 	if in.Err != nil || !maps.EqualFunc(in.Held, want, effect.Holding.Same) {
 		t.Errorf("%+v, %v", in.Held, in.Err)
 	}
 	put(own, beads.Bead{Assignee: "c"})
-	if in = r.count(t.Context(), effect.CountWork{}).(effect.WorkCounted); in.Unchanged ||
+	if in = r.work.count(t.Context(), effect.CountWork{}).(effect.WorkCounted); in.Unchanged ||
 		in.Held["c"].N != 2 {
 		t.Errorf("one more: %+v", in.Held)
 	}

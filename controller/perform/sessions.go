@@ -9,37 +9,37 @@ import (
 )
 
 // answered hands in that a question was answered for an agent, before anything that follows from it.
-func (r *Runner) answered(s *session.Spec, d session.Dialog) {
-	r.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
+func (sr *sessions) answered(s *session.Spec, d session.Dialog) {
+	sr.deliver(effect.DialogAnswered{Agent: s.Agent, Session: s.ID, Dialog: d})
 }
 
 // asks hands in that a question waits for somebody, with the session in whose terminal it does.
-func (r *Runner) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
+func (sr *sessions) asks(ctx context.Context, s *session.Spec, d *session.Dialog) {
 	in := effect.Asking{Agent: s.Agent, Status: session.Status{Name: s.Name, Agent: s.Agent,
 		ID: s.ID}}
 	if d != nil {
 		in.About = d.Name
 	}
-	if l, ok := r.w.Provider.(session.Looker); ok {
+	if l, ok := sr.w.Provider.(session.Looker); ok {
 		if st, err := l.Look(ctx, s.Name); err == nil && st.ID == s.ID {
 			in.Status = st
 		}
 	}
-	r.deliver(in)
+	sr.deliver(in)
 }
 
 // vet asks a provider whether it could run sessions.
-func (r *Runner) vet(ctx context.Context, f effect.Vet) effect.Input {
+func (sr *sessions) vet(ctx context.Context, f effect.Vet) effect.Input {
 	in := effect.Vetted{Provider: f.Provider}
-	if m, ok := r.w.Provider.(session.Mixer); ok {
+	if m, ok := sr.w.Provider.(session.Mixer); ok {
 		in.Err = m.CheckOf(ctx, f.Provider)
 	}
 	return in
 }
 
 // measure asks the provider. The time is that of the beginning: a walk over many processes takes its own.
-func (r *Runner) measure(ctx context.Context) effect.Input {
-	p, ok := r.w.Provider.(session.Meter)
+func (sr *sessions) measure(ctx context.Context) effect.Input {
+	p, ok := sr.w.Provider.(session.Meter)
 	if !ok {
 		return effect.Measured{Err: session.ErrUnsupported}
 	}
