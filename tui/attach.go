@@ -31,6 +31,13 @@ const (
 	ctrlC         = 0x03
 )
 
+// shared is the terminal that is handed over for a while.
+type shared struct {
+	in, out *os.File
+	environ []string
+	leave   detach.Key // leaves an agent
+}
+
 // visit is one stay in an agent's terminal: raw bytes both ways, with nothing but the leaving key taken out.
 type visit struct {
 	in, out *os.File
@@ -46,28 +53,28 @@ type visit struct {
 
 // attachTo hands the terminal to an agent until the person leaves, the session ends or ctx does. It returns what to
 // say about it; the terminal's modes are as before in any case.
-func (r *runner) attachTo(ctx context.Context, o Options, agent string) (said string, err error) {
+func (r *runner) attachTo(ctx context.Context, o shared, agent string) (said string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &visit{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Person.Detach},
+	v := &visit{in: o.in, out: o.out, agent: agent, scan: detach.Scanner{Key: o.leave},
 		typed: make(chan []byte)}
-	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
+	if v.cols, v.rows, err = term.GetSize(o.out.Fd()); err != nil {
 		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
 			agent, err)
 	}
 	// before the dial, which takes a while: ctrl+c is a key from now on
-	state, err := term.MakeRaw(o.In.Fd())
+	state, err := term.MakeRaw(o.in.Fd())
 	if err != nil {
 		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
 	}
 	v.ahead.wake = make(chan struct{}, 1)
 	v.hold = time.NewTimer(time.Hour)
 	defer v.hold.Stop()
-	_, _ = io.WriteString(o.Out, keepModes+ansi.SetModeAltScreenSaveCursor)
+	_, _ = io.WriteString(o.out, keepModes+ansi.SetModeAltScreenSaveCursor)
 	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c gives up")
 	defer func() {
-		_, _ = io.WriteString(o.Out, leaveModes)
-		err = errors.Join(err, term.Restore(o.In.Fd(), state))
+		_, _ = io.WriteString(o.out, leaveModes)
+		err = errors.Join(err, term.Restore(o.in.Fd(), state))
 	}()
 	return v.stay(ctx, r)
 }

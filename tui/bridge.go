@@ -84,8 +84,9 @@ func (r *runner) events(ctx context.Context) {
 	}
 }
 
-// persons carries changed preferences into the mailbox until ctx ends, or there are no more.
-func (r *runner) persons(ctx context.Context, changes <-chan Person) {
+// persons hands changed preferences to take until ctx ends, or there are no more.
+func (r *runner) persons(ctx context.Context, changes <-chan Person,
+	take func(Person)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -94,11 +95,7 @@ func (r *runner) persons(ctx context.Context, changes <-chan Person) {
 			if !ok {
 				return
 			}
-			if r.tour != nil {
-				r.tour.putPerson(p)
-				continue
-			}
-			r.box.putPerson(p)
+			take(p)
 		}
 	}
 }

@@ -44,17 +44,6 @@ type journey struct {
 	before status // what the line said before
 }
 
-// travel leaves for another city's room, for that of all cities, or for that of the city that this program runs.
-type travel struct {
-	id         int
-	name, path string // of the city; "" = all cities
-	home       bool   // the city that the room was opened for
-	agent      string // to be selected there, "" = whoever is
-	leaving    bool   // to ask there how to leave
-}
-
-func (travel) effect() {}
-
 // hearFleet takes a new list of the cities in.
 func hearFleet(m *model, f *fleet.List) {
 	m.ui++

@@ -32,36 +32,25 @@ type tour struct {
 
 // station is the room of one city, while it is shown and for when it is shown again.
 type station struct {
-	m      *model
-	r      *runner
-	keep   string // file that keeps how the room was left
-	leave  context.CancelFunc
-	missed []*delivery // what it has not heard of yet
-	visit  int         // the newest, to know who was away longest
+	m     *model
+	r     *runner
+	keep  string // file that keeps how the room was left
+	leave context.CancelFunc
+	visit int // the newest, to know who was away longest
 }
 
 // maxRooms bounds the rooms that are kept.
 const maxRooms = 16
 
-// arrival is what a switch to another city has come to.
-type arrival struct {
-	travel
-	city    city.Control // nil = its room is there already
-	memory  memory
-	snap    *city.Snapshot // nil = it has not answered yet
-	silent  string         // why not
-	problem string         // why there is no way, "" = there is
-}
-
 // newTour opens the first room: that of the city, or that of all cities.
 func newTour(r *runner, o Options, fresh terminal.ScreenMaker) *tour {
 	t := &tour{o: o, root: r, fresh: fresh, rooms: map[string]*station{}}
-	r.tour = t
+	r.cities = directory{dir: o.Cities}
+	if o.Mode == Hosting {
+		r.cities.own, r.cities.ownAt = o.City, o.Folder
+	}
 	if o.Cities != nil {
-		t.lookout = newLookout(r, o.Cities)
-		if o.Mode == Hosting {
-			t.lookout.own, t.lookout.ownAt = o.City, o.Folder
-		}
+		t.lookout = newLookout(r)
 	}
 	m := newModel(o, r.now())
 	if o.City == nil {
@@ -99,7 +88,11 @@ func (t *tour) move(s *station) {
 	ctx, leave := context.WithCancel(t.root.ctx)
 	s.leave = leave
 	if !s.m.lobby {
-		s.r.listen(ctx, t.fresh, s.m.mode)
+		pulse := time.Second
+		if s.m.mode != Hosting {
+			pulse = 2 * time.Second
+		}
+		s.r.listen(ctx, t.fresh, pulse)
 	}
 	if t.lookout != nil {
 		t.lookout.tell(s.r.box)
@@ -115,57 +108,17 @@ func (t *tour) putPerson(p Person) {
 	box.putPerson(p)
 }
 
-// greet is how long a city has to say how it is before its room is shown without.
-const greet = 300 * time.Millisecond
-
-// notYet is why nothing is heard of a city that is only slow, as far as is known.
-const notYet = "it has not answered yet"
-
-// travel finds the way to another room, beside the model, and puts it into the mailbox of the one that is shown.
-func (r *runner) travel(e travel) {
-	t := r.top().tour
-	a := &arrival{travel: e}
-	known := t.destination(e)
-	r.spawn("travel", func(ctx context.Context) {
-		defer func() { r.box.putArrival(a) }()
-		var c city.Control
-		switch {
-		case e.name == "": // all cities
-			return
-		case known != nil:
-			c = known.r.city
-		default:
-			var err error
-			if c, err = r.pin(ctx, t.o.Cities, e.name, e.path); err != nil {
-				a.problem = err.Error()
-				return
-			}
-			a.city = c
-			if t.o.MemoryOf != nil {
-				if a.memory, err = readMemory(t.o.MemoryOf(e.path)); err != nil {
-					r.log.Warn("how the room was left is not known", "error", err)
-				}
-			}
-		}
-		ctx, cancel := context.WithTimeout(ctx, greet)
-		defer cancel()
-		var err error
-		switch a.snap, err = c.Snapshot(ctx); {
-		case ctx.Err() != nil:
-			a.snap, a.silent = nil, notYet
-		case err != nil:
-			a.snap, a.silent = nil, whyGone(err)
-		}
-	})
-}
-
-// cityIn is a city of the list. The one that this program runs is reached without the supervisor, who cannot run it
-// as well.
-func (t *tour) cityIn(name, path string) (city.Control, error) {
-	if t.home != nil && t.home.m.mode == Hosting && path == t.o.Folder {
-		return t.o.City, nil
+// travel finds the way to another room.
+func (t *tour) travel(r *runner, e travel) {
+	var known city.Control
+	if s := t.destination(e); s != nil {
+		known = s.r.city
 	}
-	return t.o.Cities.City(name)
+	keep := ""
+	if t.o.MemoryOf != nil {
+		keep = t.o.MemoryOf(e.path)
+	}
+	r.travel(e, known, keep)
 }
 
 // destination is the room that somebody leaves for, nil if it is not there yet.
@@ -217,7 +170,7 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 	}
 	t.move(s)
 	r.m, r.r, r.keep = s.m, s.r, s.keep
-	r.post(s)
+	r.post(s.r)
 	n := news{snap: a.snap}
 	if a.silent != "" {
 		n.gone = &a.silent
@@ -302,56 +255,4 @@ func (t *tour) forget() {
 		}
 		delete(t.rooms, oldest)
 	}
-}
-
-// beside is a runner for another city in the same room.
-func (r *runner) beside(c city.Control, config ConfigFile) *runner {
-	root := r.top()
-	return &runner{ctx: root.ctx, root: root, city: c, box: newMailbox(), log: root.log,
-		getenv: root.getenv, clock: root.clock, tmux: root.tmux,
-		config: config, fail: root.fail}
-}
-
-// listen begins to read the city, until ctx ends.
-func (r *runner) listen(ctx context.Context, fresh terminal.ScreenMaker, mode Mode) {
-	r.viewer = newViewer(r.city, r.box, fresh)
-	viewer := r.viewer
-	pulse := time.Second
-	if mode != Hosting {
-		pulse = 2 * time.Second
-	}
-	r.spawnIn(ctx, "snapshots", r.snapshots)
-	r.spawnIn(ctx, "events", r.events)
-	r.spawnIn(ctx, "pane", viewer.run)
-	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
-}
-
-func (b *mailbox) putArrival(a *arrival) {
-	b.put(func(n *news) {
-		if n.arrival == nil || n.arrival.id < a.id { // one that was given up may be late
-			n.arrival = a
-		}
-	})
-}
-
-// drop forgets what a room's mailbox holds that was true when the room was left, and is no longer.
-func (b *mailbox) drop(newer *city.Snapshot) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pending.person, b.pending.pane, b.pending.gone, b.pending.arrival = nil, nil, nil, nil
-	if newer != nil {
-		b.pending.snap = nil
-	}
-}
-
-// behind reports whether more has happened than is shown of the past anyway since the room was left; then it is
-// forgotten.
-func (b *mailbox) behind(seq uint64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.newest == 0 || seq >= b.newest && seq-b.newest <= backlog {
-		return false
-	}
-	b.newest, b.pending.events = 0, nil
-	return true
 }

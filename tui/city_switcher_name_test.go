@@ -76,8 +76,8 @@ func TestTheWayToACityHasAnEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		d := silentList{citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
 		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
-		r.tour = &tour{o: Options{Cities: d}, root: r, rooms: map[string]*station{}}
-		r.travel(travel{id: 1, name: "alpha", path: "/alpha"})
+		r.cities = directory{dir: d}
+		r.travel(travel{id: 1, name: "alpha", path: "/alpha"}, nil, "")
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		n, _ := r.box.take(time.Now())

@@ -172,7 +172,8 @@ func TestLookout(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
-		l := newLookout(r, d)
+		r.cities.dir = d
+		l := newLookout(r)
 		l.tell(r.box)
 		r.spawn("cities", l.run)
 		list := func() *fleet.List {
@@ -279,7 +280,8 @@ func fifty() (*citytest.Machine, []*citytest.Fake) {
 func BenchmarkLookout(b *testing.B) {
 	d, all := fifty()
 	r := &runner{ctx: b.Context(), box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: func() {}}
-	l := newLookout(r, d)
+	r.cities.dir = d
+	l := newLookout(r)
 	l.to, l.heard = r.box, true
 	infos, _ := d.Cities(b.Context())
 	l.infos = infos

@@ -11,7 +11,7 @@ import (
 
 // delivery is what the pump brings.
 type delivery struct {
-	of    *station // whom it is for
+	of    *runner // whom it is for
 	at    time.Time
 	news  news
 	heard atomic.Bool
@@ -20,13 +20,13 @@ type delivery struct {
 // postman remembers what he has brought to one program: a program that ends, for a visit to an agent say, has not read
 // the newest of it.
 type postman struct {
-	station *station
-	recent  []*delivery
+	of     *runner
+	recent []*delivery
 }
 
 // send brings news; it returns when the program has taken them, or has ended.
 func (p *postman) send(to *tea.Program, at time.Time, n news) {
-	d := &delivery{of: p.station, at: at, news: n}
+	d := &delivery{of: p.of, at: at, news: n}
 	p.recent = append(p.missed(), d)
 	to.Send(d)
 }
@@ -48,28 +48,28 @@ type posts struct {
 
 // round is one postman on his way.
 type round struct {
-	s     *station
+	r     *runner
 	post  *postman
 	ended chan struct{}
 }
 
 // begin has news of a room brought, and no more of the room before. It does not wait.
-func (p *posts) begin(s *station) {
+func (p *posts) begin(r *runner) {
 	if p.stop != nil {
 		p.stop()
 	}
 	pumping, stop := context.WithCancel(p.ctx)
 	p.stop = stop
-	missed := s.missed
-	s.missed = nil
-	n := round{s, &postman{station: s}, make(chan struct{})}
+	missed := r.missed
+	r.missed = nil
+	n := round{r, &postman{of: r}, make(chan struct{})}
 	p.all = append(p.all, n)
-	s.r.spawn("pump", func(context.Context) {
+	r.spawn("pump", func(context.Context) {
 		defer close(n.ended)
 		for _, d := range missed {
 			n.post.send(p.to, d.at, d.news)
 		}
-		s.r.pump(pumping, p.gap, func(at time.Time, what news) { n.post.send(p.to, at, what) })
+		r.pump(pumping, p.gap, func(at time.Time, what news) { n.post.send(p.to, at, what) })
 	})
 }
 
@@ -80,6 +80,6 @@ func (p *posts) end() {
 	}
 	for _, n := range p.all {
 		<-n.ended
-		n.s.missed = append(n.s.missed, n.post.missed()...)
+		n.r.missed = append(n.r.missed, n.post.missed()...)
 	}
 }

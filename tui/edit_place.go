@@ -13,12 +13,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// fileLine is where something of the configuration is written.
-type fileLine struct {
-	file string // "" = the city.toml
-	line int    // 0 = nowhere in particular
-}
-
 // written is a place, and what stands there.
 type written struct {
 	fileLine

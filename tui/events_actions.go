@@ -1,33 +1,10 @@
 package tui
 
 import (
-	"time"
-
 	"gcity/events"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
-)
-
-// dig asks for events older than one and answers with one dug.
-type dig struct {
-	id     int
-	before uint64
-}
-
-func (dig) effect() {}
-
-// dug is what a dig came to.
-type dug struct {
-	id      int
-	events  []events.Event // oldest first
-	begins  bool           // there is none before them
-	problem string         // why there is no answer, "" = there is
-}
-
-const (
-	digPage     = 500
-	digDeadline = 20 * time.Second
 )
 
 // eventActions are those of the timeline.

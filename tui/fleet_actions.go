@@ -157,34 +157,6 @@ func enterCity(m *model) []effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// steering is a command for a city of the list. It goes to the one that was looked at, or to none: another one may
-// have got the name meanwhile.
-type steering struct {
-	name, path string
-	command    city.Command
-}
-
-// steer carries an order out; enroll and dismiss change the list. Each answers with a result.
-type (
-	steer struct {
-		id    int // of the status line that waits for it
-		title string
-		order steering
-	}
-	enroll struct {
-		id   int
-		path string
-	}
-	dismiss struct {
-		id         int
-		name, path string
-	}
-)
-
-func (steer) effect()   {}
-func (enroll) effect()  {}
-func (dismiss) effect() {}
-
 // toCity sends a command to a city of the list.
 func toCity(m *model, doing string, c *fleet.City, command city.Command) []effect {
 	return []effect{steer{id: begin(m, doing+" "+c.Shown+" "+m.look.Glyphs.More),

@@ -26,11 +26,8 @@ const (
 // lookout keeps the list of the cities, with what is known of each. A city has goroutines of its own there, and a
 // stream of its own: one that hangs slows nobody.
 type lookout struct {
-	r   *runner
-	dir city.Directory
-
-	own   city.Control // that this program runs, nil = none
-	ownAt string       // its folder
+	r      *runner
+	cities directory
 
 	mu      sync.Mutex
 	watched map[string]*beat // by name
@@ -54,8 +51,8 @@ type beat struct {
 	heard  time.Time
 }
 
-func newLookout(r *runner, dir city.Directory) *lookout {
-	return &lookout{r: r, dir: dir, watched: map[string]*beat{}, wake: make(chan struct{}, 1)}
+func newLookout(r *runner) *lookout {
+	return &lookout{r: r, cities: r.cities, watched: map[string]*beat{}, wake: make(chan struct{}, 1)}
 }
 
 // tell has the list told to another mailbox from now on, at once.
@@ -74,7 +71,7 @@ func (l *lookout) run(ctx context.Context) {
 	logged := "" // why it cannot be read, which may be so for a night
 	for tries := 0; ; tries++ {
 		var cause error
-		for infos, err := range l.dir.Watch(ctx) {
+		for infos, err := range l.cities.dir.Watch(ctx) {
 			if err != nil {
 				cause = err
 				break
@@ -112,7 +109,7 @@ func (l *lookout) enlist(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
 		// nobody else can run it, and says so
-		if in := &infos[i]; l.own != nil && in.Path == l.ownAt {
+		if in := &infos[i]; l.cities.own != nil && in.Path == l.cities.ownAt {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}
 	}
@@ -160,8 +157,8 @@ func (b *beat) end() {
 
 // owned is the city if this program runs it, else nil.
 func (l *lookout) owned(b *beat) city.Control {
-	if l.own != nil && b.path == l.ownAt {
-		return l.own
+	if l.cities.own != nil && b.path == l.cities.ownAt {
+		return l.cities.own
 	}
 	return nil
 }
@@ -172,7 +169,7 @@ func (l *lookout) follow(ctx context.Context, name string, b *beat) {
 	for tries := 0; ; tries++ {
 		var err error
 		if c == nil {
-			c, err = l.dir.City(name)
+			c, err = l.cities.dir.City(name)
 		}
 		if err == nil {
 			for s, broken := range c.Snapshots(ctx) {
@@ -203,7 +200,7 @@ func (l *lookout) feel(ctx context.Context, name string, b *beat) {
 		var s *city.Snapshot
 		var err error
 		if c == nil {
-			c, err = l.dir.City(name)
+			c, err = l.cities.dir.City(name)
 		}
 		if err == nil {
 			ask, cancel := context.WithTimeout(ctx, lookDeadline)

@@ -38,7 +38,8 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			synctest.Wait()
 		}
-		l := newLookout(r, d)
+		r.cities.dir = d
+		l := newLookout(r)
 		err := errors.New("the socket is gone")
 		d.why.Store(&err)
 		r.spawn("cities", l.run)

@@ -2,27 +2,11 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	"gcity/city"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
-
-// inspect asks what is known of an agent beyond the snapshot, and answers with one inspected.
-type inspect struct {
-	id    int
-	agent string
-}
-
-func (inspect) effect() {}
-
-// inspected is what an inspect came to.
-type inspected struct {
-	id      int
-	about   *city.Inspection
-	problem string // why there is no answer, "" = there is
-}
 
 // dossier is what has been heard of an agent that is looked at.
 type dossier struct {
@@ -32,9 +16,6 @@ type dossier struct {
 	asked   int              // the question under way, 0 = none
 	sign    string           // how the agent was when it was asked about
 }
-
-// inspectDeadline bounds one look at an agent.
-const inspectDeadline = 10 * time.Second
 
 // inspectActions are about what is known of an agent.
 func inspectActions() []action {

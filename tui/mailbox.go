@@ -127,3 +127,33 @@ func (b *mailbox) take(now time.Time) (n news, next time.Time) {
 	b.paneAt = now
 	return n, time.Time{}
 }
+
+func (b *mailbox) putArrival(a *arrival) {
+	b.put(func(n *news) {
+		if n.arrival == nil || n.arrival.id < a.id { // one that was given up may be late
+			n.arrival = a
+		}
+	})
+}
+
+// drop forgets what a room's mailbox holds that was true when the room was left, and is no longer.
+func (b *mailbox) drop(newer *city.Snapshot) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pending.person, b.pending.pane, b.pending.gone, b.pending.arrival = nil, nil, nil, nil
+	if newer != nil {
+		b.pending.snap = nil
+	}
+}
+
+// behind reports whether more has happened than is shown of the past anyway since the room was left; then it is
+// forgotten.
+func (b *mailbox) behind(seq uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.newest == 0 || seq >= b.newest && seq-b.newest <= backlog {
+		return false
+	}
+	b.newest, b.pending.events = 0, nil
+	return true
+}

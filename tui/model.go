@@ -77,12 +77,12 @@ type paneState struct {
 
 // outgoing is what the user has written to agents and people.
 type outgoing struct {
-	drafts      []draftTo // of texts to agents, the newest last
-	posted      []posting // mail that is being sent
-	sent        []string  // texts that went to agents, oldest first
-	letters     []letter  // that are still on their way, oldest first
-	followed    int       // the action whose letters the status line reports
-	refusedText time.Time // of the last letter of a text that could not be typed; zero = none
+	drafts      []draftTo        // of texts to agents, the newest last
+	posted      []posting        // mail that is being sent
+	sent        []string         // texts that went to agents, oldest first
+	letters     []followedLetter // that are still on their way, oldest first
+	followed    int              // the action whose letters the status line reports
+	refusedText time.Time        // of the last letter of a text that could not be typed; zero = none
 }
 
 // actionLog is what was done in the room: the status line, the undo, the messages and the questions asked.

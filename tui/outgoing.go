@@ -11,12 +11,10 @@ import (
 	"gcity/tui/widget"
 )
 
-// letter is a text that this room has sent to one agent.
-type letter struct {
-	action int // that sent it
-	agent  string
-	text   string // all of it: a city tells only the beginning
-	send   city.Send
+// followedLetter is a text that this room has sent to one agent.
+type followedLetter struct {
+	letter
+	action int       // that sent it
 	life   time.Time // of the controller that has it
 	seen   bool      // the city has told of it
 	gone   bool      // it tells nothing of it any more
@@ -32,8 +30,8 @@ func post(m *model, r result) {
 		return
 	}
 	for _, l := range r.letters {
-		l.action, l.life = r.id, m.snap.Started
-		m.letters = append(m.letters, l)
+		m.letters = append(m.letters, followedLetter{letter: l, action: r.id,
+			life: m.snap.Started})
 	}
 	size, from := 0, len(m.letters)
 	for from > 0 && size+len(m.letters[from-1].text) <= maxLetters {
@@ -90,11 +88,11 @@ func readLetters(m *model) {
 	if told {
 		tellStages(m)
 	}
-	m.letters = slices.DeleteFunc(m.letters, func(l letter) bool { return l.gone })
+	m.letters = slices.DeleteFunc(m.letters, func(l followedLetter) bool { return l.gone })
 }
 
 // read takes in what a snapshot says of a letter; it reports whether that is news.
-func (l *letter) read(s *city.Snapshot) bool {
+func (l *followedLetter) read(s *city.Snapshot) bool {
 	a, ok := s.Agent(l.agent)
 	if ok = ok && s.Started.Equal(l.life); ok { // another controller counts anew
 		for _, now := range a.Sends {
@@ -111,7 +109,7 @@ func (l *letter) read(s *city.Snapshot) bool {
 }
 
 // said is how far it has come, in words.
-func (l *letter) said() string {
+func (l *followedLetter) said() string {
 	switch {
 	case l.gone && !l.send.Stage.Over():
 		return "waits no longer"
@@ -124,7 +122,7 @@ func (l *letter) said() string {
 // tellStages puts into the status line how far the letters have come that it follows, unless it tells of something
 // newer.
 func tellStages(m *model) {
-	var all []*letter
+	var all []*followedLetter
 	var each []string
 	token := themes.Good
 	waits := false
@@ -154,7 +152,7 @@ func tellStages(m *model) {
 }
 
 // stagesText says how far texts have come: each of one, how many of several.
-func stagesText(all []*letter) string {
+func stagesText(all []*followedLetter) string {
 	if len(all) == 1 {
 		return widget.Plain(all[0].agent) + ": " + all[0].said()
 	}

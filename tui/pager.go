@@ -14,23 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// read gives the terminal to a pager, and says in the control room if that failed.
-func (r *runner) read(ctx context.Context, o Options, m *model, text string) {
-	defer r.guard("pager")
-	err := pageThrough(ctx, o, text)
-	m.now = r.now()
-	m.ui++
-	if err != nil {
-		r.log.Warn("pager", "error", err)
-		complain(m, err.Error())
-	}
-}
-
 // pageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It is a process group of its
 // own, so that ctrl+c in it does not end the city; ctrl+z does nothing, and a program that stops itself for that key is
 // woken up at once: there is no shell that could do it. The terminal's modes are as before in any case.
-func pageThrough(ctx context.Context, o Options, text string) (err error) {
-	p, err := pager(ctx, o.Environ)
+func pageThrough(ctx context.Context, o shared, text string) (err error) {
+	p, err := pager(ctx, o.environ)
 	if err != nil {
 		return err
 	}
@@ -39,9 +27,9 @@ func pageThrough(ctx context.Context, o Options, text string) (err error) {
 }
 
 // lend gives the terminal to a program until it ends or ctx does, as pageThrough says.
-func lend(ctx context.Context, o Options, p lent) error {
+func lend(ctx context.Context, o shared, p lent) error {
 	cmd := p.cmd
-	fd := int(o.In.Fd())
+	fd := int(o.in.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
 		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
@@ -55,9 +43,9 @@ func lend(ctx context.Context, o Options, p lent) error {
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &calm); err != nil {
 		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
 	}
-	cmd.Stdout, cmd.Stderr = o.Out, o.Out
+	cmd.Stdout, cmd.Stderr = o.out, o.out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
-	_, _ = io.WriteString(o.Out, keepModes)
+	_, _ = io.WriteString(o.out, keepModes)
 	ran := cmd.Start()
 	if ran == nil {
 		keepAwake(cmd.Process.Pid)
@@ -70,7 +58,7 @@ func lend(ctx context.Context, o Options, p lent) error {
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("cannot take the terminal back: %w", err)
 	}
-	_, _ = io.WriteString(o.Out, leaveModes) // a terminal that is gone is noticed by the next read
+	_, _ = io.WriteString(o.out, leaveModes) // a terminal that is gone is noticed by the next read
 	if ran != nil && ctx.Err() == nil {
 		return errors.Join(err, p.failed(ran))
 	}

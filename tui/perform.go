@@ -123,7 +123,7 @@ func (r *runner) steer(e steer) {
 		if err := r.same(ctx, d, e.order.name, e.order.path); err != nil {
 			return "", err
 		}
-		c, err := r.top().tour.cityIn(e.order.name, e.order.path)
+		c, err := r.top().cities.city(e.order.name, e.order.path)
 		if err != nil {
 			return "", err
 		}
@@ -178,7 +178,7 @@ func (r *runner) toDirectory(id int, title string,
 		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
 		defer cancel()
 		res := result{id: id, title: title, total: 1}
-		said, err := do(ctx, r.top().tour.o.Cities)
+		said, err := do(ctx, r.top().cities.dir)
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			res.failures = []string{fmt.Sprintf("%s: no answer within %s; it may still happen",
@@ -226,3 +226,11 @@ func (r *runner) errand(ctx context.Context, e errand) (message, failed string) 
 	}
 	return receipt.Message, ""
 }
+
+const (
+	digPage     = 500
+	digDeadline = 20 * time.Second
+)
+
+// inspectDeadline bounds one look at an agent.
+const inspectDeadline = 10 * time.Second

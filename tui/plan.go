@@ -10,22 +10,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// Plan is what a configuration would change, were it in force now.
-type Plan struct {
-	Changes []Change // an agent each, those that stay as they are too, in any order
-	// what else somebody should know before: that it would be held, what is doubtful in it
-	Notes []string
-}
-
-// Change is what would become of one agent.
-type Change struct {
-	Agent string
-	Pool  string // whose member it is, "" = of none
-	// "stop", "fail", "drain", "restart", "start", "wait", "none"; others are shown as they are
-	What string
-	Why  string // for a person; of a restart the fields that differ
-}
-
 // changeOrder is how urgent it is to have seen a change: whoever ends comes first.
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 

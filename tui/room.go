@@ -12,7 +12,7 @@ type room struct {
 	r    *runner
 	keep string // file that keeps how the room was left
 	tour *tour  // nil = there is one city
-	post func(s *station)
+	post func(*runner)
 	next effect // attach, page, edit or finish: why the program was told to quit
 
 	wheel   wheel // turned since it was last told of
@@ -34,7 +34,7 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	}
 	if d, ok := msg.(*delivery); ok {
 		d.heard.Store(true)
-		if r.tour != nil && d.of != r.tour.here { // it was on its way when that room was left
+		if r.tour != nil && d.of != r.tour.here.r { // it was on its way when that room was left
 			d.of.missed = append(d.of.missed, &delivery{of: d.of, at: d.at, news: d.news})
 			return r, nil
 		}
@@ -85,7 +85,7 @@ func (r *room) carryOut(todo []effect) tea.Cmd {
 		case discard:
 			r.r.discard(e)
 		case travel:
-			r.r.travel(e)
+			r.tour.travel(r.r, e)
 		case steer:
 			r.r.steer(e)
 		case enroll:

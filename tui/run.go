@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"gcity/tui/terminal"
@@ -48,7 +44,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (Exit, erro
 	if t.lookout != nil {
 		r.spawn("cities", t.lookout.run)
 	}
-	r.spawn("preferences", func(ctx context.Context) { r.persons(ctx, o.Changes) })
+	r.spawn("preferences", func(ctx context.Context) { r.persons(ctx, o.Changes, t.putPerson) })
 
 	before, err := term.GetState(o.In.Fd())
 	if err != nil {
@@ -70,7 +66,7 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (Exit, erro
 			}
 			left <- end
 		}()
-		end.exit, end.err = r.stretches(ctx, t)
+		end.exit, end.err = stretches(ctx, r, t)
 	})
 	select {
 	case end := <-left:
@@ -94,31 +90,31 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (Exit, erro
 const frozenGrace = quitGrace + 2*time.Second
 
 // stretches runs the program, and between two runs of it whoever is given the terminal, until the room ends.
-func (r *runner) stretches(ctx context.Context, t *tour) (Exit, error) {
+func stretches(ctx context.Context, r *runner, t *tour) (Exit, error) {
 	defer func() {
 		for _, e := range keepMemory(t.here.m, true) {
 			r.remember(t.here.keep, e.(remember))
 		}
 	}()
 	for ctx.Err() == nil {
-		next, err := r.stretch(ctx, t)
+		next, err := stretch(ctx, r, t)
 		if err != nil && ctx.Err() == nil {
 			return Ended, errors.Join(err, r.failure())
 		}
 		if ctx.Err() != nil {
 			break
 		}
-		o, m, own := t.o, t.here.m, t.here.r
-		o.Person, o.Config = m.person, own.config
+		m, own := t.here.m, t.here.r
+		o := shared{in: t.o.In, out: t.o.Out, environ: t.o.Environ, leave: m.person.Detach}
 		switch next := next.(type) {
 		case finish:
 			return next.exit, nil
 		case attach:
-			own.visit(ctx, o, m, next.agent)
+			visitAgent(ctx, own, o, m, next.agent)
 		case page:
-			own.read(ctx, o, m, next.text)
+			readText(ctx, own, o, m, next.text)
 		case edit:
-			own.edit(ctx, o, m, next)
+			editText(ctx, own, o, m, next)
 		default:
 			return Ended, nil
 		}
@@ -126,24 +122,9 @@ func (r *runner) stretches(ctx context.Context, t *tour) (Exit, error) {
 	return r.whatEnded()
 }
 
-// whatEnded is the exit of a room that nobody has left.
-func (r *runner) whatEnded() (Exit, error) {
-	switch err := r.failure(); {
-	case r.dropped.Load():
-		return Hangup, nil
-	case err != nil:
-		return Ended, err
-	case r.broken.Load():
-		return Interrupted, nil
-	case r.asked.Load():
-		return Terminated, nil
-	}
-	return Ended, nil
-}
-
 // stretch runs the program once, up to the next attach or the end. Every stretch is a program of its own, so that the
 // terminal is wholly given back in between.
-func (r *runner) stretch(ctx context.Context, t *tour) (effect, error) {
+func stretch(ctx context.Context, r *runner, t *tour) (effect, error) {
 	o := t.o
 	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, tour: t}
 	opts := []tea.ProgramOption{
@@ -161,7 +142,7 @@ func (r *runner) stretch(ctx context.Context, t *tour) (effect, error) {
 	}
 	posts := &posts{ctx: ctx, gap: gap, to: p}
 	screen.post = posts.begin
-	posts.begin(t.here)
+	posts.begin(t.here.r)
 	over := make(chan struct{})
 	r.spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
 	_, err := p.Run()
@@ -186,20 +167,8 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 	}
 }
 
-// environment looks a name up in a list of name=value.
-func environment(list []string) func(string) string {
-	return func(name string) string {
-		for i := len(list) - 1; i >= 0; i-- {
-			if value, ok := strings.CutPrefix(list[i], name+"="); ok {
-				return value
-			}
-		}
-		return ""
-	}
-}
-
 // visit attaches, and says in the control room how it was.
-func (r *runner) visit(ctx context.Context, o Options, m *model, agent string) {
+func visitAgent(ctx context.Context, r *runner, o shared, m *model, agent string) {
 	defer r.guard("attach")
 	begun := staying(m, agent)
 	said, err := r.attachTo(ctx, o, agent)
@@ -213,73 +182,35 @@ func (r *runner) visit(ctx context.Context, o Options, m *model, agent string) {
 	}
 }
 
-// signals ends the control room when the terminal is gone or somebody asks the process to end. After a hangup SIGHUP
-// stays caught: the kernel and the shell each send one, and the second must not end a city that goes on headless.
-func (r *runner) signals(ctx context.Context, interrupts <-chan os.Signal) {
-	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	signal.Notify(end, syscall.SIGTERM)
-	defer signal.Stop(end)
-	if interrupts == nil {
-		own := make(chan os.Signal, 1)
-		signal.Notify(own, syscall.SIGINT)
-		defer signal.Stop(own)
-		interrupts = own
+// readText gives the terminal to a pager, and says in the control room if that failed.
+func readText(ctx context.Context, r *runner, o shared, m *model, text string) {
+	defer r.guard("pager")
+	err := pageThrough(ctx, o, text)
+	m.now = r.now()
+	m.ui++
+	if err != nil {
+		r.log.Warn("pager", "error", err)
+		complain(m, err.Error())
 	}
-	for ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case <-hangup:
-			r.log.Info("the terminal hung up")
-			r.lineDropped()
-		case <-end:
-			r.log.Info("asked to end")
-			r.asked.Store(true)
-			r.fail()
-		case <-interrupts:
-			if r.handed.Load() {
-				// ctrl+c between the room and whom the terminal was given to: it was not meant for the city
-				continue
-			}
-			r.log.Info("interrupted")
-			r.broken.Store(true)
-			r.fail()
+}
+
+// editText gives the terminal to an editor. What came of it is looked at when the room is back, which it tells of: a
+// plan may take long.
+func editText(ctx context.Context, r *runner, o shared, m *model, what edit) {
+	defer r.guard("editor")
+	d, err := r.editDraft(ctx, o, what)
+	m.now = r.now()
+	m.ui++
+	m.judging = true
+	say(m, "looking at what was edited "+m.look.Glyphs.More)
+	r.spawn("editor", func(ctx context.Context) {
+		e := edited{err: err}
+		if d != nil {
+			e = judge(ctx, r.config, d, err)
 		}
-	}
-	if !r.dropped.Load() {
-		signal.Stop(hangup)
-	}
-}
-
-// lineDropped ends the control room: its terminal is gone.
-func (r *runner) lineDropped() {
-	r.top().dropped.Store(true)
-	r.fail()
-}
-
-// watch points the pane.
-func (r *runner) watch(w watch) {
-	gap := 500 * time.Millisecond
-	if w.focused {
-		gap = 0
-	}
-	r.box.pace(gap)
-	if r.viewer != nil { // in the room of all cities there is nothing to be seen
-		r.viewer.look(w)
-	}
-}
-
-// watchedInput notices the end of the terminal, which Bubble Tea takes for silence.
-type watchedInput struct {
-	*os.File
-	gone func()
-}
-
-// Read implements io.Reader.
-func (w *watchedInput) Read(p []byte) (int, error) {
-	n, err := w.File.Read(p)
-	if n == 0 && len(p) > 0 && (err == nil || !errors.Is(err, os.ErrDeadlineExceeded)) {
-		w.gone()
-	}
-	return n, err
+		if e.err != nil {
+			r.log.Warn("editing the configuration", "error", e.err)
+		}
+		r.box.put(func(n *news) { n.edited = &e })
+	})
 }

@@ -33,8 +33,9 @@ type runner struct {
 	tmux   bool             // the control room's terminal is one of tmux
 	config ConfigFile       // nil = it cannot be edited
 	wg     sync.WaitGroup
-	root   *runner // that owns the goroutines and the terminal, nil = this one does
-	tour   *tour   // of the root: the rooms of several cities
+	root   *runner     // that owns the goroutines and the terminal, nil = this one does
+	cities directory   // of the root
+	missed []*delivery // what its room has not heard of yet
 
 	dropped atomic.Bool // the terminal is gone
 	handed  atomic.Bool // the terminal is somebody else's, or about to be

@@ -193,3 +193,10 @@ func statusLine(m *model, w int) string {
 	}
 	return l.Fill(w)
 }
+
+// send runs errands; doing and what say in the status line that they are under way.
+func send(m *model, doing, what string, errands ...errand) []effect {
+	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
+	m.undo = undo{}
+	return []effect{dispatch{id: id, title: doing, errands: errands}}
+}

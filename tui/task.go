@@ -57,10 +57,3 @@ type dispatch struct {
 }
 
 func (dispatch) effect() {}
-
-// send runs errands; doing and what say in the status line that they are under way.
-func send(m *model, doing, what string, errands ...errand) []effect {
-	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
-	m.undo = undo{}
-	return []effect{dispatch{id: id, title: doing, errands: errands}}
-}
