@@ -103,8 +103,8 @@ func hanging(lead, text string, w int) []string {
 	return lines
 }
 
-// each is what came of every single command, those that failed first.
-func (r *result) each() []string {
+// eachOutcome is what came of every single command, those that failed first.
+func eachOutcome(r *result) []string {
 	if r.total < 2 {
 		return nil
 	}

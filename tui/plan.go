@@ -14,7 +14,7 @@ import (
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
 // idle reports whether nothing becomes of an agent by the plan.
-func (c *Change) idle() bool { return c.What == "none" }
+func idle(c *Change) bool { return c.What == "none" }
 
 func changeToken(what string) themes.Token {
 	switch what {
@@ -28,8 +28,8 @@ func changeToken(what string) themes.Token {
 	return themes.Dim
 }
 
-// sorted is the plan's changes, the most urgent first.
-func (p *Plan) sorted() []Change {
+// sortedChanges is the plan's changes, the most urgent first.
+func sortedChanges(p *Plan) []Change {
 	all := slices.Clone(p.Changes)
 	slices.SortStableFunc(all, func(a, b Change) int {
 		if d := slices.Index(changeOrder[:], a.What) - slices.Index(changeOrder[:], b.What); d !=
@@ -47,10 +47,10 @@ type planRow struct {
 	members int // 0 = it is one agent
 }
 
-// rows puts together what becomes of members of a pool for the same reason, as long as there are some.
-func (p *Plan) rows() []planRow {
+// planRows puts together what becomes of members of a pool for the same reason, as long as there are some.
+func planRows(p *Plan) []planRow {
 	const several = 3
-	all := p.sorted()
+	all := sortedChanges(p)
 	alike := func(c *Change) Change { return Change{Pool: c.Pool, What: c.What, Why: c.Why} }
 	n := map[Change]int{}
 	for i := range all {
@@ -73,15 +73,15 @@ func (p *Plan) rows() []planRow {
 // planLines is a plan for whoever has to say yes to it: what it changes, and how many it leaves alone; with all of
 // it, each agent by itself.
 func planLines(m *model, p *Plan, all bool) []string {
-	rows, still := p.rows(), 0
+	rows, still := planRows(p), 0
 	if all {
 		rows = rows[:0]
-		for _, c := range p.sorted() {
+		for _, c := range sortedChanges(p) {
 			rows = append(rows, planRow{Change: c})
 		}
 	}
 	for i := range p.Changes {
-		if p.Changes[i].idle() {
+		if idle(&p.Changes[i]) {
 			still++
 		}
 	}
@@ -91,7 +91,7 @@ func planLines(m *model, p *Plan, all bool) []string {
 	}
 	var lines []string
 	for i := range rows {
-		if all || !rows[i].idle() {
+		if all || !idle(&rows[i].Change) {
 			lines = append(lines, planLine(m, &rows[i], room))
 		}
 	}

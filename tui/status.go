@@ -70,7 +70,7 @@ func ended(m *model, r result) {
 	}
 	offerAnew(m, &r)
 	refusedToDepart(m, &r)
-	text, failed := r.text(), len(r.failures) > 0
+	text, failed := outcomeText(&r), len(r.failures) > 0
 	if k := m.keys.KeyNow("view.palette"); r.total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
@@ -79,7 +79,7 @@ func ended(m *model, r result) {
 			return
 		}
 	}
-	s := message{id: r.id, text: widget.Lead(r.text()), token: themes.Good, each: r.each()}
+	s := message{id: r.id, text: widget.Lead(outcomeText(&r)), token: themes.Good, each: eachOutcome(&r)}
 	if failed {
 		s.token = themes.Bad
 	}
@@ -90,8 +90,8 @@ func ended(m *model, r result) {
 	}
 }
 
-// text is how it ended, in a line.
-func (r *result) text() string {
+// outcomeText is how it ended, in a line.
+func outcomeText(r *result) string {
 	switch {
 	case len(r.failures) == 0 && r.total == 1:
 		return r.receipts[0]
