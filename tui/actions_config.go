@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -43,15 +44,15 @@ func needHeldConfig(m *model) string {
 	return ""
 }
 
-func reload(m *model) []effect {
+func reload(m *model) []feed.Effect {
 	return carry(m, "reading", "the configuration", []city.Command{city.Reload{}})
 }
 
 // askConfirm shows what a held configuration does; what is confirmed is that one, and no later one.
-func askConfirm(m *model) []effect {
+func askConfirm(m *model) []feed.Effect {
 	h := heldConfig(m)
 	revision := h.Revision
-	do := func(m *model) []effect {
+	do := func(m *model) []feed.Effect {
 		if now := heldConfig(m); now == nil || now.Revision != revision {
 			complain(m, "not confirmed: the configuration has changed meanwhile; look at the plan "+
 				"of the new one")

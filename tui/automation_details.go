@@ -7,6 +7,7 @@ import (
 	"gcity/city"
 	"gcity/describe"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -30,7 +31,7 @@ const (
 	runRows = 10
 )
 
-func showAutomation(m *model) []effect {
+func showAutomation(m *model) []feed.Effect {
 	r := automation(m)
 	if r == nil {
 		return nil
@@ -74,32 +75,32 @@ func runsChanged(m *model) {
 // seek asks the city for beads and returns the id that the answer will carry.
 func seekBeads(m *model, q beads.Query) int {
 	m.seeks++
-	m.todo = append(m.todo, seek{id: m.seeks, query: q})
+	m.todo = append(m.todo, feed.QueryBeads{ID: m.seeks, Query: q})
 	return m.seeks
 }
 
 // answered takes an answer in; one that nobody waits for any more is let go.
-func takeFound(m *model, f found) {
-	if h := m.dialogs.history(); h != nil && h.asked == f.id {
-		h.asked, h.known, h.problem = 0, true, widget.Plain(f.problem)
-		if f.problem == "" {
+func takeFound(m *model, f feed.FoundBeads) {
+	if h := m.dialogs.history(); h != nil && h.asked == f.ID {
+		h.asked, h.known, h.problem = 0, true, widget.Plain(f.Problem)
+		if f.Problem == "" {
 			h.runs = h.runs[:0]
-			for _, b := range f.beads {
+			for _, b := range f.Beads {
 				h.runs = append(h.runs, city.RunOf(b))
 			}
 		}
 		runsChanged(m)
 	}
 	if list := m.dialogs.finder(); list != nil {
-		if ready, ok := list.About.(*readyList); ok && ready.asked != 0 && ready.asked == f.id {
+		if ready, ok := list.About.(*readyList); ok && ready.asked != 0 && ready.asked == f.ID {
 			takeReady(m, list, ready, f)
 		}
 	}
-	if m.dialogs.inbox() != nil && m.dialogs.inbox().asked == f.id {
+	if m.dialogs.inbox() != nil && m.dialogs.inbox().asked == f.ID {
 		takeMail(m, f)
 		mailChanged(m)
 	}
-	if m.dialogs.work() != nil && m.dialogs.work().asked == f.id {
+	if m.dialogs.work() != nil && m.dialogs.work().asked == f.ID {
 		m.dialogs.work().take(f)
 		workChanged(m)
 	}

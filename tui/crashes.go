@@ -5,6 +5,7 @@ import (
 
 	"gcity/describe"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -13,7 +14,7 @@ import (
 const lastSaid = 12
 
 // enterAgent looks closer: at an agent in quarantine, how it crashed, at any other, its terminal.
-func enterAgent(m *model) []effect {
+func enterAgent(m *model) []feed.Effect {
 	if m.focus == panel.IDQuarantine {
 		return showCrashes(m)
 	}
@@ -21,7 +22,7 @@ func enterAgent(m *model) []effect {
 }
 
 // showCrashes opens an agent's crashes: of the one that is read about, else of the selected one.
-func showCrashes(m *model) []effect {
+func showCrashes(m *model) []feed.Effect {
 	d := &dossier{name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known

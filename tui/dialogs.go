@@ -6,13 +6,14 @@ import (
 	"gcity/mail"
 	"gcity/themes"
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // task is what a dialog asks the model to do.
-type task = func(m *model) []effect
+type task = func(m *model) []feed.Effect
 
 type (
 	choice = dialog.Confirm[task]
@@ -147,7 +148,7 @@ func (d *dialogs) covers() bool {
 }
 
 // runTasks carries out what a dialog asks for.
-func (m *model) runTasks(tasks []task) (todo []effect) {
+func (m *model) runTasks(tasks []task) (todo []feed.Effect) {
 	for _, t := range tasks {
 		if t != nil {
 			todo = append(todo, t(m)...)

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -30,7 +31,7 @@ func needEditableDossier(m *model) string {
 }
 
 // editRead edits what declares the agent that is read about.
-func editRead(m *model) []effect {
+func editRead(m *model) []feed.Effect {
 	todo := editConfig(m)
 	m.dialogs.CloseIn(keymap.InReader)
 	return todo
@@ -46,13 +47,13 @@ func needEditable(m *model) string {
 	return ""
 }
 
-func editConfig(m *model) []effect {
+func editConfig(m *model) []feed.Effect {
 	if m.judging {
 		say(m, "what was edited is still looked at")
 		return nil
 	}
 	if m.draft != nil {
-		return []effect{edit{draft: m.draft}}
+		return []feed.Effect{feed.Edit{Draft: m.draft}}
 	}
 	return editPlace(m)
 }
@@ -71,35 +72,35 @@ func tellOfEdit(m *model) {
 
 // editedConfig shows what came of an edit and asks what is to be done with it. A draft that nobody decides about
 // stays for the next time.
-func editedConfig(m *model, e edited) {
-	m.draft = e.draft
+func editedConfig(m *model, e feed.Edited) {
+	m.draft = e.Draft
 	switch {
-	case e.err != nil && e.draft == nil:
-		complain(m, e.err.Error())
+	case e.Err != nil && e.Draft == nil:
+		complain(m, e.Err.Error())
 		return
-	case e.draft == nil:
+	case e.Draft == nil:
 		say(m, "the configuration was left as it is")
 		return
 	}
 	say(m, "the edit waits; "+m.keys.KeyOf("config.edit")+" goes on with it")
-	again := answer{Key: "e", Title: "edit it again", Do: func(m *model) []effect {
-		return []effect{edit{draft: e.draft}}
+	again := answer{Key: "e", Title: "edit it again", Do: func(m *model) []feed.Effect {
+		return []feed.Effect{feed.Edit{Draft: e.Draft}}
 	}}
 	drop := answer{Key: "n", Title: "no, throw the edit away", Safe: true, Do: dropDraft}
-	if e.err != nil {
+	if e.Err != nil {
 		m.dialogs.Open(&choice{Title: "The edit is not finished",
-			Body:  widget.PlainLines("What was written is kept, though " + e.err.Error() + "."),
+			Body:  widget.PlainLines("What was written is kept, though " + e.Err.Error() + "."),
 			Since: m.now,
 			At:    1, Answers: []answer{again, drop}})
 		return
 	}
-	if len(e.problems) > 0 {
-		e.draft.line = e.line
-		if e.line > 0 {
-			again.Title += fmt.Sprintf(", at line %d", e.line)
+	if len(e.Problems) > 0 {
+		e.Draft.Line = e.Line
+		if e.Line > 0 {
+			again.Title += fmt.Sprintf(", at line %d", e.Line)
 		}
 		var body []string
-		for _, p := range e.problems {
+		for _, p := range e.Problems {
 			body = append(body, widget.PlainLines(p)...)
 		}
 		m.dialogs.Open(&choice{Title: "This configuration is not valid", Body: body, Since: m.now,
@@ -109,9 +110,9 @@ func editedConfig(m *model, e edited) {
 	askEnforce(m, e, again, drop)
 }
 
-func dropDraft(m *model) []effect {
+func dropDraft(m *model) []feed.Effect {
 	d := m.draft
 	m.draft = nil
 	say(m, "the edit is thrown away; the configuration is as it was")
-	return []effect{discard{path: d.path}}
+	return []feed.Effect{feed.DiscardDraft{Path: d.Path}}
 }

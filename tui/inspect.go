@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -58,7 +59,7 @@ func needHeldDossier(m *model) string {
 }
 
 // releaseRead releases the agent that is read about, and nobody else, whoever is marked.
-func releaseRead(m *model) []effect {
+func releaseRead(m *model) []feed.Effect {
 	r := m.Agents.Find(m.dialogs.dossier().name)
 	m.dialogs.CloseIn(keymap.InReader)
 	var command city.Command = city.Release{Agent: r.Name}
@@ -69,7 +70,7 @@ func releaseRead(m *model) []effect {
 }
 
 // showAgent opens an agent's details.
-func showAgent(m *model) []effect {
+func showAgent(m *model) []feed.Effect {
 	r := singleAgent(m)
 	d := &dossier{name: r.Name}
 	m.read(&reader{Title: r.Shown, About: agentText{dossier: d}, Lines: func(w int) []string {
@@ -83,7 +84,7 @@ func showAgent(m *model) []effect {
 func askAbout(m *model, d *dossier) {
 	m.seeks++
 	d.asked, d.sign = m.seeks, signOf(m, d.name)
-	m.todo = append(m.todo, inspect{id: d.asked, agent: d.name})
+	m.todo = append(m.todo, feed.Inspect{ID: d.asked, Agent: d.name})
 }
 
 // signOf changes when there may be more to know of an agent.
@@ -115,15 +116,15 @@ func dossierChanged(m *model) {
 }
 
 // heardAbout takes an answer in; one that nobody waits for any more is let go.
-func heardAbout(m *model, in inspected) {
+func heardAbout(m *model, in feed.Inspected) {
 	d := m.dialogs.dossier()
-	if d == nil || d.asked != in.id {
+	if d == nil || d.asked != in.ID {
 		return
 	}
 	m.ui++
-	d.asked, d.problem = 0, widget.Plain(in.problem)
-	if in.problem == "" {
-		d.about = in.about
+	d.asked, d.problem = 0, widget.Plain(in.Problem)
+	if in.Problem == "" {
+		d.about = in.About
 	}
 	dossierChanged(m)
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"time"
 
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -22,8 +23,8 @@ func filters(m *model) map[string]*widget.Filter {
 }
 
 // memory is how the room stands now.
-func memoryOf(m *model) memory {
-	out := memory{Version: memoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
+func memoryOf(m *model) feed.Memory {
+	out := feed.Memory{Version: feed.MemoryVersion, Focus: string(m.focus), Zoomed: m.zoomed,
 		Hidden: m.hidden,
 		Moved:  m.below != m.around.below, Attention: m.attention, Filters: map[string]string{},
 		Orders: m.orders(), History: m.history, Sent: m.sent}
@@ -36,7 +37,7 @@ func memoryOf(m *model) memory {
 }
 
 // recall makes the room stand as it was left.
-func recall(m *model, old memory) {
+func recall(m *model, old feed.Memory) {
 	m.recalled = old
 	if id := panel.ID(old.Focus); id == panel.IDPeek || m.panelOf(id).About().ID == id {
 		m.focus = id
@@ -59,7 +60,7 @@ func recall(m *model, old memory) {
 	if m.snap != nil {
 		m.refill()
 	}
-	m.noted = memoryOf(m).text()
+	m.noted = memoryOf(m).Text()
 	tellKept(m)
 }
 
@@ -78,15 +79,15 @@ func tellKept(m *model) {
 }
 
 // keepMemory asks for what changed to be written, now and then, and once more at the end.
-func keepMemory(m *model, last bool) []effect {
+func keepMemory(m *model, last bool) []feed.Effect {
 	if !last && m.now.Sub(m.notedAt) < rememberEvery {
 		return nil
 	}
 	m.notedAt = m.now
-	text := memoryOf(m).text()
+	text := memoryOf(m).Text()
 	if string(text) == string(m.noted) {
 		return nil
 	}
 	m.noted = text
-	return []effect{remember{text}}
+	return []feed.Effect{feed.Remember{Body: text}}
 }

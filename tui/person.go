@@ -10,6 +10,7 @@ import (
 
 	"gcity/internal/detach"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -61,7 +62,7 @@ func groundOf(environ []string) ground {
 }
 
 // takePerson lets what a person prefers count from now on.
-func takePerson(m *model, p Person) {
+func takePerson(m *model, p feed.Person) {
 	if p.Themes == nil {
 		p.Themes = m.person.Themes
 	}
@@ -82,7 +83,7 @@ func takePerson(m *model, p Person) {
 }
 
 // reread is takePerson while the room is open, and says so.
-func reread(m *model, p Person) {
+func reread(m *model, p feed.Person) {
 	m.ui++
 	takePerson(m, p)
 	if m.snap != nil {
@@ -119,7 +120,7 @@ func relook(m *model) {
 	names := themeNames(m)
 	if !m.glanced && m.around.ground == groundUnknown && slices.Contains(names[:], AutoTheme) {
 		m.glanced = true
-		m.todo = append(m.todo, glance{})
+		m.todo = append(m.todo, feed.AskBackground{})
 	}
 	t := wantedTheme(m)
 	if t == m.theme && ascii == m.ascii {
@@ -189,7 +190,7 @@ func themeActions(all []themes.Theme) []action {
 	choose := func(name, does string) action {
 		return action{ID: themeID + name, Key: keymap.Bind(does),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needColours,
-			Run: func(m *model) []effect { tryTheme(m, name); return nil }}
+			Run: func(m *model) []feed.Effect { tryTheme(m, name); return nil }}
 	}
 	actions := []action{choose(AutoTheme, "theme: dark or light, as the terminal is")}
 	for i := range all {

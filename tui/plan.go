@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -14,7 +15,7 @@ import (
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
 // idle reports whether nothing becomes of an agent by the plan.
-func idle(c *Change) bool { return c.What == "none" }
+func idle(c *feed.Change) bool { return c.What == "none" }
 
 func changeToken(what string) themes.Token {
 	switch what {
@@ -29,9 +30,9 @@ func changeToken(what string) themes.Token {
 }
 
 // sortedChanges is the plan's changes, the most urgent first.
-func sortedChanges(p *Plan) []Change {
+func sortedChanges(p *feed.Plan) []feed.Change {
 	all := slices.Clone(p.Changes)
-	slices.SortStableFunc(all, func(a, b Change) int {
+	slices.SortStableFunc(all, func(a, b feed.Change) int {
 		if d := slices.Index(changeOrder[:], a.What) - slices.Index(changeOrder[:], b.What); d !=
 			0 {
 			return d
@@ -43,16 +44,18 @@ func sortedChanges(p *Plan) []Change {
 
 // planRow is a change of one agent, or the same change of several members of a pool.
 type planRow struct {
-	Change
+	feed.Change
 	members int // 0 = it is one agent
 }
 
 // planRows puts together what becomes of members of a pool for the same reason, as long as there are some.
-func planRows(p *Plan) []planRow {
+func planRows(p *feed.Plan) []planRow {
 	const several = 3
 	all := sortedChanges(p)
-	alike := func(c *Change) Change { return Change{Pool: c.Pool, What: c.What, Why: c.Why} }
-	n := map[Change]int{}
+	alike := func(c *feed.Change) feed.Change {
+		return feed.Change{Pool: c.Pool, What: c.What, Why: c.Why}
+	}
+	n := map[feed.Change]int{}
 	for i := range all {
 		n[alike(&all[i])]++
 	}
@@ -72,7 +75,7 @@ func planRows(p *Plan) []planRow {
 
 // planLines is a plan for whoever has to say yes to it: what it changes, and how many it leaves alone; with all of
 // it, each agent by itself.
-func planLines(m *model, p *Plan, all bool) []string {
+func planLines(m *model, p *feed.Plan, all bool) []string {
 	rows, still := planRows(p), 0
 	if all {
 		rows = rows[:0]
@@ -129,25 +132,25 @@ func planLine(m *model, r *planRow, room int) string {
 }
 
 // askEnforce asks whether an edit is to come into force, with what it would change.
-func askEnforce(m *model, e edited, again, drop answer) {
-	yes := answer{Key: "y", Title: "yes, put it into force", Do: func(m *model) []effect {
+func askEnforce(m *model, e feed.Edited, again, drop answer) {
+	yes := answer{Key: "y", Title: "yes, put it into force", Do: func(m *model) []feed.Effect {
 		m.draft = nil
-		return []effect{enforce{id: begin(m, "putting the configuration into force "+
-			m.look.Glyphs.More), draft: e.draft, data: e.data}}
+		return []feed.Effect{feed.ApplyDraft{ID: begin(m, "putting the configuration into force "+
+			m.look.Glyphs.More), Draft: e.Draft, Data: e.Data}}
 	}}
 	answers := []answer{yes, again, drop}
-	if len(e.plan.Changes) > 0 {
+	if len(e.Plan.Changes) > 0 {
 		read := answer{Key: "d", Title: "read what becomes of each agent", Safe: true,
-			Do: func(m *model) []effect {
+			Do: func(m *model) []feed.Effect {
 				m.judged = &e // it is asked again behind the text
 				m.read(&reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
-						return widget.WrapAll(planLines(m, &e.plan, true), w)
+						return widget.WrapAll(planLines(m, &e.Plan, true), w)
 					}})
 				return nil
 			}}
 		answers = []answer{yes, read, again, drop}
 	}
-	m.dialogs.Open(&choice{Title: "Put the edited " + draftName(e.draft) + " into force?",
-		Body: planLines(m, &e.plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
+	m.dialogs.Open(&choice{Title: "Put the edited " + draftName(e.Draft) + " into force?",
+		Body: planLines(m, &e.Plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
 }

@@ -7,11 +7,12 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
-func showEvent(m *model) []effect {
+func showEvent(m *model) []feed.Effect {
 	row := *m.Events.Selected()
 	m.read(&reader{Title: row.Kind, About: eventAgent(agentOf(m, &row.Event)),
 		Lines: func(w int) []string { return widget.WrapAll(eventDetail(m, &row), w) }})
@@ -19,14 +20,14 @@ func showEvent(m *model) []effect {
 }
 
 // showDetails is about what verbs act on, or the agent that it stands for.
-func showDetails(m *model) []effect {
+func showDetails(m *model) []feed.Effect {
 	if id := m.worked().About().Details; id != "" {
 		return m.keys.ByID(id).Run(m)
 	}
 	return showAgent(m)
 }
 
-func showPool(m *model) []effect {
+func showPool(m *model) []feed.Effect {
 	p := pool(m)
 	name := p.Name
 	m.read(&reader{Title: "pool " + p.Shown,
@@ -34,7 +35,7 @@ func showPool(m *model) []effect {
 	return nil
 }
 
-func showCity(m *model) []effect {
+func showCity(m *model) []feed.Effect {
 	m.read(&reader{Title: cityName(m),
 		Lines: func(w int) []string { return widget.WrapAll(cityDetails(m), w) }})
 	return nil

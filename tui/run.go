@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 
 	tea "charm.land/bubbletea/v2"
@@ -18,40 +19,42 @@ import (
 // terminal. It handles SIGHUP, SIGTERM and SIGINT while it runs, never ends the process, and leaves the terminal as it
 // found it; where that takes no bytes any more, only its modes, and a goroutine is left behind that waits for it.
 // With an error the Exit is Ended. After Hangup SIGHUP stays caught and without effect until the caller handles it.
-func Run(ctx context.Context, o Options) (Exit, error) {
+func Run(ctx context.Context, o Options) (feed.Exit, error) {
 	o, err := o.withDefaults()
 	if err != nil {
-		return Ended, err
+		return feed.Ended, err
 	}
 	if !term.IsTerminal(o.In.Fd()) || !term.IsTerminal(o.Out.Fd()) {
-		return Ended, errors.New("the control room needs a terminal for input and output; gcity " +
+		return feed.Ended, errors.New("the control room needs a terminal for input and " +
+			"output; gcity " +
 			"--headless runs the city without one")
 	}
 	return run(ctx, o, terminal.NewScreen)
 }
 
-func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (Exit, error) {
+func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (feed.Exit, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	box := newMailbox()
-	r := &runner{ctx: ctx, city: o.City, box: box, log: o.Logger, config: o.Config, fail: cancel,
-		clock: o.Clock, getenv: environment(o.Environ)}
-	r.tmux = r.getenv("TMUX") != ""
-	defer r.wait()
+	box := feed.NewMailbox()
+	r := &feed.Runner{Ctx: ctx, City: o.City, Box: box, Log: o.Logger, Config: o.Config,
+		Fail:  cancel,
+		Clock: o.Clock, Getenv: feed.Environment(o.Environ)}
+	r.Tmux = r.Getenv("TMUX") != ""
+	defer r.Wait()
 	defer cancel()
-	r.spawn("signals", func(ctx context.Context) { r.signals(ctx, o.Interrupts) })
+	r.Spawn("signals", func(ctx context.Context) { r.Signals(ctx, o.Interrupts) })
 	t := newTour(r, o, fresh)
 	if t.lookout != nil {
-		r.spawn("cities", t.lookout.run)
+		r.Spawn("cities", t.lookout.Run)
 	}
-	r.spawn("preferences", func(ctx context.Context) { r.persons(ctx, o.Changes, t.putPerson) })
+	r.Spawn("preferences", func(ctx context.Context) { r.Persons(ctx, o.Changes, t.putPerson) })
 
 	before, err := term.GetState(o.In.Fd())
 	if err != nil {
-		return Ended, fmt.Errorf("cannot tell how the terminal is set: %w", err)
+		return feed.Ended, fmt.Errorf("cannot tell how the terminal is set: %w", err)
 	}
 	type outcome struct {
-		exit Exit
+		exit feed.Exit
 		err  error
 	}
 	left := make(chan outcome, 1)
@@ -61,8 +64,8 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (Exit, erro
 		var end outcome
 		defer func() {
 			if p := recover(); p != nil {
-				r.crashed("stretches", p)
-				end.exit, end.err = r.whatEnded()
+				r.Crashed("stretches", p)
+				end.exit, end.err = r.WhatEnded()
 			}
 			left <- end
 		}()
@@ -78,57 +81,57 @@ func run(ctx context.Context, o Options, fresh terminal.ScreenMaker) (Exit, erro
 		return end.exit, end.err
 	case <-time.After(frozenGrace):
 	}
-	r.log.Error("the terminal takes no bytes; ending without it")
+	r.Log.Error("the terminal takes no bytes; ending without it")
 	if err := term.Restore(o.In.Fd(), before); err != nil {
-		r.log.Error("the terminal's modes could not be restored", "error", err)
+		r.Log.Error("the terminal's modes could not be restored", "error", err)
 	}
-	return r.whatEnded()
+	return r.WhatEnded()
 }
 
 // frozenGrace is how long a terminal may take to show the last of a room that ends: longer than quitGrace, after
 // which the screen's program is killed, and than programs have that the terminal was given to.
-const frozenGrace = quitGrace + 2*time.Second
+const frozenGrace = feed.QuitGrace + 2*time.Second
 
 // stretches runs the program, and between two runs of it whoever is given the terminal, until the room ends.
-func stretches(ctx context.Context, r *runner, t *tour) (Exit, error) {
+func stretches(ctx context.Context, r *feed.Runner, t *tour) (feed.Exit, error) {
 	defer func() {
 		for _, e := range keepMemory(t.here.m, true) {
-			r.remember(t.here.keep, e.(remember))
+			r.Remember(t.here.keep, e.(feed.Remember))
 		}
 	}()
 	for ctx.Err() == nil {
 		next, err := stretch(ctx, r, t)
 		if err != nil && ctx.Err() == nil {
-			return Ended, errors.Join(err, r.failure())
+			return feed.Ended, errors.Join(err, r.Failure())
 		}
 		if ctx.Err() != nil {
 			break
 		}
 		m, own := t.here.m, t.here.r
-		o := shared{in: t.o.In, out: t.o.Out, environ: t.o.Environ, leave: m.person.Detach}
+		o := feed.Terminal{In: t.o.In, Out: t.o.Out, Environ: t.o.Environ, Leave: m.person.Detach}
 		switch next := next.(type) {
-		case finish:
-			return next.exit, nil
-		case attach:
-			visitAgent(ctx, own, o, m, next.agent)
-		case page:
-			readText(ctx, own, o, m, next.text)
-		case edit:
+		case feed.Quit:
+			return next.Exit, nil
+		case feed.Attach:
+			visitAgent(ctx, own, o, m, next.Agent)
+		case feed.ShowText:
+			readText(ctx, own, o, m, next.Text)
+		case feed.Edit:
 			editText(ctx, own, o, m, next)
 		default:
-			return Ended, nil
+			return feed.Ended, nil
 		}
 	}
-	return r.whatEnded()
+	return r.WhatEnded()
 }
 
 // stretch runs the program once, up to the next attach or the end. Every stretch is a program of its own, so that the
 // terminal is wholly given back in between.
-func stretch(ctx context.Context, r *runner, t *tour) (effect, error) {
+func stretch(ctx context.Context, r *feed.Runner, t *tour) (feed.Effect, error) {
 	o := t.o
 	screen := &room{m: t.here.m, r: t.here.r, keep: t.here.keep, tour: t}
 	opts := []tea.ProgramOption{
-		tea.WithInput(&watchedInput{o.In, r.lineDropped}), tea.WithOutput(o.Out),
+		tea.WithInput(&feed.WatchedInput{File: o.In, Gone: r.LineDropped}), tea.WithOutput(o.Out),
 		tea.WithEnvironment(o.Environ),
 		tea.WithoutSignalHandler(), tea.WithFPS(o.FPS),
 	}
@@ -140,14 +143,14 @@ func stretch(ctx context.Context, r *runner, t *tour) (effect, error) {
 	if o.OverSSH {
 		gap = 250 * time.Millisecond
 	}
-	posts := &posts{ctx: ctx, gap: gap, to: p}
-	screen.post = posts.begin
-	posts.begin(t.here.r)
+	posts := &feed.Deliveries{Ctx: ctx, Gap: gap, To: p}
+	screen.post = posts.Begin
+	posts.Begin(t.here.r)
 	over := make(chan struct{})
-	r.spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
+	r.Spawn("end", func(ctx context.Context) { endWith(ctx, p, over) })
 	_, err := p.Run()
 	close(over)
-	posts.end()
+	posts.End()
 	return screen.next, err
 }
 
@@ -158,7 +161,7 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 		return
 	case <-ctx.Done():
 	}
-	hard := time.AfterFunc(quitGrace, p.Kill)
+	hard := time.AfterFunc(feed.QuitGrace, p.Kill)
 	defer hard.Stop()
 	p.Quit()
 	select {
@@ -168,14 +171,14 @@ func endWith(ctx context.Context, p *tea.Program, over <-chan struct{}) {
 }
 
 // visit attaches, and says in the control room how it was.
-func visitAgent(ctx context.Context, r *runner, o shared, m *model, agent string) {
-	defer r.guard("attach")
+func visitAgent(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, agent string) {
+	defer r.Guard("attach")
 	begun := staying(m, agent)
-	said, err := r.attachTo(ctx, o, agent)
-	left(m, r.now(), begun)
+	said, err := r.AttachTo(ctx, o, agent)
+	left(m, r.Now(), begun)
 	switch {
 	case err != nil:
-		r.log.Warn("attach", "agent", agent, "error", err)
+		r.Log.Warn("attach", "agent", agent, "error", err)
 		complain(m, err.Error())
 	case said != "":
 		say(m, said)
@@ -183,34 +186,34 @@ func visitAgent(ctx context.Context, r *runner, o shared, m *model, agent string
 }
 
 // readText gives the terminal to a pager, and says in the control room if that failed.
-func readText(ctx context.Context, r *runner, o shared, m *model, text string) {
-	defer r.guard("pager")
-	err := pageThrough(ctx, o, text)
-	m.now = r.now()
+func readText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, text string) {
+	defer r.Guard("pager")
+	err := feed.PageThrough(ctx, o, text)
+	m.now = r.Now()
 	m.ui++
 	if err != nil {
-		r.log.Warn("pager", "error", err)
+		r.Log.Warn("pager", "error", err)
 		complain(m, err.Error())
 	}
 }
 
 // editText gives the terminal to an editor. What came of it is looked at when the room is back, which it tells of: a
 // plan may take long.
-func editText(ctx context.Context, r *runner, o shared, m *model, what edit) {
-	defer r.guard("editor")
-	d, err := r.editDraft(ctx, o, what)
-	m.now = r.now()
+func editText(ctx context.Context, r *feed.Runner, o feed.Terminal, m *model, what feed.Edit) {
+	defer r.Guard("editor")
+	d, err := r.EditDraft(ctx, o, what)
+	m.now = r.Now()
 	m.ui++
 	m.judging = true
 	say(m, "looking at what was edited "+m.look.Glyphs.More)
-	r.spawn("editor", func(ctx context.Context) {
-		e := edited{err: err}
+	r.Spawn("editor", func(ctx context.Context) {
+		e := feed.Edited{Err: err}
 		if d != nil {
-			e = judge(ctx, r.config, d, err)
+			e = feed.Judge(ctx, r.Config, d, err)
 		}
-		if e.err != nil {
-			r.log.Warn("editing the configuration", "error", e.err)
+		if e.Err != nil {
+			r.Log.Warn("editing the configuration", "error", e.Err)
 		}
-		r.box.put(func(n *news) { n.edited = &e })
+		r.Box.Put(func(n *feed.News) { n.Edited = &e })
 	})
 }

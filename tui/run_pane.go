@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
@@ -23,20 +24,20 @@ func turnPane(m *model) {
 
 // watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if
 // agents are.
-func watchingRun(m *model) (w watch, ok bool) {
+func watchingRun(m *model) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
 	case m.dialogs.history() != nil:
 		r = m.Automations.Find(m.dialogs.history().name)
 	case !showsRun(m):
-		return watch{}, false
+		return feed.Watch{}, false
 	case !m.peekVisible():
 		r = nil
 	}
 	if r == nil || r.Last == nil {
-		return watch{}, true
+		return feed.Watch{}, true
 	}
-	return watch{run: r.Last.ID, running: r.Last.Ended == nil, focused: true}, true
+	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
 }
 
 // printed is what is known of a run's output, in lines: all that was heard of it, else what the record keeps.

@@ -5,6 +5,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -12,7 +13,7 @@ import (
 const toldShown = 8
 
 // showTold opens what an agent is told at its start: the one that is read about, else the selected one.
-func showTold(m *model) []effect {
+func showTold(m *model) []feed.Effect {
 	d := &dossier{name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 )
 
 // Mode says what the person in front of the screen may do, and what leaving means.
@@ -25,8 +26,8 @@ func (m Mode) String() string { return [...]string{"hosting", "joined", "read-on
 type Options struct {
 	City   city.Control
 	Mode   Mode
-	Folder string     // of the city, absolute, no links in it; "" = not known
-	Config ConfigFile // nil = it cannot be edited from here
+	Folder string          // of the city, absolute, no links in it; "" = not known
+	Config feed.ConfigFile // nil = it cannot be edited from here
 	// where neither the person nor the city asks for another; the zero value is themes.Default
 	Theme themes.Theme
 
@@ -34,9 +35,9 @@ type Options struct {
 	ASCII   bool // no sign beyond ASCII of our own
 	// nothing moves that does not have to: clocks by the minute where they can
 	ReducedMotion bool
-	OverSSH       bool          // fewer frames, the pane below, full width
-	Person        Person        // who sits in front of it
-	Changes       <-chan Person // the same anew, when it has changed; nil = it never does
+	OverSSH       bool               // fewer frames, the pane below, full width
+	Person        feed.Person        // who sits in front of it
+	Changes       <-chan feed.Person // the same anew, when it has changed; nil = it never does
 	// file that keeps how the room was left, "" = nothing is kept; its folder is made
 	Memory string
 
@@ -44,7 +45,7 @@ type Options struct {
 	// room shows all of them first; the Mode is then that of each.
 	Cities city.Directory
 	// of a city of the list, nil = cannot be edited
-	ConfigOf func(folder string, c city.Control) ConfigFile
+	ConfigOf func(folder string, c city.Control) feed.ConfigFile
 	// the same as Memory, of a city of the list; nil = nothing is kept
 	MemoryOf func(folder string) string
 

@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// whatEnded is the exit of a room that nobody has left.
-func (r *runner) whatEnded() (Exit, error) {
-	switch err := r.failure(); {
+// WhatEnded is the exit of a room that nobody has left.
+func (r *Runner) WhatEnded() (Exit, error) {
+	switch err := r.Failure(); {
 	case r.dropped.Load():
 		return Hangup, nil
 	case err != nil:
@@ -25,8 +25,8 @@ func (r *runner) whatEnded() (Exit, error) {
 	return Ended, nil
 }
 
-// environment looks a name up in a list of name=value.
-func environment(list []string) func(string) string {
+// Environment looks a name up in a list of name=value.
+func Environment(list []string) func(string) string {
 	return func(name string) string {
 		for i := len(list) - 1; i >= 0; i-- {
 			if value, ok := strings.CutPrefix(list[i], name+"="); ok {
@@ -37,9 +37,9 @@ func environment(list []string) func(string) string {
 	}
 }
 
-// signals ends the control room when the terminal is gone or somebody asks the process to end. After a hangup SIGHUP
+// Signals ends the control room when the terminal is gone or somebody asks the process to end. After a hangup SIGHUP
 // stays caught: the kernel and the shell each send one, and the second must not end a city that goes on headless.
-func (r *runner) signals(ctx context.Context, interrupts <-chan os.Signal) {
+func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
 	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	signal.Notify(end, syscall.SIGTERM)
@@ -54,20 +54,20 @@ func (r *runner) signals(ctx context.Context, interrupts <-chan os.Signal) {
 		select {
 		case <-ctx.Done():
 		case <-hangup:
-			r.log.Info("the terminal hung up")
-			r.lineDropped()
+			r.Log.Info("the terminal hung up")
+			r.LineDropped()
 		case <-end:
-			r.log.Info("asked to end")
+			r.Log.Info("asked to end")
 			r.asked.Store(true)
-			r.fail()
+			r.Fail()
 		case <-interrupts:
-			if r.handed.Load() {
+			if r.Handed.Load() {
 				// ctrl+c between the room and whom the terminal was given to: it was not meant for the city
 				continue
 			}
-			r.log.Info("interrupted")
+			r.Log.Info("interrupted")
 			r.broken.Store(true)
-			r.fail()
+			r.Fail()
 		}
 	}
 	if !r.dropped.Load() {
@@ -75,35 +75,35 @@ func (r *runner) signals(ctx context.Context, interrupts <-chan os.Signal) {
 	}
 }
 
-// lineDropped ends the control room: its terminal is gone.
-func (r *runner) lineDropped() {
-	r.top().dropped.Store(true)
-	r.fail()
+// LineDropped ends the control room: its terminal is gone.
+func (r *Runner) LineDropped() {
+	r.Top().dropped.Store(true)
+	r.Fail()
 }
 
-// watch points the pane.
-func (r *runner) watch(w watch) {
+// Watch points the pane.
+func (r *Runner) Watch(w Watch) {
 	gap := 500 * time.Millisecond
-	if w.focused {
+	if w.Focused {
 		gap = 0
 	}
-	r.box.pace(gap)
-	if r.viewer != nil { // in the room of all cities there is nothing to be seen
-		r.viewer.look(w)
+	r.Box.Pace(gap)
+	if r.Viewer != nil { // in the room of all cities there is nothing to be seen
+		r.Viewer.Look(w)
 	}
 }
 
-// watchedInput notices the end of the terminal, which Bubble Tea takes for silence.
-type watchedInput struct {
+// WatchedInput notices the end of the terminal, which Bubble Tea takes for silence.
+type WatchedInput struct {
 	*os.File
-	gone func()
+	Gone func()
 }
 
 // Read implements io.Reader.
-func (w *watchedInput) Read(p []byte) (int, error) {
+func (w *WatchedInput) Read(p []byte) (int, error) {
 	n, err := w.File.Read(p)
 	if n == 0 && len(p) > 0 && (err == nil || !errors.Is(err, os.ErrDeadlineExceeded)) {
-		w.gone()
+		w.Gone()
 	}
 	return n, err
 }

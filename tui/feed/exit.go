@@ -1,4 +1,4 @@
-package tui
+package feed
 
 // Exit is what the person chose, or what ended the control room without being asked.
 type Exit int

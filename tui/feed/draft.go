@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"bytes"
@@ -48,24 +48,24 @@ type Change struct {
 	Why  string // for a person; of a restart the fields that differ
 }
 
-// fileLine is where something of the configuration is written.
-type fileLine struct {
-	file string // "" = the city.toml
-	line int    // 0 = nowhere in particular
+// FileLine is where something of the configuration is written.
+type FileLine struct {
+	File string // "" = the city.toml
+	Line int    // 0 = nowhere in particular
 }
 
-// draft is a configuration that is being edited.
-type draft struct {
-	file string // of the configuration, "" = the city.toml
-	path string // of the copy
+// Draft is a configuration that is being edited.
+type Draft struct {
+	File string // of the configuration, "" = the city.toml
+	Path string // of the copy
 	was  []byte // the file when the copy was made
-	line int    // where to begin, 0 = anywhere
+	Line int    // where to begin, 0 = anywhere
 }
 
-func (r *runner) discard(d discard) {
-	r.spawn("draft", func(context.Context) {
-		if err := disk.Remove(d.path); err != nil {
-			r.log.Warn("a draft of the configuration stays behind", "error", err)
+func (r *Runner) Discard(d DiscardDraft) {
+	r.Spawn("draft", func(context.Context) {
+		if err := disk.Remove(d.Path); err != nil {
+			r.Log.Warn("a draft of the configuration stays behind", "error", err)
 		}
 	})
 }
@@ -73,42 +73,42 @@ func (r *runner) discard(d discard) {
 // planDeadline bounds the look at what a draft would change.
 const planDeadline = 15 * time.Second
 
-// editDraft lets somebody edit a draft, a new one if there is none, and returns it.
-func (r *runner) editDraft(ctx context.Context, o shared, what edit) (d *draft, err error) {
-	if d = what.draft; d == nil {
-		if d, err = newDraft(r.config, what.at); err != nil {
+// EditDraft lets somebody edit a draft, a new one if there is none, and returns it.
+func (r *Runner) EditDraft(ctx context.Context, o Terminal, what Edit) (d *Draft, err error) {
+	if d = what.Draft; d == nil {
+		if d, err = NewDraft(r.Config, what.At); err != nil {
 			return nil, err
 		}
 	}
-	p, err := editor(ctx, o.environ, d)
+	p, err := Editor(ctx, o.Environ, d)
 	if err != nil {
 		return d, err
 	}
-	p.cmd.Stdin = o.in
+	p.Cmd.Stdin = o.In
 	return d, lend(ctx, o, p)
 }
 
-// judge says what came of an edit, and of the editor.
-func judge(ctx context.Context, config ConfigFile, d *draft, failed error) edited {
-	e := edited{draft: d, err: failed}
+// Judge says what came of an edit, and of the editor.
+func Judge(ctx context.Context, config ConfigFile, d *Draft, failed error) Edited {
+	e := Edited{Draft: d, Err: failed}
 	var err error
-	if e.data, err = disk.ReadFile(d.path); err != nil {
-		return edited{err: errors.Join(failed,
+	if e.Data, err = disk.ReadFile(d.Path); err != nil {
+		return Edited{Err: errors.Join(failed,
 			fmt.Errorf("what was edited cannot be read: %w", err))}
 	}
-	if bytes.Equal(e.data, d.was) {
-		return edited{err: errors.Join(failed, disk.Remove(d.path))}
+	if bytes.Equal(e.Data, d.was) {
+		return Edited{Err: errors.Join(failed, disk.Remove(d.Path))}
 	}
 	if failed != nil {
 		return e
 	}
-	if e.problems, e.line = config.Check(d.file, e.data); len(e.problems) > 0 {
+	if e.Problems, e.Line = config.Check(d.File, e.Data); len(e.Problems) > 0 {
 		return e
 	}
 	ctx, cancel := context.WithTimeout(ctx, planDeadline)
 	defer cancel()
-	if e.plan, err = config.Plan(ctx, d.file, e.data); err != nil {
-		e.plan = Plan{Notes: []string{"What it would change cannot be told: " + err.Error()}}
+	if e.Plan, err = config.Plan(ctx, d.File, e.Data); err != nil {
+		e.Plan = Plan{Notes: []string{"What it would change cannot be told: " + err.Error()}}
 	}
 	return e
 }
@@ -134,17 +134,17 @@ func SweepDrafts(dir string) {
 	}
 }
 
-// newDraft copies a file of the configuration into the city's runtime folder, with a name that tells editors and
+// NewDraft copies a file of the configuration into the city's runtime folder, with a name that tells editors and
 // people what it is.
-func newDraft(config ConfigFile, at fileLine) (*draft, error) {
-	path, own := config.Path(at.file), config.Path("")
+func NewDraft(config ConfigFile, at FileLine) (*Draft, error) {
+	path, own := config.Path(at.File), config.Path("")
 	was, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot edit the configuration: %w", err)
 	}
 	SweepDrafts(filepath.Dir(own))
 	name := "edit-*"
-	if at.file != "" {
+	if at.File != "" {
 		base := filepath.Base(path)
 		name = "edit-" + strings.ReplaceAll(strings.TrimSuffix(base, filepath.Ext(base)), "*",
 			"_") + "-*"
@@ -160,28 +160,28 @@ func newDraft(config ConfigFile, at fileLine) (*draft, error) {
 		return nil, errors.Join(fmt.Errorf("cannot make a copy of the configuration to edit: %w",
 			err), disk.Remove(f.Name()))
 	}
-	return &draft{file: at.file, path: f.Name(), was: was, line: at.line}, nil
+	return &Draft{File: at.File, Path: f.Name(), was: was, Line: at.Line}, nil
 }
 
-// enforce puts a draft in the configuration's place and has it read.
-func (r *runner) enforce(e enforce) {
-	r.spawn("configuration", func(ctx context.Context) {
-		res := result{id: e.id, title: "editing", total: 1}
-		if err := r.config.Replace(e.draft.file, e.draft.was, e.data); err != nil {
-			res.failures = []string{fmt.Sprintf("the configuration is not changed: %v; the edit "+
-				"is kept in %s", err, e.draft.path)}
-			r.box.putResult(res)
+// Enforce puts a draft in the configuration's place and has it read.
+func (r *Runner) Enforce(e ApplyDraft) {
+	r.Spawn("configuration", func(ctx context.Context) {
+		res := Result{ID: e.ID, Title: "editing", Total: 1}
+		if err := r.Config.Replace(e.Draft.File, e.Draft.was, e.Data); err != nil {
+			res.Failures = []string{fmt.Sprintf("the configuration is not changed: %v; the edit "+
+				"is kept in %s", err, e.Draft.Path)}
+			r.Box.putResult(res)
 			return
 		}
-		if err := disk.Remove(e.draft.path); err != nil {
-			r.log.Warn("a draft of the configuration stays behind", "error", err)
+		if err := disk.Remove(e.Draft.Path); err != nil {
+			r.Log.Warn("a draft of the configuration stays behind", "error", err)
 		}
 		said, failed := r.do(ctx, city.Reload{})
 		if failed != "" {
-			res.failures = []string{"the configuration is written, but not in force: " + failed}
+			res.Failures = []string{"the configuration is written, but not in force: " + failed}
 		} else {
-			res.receipts = []string{"the configuration is edited: " + said.Message}
+			res.Receipts = []string{"the configuration is edited: " + said.Message}
 		}
-		r.box.putResult(res)
+		r.Box.putResult(res)
 	})
 }

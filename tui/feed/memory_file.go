@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 )
 
-// memory is what a room remembers of how it was left: one file for each city. Fields may be added; what an older file
+// Memory is what a room remembers of how it was left: one file for each city. Fields may be added; what an older file
 // lacks is as usual, and of what a newer one has besides nothing is known.
-type memory struct {
+type Memory struct {
 	Version int    `json:"version"`
 	Focus   string `json:"focus,omitempty"`
 	Zoomed  bool   `json:"zoomed,omitempty"`
@@ -28,13 +28,13 @@ type memory struct {
 	Sent []string `json:"sent,omitempty"`
 }
 
-// memoryVersion grows when a file means something else than before; one of a later version is not read.
-const memoryVersion = 1
+// MemoryVersion grows when a file means something else than before; one of a later version is not read.
+const MemoryVersion = 1
 
-// maxMemory bounds a file that is read.
-const maxMemory = 1 << 20
+// MaxMemory bounds a file that is read.
+const MaxMemory = 1 << 20
 
-func (s memory) text() []byte {
+func (s Memory) Text() []byte {
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil { // strings and flags always can be written
 		panic(err)
@@ -42,44 +42,44 @@ func (s memory) text() []byte {
 	return append(text, '\n')
 }
 
-// readMemory reads a file. None at all is nothing to remember; the error says why one does not count.
-func readMemory(path string) (memory, error) {
+// ReadMemory reads a file. None at all is nothing to remember; the error says why one does not count.
+func ReadMemory(path string) (Memory, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return memory{}, nil
+		return Memory{}, nil
 	case err != nil:
-		return memory{}, err
-	case !info.Mode().IsRegular() || info.Size() > maxMemory:
-		return memory{}, fmt.Errorf("%s is no file that gcity has written", path)
+		return Memory{}, err
+	case !info.Mode().IsRegular() || info.Size() > MaxMemory:
+		return Memory{}, fmt.Errorf("%s is no file that gcity has written", path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return memory{}, err
+		return Memory{}, err
 	}
-	var m memory
+	var m Memory
 	if err := json.Unmarshal(data, &m); err != nil {
-		return memory{}, fmt.Errorf("%s is damaged: %w", path, err)
+		return Memory{}, fmt.Errorf("%s is damaged: %w", path, err)
 	}
-	if m.Version != memoryVersion {
-		return memory{}, fmt.Errorf("%s has the version %d, this gcity knows %d", path, m.Version,
-			memoryVersion)
+	if m.Version != MemoryVersion {
+		return Memory{}, fmt.Errorf("%s has the version %d, this gcity knows %d", path, m.Version,
+			MemoryVersion)
 	}
 	return m, nil
 }
 
-// remember writes a memory down. Where that fails nothing is lost but the convenience.
-func (r *runner) remember(path string, e remember) {
+// Remember writes a memory down. Where that fails nothing is lost but the convenience.
+func (r *Runner) Remember(path string, e Remember) {
 	if path == "" {
 		return
 	}
-	r.spawn("memory", func(context.Context) {
+	r.Spawn("memory", func(context.Context) {
 		err := os.MkdirAll(filepath.Dir(path), 0o700)
 		if err == nil {
-			err = disk.Replace(path, e.text, 0o600)
+			err = disk.Replace(path, e.Body, 0o600)
 		}
 		if err != nil {
-			r.log.Warn("how the control room stands cannot be kept", "error", err)
+			r.Log.Warn("how the control room stands cannot be kept", "error", err)
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It is a process group of its
+// PageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It is a process group of its
 // own, so that ctrl+c in it does not end the city; ctrl+z does nothing, and a program that stops itself for that key is
 // woken up at once: there is no shell that could do it. The terminal's modes are as before in any case.
-func pageThrough(ctx context.Context, o shared, text string) (err error) {
-	p, err := pager(ctx, o.environ)
+func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
+	p, err := pager(ctx, o.Environ)
 	if err != nil {
 		return err
 	}
-	p.cmd.Stdin = strings.NewReader(text)
+	p.Cmd.Stdin = strings.NewReader(text)
 	return lend(ctx, o, p)
 }
 
 // lend gives the terminal to a program until it ends or ctx does, as pageThrough says.
-func lend(ctx context.Context, o shared, p lent) error {
-	cmd := p.cmd
-	fd := int(o.in.Fd())
+func lend(ctx context.Context, o Terminal, p foreground) error {
+	cmd := p.Cmd
+	fd := int(o.In.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
 		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
@@ -43,9 +43,9 @@ func lend(ctx context.Context, o shared, p lent) error {
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &calm); err != nil {
 		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
 	}
-	cmd.Stdout, cmd.Stderr = o.out, o.out
+	cmd.Stdout, cmd.Stderr = o.Out, o.Out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
-	_, _ = io.WriteString(o.out, keepModes)
+	_, _ = io.WriteString(o.Out, keepModes)
 	ran := cmd.Start()
 	if ran == nil {
 		keepAwake(cmd.Process.Pid)
@@ -58,9 +58,9 @@ func lend(ctx context.Context, o shared, p lent) error {
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("cannot take the terminal back: %w", err)
 	}
-	_, _ = io.WriteString(o.out, leaveModes) // a terminal that is gone is noticed by the next read
+	_, _ = io.WriteString(o.Out, leaveModes) // a terminal that is gone is noticed by the next read
 	if ran != nil && ctx.Err() == nil {
-		return errors.Join(err, p.failed(ran))
+		return errors.Join(err, p.Failed(ran))
 	}
 	return err
 }
@@ -90,7 +90,7 @@ const (
 )
 
 // pager is the command of $PAGER, else less or more.
-func pager(ctx context.Context, environ []string) (lent, error) {
+func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {
 		if v, ok := strings.CutPrefix(kv, "PAGER="); ok {
@@ -109,7 +109,8 @@ func pager(ctx context.Context, environ []string) (lent, error) {
 		}
 	}
 	if line == "" {
-		return lent{}, errors.New("there is no pager: neither less nor more is installed; set " +
+		return foreground{}, errors.New("there is no pager: neither less nor more is " +
+			"installed; set " +
 			"PAGER to one")
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
@@ -117,5 +118,5 @@ func pager(ctx context.Context, environ []string) (lent, error) {
 	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return lent{cmd: cmd, what: "pager", line: line, by: by}, nil
+	return foreground{Cmd: cmd, what: "pager", line: line, by: by}, nil
 }
