@@ -23,7 +23,8 @@ func (s *unit) plistText() (string, error) {
 		return out.String()
 	}
 	line(0, `<?xml version="1.0" encoding="UTF-8"?>`)
-	line(0, `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)
+	line(0, `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" `+
+		`"http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)
 	line(0, "<!-- %s -->", s.mark())
 	line(0, `<plist version="1.0">`)
 	line(0, "<dict>")
