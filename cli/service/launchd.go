@@ -64,8 +64,7 @@ func (s *unit) plistText() (string, error) {
 	line(1, "<true/>")
 	line(1, "<key>StandardErrorPath</key>")
 	line(1, "<string>%s</string>", text(s.log))
-	line(0, "</dict>")
-	line(0, "</plist>")
+	line(0, "</dict>\n</plist>")
 	return b.String(), nil
 }
 
