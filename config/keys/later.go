@@ -2,14 +2,14 @@ package keys
 
 import "strings"
 
-// LaterKeys are known, and refused until what they ask for is built: a key that is read over in silence is worse
-// than one that is refused. The last ones were dropped by the real system and do nothing.
+// LaterKeys are keys that are known but refused until they are implemented: ignoring a key silently is worse than
+// refusing it. The last ones have no effect in Gas City any more.
 func LaterKeys() []Key {
 	groups := []struct {
 		table string
 		kind  Kind
 		alias string
-		is    Status // of the table itself
+		is    Status // status of the table itself
 		keys  string
 	}{
 		{table: "mail", kind: Table, is: Later, keys: "provider"},
