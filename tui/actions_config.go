@@ -101,7 +101,7 @@ func byPool(m *model, agents []string) []string {
 	slices.SortFunc(agents, city.CompareNames)
 	for _, name := range agents {
 		p := pool(name)
-		switch n, all := leaving[p], len(members(m, p)); {
+		switch n, all := leaving[p], len(members(m.details(), p)); {
 		case p == "" || n == 1:
 			names = append(names, widget.Plain(name))
 		case said[p]:

@@ -36,7 +36,7 @@ func drainRows(m *model) []*panel.AgentRow {
 	}
 	var rows []*panel.AgentRow
 	for _, p := range m.Pools.Targets() {
-		rows = append(rows, members(m, p.Name)...)
+		rows = append(rows, members(m.details(), p.Name)...)
 	}
 	return rows
 }

@@ -259,7 +259,7 @@ func TestPayloadAsFields(t *testing.T) {
 		`not`:    {"not"},
 		`null`:   {"null"},
 	} {
-		all := strings.Join(payloadLines(s.m, json.RawMessage(raw)), "\n")
+		all := strings.Join(payloadLines(s.m.details(), json.RawMessage(raw)), "\n")
 		for _, w := range want {
 			if !strings.Contains(all, w) {
 				t.Errorf("%s: %q is not in\n%s", raw, w, all)
@@ -276,7 +276,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte("\x1b[2J"))
 	s := demo(f, 120, 40)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, l := range payloadLines(s.m, raw) {
+		for _, l := range payloadLines(s.m.details(), raw) {
 			if strings.ContainsAny(l, "\n\r\a") {
 				t.Errorf("%q", l)
 			}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/city"
 	"gcity/mail"
 	"gcity/themes"
 	"gcity/tui/dialog"
@@ -291,15 +290,6 @@ func mailDetails(m *model, l *mail.Message) []string {
 func mailCopies(l *mail.Message) []panel.Copied {
 	return []panel.Copied{{What: "text", Text: l.Text}, {What: "subject", Text: l.Subject},
 		{What: "from", Text: l.From}, {What: "id", Text: l.ID}}
-}
-
-// mailField says how much mail an agent has not read, nil = none.
-func mailField(m *model, a *city.Agent) []string {
-	if a.Mail <= 0 {
-		return nil
-	}
-	return []string{m.look.Field("mail", m.look.Paint(themes.Accent,
-		widget.Count(a.Mail, "message")+" that it has not read"))}
 }
 
 // subject is the letter under the cursor.

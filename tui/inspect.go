@@ -9,15 +9,6 @@ import (
 	"gcity/tui/widget"
 )
 
-// dossier is what has been heard of an agent that is looked at.
-type dossier struct {
-	name    string
-	about   *city.Inspection // nil = nothing yet
-	problem string           // why the newest could not be had, "" = it could
-	asked   int              // the question under way, 0 = none
-	sign    string           // how the agent was when it was asked about
-}
-
 // inspectActions are about what is known of an agent.
 func inspectActions() []action {
 	r := []keymap.Zone{keymap.InReader}
@@ -74,7 +65,7 @@ func showAgent(m *model) []feed.Effect {
 	r := singleAgent(m)
 	d := &dossier{name: r.Name}
 	m.read(&reader{Title: r.Shown, About: agentText{dossier: d}, Lines: func(w int) []string {
-		return widget.WrapAll(append(details(m, d.name, w), dossierLines(m, d, w)...), w)
+		return widget.WrapAll(append(details(m.details(), d.name, w), dossierLines(m.details(), d, w)...), w)
 	}})
 	askAbout(m, d)
 	return nil

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/city"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -60,4 +61,13 @@ func (m *model) forgetDrawn() {
 	for _, p := range m.Panels {
 		p.Forget()
 	}
+}
+
+// details is what details are made from.
+func (m *model) details() *source {
+	return &source{Env: m.env(), Lists: &m.Lists,
+		declared: func(source string, patched []string) string {
+			return declaredText(m, source, patched)
+		},
+		printed: func(r *city.Run) []string { return printed(m, r) }}
 }

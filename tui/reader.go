@@ -3,19 +3,16 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
-	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/feed"
-	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 func showEvent(m *model) []feed.Effect {
 	row := *m.Events.Selected()
 	m.read(&reader{Title: row.Kind, About: eventAgent(agentOf(m, &row.Event)),
-		Lines: func(w int) []string { return widget.WrapAll(eventDetail(m, &row), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(eventDetail(m.details(), &row), w) }})
 	return nil
 }
 
@@ -31,7 +28,7 @@ func showPool(m *model) []feed.Effect {
 	p := pool(m)
 	name := p.Name
 	m.read(&reader{Title: "pool " + p.Shown,
-		Lines: func(w int) []string { return widget.WrapAll(poolDetails(m, name), w) }})
+		Lines: func(w int) []string { return widget.WrapAll(poolDetails(m.details(), name), w) }})
 	return nil
 }
 
@@ -78,40 +75,7 @@ func cityDetails(m *model) []string {
 		lines = append(lines, "", m.look.Paint(themes.Title, "Rigs"))
 	}
 	for i := range s.Rigs {
-		lines = append(lines, rigLine(m, &s.Rigs[i]))
+		lines = append(lines, rigLine(m.details(), &s.Rigs[i]))
 	}
 	return lines
-}
-
-// rigLine is a project folder, and how those that work in it are.
-func rigLine(m *model, r *city.Rig) string {
-	dot := " " + m.look.Glyphs.Dot + " "
-	text := widget.Plain(r.Name) + dot +
-		fmt.Sprintf("%d of %s run", r.Running, widget.Count(r.Agents, "agent")) + dot +
-		widget.Plain(r.Path)
-	if r.Suspended {
-		text += dot + "suspended"
-	}
-	if r.Problem != "" {
-		text += dot + m.look.Paint(themes.Bad, widget.Plain(r.Problem))
-	}
-	return text
-}
-
-// eventDetail is all there is to know of one event.
-func eventDetail(m *model, r *panel.EventRow) []string {
-	e := &r.Event
-	lines := []string{
-		m.look.Field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+
-			widget.Age(m.now.Sub(e.TS))+" ago"),
-		m.look.Field("about", r.Subject),
-		m.look.Field("by", widget.Plain(e.Actor)),
-	}
-	label := "message"
-	for _, text := range widget.PlainLines(e.Message) {
-		lines = append(lines, m.look.Field(label, text))
-		label = ""
-	}
-	lines = append(lines, m.look.Field("seq", fmt.Sprint(e.Seq)))
-	return append(lines, payloadLines(m, e.Payload)...)
 }

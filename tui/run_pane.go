@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"gcity/city"
-	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
@@ -130,31 +129,3 @@ func amongRuns(m *model) string {
 	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " +
 		m.keys.KeyOf("focus.automations") + " for the automations"
 }
-
-// shownOutput is how many lines of an output the details show.
-const shownOutput = 100
-
-// outputFields are what a run printed, as rows of a detail view.
-func outputFields(m *model, run *city.Run) []string {
-	var lines []string
-	label := "output"
-	for _, text := range terminal.Tail(printed(m, run), shownOutput) {
-		lines = append(lines, m.look.Field(label, text))
-		label = ""
-	}
-	if len(lines) == 0 && run.Ended == nil {
-		lines = append(lines, m.look.Field(label, m.look.Paint(themes.Dim, "nothing printed yet")))
-	}
-	return lines
-}
-
-// ScrollTo scrolls a detail view to the end of what a run prints, as long as nobody has scrolled it.
-func (h *history) ScrollTo(offset, rows int) int {
-	if !h.live || h.moved {
-		return offset
-	}
-	return max(0, h.end-rows)
-}
-
-// Scrolled notes that a user has scrolled.
-func (h *history) Scrolled() { h.moved = true }
