@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -36,7 +37,7 @@ func drainRows(m *model) []*panel.AgentRow {
 	}
 	var rows []*panel.AgentRow
 	for _, p := range m.Pools.Targets() {
-		rows = append(rows, members(m.details(), p.Name)...)
+		rows = append(rows, details.Members(m.details(), p.Name)...)
 	}
 	return rows
 }

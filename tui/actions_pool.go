@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -180,7 +181,7 @@ func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 // before any that is at work those that are not.
 func beyond(m *model, p *panel.PoolRow, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
-	for _, r := range members(m.details(), p.Name) {
+	for _, r := range details.Members(m.details(), p.Name) {
 		switch {
 		case !r.Drainable():
 		case r.Task == "":

@@ -238,7 +238,7 @@ func ofRead(why func(*model) string) func(*model) string {
 		if no := needDossier(m); no != "" {
 			return no
 		}
-		_, no := aimed(m, []string{m.dialogs.dossier().name},
+		_, no := aimed(m, []string{m.dialogs.dossier().Name},
 			func() ([]feed.Effect, string) { return nil, why(m) })
 		return no
 	}
@@ -247,7 +247,7 @@ func ofRead(why func(*model) string) func(*model) string {
 // fromDetails does something to the agent whose details are read, and closes them.
 func fromDetails(do func(*model) []feed.Effect) func(*model) []feed.Effect {
 	return func(m *model) []feed.Effect {
-		name := m.dialogs.dossier().name
+		name := m.dialogs.dossier().Name
 		m.dialogs.CloseIn(keymap.InReader)
 		todo, _ := aimed(m, []string{name}, func() ([]feed.Effect, string) { return do(m), "" })
 		return todo

@@ -3,6 +3,7 @@ package tui
 import (
 	"gcity/beads"
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
@@ -17,23 +18,23 @@ func showAutomation(m *model) []feed.Effect {
 	if r == nil {
 		return nil
 	}
-	h := &history{name: r.Name}
+	h := &details.RunHistory{Name: r.Name}
 	m.read(&reader{Title: "automation " + r.Shown, About: h, Follow: h,
 		Lines: func(w int) []string {
-			lines := widget.WrapAll(automationDetails(m.details(), h), w)
-			if h.end = len(lines); m.Automations.Find(h.name) == nil {
+			lines := widget.WrapAll(details.Automation(m.details(), h), w)
+			if h.End = len(lines); m.Automations.Find(h.Name) == nil {
 				return lines
 			}
-			return append(lines, widget.WrapAll(runLines(m.details(), h), w)...)
+			return append(lines, widget.WrapAll(details.Runs(m.details(), h), w)...)
 		}})
 	askRuns(m, h)
 	return nil
 }
 
 // askRuns asks for the runs of an automation.
-func askRuns(m *model, h *history) {
-	h.newest = newestRun(m, h.name)
-	h.asked = seekBeads(m, beads.Query{Labels: []string{city.RunLabel + h.name}, Type: runType,
+func askRuns(m *model, h *details.RunHistory) {
+	h.Newest = newestRun(m, h.Name)
+	h.Asked = seekBeads(m, beads.Query{Labels: []string{city.RunLabel + h.Name}, Type: runType,
 		Limit: runRows})
 }
 
@@ -48,7 +49,7 @@ func newestRun(m *model, name string) string {
 
 // runsChanged asks anew when the runs that are shown are no longer the newest.
 func runsChanged(m *model) {
-	if h := m.dialogs.history(); h != nil && h.asked == 0 && h.newest != newestRun(m, h.name) {
+	if h := m.dialogs.history(); h != nil && h.Asked == 0 && h.Newest != newestRun(m, h.Name) {
 		askRuns(m, h)
 	}
 }
@@ -62,12 +63,12 @@ func seekBeads(m *model, q beads.Query) int {
 
 // answered takes an answer in; one that nobody waits for any more is let go.
 func takeFound(m *model, f feed.FoundBeads) {
-	if h := m.dialogs.history(); h != nil && h.asked == f.ID {
-		h.asked, h.known, h.problem = 0, true, widget.Plain(f.Problem)
+	if h := m.dialogs.history(); h != nil && h.Asked == f.ID {
+		h.Asked, h.Known, h.Problem = 0, true, widget.Plain(f.Problem)
 		if f.Problem == "" {
-			h.runs = h.runs[:0]
+			h.Runs = h.Runs[:0]
 			for _, b := range f.Beads {
-				h.runs = append(h.runs, city.RunOf(b))
+				h.Runs = append(h.Runs, city.RunOf(b))
 			}
 		}
 		runsChanged(m)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -16,17 +17,19 @@ func enterAgent(m *model) []feed.Effect {
 
 // showCrashes opens an agent's crashes: of the one that is read about, else of the selected one.
 func showCrashes(m *model) []feed.Effect {
-	d := &dossier{name: m.Agents.Chosen}
+	d := &details.Inspection{Name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known
 	}
-	r := m.Agents.Find(d.name)
+	r := m.Agents.Find(d.Name)
 	if r == nil {
 		return nil
 	}
-	m.read(&reader{Title: "crashes of " + r.Shown, About: agentText{dossier: d, crashes: true},
-		Lines: func(w int) []string { return widget.WrapAll(crashLines(m.details(), d, w), w) }})
-	if d.about == nil && d.asked == 0 {
+	m.read(&reader{Title: "crashes of " + r.Shown, About: agentText{Inspection: d, crashes: true},
+		Lines: func(w int) []string {
+			return widget.WrapAll(details.Crashes(m.details(), d, w), w)
+		}})
+	if d.About == nil && d.Asked == 0 {
 		askAbout(m, d)
 	}
 	return nil

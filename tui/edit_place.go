@@ -61,7 +61,7 @@ func editedThing(m *model) (name, source string, patched []string) {
 	case m.snap == nil:
 		return "", "", nil
 	case m.dialogs.dossier() != nil:
-		name = m.dialogs.dossier().name
+		name = m.dialogs.dossier().Name
 	case m.subject().Kind == panel.KindPool:
 		if p := pool(m); p != nil {
 			if q, ok := m.snap.Pool(p.Name); ok {

@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -259,7 +260,7 @@ func TestPayloadAsFields(t *testing.T) {
 		`not`:    {"not"},
 		`null`:   {"null"},
 	} {
-		all := strings.Join(payloadLines(s.m.details(), json.RawMessage(raw)), "\n")
+		all := strings.Join(details.Payload(s.m.details(), json.RawMessage(raw)), "\n")
 		for _, w := range want {
 			if !strings.Contains(all, w) {
 				t.Errorf("%s: %q is not in\n%s", raw, w, all)
@@ -276,7 +277,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte("\x1b[2J"))
 	s := demo(f, 120, 40)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, l := range payloadLines(s.m.details(), raw) {
+		for _, l := range details.Payload(s.m.details(), raw) {
 			if strings.ContainsAny(l, "\n\r\a") {
 				t.Errorf("%q", l)
 			}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -42,7 +43,7 @@ func needHeldDossier(m *model) string {
 	if m.mode == ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.Agents.Find(m.dialogs.dossier().name); r == nil || !r.HeldBack() {
+	if r := m.Agents.Find(m.dialogs.dossier().Name); r == nil || !r.HeldBack() {
 		return "nothing is held back: only an agent in quarantine or backoff, or one that " +
 			"drains, is released"
 	}
@@ -51,7 +52,7 @@ func needHeldDossier(m *model) string {
 
 // releaseRead releases the agent that is read about, and nobody else, whoever is marked.
 func releaseRead(m *model) []feed.Effect {
-	r := m.Agents.Find(m.dialogs.dossier().name)
+	r := m.Agents.Find(m.dialogs.dossier().Name)
 	m.dialogs.CloseIn(keymap.InReader)
 	var command city.Command = city.Release{Agent: r.Name}
 	if r.State == city.Draining {
@@ -63,19 +64,20 @@ func releaseRead(m *model) []feed.Effect {
 // showAgent opens an agent's details.
 func showAgent(m *model) []feed.Effect {
 	r := singleAgent(m)
-	d := &dossier{name: r.Name}
-	m.read(&reader{Title: r.Shown, About: agentText{dossier: d}, Lines: func(w int) []string {
-		return widget.WrapAll(append(details(m.details(), d.name, w), dossierLines(m.details(), d, w)...), w)
+	d := &details.Inspection{Name: r.Name}
+	m.read(&reader{Title: r.Shown, About: agentText{Inspection: d}, Lines: func(w int) []string {
+		return widget.WrapAll(append(details.Agent(m.details(), d.Name, w),
+			details.Rest(m.details(), d, w)...), w)
 	}})
 	askAbout(m, d)
 	return nil
 }
 
 // askAbout asks for what is known of an agent.
-func askAbout(m *model, d *dossier) {
+func askAbout(m *model, d *details.Inspection) {
 	m.seeks++
-	d.asked, d.sign = m.seeks, signOf(m, d.name)
-	m.todo = append(m.todo, feed.Inspect{ID: d.asked, Agent: d.name})
+	d.Asked, d.Sign = m.seeks, signOf(m, d.Name)
+	m.todo = append(m.todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
 }
 
 // signOf changes when there may be more to know of an agent.
@@ -101,7 +103,7 @@ func dossierChanged(m *model) {
 	if d == nil {
 		return
 	}
-	if sign := signOf(m, d.name); d.asked == 0 && sign != "" && sign != d.sign {
+	if sign := signOf(m, d.Name); d.Asked == 0 && sign != "" && sign != d.Sign {
 		askAbout(m, d)
 	}
 }
@@ -109,13 +111,13 @@ func dossierChanged(m *model) {
 // heardAbout takes an answer in; one that nobody waits for any more is let go.
 func heardAbout(m *model, in feed.Inspected) {
 	d := m.dialogs.dossier()
-	if d == nil || d.asked != in.ID {
+	if d == nil || d.Asked != in.ID {
 		return
 	}
 	m.ui++
-	d.asked, d.problem = 0, widget.Plain(in.Problem)
+	d.Asked, d.Problem = 0, widget.Plain(in.Problem)
 	if in.Problem == "" {
-		d.about = in.About
+		d.About = in.About
 	}
 	dossierChanged(m)
 }
@@ -133,10 +135,10 @@ func readerKeys(m *model) []string {
 		return nil
 	}
 	var keys []string
-	if !r.crashes && r.about != nil && len(r.about.Crashes) > 0 {
+	if !r.crashes && r.About != nil && len(r.About.Crashes) > 0 {
 		keys = append(keys, m.keys.KeyOf("reader.crashes")+" crashes")
 	}
-	if !r.told && r.about != nil && r.about.Prompt != "" {
+	if !r.told && r.About != nil && r.About.Prompt != "" {
 		keys = append(keys, m.keys.KeyOf("reader.told")+" prompt")
 	}
 	if needEditableDossier(m) == "" && !r.crashes {

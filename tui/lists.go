@@ -2,6 +2,7 @@ package tui
 
 import (
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -64,10 +65,10 @@ func (m *model) forgetDrawn() {
 }
 
 // details is what details are made from.
-func (m *model) details() *source {
-	return &source{Env: m.env(), Lists: &m.Lists,
-		declared: func(source string, patched []string) string {
+func (m *model) details() *details.Source {
+	return &details.Source{Env: m.env(), Lists: &m.Lists,
+		Declared: func(source string, patched []string) string {
 			return declaredText(m, source, patched)
 		},
-		printed: func(r *city.Run) []string { return printed(m, r) }}
+		Printed: func(r *city.Run) []string { return printed(m, r) }}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
@@ -12,7 +13,9 @@ import (
 func showEvent(m *model) []feed.Effect {
 	row := *m.Events.Selected()
 	m.read(&reader{Title: row.Kind, About: eventAgent(agentOf(m, &row.Event)),
-		Lines: func(w int) []string { return widget.WrapAll(eventDetail(m.details(), &row), w) }})
+		Lines: func(w int) []string {
+			return widget.WrapAll(details.Event(m.details(), &row), w)
+		}})
 	return nil
 }
 
@@ -28,7 +31,9 @@ func showPool(m *model) []feed.Effect {
 	p := pool(m)
 	name := p.Name
 	m.read(&reader{Title: "pool " + p.Shown,
-		Lines: func(w int) []string { return widget.WrapAll(poolDetails(m.details(), name), w) }})
+		Lines: func(w int) []string {
+			return widget.WrapAll(details.Pool(m.details(), name), w)
+		}})
 	return nil
 }
 
@@ -75,7 +80,7 @@ func cityDetails(m *model) []string {
 		lines = append(lines, "", m.look.Paint(themes.Title, "Rigs"))
 	}
 	for i := range s.Rigs {
-		lines = append(lines, rigLine(m.details(), &s.Rigs[i]))
+		lines = append(lines, details.Rig(m.details(), &s.Rigs[i]))
 	}
 	return lines
 }

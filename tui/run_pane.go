@@ -27,7 +27,7 @@ func watchingRun(m *model) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
 	case m.dialogs.history() != nil:
-		r = m.Automations.Find(m.dialogs.history().name)
+		r = m.Automations.Find(m.dialogs.history().Name)
 	case !showsRun(m):
 		return feed.Watch{}, false
 	case !m.peekVisible():

@@ -1,23 +1,24 @@
 package tui
 
 import (
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
 // showTold opens what an agent is told at its start: the one that is read about, else the selected one.
 func showTold(m *model) []feed.Effect {
-	d := &dossier{name: m.Agents.Chosen}
+	d := &details.Inspection{Name: m.Agents.Chosen}
 	if known := m.dialogs.dossier(); known != nil {
 		d = known
 	}
-	r := m.Agents.Find(d.name)
+	r := m.Agents.Find(d.Name)
 	if r == nil {
 		return nil
 	}
-	m.read(&reader{Title: "prompt of " + r.Shown, About: agentText{dossier: d, told: true},
-		Lines: func(w int) []string { return widget.WrapAll(toldText(m.details(), d), w) }})
-	if d.about == nil && d.asked == 0 {
+	m.read(&reader{Title: "prompt of " + r.Shown, About: agentText{Inspection: d, told: true},
+		Lines: func(w int) []string { return widget.WrapAll(details.Prompt(m.details(), d), w) }})
+	if d.About == nil && d.Asked == 0 {
 		askAbout(m, d)
 	}
 	return nil

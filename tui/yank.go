@@ -11,6 +11,7 @@ import (
 	"gcity/beads"
 	"gcity/internal/shell"
 	"gcity/themes"
+	"gcity/tui/details"
 	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -87,7 +88,8 @@ func agentCopies(m *model) []panel.Copied {
 		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
 		panel.Copied{What: "state and why", Text: string(a.State) + ": " + a.Reason})
 	if a.Exit != nil {
-		all = append(all, panel.Copied{What: "last exit", Text: exitText(m.details(), a.Exit)})
+		all = append(all, panel.Copied{What: "last exit",
+			Text: details.Exit(m.details(), a.Exit)})
 		if a.Exit.File != "" {
 			all = append(all, panel.Copied{What: "file with its last words",
 				Text: filepath.Join(m.snap.Path, a.Exit.File)})

@@ -1,4 +1,4 @@
-package tui
+package details
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// payloadLines show what an event carries: an object's fields by name, anything else as it is.
-func payloadLines(src *source, raw json.RawMessage) []string {
+// Payload show what an event carries: an object's fields by name, anything else as it is.
+func Payload(src *Source, raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -41,8 +41,8 @@ func payloadLines(src *source, raw json.RawMessage) []string {
 	return lines
 }
 
-// eventDetail is all there is to know of one event.
-func eventDetail(src *source, r *panel.EventRow) []string {
+// Event is all there is to know of one event.
+func Event(src *Source, r *panel.EventRow) []string {
 	e := &r.Event
 	lines := []string{
 		src.Look.Field("when", e.TS.In(src.Now.Location()).Format(time.RFC3339Nano)+", "+
@@ -56,5 +56,5 @@ func eventDetail(src *source, r *panel.EventRow) []string {
 		label = ""
 	}
 	lines = append(lines, src.Look.Field("seq", fmt.Sprint(e.Seq)))
-	return append(lines, payloadLines(src, e.Payload)...)
+	return append(lines, Payload(src, e.Payload)...)
 }

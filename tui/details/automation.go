@@ -1,4 +1,4 @@
-package tui
+package details
 
 import (
 	"fmt"
@@ -11,24 +11,24 @@ import (
 	"gcity/tui/widget"
 )
 
-// history is the runs of an automation that is looked at.
-type history struct {
-	name    string
-	runs    []city.Run // newest first
-	problem string     // why they could not be read, "" = they could
-	newest  string     // what the city had as the newest one when it was asked
-	asked   int        // the question under way, 0 = none
-	known   bool       // there was an answer
+// RunHistory is the runs of an automation that is looked at.
+type RunHistory struct {
+	Name    string
+	Runs    []city.Run // newest first
+	Problem string     // why they could not be read, "" = they could
+	Newest  string     // what the city had as the newest one when it was asked
+	Asked   int        // the question under way, 0 = none
+	Known   bool       // there was an answer
 
-	end   int  // line of the text with which the newest run and its output end
+	End   int  // line of the text with which the newest run and its output end
 	live  bool // that run went while it was looked at
 	moved bool // somebody has scrolled
 }
 
-// automationDetails is everything known of an automation but its earlier runs: when it runs, what it does, how it went.
-func automationDetails(src *source, h *history) []string {
-	r := src.Automations.Find(h.name)
-	a, ok := src.Snap.Automation(h.name)
+// Automation is everything known of an automation but its earlier runs: when it runs, what it does, how it went.
+func Automation(src *Source, h *RunHistory) []string {
+	r := src.Automations.Find(h.Name)
+	a, ok := src.Snap.Automation(h.Name)
 	if r == nil || !ok {
 		return []string{"This automation is no longer part of the city."}
 	}
@@ -72,14 +72,15 @@ func automationDetails(src *source, h *history) []string {
 		lines = append(lines, src.Look.Field("layer", widget.Plain(a.Layer)))
 	}
 	for _, w := range a.Warnings {
-		lines = append(lines, src.Look.Field("warning", src.Look.Paint(themes.Warn, widget.Plain(w))))
+		lines = append(lines, src.Look.Field("warning",
+			src.Look.Paint(themes.Warn, widget.Plain(w))))
 	}
 	h.live = h.live || a.Last != nil && a.Last.Ended == nil
 	return append(lines, lastRun(src, a.Last)...)
 }
 
 // lastRun is the newest run with the end of what it printed.
-func lastRun(src *source, run *city.Run) []string {
+func lastRun(src *Source, run *city.Run) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Last run")}
 	if run == nil {
 		return append(lines, src.Look.Paint(themes.Dim, "It never ran."))
@@ -105,20 +106,20 @@ func lastRun(src *source, run *city.Run) []string {
 	return append(lines, outputFields(src, run)...)
 }
 
-// runLines are the runs, newest first.
-func runLines(src *source, h *history) []string {
+// Runs are the runs, newest first.
+func Runs(src *Source, h *RunHistory) []string {
 	lines := []string{"", src.Look.Paint(themes.Title, "Runs")}
-	if h.problem != "" {
-		lines = append(lines, src.Look.Paint(themes.Bad, "cannot be read: "+h.problem))
+	if h.Problem != "" {
+		lines = append(lines, src.Look.Paint(themes.Bad, "cannot be read: "+h.Problem))
 	}
 	switch {
-	case !h.known:
+	case !h.Known:
 		return append(lines, src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More))
-	case len(h.runs) == 0 && h.problem == "":
+	case len(h.Runs) == 0 && h.Problem == "":
 		return append(lines, src.Look.Paint(themes.Dim, "None is recorded."))
 	}
-	for i := range h.runs {
-		run := &h.runs[i]
+	for i := range h.Runs {
+		run := &h.Runs[i]
 		outcome, token := panel.RunOutcome(run)
 		took := ""
 		if run.Ended != nil {
@@ -140,26 +141,27 @@ func runLines(src *source, h *history) []string {
 const shownOutput = 100
 
 // outputFields are what a run printed, as rows of a detail view.
-func outputFields(src *source, run *city.Run) []string {
+func outputFields(src *Source, run *city.Run) []string {
 	var lines []string
 	label := "output"
-	for _, text := range terminal.Tail(src.printed(run), shownOutput) {
+	for _, text := range terminal.Tail(src.Printed(run), shownOutput) {
 		lines = append(lines, src.Look.Field(label, text))
 		label = ""
 	}
 	if len(lines) == 0 && run.Ended == nil {
-		lines = append(lines, src.Look.Field(label, src.Look.Paint(themes.Dim, "nothing printed yet")))
+		lines = append(lines, src.Look.Field(label,
+			src.Look.Paint(themes.Dim, "nothing printed yet")))
 	}
 	return lines
 }
 
 // ScrollTo scrolls a detail view to the end of what a run prints, as long as nobody has scrolled it.
-func (h *history) ScrollTo(offset, rows int) int {
+func (h *RunHistory) ScrollTo(offset, rows int) int {
 	if !h.live || h.moved {
 		return offset
 	}
-	return max(0, h.end-rows)
+	return max(0, h.End-rows)
 }
 
 // Scrolled notes that a user has scrolled.
-func (h *history) Scrolled() { h.moved = true }
+func (h *RunHistory) Scrolled() { h.moved = true }

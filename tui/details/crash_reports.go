@@ -1,4 +1,4 @@
-package tui
+package details
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 // lastSaid is how many of a crash's last lines are shown.
 const lastSaid = 12
 
-// crashLines are why an agent is held back, until when, and each of its crashes with what it said last.
-func crashLines(src *source, d *dossier, w int) []string {
-	r := src.Agents.Find(d.name)
-	a, ok := src.Snap.Agent(d.name)
+// Crashes are why an agent is held back, until when, and each of its crashes with what it said last.
+func Crashes(src *Source, d *Inspection, w int) []string {
+	r := src.Agents.Find(d.Name)
+	a, ok := src.Snap.Agent(d.Name)
 	if r == nil || !ok {
 		return []string{"This agent is no longer part of the city."}
 	}
@@ -22,26 +22,26 @@ func crashLines(src *source, d *dossier, w int) []string {
 	if r.Crashes > 0 {
 		lines = append(lines, src.Look.Field("crashes", fmt.Sprintf("%d that count", r.Crashes)))
 	}
-	if d.about != nil && d.about.Spec != nil {
-		for _, text := range describe.RestartLines(d.about.Spec)[1:] {
+	if d.About != nil && d.About.Spec != nil {
+		for _, text := range describe.RestartLines(d.About.Spec)[1:] {
 			lines = append(lines, src.Look.Field("", src.Look.Paint(themes.Dim, text)))
 		}
 	}
 	switch {
-	case d.problem != "":
+	case d.Problem != "":
 		lines = append(lines, "", src.Look.Paint(themes.Bad, "Its crashes cannot be read: "+
-			d.problem))
-	case d.about == nil:
+			d.Problem))
+	case d.About == nil:
 		lines = append(lines, "", src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More))
-	case len(d.about.Crashes) == 0:
+	case len(d.About.Crashes) == 0:
 		lines = append(lines, "", src.Look.Paint(themes.Dim, "The event log knows of no crash of "+
 			"it in the last seven days."))
 	}
-	if d.about == nil {
+	if d.About == nil {
 		return lines
 	}
-	for i := range d.about.Crashes {
-		c := &d.about.Crashes[i]
+	for i := range d.About.Crashes {
+		c := &d.About.Crashes[i]
 		lines = append(lines, "", src.Look.Paint(themes.Title, widget.Clock(c.At, src.Now))+"  "+
 			src.Look.Paint(themes.Bad, crashText(c))+
 			src.Look.Paint(themes.Dim, "  "+widget.Age(src.Now.Sub(c.At))+" ago"))

@@ -1,4 +1,4 @@
-package tui
+package details
 
 import (
 	"fmt"
@@ -12,35 +12,35 @@ import (
 	"gcity/tui/widget"
 )
 
-// dossierLines are what is known of an agent beyond the snapshot: what differs, how it crashed, how it is started.
-func dossierLines(src *source, d *dossier, w int) []string {
+// Rest are what is known of an agent beyond the snapshot: what differs, how it crashed, how it is started.
+func Rest(src *Source, d *Inspection, w int) []string {
 	var lines []string
-	if d.problem != "" {
-		lines = append(lines, "", src.Look.Paint(themes.Bad, "The rest cannot be had: "+d.problem))
+	if d.Problem != "" {
+		lines = append(lines, "", src.Look.Paint(themes.Bad, "The rest cannot be had: "+d.Problem))
 	}
-	if d.about == nil {
-		if d.problem == "" {
+	if d.About == nil {
+		if d.Problem == "" {
 			lines = append(lines, "", src.Look.Paint(themes.Dim,
 				"asking for the rest "+src.Look.Glyphs.More))
 		}
 		return lines
 	}
-	for _, p := range d.about.Problems {
+	for _, p := range d.About.Problems {
 		lines = append(lines, "", src.Look.Paint(themes.Warn, widget.Plain(p)))
 	}
-	lines = append(lines, driftLines(src, d.about.Drift)...)
-	lines = append(lines, crashSummary(src, d.about.Crashes)...)
-	lines = append(lines, specLines(src, d.about)...)
-	lines = append(lines, toldLines(src, d.about)...)
-	return append(lines, envLines(src, d.about.Env)...)
+	lines = append(lines, driftLines(src, d.About.Drift)...)
+	lines = append(lines, crashSummary(src, d.About.Crashes)...)
+	lines = append(lines, specLines(src, d.About)...)
+	lines = append(lines, toldLines(src, d.About)...)
+	return append(lines, envLines(src, d.About.Env)...)
 }
 
-func heading(src *source, text string) []string {
+func heading(src *Source, text string) []string {
 	return []string{"", src.Look.Paint(themes.Title, text)}
 }
 
 // driftLines say, field by field, what runs and what is wanted.
-func driftLines(src *source, all []city.Difference) []string {
+func driftLines(src *Source, all []city.Difference) []string {
 	if len(all) == 0 {
 		return nil
 	}
@@ -50,7 +50,8 @@ func driftLines(src *source, all []city.Difference) []string {
 			widget.Plain(d.What))
 		switch {
 		case d.Hidden:
-			lines = append(lines, src.Look.Field("", src.Look.Paint(themes.Dim, "a secret: not shown")))
+			lines = append(lines, src.Look.Field("",
+				src.Look.Paint(themes.Dim, "a secret: not shown")))
 			continue
 		case d.RunsUnknown:
 			lines = append(lines, src.Look.Field("  runs",
@@ -66,7 +67,7 @@ func driftLines(src *source, all []city.Difference) []string {
 }
 
 // fieldLines are a field whose text may have several lines.
-func fieldLines(src *source, label, text string) []string {
+func fieldLines(src *Source, label, text string) []string {
 	var lines []string
 	for _, part := range widget.PlainLines(text) {
 		lines = append(lines, src.Look.Field(label, part))
@@ -79,7 +80,7 @@ func fieldLines(src *source, label, text string) []string {
 }
 
 // crashSummary is a line for each crash, the newest first.
-func crashSummary(src *source, all []city.Crash) []string {
+func crashSummary(src *Source, all []city.Crash) []string {
 	if len(all) == 0 {
 		return nil
 	}
@@ -90,7 +91,8 @@ func crashSummary(src *source, all []city.Crash) []string {
 	}
 	for i := range all {
 		c := &all[i]
-		text := src.Look.Paint(themes.Dim, widget.Fit(widget.Clock(c.At, src.Now), room, "")) + "  " +
+		text := src.Look.Paint(themes.Dim, widget.Fit(widget.Clock(c.At, src.Now), room, "")) +
+			"  " +
 			src.Look.Paint(themes.Bad, crashText(c))
 		if said := widget.PlainLines(c.Output); len(said) > 0 {
 			text += "  " + src.Look.Paint(themes.Dim, said[len(said)-1])
@@ -109,7 +111,7 @@ func crashText(c *city.Crash) string {
 }
 
 // specLines are how an agent is started, and started again, as far as its details do not say so already.
-func specLines(src *source, in *city.Inspection) []string {
+func specLines(src *Source, in *city.Inspection) []string {
 	s := in.Spec
 	if s == nil {
 		return append(heading(src, "Start"), src.Look.Paint(themes.Dim,
@@ -172,7 +174,7 @@ func programText(s *city.Spec) string {
 }
 
 // inCity is a path, below the city's folder relative to it.
-func inCity(src *source, path string) string {
+func inCity(src *Source, path string) string {
 	if rel, err := filepath.Rel(src.Snap.Path, path); err == nil && filepath.IsLocal(rel) {
 		path = rel
 	}
@@ -197,7 +199,7 @@ func readyText(s *city.Spec) string {
 }
 
 // envLines are an environment: what the configuration names, what the city sets, what is inherited.
-func envLines(src *source, env []city.Variable) []string {
+func envLines(src *Source, env []city.Variable) []string {
 	var lines []string
 	for _, group := range describe.Environment(env) {
 		lines = append(lines, heading(src, strings.ToUpper(group.Title[:1])+group.Title[1:])...)
@@ -212,11 +214,11 @@ func envLines(src *source, env []city.Variable) []string {
 	return lines
 }
 
-// dossier is what has been heard of an agent that is looked at.
-type dossier struct {
-	name    string
-	about   *city.Inspection // nil = nothing yet
-	problem string           // why the newest could not be had, "" = it could
-	asked   int              // the question under way, 0 = none
-	sign    string           // how the agent was when it was asked about
+// Inspection is what has been heard of an agent that is looked at.
+type Inspection struct {
+	Name    string
+	About   *city.Inspection // nil = nothing yet
+	Problem string           // why the newest could not be had, "" = it could
+	Asked   int              // the question under way, 0 = none
+	Sign    string           // how the agent was when it was asked about
 }

@@ -1,4 +1,4 @@
-package tui
+package details
 
 import (
 	"strings"
@@ -11,27 +11,27 @@ import (
 // toldShown is how many lines of a prompt stand in an agent's details.
 const toldShown = 8
 
-// toldText is a prompt, all of it.
-func toldText(src *source, d *dossier) []string {
+// Prompt is a prompt, all of it.
+func Prompt(src *Source, d *Inspection) []string {
 	switch {
-	case src.Agents.Find(d.name) == nil:
+	case src.Agents.Find(d.Name) == nil:
 		return []string{"This agent is no longer part of the city."}
-	case d.problem != "":
-		return []string{src.Look.Paint(themes.Bad, "Its prompt cannot be had: "+d.problem)}
-	case d.about == nil:
+	case d.Problem != "":
+		return []string{src.Look.Paint(themes.Bad, "Its prompt cannot be had: "+d.Problem)}
+	case d.About == nil:
 		return []string{src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More)}
-	case d.about.Prompt == "":
+	case d.About.Prompt == "":
 		return []string{src.Look.Paint(themes.Dim, "It is told nothing at its start.")}
 	}
-	lines := toldFields(src, d.about)
+	lines := toldFields(src, d.About)
 	if len(lines) > 0 {
 		lines = append(lines, "")
 	}
-	return append(lines, promptText(d.about.Prompt)...)
+	return append(lines, promptText(d.About.Prompt)...)
 }
 
 // toldLines are how a prompt begins, in an agent's details.
-func toldLines(src *source, in *city.Inspection) []string {
+func toldLines(src *Source, in *city.Inspection) []string {
 	if in.Prompt == "" {
 		return nil
 	}
@@ -39,7 +39,8 @@ func toldLines(src *source, in *city.Inspection) []string {
 	more := ""
 	if n := len(text) - toldShown; n > 1 {
 		text = text[:toldShown]
-		more = src.Look.Paint(themes.Dim, src.Look.Glyphs.More+" "+widget.Count(n, "more line")+"; "+
+		more = src.Look.Paint(themes.Dim, src.Look.Glyphs.More+" "+widget.Count(n, "more line")+
+			"; "+
 			src.KeyOf("reader.told")+" reads all of it")
 	}
 	lines := append(heading(src, "Prompt"), text...)
@@ -50,7 +51,7 @@ func toldLines(src *source, in *city.Inspection) []string {
 }
 
 // toldFields say where a prompt is from and how it goes in.
-func toldFields(src *source, in *city.Inspection) []string {
+func toldFields(src *Source, in *city.Inspection) []string {
 	var lines []string
 	if in.PromptFile != "" {
 		lines = append(lines, src.Look.Field("from", inCity(src, in.PromptFile)))
@@ -62,7 +63,7 @@ func toldFields(src *source, in *city.Inspection) []string {
 }
 
 // givenText says in one line from where an agent's prompt is and how it goes in.
-func givenText(src *source, in *city.Inspection) string {
+func givenText(src *Source, in *city.Inspection) string {
 	way := toldWay(in)
 	switch {
 	case way == "":

@@ -1,4 +1,4 @@
-package tui
+package details
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// poolDetails is everything known of a pool: where its size comes from, what its check said, who is in it.
-func poolDetails(src *source, name string) []string {
+// Pool is everything known of a pool: where its size comes from, what its check said, who is in it.
+func Pool(src *Source, name string) []string {
 	r := src.Pools.Find(name)
 	p, ok := src.Snap.Pool(name)
 	if r == nil || !ok {
@@ -40,21 +40,22 @@ func poolDetails(src *source, name string) []string {
 	if r.Timeout > 0 {
 		wait = "it is ended after " + widget.Duration(r.Timeout)
 	}
-	lines = append(lines, src.Look.Field("drain", "a member that has to go is told to finish; "+wait))
+	lines = append(lines, src.Look.Field("drain", "a member that has to go is told "+
+		"to finish; "+wait))
 	if p.Description != "" {
 		lines = append(lines, src.Look.Field("about", widget.Plain(p.Description)))
 	}
 	if r.Rig != "" {
 		lines = append(lines, src.Look.Field("rig", rigText(src, r.Rig)))
 	}
-	lines = append(lines, src.Look.Field("declared", src.declared(p.Source, p.Patched)), "",
+	lines = append(lines, src.Look.Field("declared", src.Declared(p.Source, p.Patched)), "",
 		src.Look.Paint(themes.Title, "Members"))
 	lines = append(lines, memberLines(src, name)...)
 	return append(lines, panel.Decisions(src.Env, p.Decisions)...)
 }
 
 // checkFields are the check, what came of it, and the end of what it printed.
-func checkFields(src *source, r *panel.PoolRow) []string {
+func checkFields(src *Source, r *panel.PoolRow) []string {
 	c := &r.Check
 	command := widget.Plain(c.Command)
 	if command == "" {
@@ -78,8 +79,8 @@ func checkFields(src *source, r *panel.PoolRow) []string {
 	return lines
 }
 
-// members are a pool's agents, as a person counts them.
-func members(src *source, name string) []*panel.AgentRow {
+// Members are a pool's agents, as a person counts them.
+func Members(src *Source, name string) []*panel.AgentRow {
 	var all []*panel.AgentRow
 	for i := range src.Agents.Rows {
 		if r := &src.Agents.Rows[i]; r.Pool == name {
@@ -93,8 +94,8 @@ func members(src *source, name string) []*panel.AgentRow {
 }
 
 // memberLines are a pool's members with their states.
-func memberLines(src *source, name string) []string {
-	members := members(src, name)
+func memberLines(src *Source, name string) []string {
+	members := Members(src, name)
 	if len(members) == 0 {
 		return []string{src.Look.Paint(themes.Dim, "None.")}
 	}

@@ -1,4 +1,4 @@
-package tui
+package details
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"gcity/tui/widget"
 )
 
-// details is everything known of an agent, the reasons first.
-func details(src *source, name string, w int) []string {
+// Agent is everything known of an agent, the reasons first.
+func Agent(src *Source, name string, w int) []string {
 	r := src.Agents.Find(name)
 	a, ok := src.Snap.Agent(name)
 	if r == nil || !ok {
@@ -65,12 +65,12 @@ func details(src *source, name string, w int) []string {
 }
 
 // lifeFields say what an agent runs, its session, and how its lives have ended.
-func lifeFields(src *source, a *city.Agent, w int) []string {
+func lifeFields(src *Source, a *city.Agent, w int) []string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	lines := []string{
 		src.Look.Field("command", widget.Plain(a.Command)),
 		src.Look.Field("folder", widget.Plain(a.Dir)),
-		src.Look.Field("declared", src.declared(a.Source, a.Patched)),
+		src.Look.Field("declared", src.Declared(a.Source, a.Patched)),
 		src.Look.Field("session", sessionText(src, a)),
 	}
 	if drawn := src.Agents.Pulses.Draw(a.Name, src.Now, &src.Look.Glyphs); drawn != "" {
@@ -83,7 +83,7 @@ func lifeFields(src *source, a *city.Agent, w int) []string {
 	}
 	lines = append(lines,
 		src.Look.Field("restarts", restartsText(a, dot)),
-		src.Look.Field("last exit", exitText(src, a.Exit)),
+		src.Look.Field("last exit", Exit(src, a.Exit)),
 	)
 	if a.Exit != nil && a.Exit.File != "" {
 		lines = append(lines, src.Look.Field("last words",
@@ -105,12 +105,13 @@ func restartsText(a *city.Agent, dot string) string {
 }
 
 // stateFields say how an agent is, why, and what happens next.
-func stateFields(src *source, r *panel.AgentRow, a *city.Agent) []string {
+func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
 	sign, token := panel.ConditionOf(src.Look, r)
 	dot := " " + src.Look.Glyphs.Dot + " "
 	state := src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Since))
 	if r.Stuck != nil {
-		state = src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Stuck.Since)) + dot +
+		state = src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Stuck.Since)) +
+			dot +
 			"running for " + widget.Age(src.Now.Sub(r.Since))
 	}
 	if e := r.Ends(src.Env).Full; e != "" {
@@ -138,7 +139,7 @@ func stateFields(src *source, r *panel.AgentRow, a *city.Agent) []string {
 
 // drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told
 // already.
-func drainText(src *source, d *city.DrainInfo, until time.Time) string {
+func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
 	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
 		" ago"
 	switch {
@@ -155,17 +156,17 @@ func drainText(src *source, d *city.DrainInfo, until time.Time) string {
 }
 
 // rigText is a rig by its name, and how it is as far as it is known.
-func rigText(src *source, name string) string {
+func rigText(src *Source, name string) string {
 	for i := range src.Snap.Rigs {
 		if r := &src.Snap.Rigs[i]; r.Name == name {
-			return rigLine(src, r)
+			return Rig(src, r)
 		}
 	}
 	return widget.Plain(name)
 }
 
 // needsText says how that is on which an agent depends.
-func needsText(src *source, names []string) string {
+func needsText(src *Source, names []string) string {
 	texts := make([]string, len(names))
 	for i, name := range names {
 		texts[i] = widget.Plain(name)
@@ -179,7 +180,7 @@ func needsText(src *source, names []string) string {
 }
 
 // idleText says after how long without activity an agent is restarted, and how long there was none.
-func idleText(src *source, a *city.Agent) string {
+func idleText(src *Source, a *city.Agent) string {
 	text := describe.Idle(a.IdleTimeout)
 	switch {
 	case a.Session == nil:
@@ -191,7 +192,7 @@ func idleText(src *source, a *city.Agent) string {
 	return text
 }
 
-func sessionText(src *source, a *city.Agent) string {
+func sessionText(src *Source, a *city.Agent) string {
 	if a.Session == nil {
 		return "none"
 	}
@@ -209,14 +210,14 @@ func sessionText(src *source, a *city.Agent) string {
 }
 
 // keptIn names a file of the city so that it can be copied: in full where that fits into one line.
-func keptIn(src *source, file string, w int) string {
+func keptIn(src *Source, file string, w int) string {
 	if full := widget.Plain(filepath.Join(src.Snap.Path, file)); widget.Width(full) <= w {
 		return full
 	}
 	return widget.Plain(file)
 }
 
-func exitText(src *source, e *city.Exit) string {
+func Exit(src *Source, e *city.Exit) string {
 	if e == nil {
 		return "none"
 	}
@@ -224,7 +225,7 @@ func exitText(src *source, e *city.Exit) string {
 }
 
 // sendFields are the texts on their way into an agent, as far as they have come.
-func sendFields(src *source, sends []city.Send) []string {
+func sendFields(src *Source, sends []city.Send) []string {
 	var lines []string
 	label := "texts"
 	for i := range sends {
@@ -254,8 +255,8 @@ func sendFields(src *source, sends []city.Send) []string {
 	return lines
 }
 
-// rigLine is a project folder, and how those that work in it are.
-func rigLine(src *source, r *city.Rig) string {
+// Rig is a project folder, and how those that work in it are.
+func Rig(src *Source, r *city.Rig) string {
 	dot := " " + src.Look.Glyphs.Dot + " "
 	text := widget.Plain(r.Name) + dot +
 		fmt.Sprintf("%d of %s run", r.Running, widget.Count(r.Agents, "agent")) + dot +
@@ -270,7 +271,7 @@ func rigLine(src *source, r *city.Rig) string {
 }
 
 // mailField says how much mail an agent has not read, nil = none.
-func mailField(src *source, a *city.Agent) []string {
+func mailField(src *Source, a *city.Agent) []string {
 	if a.Mail <= 0 {
 		return nil
 	}
