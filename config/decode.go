@@ -18,7 +18,7 @@ func (d decoder) table(n *toml.Node, path string, p place) {
 		}
 		switch {
 		case k.Status == keys.Dropped:
-			d.warn(kid.At, k.Path, "has no effect any more; remove it")
+			d.warn(kid.At, k.Path, "has no effect; remove it")
 		case k.Status == keys.Later:
 			d.later(kid, k)
 		case kid.Key == k.Alias && k.Kind != keys.Tables && n.Get(k.Name()) != nil:
@@ -120,7 +120,7 @@ func (d decoder) later(n *toml.Node, k *keys.Key) {
 			case c == nil:
 				d.unknown(kid, k.Path)
 			case c.Status == keys.Dropped:
-				d.warn(kid.At, c.Path, "has no effect any more; remove it")
+				d.warn(kid.At, c.Path, "has no effect; remove it")
 				continue
 			}
 			only = false

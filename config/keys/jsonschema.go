@@ -113,7 +113,7 @@ func (s Schema) shape(t *Key) *SchemaOf {
 		case k.Name() == "*" && k.Status == Supported:
 			out.More = k.use()
 		case k.Status == Dropped:
-			out.Props[k.Name()] = &SchemaOf{Doc: "Has no effect any more; remove it.",
+			out.Props[k.Name()] = &SchemaOf{Doc: "Has no effect; remove it.",
 				Deprecated: true}
 		case k.Status != Supported:
 		case k.OfTables():

@@ -3,7 +3,7 @@ package keys
 import "strings"
 
 // LaterKeys are keys that are known but refused until they are implemented: ignoring a key silently is worse than
-// refusing it. The last ones have no effect in Gas City any more.
+// refusing it. The last ones are keys of Gas City that have no effect here.
 func LaterKeys() []Key {
 	groups := []struct {
 		table string
@@ -24,7 +24,8 @@ func LaterKeys() []Key {
 		}
 	}
 	for _, path := range []string{"workspace.isolation", "workspace.install_hooks",
-		"agents.isolation", "agents.install_hooks",
+		"agents.isolation", "agents.install_hooks", "agents.pre_sync", "agents.fallback",
+		"agents.session_live",
 		"session.k8s.prebaked"} {
 		out = append(out, Key{Path: path, Kind: Any, Status: Dropped})
 	}

@@ -47,8 +47,8 @@ type Status int
 
 const (
 	Supported Status = iota
-	Later            // refused: not implemented yet
-	Dropped          // accepted with a warning: Gas City has dropped it
+	Later            // refused: its feature is not built yet
+	Dropped          // accepted with a warning: a key of Gas City that has no effect here
 )
 
 // Key is a line of the table. Parsing, defaults, suggestions, refusals, docs/config.md and the output of `config

@@ -74,6 +74,8 @@ func topologyKeys() []Key {
 		{Path: "formulas", Kind: Table, Doc: "Formulas and automations of the topology."},
 		{Path: "formulas.dir", Kind: String, Def: `"formulas"`, Check: checkPath,
 			Doc: "Their folder, relative to the topology's."},
+		{Path: "doctor", Kind: Any, Status: Dropped},
+		{Path: "commands", Kind: Any, Status: Dropped},
 	}
 }
 
