@@ -18,15 +18,12 @@ func matching(r *http.Request) func(filter, value string) bool {
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
 }
 
-// listHandlers answer requests about agents, pools, rigs, automations and watchdogs.
-type listHandlers struct{ *server }
-
-func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (s *server) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	want, err := agentFilter(r)
 	if err != nil {
 		return err
 	}
-	return h.listAgents(w, r, want)
+	return s.listAgents(w, r, want)
 }
 
 // agentFilter says which agents a request is for.
@@ -39,17 +36,17 @@ func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	}, err
 }
 
-func (h listHandlers) quarantine(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	return h.listAgents(w, r, func(a *city.Agent) bool { return a.State == city.Quarantined })
+func (s *server) quarantine(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+	return s.listAgents(w, r, func(a *city.Agent) bool { return a.State == city.Quarantined })
 }
 
-func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
+func (s *server) listAgents(w http.ResponseWriter, r *http.Request,
 	want func(*city.Agent) bool) error {
 	peek, _, err := flag(r, "peek")
 	if err != nil {
 		return err
 	}
-	snap, err := h.look(r)
+	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
@@ -64,29 +61,29 @@ func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	if peek {
-		h.peek(r.Context(), p.Items)
+		s.peek(r.Context(), p.Items)
 	}
-	h.ok(w, snap, p)
+	s.ok(w, snap, p)
 	return nil
 }
 
 // peek fills in the screens of those that run. One that cannot be had in time stays empty.
-func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
+func (s *server) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()
 	for i := range items {
 		if items[i].Running {
-			items[i].LastOutput, _ = h.city.Output(ctx, items[i].Name, 0)
+			items[i].LastOutput, _ = s.city.Output(ctx, items[i].Name, 0)
 		}
 	}
 }
 
-func (h listHandlers) agent(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) agent(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	peek, _, err := flag(r, "peek")
 	if err != nil {
 		return err
 	}
-	snap, err := h.look(r)
+	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
@@ -96,22 +93,22 @@ func (h listHandlers) agent(w http.ResponseWriter, r *http.Request, rt wire.Rout
 	}
 	items := []wire.Agent{wire.AgentOf(*a)}
 	if peek {
-		h.peek(r.Context(), items)
+		s.peek(r.Context(), items)
 	}
-	h.ok(w, snap, items[0])
+	s.ok(w, snap, items[0])
 	return nil
 }
 
-func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.city.Snapshot(r.Context())
+func (s *server) inspect(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
 		return err
 	}
-	about, err := h.city.Inspect(r.Context(), rt.Target)
+	about, err := s.city.Inspect(r.Context(), rt.Target)
 	if err != nil {
 		return err
 	}
-	h.ok(w, snap, about)
+	s.ok(w, snap, about)
 	return nil
 }
 

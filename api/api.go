@@ -15,6 +15,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -26,6 +27,7 @@ import (
 	"gcity/api/openapi"
 	"gcity/api/wire"
 	"gcity/city"
+	"gcity/internal/recovery"
 	"gcity/internal/shutdown"
 )
 
@@ -68,11 +70,10 @@ func (o Options) withDefaults() Options {
 
 // server answers for one city.
 type server struct {
-	responder
-
 	city     city.Control
 	many     bool // it is one of several, or all of them
 	began    time.Time
+	o        Options
 	life     context.Context // ends streams and attached terminals
 	streams  chan struct{}   // one token each
 	document func() []byte   // in OpenAPI's words
@@ -89,8 +90,7 @@ func Handler(c city.Control, o Options) http.Handler {
 func newServer(life context.Context, c city.Control, o Options) *server {
 	o = o.withDefaults()
 	return &server{
-		responder: responder{o: o}, city: c, life: life, began: time.Now(),
-		streams: make(chan struct{}, o.MaxStreams),
+		city: c, o: o, life: life, began: time.Now(), streams: make(chan struct{}, o.MaxStreams),
 		document: sync.OnceValue(func() []byte {
 			return openapi.Document(operations(), typeNames())
 		}),
@@ -105,6 +105,21 @@ type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.whole(func() { s.respond(w, r) })
+}
+
+// whole has a request answered, or its connection closed: by a panic nobody knows whether an answer has begun.
+func (s *server) whole(answer func()) {
+	if fault := recovery.Catch(answer); fault != nil {
+		s.broke(fault)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// broke tells of a panic in a request, which is the request's end and nobody else's.
+func (s *server) broke(fault error) {
+	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
+		s.o.Log.Error("a request could not be answered", "err", fault, "stack", string(p.Stack()))
+	}
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
@@ -197,30 +212,29 @@ func (m methods) String() string {
 
 // methods gives what answers a kind.
 func (s *server) methods(k wire.Kind) methods {
-	work, mail := workHandlers{s}, mailHandlers{s}
 	switch k {
 	case wire.KindAttach:
-		return methods{post: terminalHandler{s}.attach}
+		return methods{post: s.attach}
 	case wire.KindEventLog:
 		return methods{get: s.events, post: s.emit}
 	case wire.KindWork:
-		return methods{get: work.beads, post: work.createBead}
+		return methods{get: s.beads, post: s.createBead}
 	case wire.KindBead:
-		return methods{get: work.bead, patch: work.patchBead}
+		return methods{get: s.bead, patch: s.patchBead}
 	case wire.KindClosing:
-		return methods{post: work.closeBead}
+		return methods{post: s.closeBead}
 	case wire.KindUpdating:
-		return methods{post: work.patchBead}
+		return methods{post: s.patchBead}
 	case wire.KindMailbox:
-		return methods{get: mail.mail, post: mail.sendMail}
+		return methods{get: s.mail, post: s.sendMail}
 	case wire.KindLetter:
-		return methods{get: mail.letter}
+		return methods{get: s.letter}
 	case wire.KindReading, wire.KindArchiving:
-		return methods{post: mail.markMail}
+		return methods{post: s.markMail}
 	case wire.KindReplying:
-		return methods{post: mail.replyMail}
+		return methods{post: s.replyMail}
 	case wire.KindSlinging:
-		return methods{post: mail.sling}
+		return methods{post: s.sling}
 	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream: // a supervisor's
 		return methods{}
 	}
@@ -237,7 +251,6 @@ func (s *server) methods(k wire.Kind) methods {
 
 // reader gives what answers a kind that can only be read; nil = it is none of these.
 func (s *server) reader(k wire.Kind) handler {
-	list := listHandlers{s}
 	switch k {
 	case wire.KindHealth:
 		return s.health
@@ -256,31 +269,31 @@ func (s *server) reader(k wire.Kind) handler {
 	case wire.KindSnapshots:
 		return s.snapshots
 	case wire.KindAgents:
-		return list.agents
+		return s.agents
 	case wire.KindAgent:
-		return list.agent
+		return s.agent
 	case wire.KindQuarantine:
-		return list.quarantine
+		return s.quarantine
 	case wire.KindPools:
-		return list.pools
+		return s.pools
 	case wire.KindPool:
-		return list.pool
+		return s.pool
 	case wire.KindRigs:
-		return list.rigs
+		return s.rigs
 	case wire.KindRig:
-		return list.rig
+		return s.rig
 	case wire.KindAutomations:
-		return list.automations
+		return s.automations
 	case wire.KindAutomated:
-		return list.automation
+		return s.automation
 	case wire.KindHistory:
-		return list.history
+		return s.history
 	case wire.KindWatchdogs:
-		return list.watchdogs
+		return s.watchdogs
 	case wire.KindWatchdog:
-		return list.watchdog
+		return s.watchdog
 	case wire.KindInspect:
-		return list.inspect
+		return s.inspect
 	case wire.KindOutput:
 		return s.output
 	case wire.KindOutputs:
@@ -290,7 +303,7 @@ func (s *server) reader(k wire.Kind) handler {
 	case wire.KindEventStream:
 		return s.eventStream
 	case wire.KindRunning:
-		return list.runOutput
+		return s.runOutput
 	}
 	return nil
 }

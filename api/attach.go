@@ -16,11 +16,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// terminalHandler connects clients with terminals of agents.
-type terminalHandler struct{ *server }
-
 // attach opens an agent's terminal and joins it with the connection until either ends.
-func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
 		return wire.Invalid("attaching needs the headers Connection: Upgrade and Upgrade: %s",
 			wire.Protocol)
@@ -40,12 +37,12 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	if err != nil {
 		return err
 	}
-	leave, err := h.takePlace()
+	leave, err := s.takePlace()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	term, err := h.city.Attach(r.Context(), rt.Target,
+	term, err := s.city.Attach(r.Context(), rt.Target,
 		city.Viewer{Cols: int(cols), Rows: int(rows), Raw: raw})
 	if err != nil {
 		return err
@@ -55,30 +52,29 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	if err != nil {
 		return fmt.Errorf("this connection cannot be upgraded: %w", err)
 	}
-	defer h.release(conn)
+	defer s.release(conn)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Time{})
 	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: "+
 		"Upgrade\r\nUpgrade: "+wire.Protocol+"\r\n\r\n"); err != nil {
 		return nil // the reader is gone, and there is nobody to tell
 	}
-	h.join(r.Context(), conn, &wire.Framer{R: buf, W: &patient{conn, h.o.WriteTimeout}}, term)
+	s.join(r.Context(), conn, &wire.Framer{R: buf, W: &patient{conn, s.o.WriteTimeout}}, term)
 	return nil
 }
 
 // join copies both ways, until the request's time is over at the latest. The session's end reaches the client as
 // such; the client's ends nothing but the attachment.
-func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
-	term city.Terminal) {
-	wg := recovery.Group{OnPanic: h.broke}
+func (s *server) join(ctx context.Context, conn net.Conn, f *wire.Framer, term city.Terminal) {
+	wg := recovery.Group{OnPanic: s.broke}
 	defer wg.Wait()
 	defer term.Close()
 	done := make(chan struct{})
 	defer close(done)
 	wg.Go(func() {
 		select {
-		case <-h.life.Done():
-			_ = f.End(h.errStopped())
+		case <-s.life.Done():
+			_ = f.End(s.errStopped())
 			_ = conn.Close()
 		case <-ctx.Done():
 			_ = conn.Close()
@@ -87,13 +83,13 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	})
 	wg.Go(func() {
 		defer conn.Close()
-		h.show(f, term)
+		s.show(f, term)
 	})
-	h.enter(f, term)
+	s.enter(f, term)
 }
 
 // show sends what the terminal prints, and at the end why there is no more.
-func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
+func (s *server) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := term.Read(buf)
@@ -107,14 +103,14 @@ func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 			err = nil
 		}
 		if err = f.End(err); err != nil {
-			h.o.Log.Debug("a terminal's end could not be written", "err", err)
+			s.o.Log.Debug("a terminal's end could not be written", "err", err)
 		}
 		return
 	}
 }
 
 // enter does what the client's frames say, until it detaches or sends what is none.
-func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
+func (s *server) enter(f *wire.Framer, term city.Terminal) {
 	var buf []byte
 	for {
 		kind, payload, err := f.Next(buf)
@@ -133,7 +129,7 @@ func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 				return
 			}
 			if err := term.Resize(cols, rows); err != nil {
-				h.o.Log.Debug("a terminal could not be resized", "err", err)
+				s.o.Log.Debug("a terminal could not be resized", "err", err)
 			}
 		default:
 			return

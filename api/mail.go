@@ -14,11 +14,8 @@ import (
 	"gcity/mail"
 )
 
-// mailHandlers answer requests about messages, and slings.
-type mailHandlers struct{ *server }
-
 // mail lists the messages to an address, or to all: those that are unread, or, with all, those that are not archived.
-func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (s *server) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
 	if err != nil {
@@ -31,11 +28,11 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	default:
 		return wire.Invalid("status=%.40q is invalid: use \"unread\" or \"all\"", status)
 	}
-	snap, err := h.look(r)
+	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	found, err := gascity.Mail(r.Context(), h.city, v, all)
+	found, err := gascity.Mail(r.Context(), s.city, v, all)
 	if err != nil {
 		return err
 	}
@@ -53,7 +50,7 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	if err != nil {
 		return err
 	}
-	h.ok(w, snap, p)
+	s.ok(w, snap, p)
 	return nil
 }
 
@@ -66,16 +63,16 @@ func sentAs(m *mail.Message) string {
 func newer(a, b string) int { return strings.Compare(b, a) }
 
 // letter shows a message, and does not mark it as read.
-func (h mailHandlers) letter(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+func (s *server) letter(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	m, _, err := city.GetMail(r.Context(), h.city, rt.Target)
+	m, _, err := city.GetMail(r.Context(), s.city, rt.Target)
 	if err != nil {
 		return err
 	}
-	h.ok(w, snap, m)
+	s.ok(w, snap, m)
 	return nil
 }
 
@@ -89,47 +86,47 @@ type draft struct {
 	Rig     string `json:"rig"`      // no effect: all messages are in the city's store
 }
 
-func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (s *server) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	var d draft
 	if err := decode(w, r, &d); err != nil {
 		return err
 	}
 	if d.ReplyTo != "" {
-		return h.answer(w, r, d)
+		return s.answer(w, r, d)
 	}
 	if d.To == "" {
 		return wire.Invalid(
 			`to whom? {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
 	}
-	return h.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
+	return s.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
 }
 
 // replyMail answers a message.
-func (h mailHandlers) replyMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) replyMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var d draft
 	if err := decode(w, r, &d); err != nil {
 		return err
 	}
 	d.ReplyTo = rt.Target
-	return h.answer(w, r, d)
+	return s.answer(w, r, d)
 }
 
-func (h mailHandlers) answer(w http.ResponseWriter, r *http.Request, d draft) error {
-	to, _, err := city.GetMail(r.Context(), h.city, d.ReplyTo)
+func (s *server) answer(w http.ResponseWriter, r *http.Request, d draft) error {
+	to, _, err := city.GetMail(r.Context(), s.city, d.ReplyTo)
 	if err != nil {
 		return err
 	}
 	m := mail.Reply(to, d.From, d.Body)
 	m.To, m.Subject = cmp.Or(d.To, m.To), cmp.Or(d.Subject, m.Subject)
-	return h.send(w, r, m)
+	return s.send(w, r, m)
 }
 
-func (h mailHandlers) send(w http.ResponseWriter, r *http.Request, m mail.Message) error {
-	receipt, err := city.SendMail(r.Context(), h.city, m)
+func (s *server) send(w http.ResponseWriter, r *http.Request, m mail.Message) error {
+	receipt, err := city.SendMail(r.Context(), s.city, m)
 	if err != nil {
 		return err
 	}
-	h.reply(w, http.StatusOK, gascity.SentOf(receipt))
+	s.reply(w, http.StatusOK, gascity.SentOf(receipt))
 	return nil
 }
 
@@ -140,34 +137,34 @@ type marking struct {
 
 // markMail marks a message as read, for the agent that "by" names where it is one to its pool, and answers with it; or
 // archives it.
-func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in marking
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}
 	if rt.Kind == wire.KindArchiving {
-		receipt, err := city.ArchiveMail(r.Context(), h.city, rt.Target)
+		receipt, err := city.ArchiveMail(r.Context(), s.city, rt.Target)
 		if err != nil {
 			return err
 		}
-		h.reply(w, http.StatusOK, receipt)
+		s.reply(w, http.StatusOK, receipt)
 		return nil
 	}
-	m, err := city.TakeMail(r.Context(), h.city, rt.Target, in.By)
+	m, err := city.TakeMail(r.Context(), s.city, rt.Target, in.By)
 	if err != nil {
 		return err
 	}
-	h.reply(w, http.StatusOK, m)
+	s.reply(w, http.StatusOK, m)
 	return nil
 }
 
 // sling hands out work; the body is a city.SlingRequest.
-func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (s *server) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	var in gascity.Sling
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}
-	snap, err := h.city.Snapshot(r.Context())
+	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
 		return err
 	}
@@ -175,11 +172,11 @@ func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route
 	if err != nil {
 		return err
 	}
-	receipt, err := city.Sling(r.Context(), h.city, req)
+	receipt, err := city.Sling(r.Context(), s.city, req)
 	if err != nil {
 		return err
 	}
-	h.reply(w, http.StatusOK, receipt)
+	s.reply(w, http.StatusOK, receipt)
 	return nil
 }
 

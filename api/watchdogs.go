@@ -7,17 +7,17 @@ import (
 	"gcity/city"
 )
 
-func (h listHandlers) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := h.look(r)
+func (s *server) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	return okPage(h.server, w, r, listing[city.Watchdog]{snap, snap.Watchdogs,
+	return okPage(s, w, r, listing[city.Watchdog]{snap, snap.Watchdogs,
 		func(d *city.Watchdog) string { return d.Name }})
 }
 
-func (h listHandlers) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+func (s *server) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
@@ -25,6 +25,6 @@ func (h listHandlers) watchdog(w http.ResponseWriter, r *http.Request, rt wire.R
 	if !ok {
 		return missing(snap, wire.KindWatchdog, rt.Target)
 	}
-	h.ok(w, snap, d)
+	s.ok(w, snap, d)
 	return nil
 }

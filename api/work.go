@@ -13,19 +13,16 @@ import (
 	"gcity/city/verb"
 )
 
-// workHandlers answer requests about beads.
-type workHandlers struct{ *server }
-
-func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (s *server) beads(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := beadQuery(r)
 	if err != nil {
 		return err
 	}
-	snap, err := h.look(r)
+	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	found, err := gascity.Beads(r.Context(), h.city, snap, r.URL.Query().Get("rig"), q)
+	found, err := gascity.Beads(r.Context(), s.city, snap, r.URL.Query().Get("rig"), q)
 	if err != nil {
 		return err
 	}
@@ -33,7 +30,7 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 	if n := len(found); n > 0 && n == q.Most() {
 		page.Next = found[n-1].ID
 	}
-	h.ok(w, snap, page)
+	s.ok(w, snap, page)
 	return nil
 }
 
@@ -88,21 +85,21 @@ func given(values []string) (out []string) {
 	return out
 }
 
-func (h workHandlers) bead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := h.look(r)
+func (s *server) bead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := s.look(r)
 	if err != nil {
 		return err
 	}
-	b, err := city.GetBead(r.Context(), h.city, rt.Target)
+	b, err := city.GetBead(r.Context(), s.city, rt.Target)
 	if err != nil {
 		return err
 	}
-	h.ok(w, snap, b)
+	s.ok(w, snap, b)
 	return nil
 }
 
 // createBead makes a piece of work; the body is the bead itself, and rig=NAME or the field rig says in whose store.
-func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
@@ -119,19 +116,19 @@ func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.
 	if err != nil {
 		return err
 	}
-	ctx, c, err := h.signed(r, c)
+	ctx, c, err := s.signed(r, c)
 	if err != nil {
 		return err
 	}
-	receipt, err := h.city.Do(ctx, c)
+	receipt, err := s.city.Do(ctx, c)
 	if err != nil {
 		return err
 	}
 	if receipt.Bead == nil {
-		h.reply(w, http.StatusOK, receipt)
+		s.reply(w, http.StatusOK, receipt)
 		return nil
 	}
-	h.reply(w, http.StatusOK, gascity.Made{Receipt: receipt, Bead: *receipt.Bead})
+	s.reply(w, http.StatusOK, gascity.Made{Receipt: receipt, Bead: *receipt.Bead})
 	return nil
 }
 
@@ -142,7 +139,7 @@ type change struct {
 	Metadata map[string]string `json:"metadata"` // is set, key by key
 }
 
-func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
@@ -166,11 +163,11 @@ func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.
 	if err != nil {
 		return err
 	}
-	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
+	return s.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
 // closeBead ends a piece of work. There is nothing to be said about it; force=true leaves the steps of a molecule open.
-func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
@@ -183,5 +180,5 @@ func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.
 	if err != nil {
 		return err
 	}
-	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: beads.Closing(), Force: force})
+	return s.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: beads.Closing(), Force: force})
 }

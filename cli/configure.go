@@ -135,11 +135,8 @@ func tellCheck(e *env.Env, out *checkedConfig) error {
 	}
 	said := fmt.Sprintf("%s, %s", describe.Count(len(out.Errors), "error"),
 		describe.Count(len(out.Warnings), "warning"))
-	switch {
-	case out.Valid:
+	if out.Revision != "" && len(out.Errors) == 0 {
 		said = fmt.Sprintf("the configuration can be used, revision %s: %s", out.Revision, said)
-	case len(out.Errors) == 0:
-		said += "; --strict refuses warnings"
 	}
 	e.Sayf("%s", said)
 	return nil

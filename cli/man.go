@@ -126,32 +126,6 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 			line(".TP\n.BR %s (1)\n%s", roff(manName(s)), roff(s.Short))
 		}
 	}
-	manOptions(line, c)
-	if c.Example != "" {
-		line(".SH EXAMPLES\n.EX")
-		for text := range strings.SplitSeq(c.Example, "\n") {
-			line("%s", roff(text))
-		}
-		line(".EE")
-	}
-	if !c.HasParent() {
-		line(".SH EXIT STATUS")
-		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"},
-			{"2", "the command line is wrong"}, {"3", "not running"},
-			{"4", "already running, or in conflict with what is"},
-			{"78", "the configuration is refused"}} {
-			line(".TP\n.B %s\n%s", e[0], e[1])
-		}
-	}
-	if c.HasParent() {
-		line(".SH SEE ALSO\n.BR %s (1)", roff(manName(c.Parent())))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// manOptions writes the sections about flags.
-func manOptions(line func(format string, args ...any), c *cobra.Command) {
 	for _, flags := range []struct {
 		title string
 		set   *pflag.FlagSet
@@ -173,6 +147,27 @@ func manOptions(line func(format string, args ...any), c *cobra.Command) {
 			line(".TP\n\\fB%s\\fR %s\n%s", roff(name), roff(value), roff(text))
 		})
 	}
+	if c.Example != "" {
+		line(".SH EXAMPLES\n.EX")
+		for text := range strings.SplitSeq(c.Example, "\n") {
+			line("%s", roff(text))
+		}
+		line(".EE")
+	}
+	if !c.HasParent() {
+		line(".SH EXIT STATUS")
+		for _, e := range [][2]string{{"0", "done"}, {"1", "failed"},
+			{"2", "the command line is wrong"}, {"3", "not running"},
+			{"4", "already running, or in conflict with what is"},
+			{"78", "the configuration is refused"}} {
+			line(".TP\n.B %s\n%s", e[0], e[1])
+		}
+	}
+	if c.HasParent() {
+		line(".SH SEE ALSO\n.BR %s (1)", roff(manName(c.Parent())))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // paragraphs writes a text whose indented lines stay as they are.

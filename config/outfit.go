@@ -19,21 +19,21 @@ import (
 	"gcity/prompt"
 )
 
-// maxFragments is the greatest number of fragments in one folder.
+// maxFragments is how many files with fragments one folder may have.
 const maxFragments = 200
 
-// outfits caches prompts and overlays, so each file and folder is read once.
+// outfits has what agents are told and given, each file and folder read once.
 type outfits struct {
 	files    map[string]prompt.File   // by path
 	failed   map[string]error         // of files
-	shared   map[string][]prompt.File // fragments by folder
+	shared   map[string][]prompt.File // by folder
 	parsed   map[string]*prompt.Template
-	faults   map[string]string // why prompts could not be parsed
-	leaning  map[string]bool   // of parsed prompts, see City.leans
+	faults   map[string]string // why those parsed are nil
+	leaning  map[string]bool   // of those parsed
 	overlays map[string]overlay.Tree
 	broken   map[string]error  // of overlays
-	folders  map[string]string // hashes of folders for the revision, by path
-	mute     map[string]bool   // folders that were checked, and whether they hang
+	folders  map[string]string // what the revision knows of folders, by path
+	mute     map[string]bool   // folders that were looked at, and whether they do not answer
 }
 
 func newOutfits() outfits {
@@ -47,7 +47,7 @@ func newOutfits() outfits {
 // outfitter reads the prompts and overlays of agents.
 type outfitter struct{ *loading }
 
-// answers checks once whether a folder answers, before it is read: a read of a hung file system may never return.
+// answers looks whether a folder answers at all, once, before it is read: to read does not come to an end otherwise.
 func (d outfitter) answers(folder string) error {
 	mute, known := d.outfits.mute[folder]
 	if !known {
@@ -56,13 +56,13 @@ func (d outfitter) answers(folder string) error {
 		d.outfits.mute[folder] = mute
 	}
 	if mute {
-		return fmt.Errorf("%s does not answer; check what is mounted there, or write another path",
-			folder)
+		return fmt.Errorf("%s does not answer; look at what is mounted there, or write "+
+			"another path", folder)
 	}
 	return nil
 }
 
-// outfit resolves the prompt and the files that an agent gets at its start.
+// outfit finds what an agent is told and given at its start.
 func (d outfitter) outfit(a *Agent) {
 	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
 		d.pathOf(a, "overlay_dir", a.OverlayDir)
@@ -71,15 +71,15 @@ func (d outfitter) outfit(a *Agent) {
 	} else if at, written := a.Origins["inject_fragments"]; written && len(a.InjectFragments) > 0 {
 		d.city.Warnings = append(d.city.Warnings,
 			Problem{Origin: at, Key: "agents.inject_fragments",
-				Message: "has no effect without a prompt; write prompt_template, or " +
-					"remove this key"})
+				Message: "says what follows the prompt, and there is none; write " +
+					"prompt_template, or take it out"})
 	}
 	if a.OverlayDir != "" {
 		d.overlay(a)
 	}
 }
 
-// idleFragments warns of fragments for every prompt if no agent has a prompt.
+// idleFragments warns of fragments for every prompt where there is none.
 func (d outfitter) idleFragments() {
 	c := d.city
 	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 ||
@@ -88,12 +88,11 @@ func (d outfitter) idleFragments() {
 	}
 	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"],
 		Key: "workspace.global_fragments",
-		Message: "has no effect, because no agent has a prompt; write prompt_template for agents " +
-			"that need one, or remove this key"})
+		Message: "says what follows every prompt, and no agent has one; write prompt_template " +
+			"for those that are to be told something, or take it out"})
 }
 
-// pathOf returns the absolute path for a path of an agent, relative to the file that contains it, or "" if the path
-// is invalid.
+// pathOf is what a path of an agent comes to, by the file that says it; "" if that cannot be.
 func (d outfitter) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
@@ -106,7 +105,7 @@ func (d outfitter) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt parses an agent's prompt. If several agents have the same prompt, it is parsed and reported once.
+// prompt parses what an agent is told. The same of several agents is parsed, and complained about, once.
 func (d outfitter) prompt(a *Agent) {
 	behind := d.city.behind(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
@@ -124,7 +123,7 @@ func (d outfitter) prompt(a *Agent) {
 		d.outfits.leaning[name] = t != nil && len(folders) > len(own) &&
 			d.leans(a, t, folders[0], own, behind)
 	}
-	if a.Prompt = t; t == nil && a.Fault == "" { // reported for another agent with the same prompt
+	if a.Prompt = t; t == nil && a.Fault == "" { // said of another agent that has the same prompt
 		a.Fault = d.outfits.faults[name]
 	}
 	if d.outfits.leaning[name] {
@@ -135,8 +134,7 @@ func (d outfitter) prompt(a *Agent) {
 	}
 }
 
-// leans reports whether a prompt would change or vanish without the fragments of a topology. All files have been
-// read already.
+// leans says whether a prompt is another one, or none, without the fragments of a topology. All files are read already.
 func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
 	if len(d.outfits.shared[shared]) == 0 || slices.Contains(own, shared) {
 		return false
@@ -151,7 +149,7 @@ func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behin
 	return err != nil || alone.Hash() != t.Hash()
 }
 
-// parsePrompt reads and parses a prompt. It returns nil if the prompt is invalid.
+// parsePrompt reads and parses a prompt; nil if it cannot be.
 func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Template {
 	main, err := d.source(a.PromptTemplate)
 	if err != nil {
@@ -165,7 +163,7 @@ func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Templ
 		}
 		more, err := d.fragments(folder)
 		if err != nil {
-			cannotUse(d.loading, a, "prompt_template", "cannot be rendered: ", err)
+			cannotUse(d.loading, a, "prompt_template", "cannot be put together: ", err)
 			return nil
 		}
 		fragments = append(fragments, more...)
@@ -173,15 +171,15 @@ func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Templ
 	return lenientPrompt(d.loading, a, main, fragments, behind)
 }
 
-// unset warns of values in a prompt that are not set. They are empty.
+// unset warns of values that a prompt names and nobody sets: they are empty.
 func (d outfitter) unset(a *Agent, t *prompt.Template) {
 	names := append(prompt.Names(), slices.Sorted(maps.Keys(a.Env))...)
 	for _, f := range t.Fields() {
 		if f.Tested || slices.Contains(names, f.Name) {
 			continue
 		}
-		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, so it "+
-			"stays empty", f.Name, a.Qualified())
+		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, and "+
+			"is left empty", f.Name, a.Qualified())
 		if near := keys.Suggest(f.Name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean {{.%s}}?", near)
 		}
@@ -194,7 +192,7 @@ func (d outfitter) unset(a *Agent, t *prompt.Template) {
 	}
 }
 
-// source reads a file of a prompt and adds it to the sources of the configuration.
+// source reads a file of a prompt, which is a source of the configuration from then on.
 func (d outfitter) source(path string) (prompt.File, error) {
 	if err := d.outfits.failed[path]; err != nil {
 		return prompt.File{}, err
@@ -223,6 +221,7 @@ func (d outfitter) source(path string) (prompt.File, error) {
 	return f, nil
 }
 
+// fragments reads a folder of fragments, which need not exist.
 func (d outfitter) fragments(folder string) ([]prompt.File, error) {
 	if known, ok := d.outfits.shared[folder]; ok {
 		return known, nil
@@ -246,7 +245,7 @@ func (d outfitter) fragments(folder string) ([]prompt.File, error) {
 	}
 	d.outfits.folders[folder] = strings.Join(names, "\x00")
 	if len(names) > maxFragments {
-		return nil, fmt.Errorf("has %d fragments; at most %d are allowed", len(names), maxFragments)
+		return nil, fmt.Errorf("has %d fragments; %d are the most", len(names), maxFragments)
 	}
 	var out []prompt.File
 	for _, name := range names {
@@ -266,7 +265,7 @@ func (d outfitter) overlay(a *Agent) {
 	if !known {
 		var err error
 		if t, err = scanOverlay(d.loading, a.OverlayDir); err != nil {
-			d.outfits.folders[a.OverlayDir] = "" // until it exists
+			d.outfits.folders[a.OverlayDir] = "" // until it is there
 			d.outfits.broken[a.OverlayDir] = err
 		}
 		d.outfits.overlays[a.OverlayDir] = t
@@ -279,15 +278,15 @@ func (d outfitter) overlay(a *Agent) {
 	case err == nil:
 	case errors.Is(err, errNoOverlay):
 		caution(d.loading, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
-			Message: visible(err.Error() + "; nothing is copied into the working folder")})
+			Message: visible(err.Error() + "; nothing is put into the working folder")})
 		a.OverlayDir = ""
 	default:
 		cannotUse(d.loading, a, "overlay_dir", "cannot be used: ", err)
 	}
 }
 
-// fault records a problem of one agent. It is a warning, and the agent cannot be started. The rest of the city is
-// not affected.
+// fault notes something that only one agent needs and that cannot be used. It is a warning, and the agent cannot be
+// started: the rest of the city is not held up by it.
 func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
@@ -297,7 +296,7 @@ func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	caution(d, p)
 }
 
-// cannotUse records a problem of files that one agent needs. A file that another user can change is an error.
+// cannotUse is fault for files that one agent needs. What another user can change is refused.
 func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.Foreign](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
@@ -308,8 +307,7 @@ func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	fault(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// misuse records a problem of paths and templates. In a fetched topology it is an error, because a path may lead
-// out of the topology's copy.
+// misuse is fault for paths and templates. Those of a fetched topology are refused: they may lead out of its copy.
 func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.say(at, key, msg)
@@ -318,14 +316,14 @@ func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	fault(d, a, at, key, msg)
 }
 
-// caution adds a warning unless there is an equal one.
+// caution adds a warning, each once.
 func caution(d *loading, p Problem) {
 	if !slices.Contains(d.city.Warnings, p) {
 		d.city.Warnings = append(d.city.Warnings, p)
 	}
 }
 
-// lenientPrompt parses a prompt and warns of each part that cannot be used.
+// lenientPrompt parses a prompt, with a warning for each part of it that cannot be used.
 func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	behind []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
@@ -337,7 +335,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	for _, n := range notes {
 		if n.File != "" {
 			where := Origin{File: n.File, Line: n.Line, Column: n.Column}
-			msg := fmt.Sprintf("%s (used at %s)", n.Message, at)
+			msg := fmt.Sprintf("%s (asked for at %s)", n.Message, at)
 			caution(d, Problem{Origin: where, Message: visible(msg)})
 			continue
 		}
@@ -351,10 +349,10 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	return t
 }
 
-// errNoOverlay is the error if the folder of an overlay does not exist.
+// errNoOverlay says that an overlay's folder is not there.
 var errNoOverlay = errors.New("does not exist")
 
-// scanOverlay reads an overlay. It checks first that the folder answers.
+// scanOverlay reads an overlay. It looks first whether the folder answers at all.
 func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
 	if err := (outfitter{d}).answers(folder); err != nil {
 		return overlay.Tree{}, err
@@ -369,7 +367,7 @@ func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
 	return t, nil
 }
 
-// isTemplate reports whether a file's name is that of a fragment.
+// isTemplate says whether a file's name is that of a fragment.
 func isTemplate(name string) bool {
 	return strings.HasSuffix(name, ".md.tmpl") || strings.HasSuffix(name, ".template.md")
 }

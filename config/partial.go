@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Legible returns the readable part of an invalid configuration, for callers that only need the store and the names
-// of agents. It returns nil if an error may concern one of these. The result must not be run.
+// Legible is what a refused configuration says as far as it can be read, for whoever only asks who keeps the work
+// and who the agents are: its mistakes are where neither is said. It is nil if there may be one there, and must not
+// be run.
 func (s Source) Legible() *City {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
@@ -22,17 +23,17 @@ func (s Source) Legible() *City {
 	}
 	d := s.decode(data)
 	if d.more || d.unread.any() || d.city.Workspace.Name == "" ||
-		slices.ContainsFunc(d.problems, d.concernsNames) {
+		slices.ContainsFunc(d.problems, d.aboutWho) {
 		return nil
 	}
 	return d.city
 }
 
-// concernsNames reports whether an error may concern the store or the names of agents. An unknown key may.
-func (d *loading) concernsNames(p Problem) bool {
+// aboutWho says whether a mistake may be about who keeps the work, or who there is. So may a key that nobody knows.
+func (d *loading) aboutWho(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
 		"providers", "session", "watchdogs"}
-	known := []string{"agents.name", "agents.dir", "agents.scope", "agents.pool", "agents.pool.max"}
+	who := []string{"agents.name", "agents.dir", "agents.scope", "agents.pool", "agents.pool.max"}
 	table, _, within := strings.Cut(p.Key, ".")
 	if !within || !slices.Contains(elsewhere, table) {
 		return true
@@ -44,5 +45,5 @@ func (d *loading) concernsNames(p Problem) bool {
 			return true
 		}
 	}
-	return slices.Contains(known, keys.Join(in, name))
+	return slices.Contains(who, keys.Join(in, name))
 }

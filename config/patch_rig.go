@@ -8,37 +8,38 @@ import (
 	"strings"
 )
 
-// rigPatch is one [[patches.rigs]] table: new values for the rig with its name.
+// rigPatch is one [[patches.rigs]] table: what is to count instead of what a rig, known by its name, says itself.
 type rigPatch struct{ rig Rig }
 
+// patchRigs changes rigs as patches say.
 func (d patcher) patchRigs() {
 	c, done := d.city, map[*Rig]Origin{}
 	for i := range c.patches.rigs {
 		p := &c.patches.rigs[i].rig
 		r := c.Rig(p.Name)
 		switch {
-		case p.Name == "": // already reported
+		case p.Name == "": // said already
 			continue
 		case r == nil && d.unread.files:
-			continue // an unreadable file may declare it
+			continue // it may be there
 		case r == nil:
 			d.say(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
 			continue
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
 			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is patched already, at %s; "+
-				"merge the two", r.Name, first))
+				"make one of the two", r.Name, first))
 			continue
 		}
 		done[r] = p.Origin
 		if d.changeRig(r, p) == 0 {
 			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs",
-				Message: "changes nothing; write what to change, or remove it"})
+				Message: "changes nothing; write what is to be changed, or take it out"})
 		}
 	}
 }
 
-// changeRig replaces the values of a rig by those of a patch.
+// changeRig puts every value that the patch says in place of the rig's.
 func (d patcher) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.Tables["rigs"] {
 		at, written := p.Origins[k.Name()]
@@ -53,7 +54,7 @@ func (d patcher) changeRig(r, p *Rig) (changes int) {
 	return changes
 }
 
-// rigOverrides applies [[rigs.overrides]] to the agents that the rigs' topologies declare.
+// rigOverrides changes agents that topologies have given to rigs as these rigs say.
 func (d patcher) rigOverrides() {
 	c, theirs := d.city, map[string]map[string]*Agent{}
 	for i := range c.Agents {
@@ -73,7 +74,7 @@ func (d patcher) rigOverrides() {
 			}
 			a := theirs[c.Rigs[i].Name][o.name]
 			if a == nil && d.unread.misses(c.Rigs[i].Name) {
-				continue // an unreadable file may declare it
+				continue // it may be there
 			}
 			if a == nil {
 				d.say(o.origins["name"], "rigs.overrides.name",
@@ -82,7 +83,7 @@ func (d patcher) rigOverrides() {
 			}
 			if first, twice := done[a]; twice {
 				d.say(o.origin, "rigs.overrides",
-					fmt.Sprintf("the agent %q is overridden already, at %s; merge the two",
+					fmt.Sprintf("the agent %q is overridden already, at %s; make one of the two",
 						a.Qualified(), first))
 				continue
 			}
@@ -92,7 +93,7 @@ func (d patcher) rigOverrides() {
 	}
 }
 
-// unoverridden suggests a correction for an override without an agent.
+// unoverridden says what an override may have meant.
 func (d patcher) unoverridden(r *Rig, name string, theirs map[string]*Agent) string {
 	msg := fmt.Sprintf("no topology of the rig %q has an agent %q", r.Name, name)
 	var names []string
@@ -110,7 +111,7 @@ func (d patcher) unoverridden(r *Rig, name string, theirs map[string]*Agent) str
 		}
 	}
 	if len(names) > 0 {
-		return msg + "; use one of " + strings.Join(names, ", ")
+		return msg + "; there are " + strings.Join(names, ", ")
 	}
-	return msg + "; remove this override, or add the topology to the rig"
+	return msg + "; take this override out, or give the rig the topology"
 }

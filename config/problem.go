@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one error or warning of a configuration.
+// Problem is one thing wrong with, or worth saying about, a configuration.
 type Problem struct {
 	Origin
 	Key     string // dotted path, "agents.idle_timout"; "" = the file as a whole
@@ -25,11 +25,12 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error holds all errors of a configuration: unreadable files first, then the rest in the order of the files.
+// Error is everything that is wrong with a configuration: what could not be read, then the rest, each in the order
+// of the files.
 type Error struct {
 	Path     string // of the city's folder
 	Problems []Problem
-	Warnings []Problem // warnings besides the errors
+	Warnings []Problem // what is worth saying besides
 }
 
 func (e *Error) Error() string {
@@ -40,7 +41,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// visible escapes characters that a terminal would interpret or hide.
+// visible shows what a terminal would obey, or hide.
 func visible(s string) string {
 	shown := func(r rune) bool { return strconv.IsPrint(r) }
 	if !strings.ContainsFunc(s, func(r rune) bool { return !shown(r) }) && utf8.ValidString(s) {

@@ -12,19 +12,18 @@ import (
 	"gcity/internal/shell"
 )
 
-// Program is an agent's program with its arguments and settings.
+// Program is which program an agent is, and everything that it is started with on that account.
 type Program struct {
-	// the key that selects it: "agents.start_command", "agents.provider", …; "" = none, so the first preset that is
-	// found
+	// the key that says which: "agents.start_command", "agents.provider", …; "" = none, so the first that is found
 	By   string
-	Line string // start_command, a shell line that is run unchanged; "" = Command and Args
-	// Provider has the effective values; the agent's own override the provider's. Name is "" if a start_command
-	// selects the program, or if no program is found. Origins has the position of each value.
+	Line string // start_command, a shell line that stands as it is; "" = Command and Args
+	// Provider has the values in force, with the agent's own over the provider's; its Name is "" where a
+	// start_command says what runs, and where none is found. Its Origins say where each value was written.
 	Provider
 	Dialogs []Dialog // questions that it may ask at its start
 }
 
-// Names of the keys that select an agent's program, highest precedence first.
+// Names of the keys that say which program an agent is, the strongest first.
 const (
 	byAgentCommand      = "agents.start_command"
 	byAgentProvider     = "agents.provider"
@@ -32,7 +31,7 @@ const (
 	byWorkspaceCommand  = "workspace.start_command"
 )
 
-// decider returns the key that selects an agent's program, and its value.
+// decider names the key that says which program an agent is, and what it says.
 func (c *City) decider(a *Agent) (by, says string) {
 	switch w := &c.Workspace; {
 	case a.StartCommand != "":
@@ -47,8 +46,8 @@ func (c *City) decider(a *Agent) (by, says string) {
 	return "", ""
 }
 
-// ProgramOf returns an agent's program. If no key selects it, first is called for the name of the first preset that
-// is found on this machine, or "".
+// ProgramOf is which program an agent is. Where nothing says that, first is asked for the name of the preset that
+// is found first on this machine, "" = none is.
 func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program {
 	p := Program{}
 	var name string
@@ -69,7 +68,7 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	case !p.EmitsPermissionWarning:
 		p.Dialogs = unanswered(p.Dialogs)
 	case len(p.Dialogs) == 0:
-		// the program has the dialogs of its preset, no matter which command starts it
+		// whatever it is started by, it says that it asks what one of them asks
 		for _, known := range presets() {
 			p.Dialogs = append(p.Dialogs, known.Dialogs...)
 		}
@@ -77,8 +76,7 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	return p
 }
 
-// CommandLine returns what a shell runs: the start_command unchanged, or the command with each argument quoted as
-// one word.
+// CommandLine is what a shell runs: the start_command as it stands, or the command with its arguments, each one word.
 func (p *Program) CommandLine() string {
 	if p.Line != "" {
 		return p.Line
@@ -91,19 +89,19 @@ func (p *Program) CommandLine() string {
 	return b.String()
 }
 
-// own applies the agent's own values, which override the provider's.
+// own puts what the agent itself says over what its provider says.
 func (p *Program) own(a *Agent) {
 	p.over(&Provider{Startup: a.Startup, Origins: a.Origins}, agentShares)
 	if p.Line != "" {
-		p.Args = nil // the line is run unchanged
+		p.Args = nil // it is run as it stands
 	}
 	if p.PromptMode == "" {
 		p.PromptMode = defaultPrompt(p, a)
 	}
 }
 
-// defaultPrompt returns the default of prompt_mode: with a start_command "none", unless the agent itself has a
-// prompt.
+// defaultPrompt is how a prompt goes in where nothing says so: not at all into a start_command, unless the agent itself
+// wants that.
 func defaultPrompt(p *Program, a *Agent) string {
 	switch {
 	case p.PromptFlag != "":
@@ -114,7 +112,7 @@ func defaultPrompt(p *Program, a *Agent) string {
 	return "arg"
 }
 
-// agentShares reports whether agents and providers both have a key, except env.
+// agentShares are the keys that an agent has as well as a provider, but for env.
 func agentShares(key string) bool {
 	switch key {
 	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
@@ -124,7 +122,7 @@ func agentShares(key string) bool {
 	return false
 }
 
-// over copies the keys of another provider that are set and for which counts returns true. Variables are added.
+// over puts what is written in another provider, of the keys that count, in place of what p says. Variables are added.
 func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !counts(key) {
@@ -142,7 +140,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 			p.PromptMode = other.PromptMode
 			if _, written := other.Origins["prompt_flag"]; !written && other.PromptMode != "flag" {
 				p.PromptFlag = ""
-				delete(p.Origins, "prompt_flag") // without a value to show
+				delete(p.Origins, "prompt_flag") // there is nothing to be shown
 			}
 		case "prompt_flag":
 			p.PromptFlag = other.PromptFlag
@@ -170,7 +168,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	}
 }
 
-// unanswered returns the dialogs without answers: they are recognised and left to a user at the terminal.
+// unanswered are dialogs that are known when they are seen, and left to somebody at the terminal.
 func unanswered(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -179,8 +177,8 @@ func unanswered(all []Dialog) []Dialog {
 	return out
 }
 
-// ProviderNamed returns the provider of a name: the preset, overridden by the [providers] table of that name. Name
-// is "" if neither exists.
+// ProviderNamed is what a name comes to: the preset, with the [providers] table of that name over it. Its Name is
+// "" if there is neither.
 func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
@@ -204,7 +202,7 @@ func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	return out, dialogs
 }
 
-// providerNames lists all names of providers.
+// providerNames are the names that a provider may be called by.
 func (c *City) providerNames() []string {
 	names := presetNames(presets())
 	for i := range c.Providers {
@@ -215,7 +213,7 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider returns the provider with this name and adds it if necessary. Several files may declare parts of one.
+// provider is the one of a name, which several files may speak of.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {
@@ -226,7 +224,7 @@ func (c *City) provider(name string, at Origin) *Provider {
 	return &c.Providers[i]
 }
 
-// stranger returns an error text if no provider has this name, else "".
+// stranger says that there is no provider of a name, "" if there is.
 func (c *City) stranger(name string) string {
 	if name == "" {
 		return ""
@@ -235,12 +233,12 @@ func (c *City) stranger(name string) string {
 		return ""
 	}
 	if slices.Contains([]string{"pty", "tmux", "subprocess", "k8s"}, name) {
-		return fmt.Sprintf("unknown provider %q; it is a session provider: write session = %q",
-			name, name)
+		return fmt.Sprintf("there is no program %q; that is what sessions run in: write "+
+			"session = %q", name, name)
 	}
 	if near := keys.Suggest(name, c.providerNames()); near != "" {
-		return fmt.Sprintf("unknown provider %q; did you mean %q?", name, near)
+		return fmt.Sprintf("there is no provider %q; did you mean %q?", name, near)
 	}
-	return fmt.Sprintf("unknown provider %q; use one of %s, or declare it as [providers.NAME]",
-		name, toml.List(c.providerNames()))
+	return fmt.Sprintf("there is no provider %q; there are %s, and what "+
+		"[providers.NAME] tables say", name, toml.List(c.providerNames()))
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// loading is the state of one reading of a configuration. Each step is a type of its own that embeds it: decoder,
-// composer, patcher, and the checkers. It is not safe for concurrent use.
+// loading is the state of one reading of a configuration. Each step of the reading is a type of its own that embeds it:
+// decoder, composer, patcher, and the checkers. Only one goroutine uses it.
 type loading struct {
 	schema  keys.Schema
 	city    *City
@@ -20,17 +20,16 @@ type loading struct {
 	instead map[string][]byte // of Source
 
 	file   string            // the file that is being decoded, as problems name it
-	lines  []int             // offset of each line of file
+	lines  []int             // offset of each of its lines
 	files  []string          // all files so far
 	size   int               // of all files so far, in bytes
-	hashes map[string]string // of the readable sources, by path
+	hashes map[string]string // of the sources that could be read, by path
 	unread unread
 
-	packs    map[string]*pack // topologies by folder; nil = invalid, or being read
+	packs    map[string]*pack // topologies by folder; nil = unusable, or being read
 	packed   keys.Schema      // of topology.toml
-	provided map[*pack]bool   // topologies that have already added their providers to the city
-	// watchdogs of topologies that were reported because they watch no agent
-	unkept map[string]bool
+	provided map[*pack]bool   // topologies whose providers the city has
+	unkept   map[string]bool  // watchdogs of topologies that were reported to watch no agent
 
 	scripts map[string]script // by path
 	outfits outfits
@@ -39,28 +38,27 @@ type loading struct {
 	problems []Problem
 	about    []about // of each problem
 	more     bool    // there are more than maxProblems
-	// the rig of the agent that is being checked, "" = the city; nil = no agent is being checked
-	rigChecked *string
-	lost       map[string]int // problems about unreadable topologies, by the topology's identity
+	// the rig of the agent that is being checked, "" = the city; nil = no agent is
+	whose *string
+	lost  map[string]int // problems about unreadable topologies, by what identifies the topology
 }
 
-// about is internal information about a problem.
+// about is what is known of a problem besides what is told.
 type about struct {
-	cause bool   // it hides other errors and is reported first
-	same  string // the message without the name of the rig
-	// rigs that have the problem, "" = the city; none = the problem is not about an agent
-	rigs []string
+	cause bool     // it keeps from knowing what else is wrong, and is told first
+	same  string   // the message without the name of the rig that it was found for
+	rigs  []string // that it was found for, "" = the city; none = nobody was looked at
 }
 
-// seen records that the current rig has problem i, too.
+// seen notes that a problem was found for the rig that is looked at.
 func (d *loading) seen(i int) {
-	if d.rigChecked != nil && !slices.Contains(d.about[i].rigs, *d.rigChecked) {
-		d.about[i].rigs = append(d.about[i].rigs, *d.rigChecked)
+	if d.whose != nil && !slices.Contains(d.about[i].rigs, *d.whose) {
+		d.about[i].rigs = append(d.about[i].rigs, *d.whose)
 	}
 }
 
-// duplicateOf returns the index of an equal problem at the same position, or -1.
-func (d *loading) duplicateOf(p Problem, same string) int {
+// told finds a problem that is the same mistake, written in the same place; -1 if there is none.
+func (d *loading) told(p Problem, same string) int {
 	for i, q := range d.problems {
 		if q.Origin == p.Origin && q.Key == p.Key && d.about[i].same == same {
 			return i
@@ -69,26 +67,27 @@ func (d *loading) duplicateOf(p Problem, same string) int {
 	return -1
 }
 
-// sameness returns a message without the name of the current rig, to recognise the same error in another rig.
+// sameness is a message without the name of the rig that is looked at, so that the same mistake is known again for
+// another one.
 func (d *loading) sameness(msg string) string {
-	if d.rigChecked == nil || *d.rigChecked == "" {
+	if d.whose == nil || *d.whose == "" {
 		return msg
 	}
-	rig := *d.rigChecked
+	rig := *d.whose
 	return strings.NewReplacer(" "+rig+"/", " ", `"`+rig+"/", `"`,
 		fmt.Sprintf(" of the rig %q", rig), "", fmt.Sprintf(" the rig %q", rig),
 		" the city").Replace(msg)
 }
 
-// causes marks the problems from index from on as ones that hide other errors.
+// causes marks the problems from one on as those that keep from knowing what else is wrong.
 func (d *loading) causes(from int) {
 	for i := from; i < len(d.about); i++ {
 		d.about[i].cause = true
 	}
 }
 
-// affected lists the rigs that have a problem, if there are several.
-func (a *about) affected() string {
+// whom names those that a mistake was found for, if it was for several.
+func (a *about) whom() string {
 	const most = 12
 	if len(a.rigs) < 2 {
 		return ""
@@ -120,12 +119,12 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 	d.say(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// say adds an error. Text from the file is made safe to display, because a key may be any text. An error in a
-// topology that several rigs use is reported once.
+// say adds a problem. What came from the file is made fit to be shown: a key may be any text. The same mistake of a
+// topology that several have is told once.
 func (d *loading) say(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.sameness(p.Message)
-	if i := d.duplicateOf(p, same); i >= 0 {
+	if i := d.told(p, same); i >= 0 {
 		d.seen(i)
 		return
 	}
@@ -150,7 +149,7 @@ func (d *loading) origin(at int) Origin {
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
 
-// warn adds a warning once per key, at its first position.
+// warn says something once per key, at the first place.
 func (d *loading) warn(at int, key, msg string) {
 	key = visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
@@ -167,7 +166,7 @@ func (d *loading) warnOnce(p Problem) {
 	}
 }
 
-// failedIn reports whether a key of a table has an error.
+// failedIn says whether something is wrong with a key of a table.
 func (d *loading) failedIn(table string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool {
 		return strings.HasPrefix(p.Key, table+".")
@@ -178,12 +177,12 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// failure returns all problems as an error: those that hide others first, the rest in the order of the files.
+// failure is all problems as an error, in the order of the files, behind what keeps from knowing what else is wrong.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
 		order[i] = i
-		d.problems[i].Message += d.about[i].affected()
+		d.problems[i].Message += d.about[i].whom()
 	}
 	rank := func(i int) int {
 		if d.about[i].cause {
@@ -209,13 +208,14 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// unplaced reports once why a topology cannot be read. Errors of the lock file are reported for the lock file.
+// unplaced says why a topology cannot be read, once, by what it is known by. What is wrong with the lock is said of
+// the lock.
 func (d *loading) unplaced(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {
-		whose := d.rigChecked
-		d.rigChecked = nil
-		defer func() { d.rigChecked = whose }()
+		whose := d.whose
+		d.whose = nil
+		defer func() { d.whose = whose }()
 		for _, p := range wrong {
 			d.say(Origin{p.File, p.Line, p.Column}, p.Key, p.Message)
 		}

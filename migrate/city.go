@@ -12,13 +12,13 @@ import (
 	"gcity/internal/toml"
 )
 
-// knownKeys returns the keys of a table that have an effect in gcity.
+// knownKeys reads the keys that gcity knows of each table.
 func (c *conversion) knownKeys(table string) map[string]bool {
 	if c.schema == nil {
 		c.schema = map[string]map[string]bool{}
 		var schema struct {
 			Definitions map[string]struct {
-				Properties map[string]struct{ Deprecated bool } `json:"properties"`
+				Properties map[string]json.RawMessage `json:"properties"`
 			} `json:"definitions"`
 		}
 		if err := json.Unmarshal(keys.JSONSchema("city"), &schema); err != nil {
@@ -27,8 +27,8 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 		}
 		for name, d := range schema.Definitions {
 			keys := map[string]bool{}
-			for key, of := range d.Properties {
-				keys[key] = !of.Deprecated
+			for key := range d.Properties {
+				keys[key] = true
 			}
 			c.schema[name] = keys
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"gcity/city"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -204,7 +203,7 @@ func whom(rows []*panel.AgentRow) string {
 
 // do carries one command per target out.
 func do(m *model, doing string, rows []*panel.AgentRow,
-	command func(name string) city.Command) []feed.Effect {
+	command func(name string) city.Command) []effect {
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
 		commands[i] = command(r.Name)
@@ -214,19 +213,19 @@ func do(m *model, doing string, rows []*panel.AgentRow,
 }
 
 // carry carries commands out; doing and what say in the status line that they are under way.
-func carry(m *model, doing, what string, commands []city.Command) []feed.Effect {
+func carry(m *model, doing, what string, commands []city.Command) []effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	offer(m, doing+" "+what, commands)
-	return []feed.Effect{feed.Perform{ID: id, Title: doing, Commands: commands}}
+	return []effect{perform{id: id, title: doing, commands: commands}}
 }
 
-func zoomIn(m *model) []feed.Effect {
+func zoomIn(m *model) []effect {
 	m.before = m.focus
 	m.focus, m.zoomed = panel.IDPeek, true
 	return nil
 }
 
-func zoomOrAttach(m *model) []feed.Effect {
+func zoomOrAttach(m *model) []effect {
 	if !m.zoomed {
 		m.before = m.focus
 		m.zoomed = true
@@ -239,17 +238,17 @@ func zoomOrAttach(m *model) []feed.Effect {
 	return attachSelected(m)
 }
 
-func attachSelected(m *model) []feed.Effect {
+func attachSelected(m *model) []effect {
 	if actsOn(m, panel.KindPool) {
 		return attachMember(m)
 	}
 	choose(m, singleAgent(m).Name)
-	return []feed.Effect{feed.Attach{Agent: m.Agents.Chosen}}
+	return []effect{attach{agent: m.Agents.Chosen}}
 }
 
-func askRestart(m *model) []feed.Effect {
+func askRestart(m *model) []effect {
 	rows := targets(m)
-	do := func(m *model) []feed.Effect {
+	do := func(m *model) []effect {
 		return do(m, "restarting", rows, func(name string) city.Command {
 			return city.Restart{Agent: name}
 		})
@@ -263,10 +262,10 @@ func askRestart(m *model) []feed.Effect {
 	return nil
 }
 
-func release(m *model) []feed.Effect {
+func release(m *model) []effect {
 	rows := heldBack(m)
 	return perhaps(m, question{title: "Release " + whom(rows) + "?", whom: names(m, rows),
-		verb: "release", do: func(m *model) []feed.Effect {
+		verb: "release", do: func(m *model) []effect {
 			return do(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
 					return city.Undrain{Agent: name}
@@ -276,14 +275,14 @@ func release(m *model) []feed.Effect {
 		}})
 }
 
-func askEnd(m *model) []feed.Effect {
+func askEnd(m *model) []effect {
 	rows := targets(m)
-	kill := func(m *model) []feed.Effect {
+	kill := func(m *model) []effect {
 		return do(m, "killing", rows, func(name string) city.Command {
 			return city.Kill{Agent: name}
 		})
 	}
-	stop := func(m *model) []feed.Effect {
+	stop := func(m *model) []effect {
 		return do(m, "stopping", rows, func(name string) city.Command {
 			return city.Stop{Agent: name}
 		})

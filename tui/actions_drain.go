@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/tui/details"
-	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -37,7 +35,7 @@ func drainRows(m *model) []*panel.AgentRow {
 	}
 	var rows []*panel.AgentRow
 	for _, p := range m.Pools.Targets() {
-		rows = append(rows, details.Members(m.details(), p.Name)...)
+		rows = append(rows, members(m, p.Name)...)
 	}
 	return rows
 }
@@ -84,19 +82,19 @@ func isSurplus(m *model, r *panel.AgentRow) string {
 		m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
 }
 
-func askDrain(m *model) []feed.Effect {
+func askDrain(m *model) []effect {
 	drain, undrain := drainTargets(m)
 	if len(drain) == 0 {
 		return perhaps(m, question{title: "Take the drain of " + drained(m, undrain) + " back?",
 			whom: names(m, undrain), verb: "take it back",
-			do: func(m *model) []feed.Effect {
+			do: func(m *model) []effect {
 				return do(m, "taking back the drain of", undrain, func(name string) city.Command {
 					return city.Undrain{Agent: name}
 				})
 			}})
 	}
 	whole := ofWholePools(m)
-	do := func(m *model) []feed.Effect {
+	do := func(m *model) []effect {
 		if whole {
 			m.Pools.Marks = map[string]bool{}
 		}

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -20,37 +19,36 @@ func leaveActions() []action {
 	}
 }
 
-func askQuit(m *model) []feed.Effect {
-	leave := func(e feed.Exit) func(*model) []feed.Effect {
-		return func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
+func askQuit(m *model) []effect {
+	leave := func(e Exit) func(*model) []effect {
+		return func(*model) []effect { return []effect{finish{e}} }
 	}
 	if m.hosts && m.home != "" {
 		return askHosted(m)
 	}
 	if lost(m) { // nothing to choose
-		return leave(feed.Leave)(m)
+		return leave(Leave)(m)
 	}
 	running := living(m)
 	c := &choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true}
 	switch {
 	case m.lobby:
 		c.Title, c.Body = "Leave?", []string{"All cities go on as they are."}
-		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(feed.Leave)},
+		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)},
 			{Key: "n", Title: "stay", Safe: true}}
 	case m.home != "" || m.all: // it is stopped where it is listed
 		c.Body = []string{fmt.Sprintf("%s running; this city and all others go on.",
 			areRunning(running))}
-		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running",
-			Do: leave(feed.Leave)},
+		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)},
 			{Key: "n", Title: "stay", Safe: true}}
 	case m.mode == Hosting:
 		c.Body = []string{fmt.Sprintf("%s running, and the controller runs in this program.",
 			areRunning(running))}
 		c.Answers = []answer{
 			{Key: "h", Title: "hand over: everything goes on, without a screen",
-				Do: leave(feed.HandOver)},
+				Do: leave(HandOver)},
 			{Key: "a", Title: "keep the agents, stop the controller: nobody looks after them",
-				Do: leave(feed.KeepAgents)},
+				Do: leave(KeepAgents)},
 			{Key: "d", Title: "drain all, then leave: everybody finishes first",
 				Do: askDrainAll},
 			{Key: "s", Title: "stop all agents, then leave", Do: askStopCity},
@@ -61,14 +59,14 @@ func askQuit(m *model) []feed.Effect {
 		c.Body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.",
 			areRunning(running))}
 		c.Answers = []answer{
-			{Key: "l", Title: "leave: everything keeps running", Do: leave(feed.Leave)},
+			{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)},
 			{Key: "s", Title: "stop the city: all agents and the controller",
 				Do: askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
 		}
 	default:
 		c.Body = []string{"Everything keeps running."}
-		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(feed.Leave)},
+		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)},
 			{Key: "n", Title: "stay", Safe: true}}
 	}
 	m.dialogs.Open(c)
@@ -76,8 +74,8 @@ func askQuit(m *model) []feed.Effect {
 }
 
 // askStopCity asks once more where agents end for it, as ending one of them would.
-func askStopCity(m *model) []feed.Effect {
-	stop := func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
+func askStopCity(m *model) []effect {
+	stop := func(*model) []effect { return []effect{finish{StopCity}} }
 	n := living(m)
 	if n == 0 {
 		return stop(m)
@@ -98,9 +96,7 @@ func askLost(m *model) {
 	c.Title, c.Must = "Leave "+cityName(m)+"?", ""
 	c.Body = []string{widget.Lead(problems(m)[0])}
 	c.Answers = []answer{
-		{Key: "l", Title: "leave", Do: func(*model) []feed.Effect {
-			return []feed.Effect{feed.Quit{Exit: feed.Leave}}
-		}},
+		{Key: "l", Title: "leave", Do: func(*model) []effect { return []effect{finish{Leave}} }},
 		{Key: "n", Title: "stay", Safe: true},
 	}
 	c.At, c.Since = min(c.At, 1), m.now
@@ -124,7 +120,7 @@ func areRunning(n int) string {
 	return fmt.Sprintf("%d agents are", n)
 }
 
-func explainSuspend(m *model) []feed.Effect {
+func explainSuspend(m *model) []effect {
 	body := []string{"Suspending this program would freeze the controller in it: nobody would",
 		"look after the agents until it goes on.", "",
 		m.keys.KeyOf("quit") + " leaves it and keeps the agents running; gcity comes back to them."}

@@ -6,7 +6,6 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -20,8 +19,8 @@ const (
 func mailActions() []action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
-	by := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { m.dialogs.inbox().move(n); return nil }
+	by := func(n int) func(*model) []effect {
+		return func(m *model) []effect { m.dialogs.inbox().move(n); return nil }
 	}
 	return []action{
 		{ID: "mail.show", Key: keymap.Bind("show the mail for people; from there everybody's", "L"),
@@ -61,7 +60,7 @@ func mailActions() []action {
 		{ID: "mail.yank", Key: keymap.Bind("copy from it", "y"), In: k, Why: needMail,
 			Run: showCopies},
 		{ID: "mail.close", Key: keymap.Bind("close", "esc", "q", "L", "ctrl+c"), In: k,
-			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InMail); return nil }},
+			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InMail); return nil }},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
 			Why: ofLetter(needWritable), Run: fromLetter(reply)},
@@ -101,8 +100,8 @@ func ofLetter(why func(*model) string) func(*model) string {
 }
 
 // onMail does something with the message under the cursor.
-func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
-	return func(m *model) []feed.Effect {
+func onMail(do func(*model, mail.Message) []effect) func(*model) []effect {
+	return func(m *model) []effect {
 		l := m.dialogs.inbox().under()
 		if l == nil {
 			return nil
@@ -112,8 +111,8 @@ func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Eff
 }
 
 // fromLetter does something with the message that is read, and closes it.
-func fromLetter(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
-	return func(m *model) []feed.Effect {
+func fromLetter(do func(*model, mail.Message) []effect) func(*model) []effect {
+	return func(m *model) []effect {
 		l := m.dialogs.letter()
 		if l == nil {
 			return nil
@@ -123,14 +122,14 @@ func fromLetter(do func(*model, mail.Message) []feed.Effect) func(*model) []feed
 	}
 }
 
-func toggleOthers(m *model) []feed.Effect {
+func toggleOthers(m *model) []effect {
 	m.dialogs.inbox().others = !m.dialogs.inbox().others
 	listMail(m)
 	return nil
 }
 
 // refreshMail asks anew, once the question under way is answered.
-func refreshMail(m *model) []feed.Effect {
+func refreshMail(m *model) []effect {
 	if m.dialogs.inbox().stale = true; m.dialogs.inbox().asked == 0 {
 		askMail(m)
 	}
@@ -139,7 +138,7 @@ func refreshMail(m *model) []feed.Effect {
 
 // openMail shows a message over the list, which stays behind it. Reading marks it where it is for people: of an
 // agent's mail nothing is taken away from it.
-func openMail(m *model) []feed.Effect {
+func openMail(m *model) []effect {
 	l := m.dialogs.inbox().under()
 	if l == nil {
 		return nil
@@ -152,12 +151,11 @@ func openMail(m *model) []feed.Effect {
 	}
 	m.dialogs.inbox().mark(own.ID, true)
 	m.actions++
-	return []feed.Effect{feed.RunTasks{ID: m.actions, Title: "reading",
-		Errands: []feed.Task{feed.ReadMail{ID: own.ID}},
-		Quiet:   true}}
+	return []effect{dispatch{id: m.actions, title: "reading", errands: []errand{readMail{own.ID}},
+		quiet: true}}
 }
 
-func markUnread(m *model) []feed.Effect {
+func markUnread(m *model) []effect {
 	if undoable(m) {
 		return takeBack(m)
 	}
@@ -172,11 +170,10 @@ func markUnread(m *model) []feed.Effect {
 
 // archive puts a message away; for a while it can be had again. What an agent has not read yet is taken from it,
 // and asked about.
-func archive(m *model, l mail.Message) []feed.Effect {
+func archive(m *model, l mail.Message) []effect {
 	q := question{title: "Archive " + widget.Plain(l.ID) + "?",
-		body: []string{widget.Plain(l.Subject)}, verb: "archive it",
-		do: func(m *model) []feed.Effect {
-			todo := send(m, "archiving", widget.Plain(l.ID), feed.ArchiveMail{ID: l.ID})
+		body: []string{widget.Plain(l.Subject)}, verb: "archive it", do: func(m *model) []effect {
+			todo := send(m, "archiving", widget.Plain(l.ID), archiveMail{l.ID})
 			open := beads.StatusOpen
 			m.undo = undo{id: m.status.id, what: "archiving " + widget.Plain(l.ID),
 				until: m.now.Add(undoFor),

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"gcity/city"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
@@ -43,7 +42,7 @@ func needRow(m *model) string {
 	return ""
 }
 
-func mark(m *model) []feed.Effect {
+func mark(m *model) []effect {
 	k := marking(m)
 	id := k.Here()
 	if (*k.Marks)[id] {
@@ -59,7 +58,7 @@ func mark(m *model) []feed.Effect {
 }
 
 // markRange marks from the last mark to the cursor; without one, or where the list no longer shows it, it begins here.
-func markRange(m *model) []feed.Effect {
+func markRange(m *model) []effect {
 	k := marking(m)
 	from := k.List.Cursor
 	for at, i := range k.List.Shown {
@@ -76,7 +75,7 @@ func markRange(m *model) []feed.Effect {
 	return nil
 }
 
-func markAll(m *model) []feed.Effect {
+func markAll(m *model) []effect {
 	k := marking(m)
 	before := len(*k.Marks)
 	ids := make([]string, 0, len(k.List.Shown))

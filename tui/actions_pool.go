@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/tui/details"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -29,10 +27,10 @@ func poolActions() []action {
 			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
 		{ID: "pool.less", Key: keymap.Bind("run one member less", "<"), Short: "less", In: here,
 			Risk: keymap.Confirmed, Why: needLess,
-			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)-1) }},
+			Run: func(m *model) []effect { p := pool(m); return scale(m, p, wanted(m, p)-1) }},
 		{ID: "pool.more", Key: keymap.Bind("run one member more", ">"), Short: "more", In: here,
 			Why: needMore,
-			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
+			Run: func(m *model) []effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
 	}
 }
 
@@ -103,7 +101,7 @@ func isScaling(m *model, p *panel.PoolRow) bool {
 }
 
 // askScale asks for a size, and for another one as long as it is none that the pool may have.
-func askScale(m *model) []feed.Effect {
+func askScale(m *model) []effect {
 	p := *pool(m)
 	m.dialogs.Open(&prompt{
 		Live: func() string {
@@ -118,7 +116,7 @@ func askScale(m *model) []feed.Effect {
 		Edit:   widget.NewEntry(""),
 		Refuse: func(text string) string { _, _, why := p.SizeOf(text); return why },
 		Done: func(text string) task {
-			return func(m *model) []feed.Effect {
+			return func(m *model) []effect {
 				size, auto, why := p.SizeOf(text)
 				now := m.Pools.Find(p.Name)
 				switch {
@@ -138,9 +136,9 @@ func askScale(m *model) []feed.Effect {
 }
 
 // scale sets a size by hand; where members have to go for it, it asks.
-func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
+func scale(m *model, p *panel.PoolRow, size int) []effect {
 	name := p.Name
-	do := func(m *model) []feed.Effect {
+	do := func(m *model) []effect {
 		todo := carry(m, fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.scaled = scaling{pool: name, size: size, at: m.now}
@@ -151,12 +149,12 @@ func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 }
 
 // auto gives a pool back to its check; where it is known that members have to go for it, it asks.
-func (m *model) auto(p *panel.PoolRow) []feed.Effect {
+func (m *model) auto(p *panel.PoolRow) []effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
-	do := func(m *model) []feed.Effect {
+	do := func(m *model) []effect {
 		todo := carry(m, "giving back to its check", "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.scaled = scaling{}
@@ -167,7 +165,7 @@ func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 }
 
 // askLeaving asks only where members leave for it; else it is done at once.
-func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
+func askLeaving(m *model, q question, leaving []*panel.AgentRow) []effect {
 	if len(leaving) == 0 {
 		return perhaps(m, q)
 	}
@@ -181,7 +179,7 @@ func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 // before any that is at work those that are not.
 func beyond(m *model, p *panel.PoolRow, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
-	for _, r := range details.Members(m.details(), p.Name) {
+	for _, r := range members(m, p.Name) {
 		switch {
 		case !r.Drainable():
 		case r.Task == "":
@@ -230,10 +228,10 @@ func needMember(m *model) string {
 }
 
 // attachMember attaches to the pool's only member, or asks to which.
-func attachMember(m *model) []feed.Effect {
-	to := func(name string) []feed.Effect {
+func attachMember(m *model) []effect {
+	to := func(name string) []effect {
 		choose(m, name)
-		return []feed.Effect{feed.Attach{Agent: name}}
+		return []effect{attach{agent: name}}
 	}
 	rows := membersAt(m)
 	if len(rows) == 1 {
@@ -243,7 +241,7 @@ func attachMember(m *model) []feed.Effect {
 		None: "No member is called that."}
 	for _, r := range rows {
 		f.All = append(f.All, item{Title: r.Shown, Words: r.Why,
-			Tail: string(r.State) + ", " + r.Why, Run: func(m *model) []feed.Effect {
+			Tail: string(r.State) + ", " + r.Why, Run: func(m *model) []effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
 					complain(m, "cannot attach: "+r.Shown+" runs no longer")
 					return nil

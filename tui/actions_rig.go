@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gcity/city"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -79,7 +78,7 @@ func needSuspendedRig(m *model) string {
 	return why
 }
 
-func askSuspendRig(m *model) []feed.Effect {
+func askSuspendRig(m *model) []effect {
 	r := *rig(m)
 	shown := "rig " + widget.Plain(r.Name)
 	body := []string{
@@ -88,7 +87,7 @@ func askSuspendRig(m *model) []feed.Effect {
 		"until the rig is resumed. This is written into the configuration.",
 	}
 	ask(m, question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
-		do: func(m *model) []feed.Effect {
+		do: func(m *model) []effect {
 			return carry(m, "suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
 		}})
 	return nil
@@ -101,10 +100,10 @@ func belong(agents int) string {
 	return fmt.Sprintf("%d agents belong", agents)
 }
 
-func resumeRig(m *model) []feed.Effect {
+func resumeRig(m *model) []effect {
 	name := rig(m).Name
 	return perhaps(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
-		do: func(m *model) []feed.Effect {
+		do: func(m *model) []effect {
 			return carry(m, "resuming", "rig "+widget.Plain(name),
 				[]city.Command{city.ResumeRig{Rig: name}})
 		}})

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -27,14 +26,14 @@ func needSorted(m *model) string {
 	return ""
 }
 
-func sortNext(m *model) []feed.Effect {
+func sortNext(m *model) []effect {
 	o, ways := m.focused().Sorting(m.now)
 	*o = widget.Order{Way: (o.Way + 1) % len(ways)}
 	m.resort()
 	return nil
 }
 
-func sortReverse(m *model) []feed.Effect {
+func sortReverse(m *model) []effect {
 	o, _ := m.focused().Sorting(m.now)
 	o.Reversed = !o.Reversed
 	m.resort()

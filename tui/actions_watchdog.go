@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"gcity/city"
-	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -20,12 +19,12 @@ func answerable(m *model) *panel.WatchdogRow {
 }
 
 // answer says that a person has seen a call.
-func answerCall(m *model, r *panel.WatchdogRow) []feed.Effect {
+func answerCall(m *model, r *panel.WatchdogRow) []effect {
 	return carry(m, "answering", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
 		By: "operator"}})
 }
 
-func beatLine(m *model, args []string) ([]feed.Effect, string) {
+func beatLine(m *model, args []string) ([]effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	if r == nil {
 		return nil, unknown("watchdog", args[0], watchdogNames(m, nil))
@@ -36,7 +35,7 @@ func beatLine(m *model, args []string) ([]feed.Effect, string) {
 	return grantOne(m, panel.LookNow(r)), ""
 }
 
-func heardLine(m *model, args []string) ([]feed.Effect, string) {
+func heardLine(m *model, args []string) ([]effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:

@@ -7,7 +7,6 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/tui/dialog"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -15,8 +14,8 @@ import (
 // workActions are about the city's open work.
 func workActions() []action {
 	w := []keymap.Zone{keymap.InWork}
-	by := func(n int) func(*model) []feed.Effect {
-		return func(m *model) []feed.Effect { m.dialogs.work().move(n); return nil }
+	by := func(n int) func(*model) []effect {
+		return func(m *model) []effect { m.dialogs.work().move(n); return nil }
 	}
 	return []action{
 		{ID: "work.show", Key: keymap.Bind("show the open work, by pool and by who has it", "b"),
@@ -39,7 +38,7 @@ func workActions() []action {
 		{ID: "work.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: w,
 			Run: refreshWork},
 		{ID: "work.close", Key: keymap.Bind("close", "esc", "q", "b", "ctrl+c"), In: w,
-			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InWork); return nil }},
+			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InWork); return nil }},
 	}
 }
 
@@ -57,7 +56,7 @@ func needBeadVerb(m *model) string {
 	return needBead(m)
 }
 
-func showWork(m *model) []feed.Effect {
+func showWork(m *model) []effect {
 	k := &work{}
 	k.List = dialog.List[task]{In: keymap.InWork, Title: k.title, Move: k.move,
 		Lines: func(w int) []string { return workSheet(m, w) }}
@@ -67,7 +66,7 @@ func showWork(m *model) []feed.Effect {
 }
 
 // refreshWork asks anew, once the question under way is answered.
-func refreshWork(m *model) []feed.Effect {
+func refreshWork(m *model) []effect {
 	if m.dialogs.work().stale = true; m.dialogs.work().asked == 0 {
 		askWork(m)
 	}
@@ -75,14 +74,14 @@ func refreshWork(m *model) []feed.Effect {
 }
 
 // askCreate asks for a title; a word pool:NAME in it says whose work it is.
-func askCreate(m *model) []feed.Effect {
+func askCreate(m *model) []effect {
 	m.dialogs.Open(&prompt{
 		Label: "new work", Hint: "pool:NAME gives it to a pool  " +
 			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"),
 		Edit:   widget.NewEntry(""),
 		Refuse: func(text string) string { _, why := newBead(m, text); return why },
 		Done: func(text string) task {
-			return func(m *model) []feed.Effect {
+			return func(m *model) []effect {
 				b, why := newBead(m, text)
 				if why != "" || b.Title == "" {
 					return nil
@@ -119,7 +118,7 @@ func newBead(m *model, text string) (b beads.Bead, why string) {
 	return b, ""
 }
 
-func askClose(m *model) []feed.Effect {
+func askClose(m *model) []effect {
 	b := m.dialogs.work().under()
 	if b == nil {
 		return nil
@@ -134,7 +133,7 @@ func askClose(m *model) []feed.Effect {
 		body = append(body, widget.Count(parts, "part")+" of it are not closed, and stay so.")
 	}
 	ask(m, question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
-		do: func(m *model) []feed.Effect {
+		do: func(m *model) []effect {
 			return carry(m, "closing", shown, []city.Command{
 				city.UpdateBead{ID: id, Patch: beads.Closing(), Force: parts > 0}})
 		}})
@@ -142,7 +141,7 @@ func askClose(m *model) []feed.Effect {
 }
 
 // showBead shows a piece of work over the list, which stays behind it.
-func showBead(m *model) []feed.Effect {
+func showBead(m *model) []effect {
 	b := m.dialogs.work().under()
 	if b == nil {
 		return nil

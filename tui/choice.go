@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -18,7 +17,7 @@ type question struct {
 	no    string // what "no" does, "" = leaves it
 	count int    // how many it is about
 	plan  bool   // it shows what must have been seen: asked whatever the person prefers
-	do    func(*model) []feed.Effect
+	do    func(*model) []effect
 }
 
 // many is from how many on their number must be typed.
@@ -34,7 +33,7 @@ const (
 )
 
 // perhaps does what is harmless and reversible; only a person who wants to be asked always is asked.
-func perhaps(m *model, q question) []feed.Effect {
+func perhaps(m *model, q question) []effect {
 	if m.confirm != confirmAlways {
 		return q.do(m)
 	}

@@ -19,7 +19,6 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/internal/eventually"
-	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/terminal"
 )
@@ -172,25 +171,24 @@ func TestLookout(t *testing.T) {
 			d.Put(name, "/"+name, fakes[name])
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
-		r.Cities.Dir = d
-		l := feed.NewFleetWatcher(r)
-		l.Tell(r.Box)
-		r.Spawn("cities", l.Run)
+		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
+		l := newLookout(r, d)
+		l.tell(r.box)
+		r.spawn("cities", l.run)
 		list := func() *fleet.List {
 			synctest.Wait()
-			l.Mu.Lock()
-			defer l.Mu.Unlock()
-			return l.Last
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return l.last
 		}
-		time.Sleep(2 * feed.LookGap)
+		time.Sleep(2 * lookGap)
 		if f := list(); !f.Find("alpha").Known || f.Find("alpha").Brief.Running != 1 || !f.Find("beta").Known {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
-		time.Sleep(feed.LookPulse + feed.LookDeadline + 2*feed.LookGap)
+		time.Sleep(lookPulse + lookDeadline + 2*lookGap)
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
-		time.Sleep(2 * feed.LookGap)
+		time.Sleep(2 * lookGap)
 		f := list()
 		if c := f.Find("alpha"); c.Mute == "" || c.Brief.Running != 1 || c.Heard.IsZero() {
 			t.Errorf("a city that hangs: %+v", c)
@@ -203,12 +201,12 @@ func TestLookout(t *testing.T) {
 			t.Error("nothing happens, and the list is told anew")
 		}
 		d.Hang("alpha", false)
-		time.Sleep(feed.LookPulse + 3*feed.LookGap)
+		time.Sleep(lookPulse + 3*lookGap)
 		if c := list().Find("alpha"); c.Mute != "" {
 			t.Errorf("it answers again: %+v", c)
 		}
 		cancel()
-		r.Goroutines.Wait()
+		r.wg.Wait()
 		if all, _ := d.Streams("alpha"); all != 0 {
 			t.Errorf("%d streams are left", all)
 		}
@@ -280,19 +278,18 @@ func fifty() (*citytest.Machine, []*citytest.Fake) {
 // What a snapshot of a city that is not on the screen costs, and the list of 50 cities from it.
 func BenchmarkLookout(b *testing.B) {
 	d, all := fifty()
-	r := &feed.Runner{Ctx: b.Context(), Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
-	r.Cities.Dir = d
-	l := feed.NewFleetWatcher(r)
-	l.To, l.Heard = r.Box, true
+	r := &runner{ctx: b.Context(), box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: func() {}}
+	l := newLookout(r, d)
+	l.to, l.heard = r.box, true
 	infos, _ := d.Cities(b.Context())
-	l.Infos = infos
+	l.infos = infos
 	for _, in := range infos {
-		l.Watched[in.Name] = &feed.CityWatch{}
+		l.watched[in.Name] = &beat{}
 	}
 	for i := 0; b.Loop(); i++ {
 		s, _ := all[i%50].Snapshot(b.Context())
-		l.Take(b.Context(), l.Watched[infos[i%50].Name], s, true)
-		l.TellNews()
+		l.take(b.Context(), l.watched[infos[i%50].Name], s, true)
+		l.tellNews()
 	}
 }
 
@@ -307,7 +304,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	}
 	for b.Loop() {
 		next := *f
-		s.hear(feed.News{Fleet: &next})
+		s.hear(news{fleet: &next})
 		s.m.draw()
 	}
 }

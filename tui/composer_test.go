@@ -12,7 +12,6 @@ import (
 
 	"gcity/city"
 	"gcity/tui/dialog"
-	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -40,17 +39,17 @@ func everybody(s *stage) {
 // sent hears how far each text of the newest action has come.
 func (s *stage) sent(sends ...city.Send) {
 	s.t.Helper()
-	p, ok := effectOf[feed.Perform](s)
+	p, ok := effectOf[perform](s)
 	if !ok {
 		s.t.Fatal("no action is under way")
 	}
-	r := feed.Result{ID: p.ID, Title: p.Title, Total: len(p.Commands)}
-	for i, c := range p.Commands {
+	r := result{id: p.id, title: p.title, total: len(p.commands)}
+	for i, c := range p.commands {
 		n := c.(city.Nudge)
-		r.Receipts = append(r.Receipts, n.Agent+": sent")
-		r.Letters = append(r.Letters, feed.Letter{Agent: n.Agent, Text: n.Text, Send: sends[i]})
+		r.receipts = append(r.receipts, n.Agent+": sent")
+		r.letters = append(r.letters, letter{agent: n.Agent, text: n.Text, send: sends[i]})
 	}
-	s.hear(feed.News{Results: []feed.Result{r}})
+	s.hear(news{results: []result{r}})
 }
 
 func (s *stage) paste(text string) { s.send(tea.PasteMsg{Content: text}) }
@@ -152,10 +151,10 @@ func TestComposerWalksWhatWasSent(t *testing.T) {
 	}
 	s.press("esc")
 	path := filepath.Join(t.TempDir(), "city.json")
-	r := &feed.Runner{Ctx: t.Context()}
-	r.Remember(path, keepMemory(s.m, true)[0].(feed.Remember))
-	r.Wait()
-	old, err := feed.ReadMemory(path)
+	r := &runner{ctx: t.Context()}
+	r.remember(path, keepMemory(s.m, true)[0].(remember))
+	r.wait()
+	old, err := readMemory(path)
 	if err != nil || !slices.Equal(old.Sent, []string{"two\nlines", "one", "three"}) {
 		t.Errorf("kept: %q, %v", old.Sent, err)
 	}
@@ -173,8 +172,8 @@ func TestSentIsBounded(t *testing.T) {
 	for i := range maxSent {
 		rememberSent(s.m, strings.Repeat("<", maxSentText-1)+string(rune('a'+i)))
 	}
-	if size := len(strings.Join(s.m.sent, "")); size > maxSentAll || len(memoryOf(s.m).Text()) > feed.MaxMemory {
-		t.Errorf("%d bytes are kept, a file of %d", size, len(memoryOf(s.m).Text()))
+	if size := len(strings.Join(s.m.sent, "")); size > maxSentAll || len(memoryOf(s.m).text()) > maxMemory {
+		t.Errorf("%d bytes are kept, a file of %d", size, len(memoryOf(s.m).text()))
 	}
 	rememberSent(s.m, strings.Repeat("x", maxSentText+1))
 	if len(s.m.sent[len(s.m.sent)-1]) > maxSentText {
@@ -267,7 +266,7 @@ func TestComposerAsksForMany(t *testing.T) {
 func TestComposerIsRefused(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
-	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.hear(news{snap: demoSnapshot(epoch)})
 	for _, key := range []string{"i", "U", "I"} {
 		s.press(key)
 		if s.m.dialogs.composer() != nil || s.m.dialogs.choice() != nil {
@@ -303,7 +302,7 @@ func TestComposerWithoutColour(t *testing.T) {
 	for _, name := range []string{"send", "send-lines", "send-many"} {
 		s := newStage(t, Options{NoColor: true})
 		s.size(120, 40)
-		s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
+		s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
 		scenes()[name](s)
 		golden(t, "testdata/"+name+"-120x40.txt", s.text())
 		for _, code := range strings.Split(strings.Join(s.m.draw().lines, "\n"), "\x1b[")[1:] {
@@ -317,7 +316,7 @@ func TestComposerWithoutColour(t *testing.T) {
 func TestComposerInASCII(t *testing.T) {
 	s := newStage(t, Options{ASCII: true})
 	s.size(80, 24)
-	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	s.hear(news{snap: demoSnapshot(epoch)})
 	s.choose("builder")
 	s.press("space", "space", "i")
 	s.paste("one\ntwo")

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"gcity/tui/feed"
 	"io"
 	"sync"
 	"testing"
@@ -16,8 +15,8 @@ func (once) Init() tea.Cmd  { return nil }
 func (once) View() tea.View { return tea.NewView("") }
 
 func (o once) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if d, ok := msg.(*feed.Delivery); ok {
-		d.Heard.Store(true)
+	if d, ok := msg.(*delivery); ok {
+		d.heard.Store(true)
 		return o, tea.Quit
 	}
 	return o, nil
@@ -32,20 +31,20 @@ func TestUnreadPostIsKept(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	post := &feed.Sender{}
+	post := &postman{}
 	first, second := "first", "second"
-	post.Send(p, epoch, feed.News{Gone: &first})
+	post.send(p, epoch, news{gone: &first})
 	wg.Wait()
 	for range 3 {
-		post.Send(p, epoch, feed.News{Gone: &second})
+		post.send(p, epoch, news{gone: &second})
 	}
-	missed := post.Missed()
+	missed := post.missed()
 	if len(missed) != 3 {
 		t.Fatalf("%d deliveries were missed, want the last 3", len(missed))
 	}
 	for _, d := range missed {
-		if *d.News.Gone != second {
-			t.Errorf("%q was heard, and is brought again", *d.News.Gone)
+		if *d.news.gone != second {
+			t.Errorf("%q was heard, and is brought again", *d.news.gone)
 		}
 	}
 }

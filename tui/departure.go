@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -26,7 +25,7 @@ type departure struct {
 func (d *departure) waits() bool { return d.total > 0 && !d.given }
 
 // askDrainAll asks whether all shall finish before the city is stopped.
-func askDrainAll(m *model) []feed.Effect {
+func askDrainAll(m *model) []effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
 		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
@@ -34,7 +33,7 @@ func askDrainAll(m *model) []feed.Effect {
 		}
 	}
 	if len(rows) == 0 {
-		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
+		return []effect{finish{StopCity}}
 	}
 	body := []string{drainMeans(m, rows)[0],
 		"The city is stopped when the last one has, or after " +
@@ -44,7 +43,7 @@ func askDrainAll(m *model) []feed.Effect {
 	ask(m, question{title: "Drain " + whom(rows) + ", then leave?", whom: names(m, rows),
 		body: body,
 		verb: "drain, then leave", no: "stay", count: len(rows),
-		do: func(m *model) []feed.Effect { return depart(m, rows) }})
+		do: func(m *model) []effect { return depart(m, rows) }})
 	return nil
 }
 
@@ -62,7 +61,7 @@ func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
 }
 
 // depart tells agents to finish and waits for the ends of their sessions.
-func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
+func depart(m *model, rows []*panel.AgentRow) []effect {
 	d := departure{lives: map[string]string{}, total: len(rows),
 		until: m.now.Add(longestDrain(m, rows) + panel.Slack)}
 	var commands []city.Command
@@ -73,7 +72,7 @@ func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
 			d.told = append(d.told, r.Name)
 		}
 	}
-	var todo []feed.Effect
+	var todo []effect
 	if len(commands) > 0 {
 		todo = carry(m, "draining", widget.Count(len(commands), "agent"), commands)
 		m.undo = undo{} // esc takes it back
@@ -84,14 +83,14 @@ func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
 }
 
 // refusedToDepart no longer waits for those who could not be told to finish.
-func refusedToDepart(m *model, r *feed.Result) {
+func refusedToDepart(m *model, r *result) {
 	d := &m.departure
-	if d.total == 0 || d.id != r.ID {
+	if d.total == 0 || d.id != r.id {
 		return
 	}
 	var told []string
 	for i, name := range d.told {
-		if slices.Contains(r.Refused, i) {
+		if slices.Contains(r.refused, i) {
 			delete(d.lives, name)
 		} else {
 			told = append(told, name)
@@ -120,14 +119,14 @@ func unfinished(m *model) []*panel.AgentRow {
 func leaveWhenDone(m *model) {
 	if m.departure.waits() && (len(unfinished(m)) == 0 || !m.now.Before(m.departure.until)) {
 		m.departure = departure{}
-		m.todo = append(m.todo, feed.Quit{Exit: feed.StopCity})
+		m.todo = append(m.todo, finish{StopCity})
 	}
 }
 
 // stayHere gives the departure up: of those whom it told to finish, who has not need not, and who has begins anew.
 // Who was told by somebody else goes on finishing. While the city has not said who was told at all, it is waited
 // for.
-func stayHere(m *model) []feed.Effect {
+func stayHere(m *model) []effect {
 	d := &m.departure
 	if len(d.told) > 0 && !d.heard {
 		d.given = true

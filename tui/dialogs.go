@@ -5,16 +5,14 @@ import (
 
 	"gcity/mail"
 	"gcity/themes"
-	"gcity/tui/details"
 	"gcity/tui/dialog"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // task is what a dialog asks the model to do.
-type task = func(m *model) []feed.Effect
+type task = func(m *model) []effect
 
 type (
 	choice = dialog.Confirm[task]
@@ -109,7 +107,7 @@ func (d *dialogs) about() any {
 
 // agentText is a text about an agent.
 type agentText struct {
-	*details.Inspection
+	*dossier
 	crashes bool // it is about its crashes
 	told    bool // it is about its prompt
 }
@@ -118,16 +116,16 @@ type agentText struct {
 type eventAgent string
 
 // dossier returns what is known of the agent that is read about, nil if no agent is.
-func (d *dialogs) dossier() *details.Inspection {
+func (d *dialogs) dossier() *dossier {
 	if t, ok := d.about().(agentText); ok {
-		return t.Inspection
+		return t.dossier
 	}
 	return nil
 }
 
 // history returns the runs of the automation that is read about, nil if none is.
-func (d *dialogs) history() *details.RunHistory {
-	h, _ := d.about().(*details.RunHistory)
+func (d *dialogs) history() *history {
+	h, _ := d.about().(*history)
 	return h
 }
 
@@ -149,7 +147,7 @@ func (d *dialogs) covers() bool {
 }
 
 // runTasks carries out what a dialog asks for.
-func (m *model) runTasks(tasks []task) (todo []feed.Effect) {
+func (m *model) runTasks(tasks []task) (todo []effect) {
 	for _, t := range tasks {
 		if t != nil {
 			todo = append(todo, t(m)...)

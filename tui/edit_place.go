@@ -9,30 +9,35 @@ import (
 	"strings"
 	"sync"
 
-	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
+// fileLine is where something of the configuration is written.
+type fileLine struct {
+	file string // "" = the city.toml
+	line int    // 0 = nowhere in particular
+}
+
 // written is a place, and what stands there.
 type written struct {
-	feed.FileLine
+	fileLine
 	what string
 }
 
 // placeOf reads a place as the city says it: "teams/one.toml:12:3". What has no line is no place of a file.
-func placeOf(m *model, source string) (feed.FileLine, bool) {
+func placeOf(m *model, source string) (fileLine, bool) {
 	parts := strings.Split(source, ":")
 	if len(parts) < 3 {
-		return feed.FileLine{}, false
+		return fileLine{}, false
 	}
 	line, err := strconv.Atoi(parts[len(parts)-2])
 	if err != nil {
-		return feed.FileLine{}, false
+		return fileLine{}, false
 	}
-	p := feed.FileLine{File: strings.Join(parts[:len(parts)-2], ":"), Line: line}
-	if p.File == filepath.Base(m.files.Path("")) {
-		p.File = ""
+	p := fileLine{strings.Join(parts[:len(parts)-2], ":"), line}
+	if p.file == filepath.Base(m.files.Path("")) {
+		p.file = ""
 	}
 	return p, true
 }
@@ -43,13 +48,13 @@ var refusedAt = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // mistake is where the configuration on disk is wrong first, if it is refused.
-func mistake(m *model) (feed.FileLine, bool) {
+func mistake(m *model) (fileLine, bool) {
 	if m.snap == nil || m.snap.Config.Rejected == "" {
-		return feed.FileLine{}, false
+		return fileLine{}, false
 	}
 	at := refusedAt().FindStringSubmatch(m.snap.Config.Rejected)
 	if at == nil {
-		return feed.FileLine{}, false
+		return fileLine{}, false
 	}
 	return placeOf(m, at[1])
 }
@@ -61,7 +66,7 @@ func editedThing(m *model) (name, source string, patched []string) {
 	case m.snap == nil:
 		return "", "", nil
 	case m.dialogs.dossier() != nil:
-		name = m.dialogs.dossier().Name
+		name = m.dialogs.dossier().name
 	case m.subject().Kind == panel.KindPool:
 		if p := pool(m); p != nil {
 			if q, ok := m.snap.Pool(p.Name); ok {
@@ -78,8 +83,8 @@ func editedThing(m *model) (name, source string, patched []string) {
 // writtenAt lists where what is worked with is written: a mistake first, then its declaration, then what changes that.
 func writtenAt(m *model) (name string, all []written) {
 	name, source, patched := editedThing(m)
-	add := func(p feed.FileLine, what string) {
-		if !slices.ContainsFunc(all, func(w written) bool { return w.FileLine == p }) {
+	add := func(p fileLine, what string) {
+		if !slices.ContainsFunc(all, func(w written) bool { return w.fileLine == p }) {
 			all = append(all, written{p, what})
 		}
 	}
@@ -99,14 +104,14 @@ func writtenAt(m *model) (name string, all []written) {
 
 // editPlace begins an edit where what is worked with is written. Where that is not one place of city.toml it asks
 // for the file; a mistake in city.toml comes before all else.
-func editPlace(m *model) []feed.Effect {
+func editPlace(m *model) []effect {
 	_, all := writtenAt(m)
 	_, refused := mistake(m)
 	switch {
 	case len(all) == 0:
-		return []feed.Effect{feed.Edit{}}
-	case all[0].File == "" && (len(all) == 1 || refused):
-		return []feed.Effect{feed.Edit{At: all[0].FileLine}}
+		return []effect{edit{}}
+	case all[0].file == "" && (len(all) == 1 || refused):
+		return []effect{edit{at: all[0].fileLine}}
 	}
 	askWhere(m, all)
 	return nil
@@ -115,19 +120,19 @@ func editPlace(m *model) []feed.Effect {
 // askWhere asks which of several files is to be edited; those that are not edited from here are told with the reason.
 func askWhere(m *model, all []written) {
 	c := &choice{Title: "Edit which file?", Since: m.now}
-	if !slices.ContainsFunc(all, func(w written) bool { return w.File == "" }) {
+	if !slices.ContainsFunc(all, func(w written) bool { return w.file == "" }) {
 		all = append(all, written{what: "the city's own"})
 	}
 	told := map[string]bool{}
 	for _, w := range all {
-		why := m.files.Fixed(w.File)
+		why := m.files.Fixed(w.file)
 		if why == "" {
 			c.Answers = append(c.Answers, answer{Key: strconv.Itoa(len(c.Answers) + 1),
-				Title: placeName(m, w.FileLine) + ": " + w.what, Safe: true,
-				Do: func(*model) []feed.Effect { return []feed.Effect{feed.Edit{At: w.FileLine}} }})
+				Title: placeName(m, w.fileLine) + ": " + w.what, Safe: true,
+				Do: func(*model) []effect { return []effect{edit{at: w.fileLine}} }})
 			continue
 		}
-		c.Body = append(c.Body, placeName(m, w.FileLine)+" "+w.what+".")
+		c.Body = append(c.Body, placeName(m, w.fileLine)+" "+w.what+".")
 		if !told[why] {
 			c.Body = append(c.Body, widget.PlainLines(why)...)
 		}
@@ -142,7 +147,7 @@ func askWhere(m *model, all []written) {
 func declaredText(m *model, source string, patched []string) string {
 	one := func(at string) string {
 		if m.files != nil && m.mode != ReadOnly {
-			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.File) != "" {
+			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.file) != "" {
 				return widget.Plain(at) + " (not edited from here)"
 			}
 		}
@@ -156,21 +161,21 @@ func declaredText(m *model, source string, patched []string) string {
 }
 
 // placeName is a place as a person is told of it.
-func placeName(m *model, p feed.FileLine) string {
-	file := p.File
+func placeName(m *model, p fileLine) string {
+	file := p.file
 	if file == "" {
 		file = filepath.Base(m.files.Path(""))
 	}
-	if p.Line == 0 {
+	if p.line == 0 {
 		return widget.Plain(file)
 	}
-	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.Line)
+	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.line)
 }
 
 // draftName is what is edited, as a question has it.
-func draftName(d *feed.Draft) string {
-	if d.File == "" {
+func draftName(d *draft) string {
+	if d.file == "" {
 		return "configuration"
 	}
-	return widget.Plain(d.File)
+	return widget.Plain(d.file)
 }

@@ -1,11 +1,33 @@
 package tui
 
 import (
+	"time"
+
 	"gcity/events"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
+)
+
+// dig asks for events older than one and answers with one dug.
+type dig struct {
+	id     int
+	before uint64
+}
+
+func (dig) effect() {}
+
+// dug is what a dig came to.
+type dug struct {
+	id      int
+	events  []events.Event // oldest first
+	begins  bool           // there is none before them
+	problem string         // why there is no answer, "" = there is
+}
+
+const (
+	digPage     = 500
+	digDeadline = 20 * time.Second
 )
 
 // eventActions are those of the timeline.
@@ -67,18 +89,18 @@ func needReadAgent(m *model) string {
 	return ""
 }
 
-func chooseRead(m *model) []feed.Effect {
+func chooseRead(m *model) []effect {
 	name := m.dialogs.eventAgent()
 	m.dialogs.CloseIn(keymap.InReader)
 	return chooseNamed(m, name)
 }
 
-func chooseOfEvent(m *model) []feed.Effect {
+func chooseOfEvent(m *model) []effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
 // chooseNamed selects an agent, and says so where its list does not show it.
-func chooseNamed(m *model, name string) []feed.Effect {
+func chooseNamed(m *model, name string) []effect {
 	choose(m, name)
 	if m.Agents.Chosen == name && !visibleIn(m, &m.Agents.List, name) {
 		say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
@@ -105,7 +127,7 @@ func needOnly(m *model) string {
 
 // toggleOnly narrows the timeline to the agent of the event under the cursor, which is selected for that, and then to
 // whichever is.
-func toggleOnly(m *model) []feed.Effect {
+func toggleOnly(m *model) []effect {
 	if !m.Events.Only {
 		choose(m, agentOf(m, &m.Events.Selected().Event))
 	}
@@ -126,25 +148,25 @@ func digUp(m *model) {
 	}
 	m.seeks++
 	t.Asked = m.seeks
-	m.todo = append(m.todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
+	m.todo = append(m.todo, dig{id: t.Asked, before: t.Rows[0].Event.Seq})
 }
 
 // unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held
 // at all.
-func unearthed(m *model, d feed.LoadedHistory) {
+func unearthed(m *model, d dug) {
 	t := m.Events
-	if d.ID != t.Asked {
+	if d.id != t.Asked {
 		return
 	}
 	t.Asked = 0
 	m.ui++
-	if d.Problem != "" {
-		complain(m, "cannot load older events: "+widget.Plain(d.Problem))
+	if d.problem != "" {
+		complain(m, "cannot load older events: "+widget.Plain(d.problem))
 		return
 	}
-	t.Begins = d.Begins
+	t.Begins = d.begins
 	before := len(t.List.Shown)
-	t.Older(d.Events)
+	t.Older(d.events)
 	if len(t.List.Shown) == before && m.focus == panel.IDEvents {
 		digUp(m)
 	}

@@ -9,7 +9,6 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
-	"gcity/tui/feed"
 )
 
 // withAutomations gives a city automations of every kind, and work.
@@ -112,18 +111,18 @@ func (s *stage) find(all []beads.Bead, problem string) {
 	for more := true; more; {
 		more = false
 		for _, e := range s.out {
-			q, ok := e.(feed.QueryBeads)
+			q, ok := e.(seek)
 			if !ok {
 				continue
 			}
 			more = true
-			f := feed.FoundBeads{ID: q.ID, Problem: problem}
+			f := found{id: q.id, problem: problem}
 			for _, b := range all {
-				if problem == "" && q.Query.Match(b) && len(f.Beads) < q.Query.Most() {
-					f.Beads = append(f.Beads, b)
+				if problem == "" && q.query.Match(b) && len(f.beads) < q.query.Most() {
+					f.beads = append(f.beads, b)
 				}
 			}
-			s.hear(feed.News{Found: []feed.FoundBeads{f}})
+			s.hear(news{found: []found{f}})
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"gcity/tui/dialog"
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 )
 
@@ -57,7 +56,7 @@ func unseen(m *model, a *action) bool {
 
 // runFound closes the finder and runs what is under the cursor; in the palette a line that names nothing that is
 // offered is tried as it stands.
-func runFound(m *model) []feed.Effect {
+func runFound(m *model) []effect {
 	f := m.dialogs.finder()
 	if t := f.Current(); t != nil && (f.Pointed || !t.Near) {
 		if t.Info {
@@ -70,7 +69,7 @@ func runFound(m *model) []feed.Effect {
 		m.dialogs.Close(f)
 		return nil
 	}
-	todo, why := []feed.Effect(nil), fmt.Sprintf("nothing is called %q", line)
+	todo, why := []effect(nil), fmt.Sprintf("nothing is called %q", line)
 	if f.Palette != nil {
 		todo, why = runLine(m, line)
 	}
@@ -87,7 +86,7 @@ func runFound(m *model) []feed.Effect {
 }
 
 // runItem closes a finder and runs an item of it, or says why it cannot be run.
-func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
+func runItem(m *model, f *finder, t item) (todo []effect) {
 	m.dialogs.Close(f)
 	if why := t.Refused(); why != "" {
 		what, _, _ := strings.Cut(t.Title, ":")

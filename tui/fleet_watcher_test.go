@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"gcity/city"
-	"gcity/tui/feed"
 )
 
 // unreadable is a list that cannot be read.
@@ -31,7 +30,7 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var log bytes.Buffer
-		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.NewTextHandler(&log, nil)), Fail: cancel}
+		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.NewTextHandler(&log, nil)), fail: cancel}
 		d := &unreadable{}
 		fails := func(text string) {
 			err := errors.New(text)
@@ -39,17 +38,16 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			synctest.Wait()
 		}
-		r.Cities.Dir = d
-		l := feed.NewFleetWatcher(r)
+		l := newLookout(r, d)
 		err := errors.New("the socket is gone")
 		d.why.Store(&err)
-		r.Spawn("cities", l.Run)
+		r.spawn("cities", l.run)
 		fails("the socket is gone")
 		fails("supervisor.json is damaged")
 		if n := strings.Count(log.String(), "the list of the cities broke"); n != 2 {
 			t.Errorf("two reasons are logged %d times:\n%.1000s", n, log.String())
 		}
 		cancel()
-		r.Goroutines.Wait()
+		r.wg.Wait()
 	})
 }

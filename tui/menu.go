@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -56,7 +55,7 @@ func subjectTitle(m *model) string {
 }
 
 // showVerbs lists all that can be done with what is selected.
-func showVerbs(m *model) []feed.Effect {
+func showVerbs(m *model) []effect {
 	title := subjectTitle(m)
 	if r := stoodFor(m); r != nil && !listOpen(m) {
 		title += " and " + r.Shown

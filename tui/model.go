@@ -8,7 +8,6 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
-	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -21,16 +20,16 @@ const still = 3 * time.Second
 
 // configEdit is what is known of an edit of the configuration.
 type configEdit struct {
-	files   feed.ConfigFile // of the configuration, nil = it cannot be edited
-	draft   *feed.Draft     // a configuration that was edited and is not decided about; nil = none
-	judging bool            // it is being checked
-	judged  *feed.Edited    // the outcome of the check, until the user is asked; nil = none
+	files   ConfigFile // of the configuration, nil = it cannot be edited
+	draft   *draft     // a configuration that was edited and is not decided about; nil = none
+	judging bool       // it is being checked
+	judged  *edited    // the outcome of the check, until the user is asked; nil = none
 }
 
 // appearance is how the room looks: the user's preferences, the theme and the terminal's background.
 type appearance struct {
 	around  surroundings
-	person  feed.Person
+	person  Person
 	theme   themes.Theme // as painted now
 	ascii   bool
 	glanced bool     // the terminal was asked how bright it is
@@ -41,8 +40,8 @@ type appearance struct {
 
 // visitMemory is what is kept of a room from one visit to the next.
 type visitMemory struct {
-	recalled feed.Memory // how the room was left last
-	noted    []byte      // what was written last
+	recalled memory // how the room was left last
+	noted    []byte // what was written last
 	notedAt  time.Time
 }
 
@@ -71,20 +70,19 @@ type screenState struct {
 // paneState is the pane and what it shows.
 type paneState struct {
 	peek    terminal.Pane
-	watched feed.Watch   // what the viewer was last told
+	watched watch        // what the viewer was last told
 	stayed  stay         // the last visit to a terminal
 	pane    widget.Cache // what the pane was drawn as
 }
 
 // outgoing is what the user has written to agents and people.
 type outgoing struct {
-	drafts   []draftTo        // of texts to agents, the newest last
-	posted   []posting        // mail that is being sent
-	sent     []string         // texts that went to agents, oldest first
-	letters  []followedLetter // that are still on their way, oldest first
-	followed int              // the action whose letters the status line reports
-	// of the last letter of a text that could not be typed; zero = none
-	refusedText time.Time
+	drafts      []draftTo // of texts to agents, the newest last
+	posted      []posting // mail that is being sent
+	sent        []string  // texts that went to agents, oldest first
+	letters     []letter  // that are still on their way, oldest first
+	followed    int       // the action whose letters the status line reports
+	refusedText time.Time // of the last letter of a text that could not be typed; zero = none
 }
 
 // actionLog is what was done in the room: the status line, the undo, the messages and the questions asked.
@@ -132,7 +130,7 @@ type model struct {
 
 	now     time.Time // of the last message
 	dialogs dialogs
-	todo    []feed.Effect // what followed from what was heard
+	todo    []effect // what followed from what was heard
 }
 
 // newModel is a control room that has heard nothing yet.
@@ -147,18 +145,18 @@ func newModel(o Options, now time.Time) *model {
 	m.directory = o.Cities != nil
 	_, m.registrar = o.Cities.(city.Registrar)
 	takePerson(m, o.Person)
-	m.noted, m.notedAt = memoryOf(m).Text(), now
+	m.noted, m.notedAt = memoryOf(m).text(), now
 	return m
 }
 
 // update takes a message in and says what is to be done.
-func (m *model) update(now time.Time, msg any) []feed.Effect {
+func (m *model) update(now time.Time, msg any) []effect {
 	m.now = now
 	m.Events.Seen.Look(m.Events.CursorSeq(), now)
 	defer func() { m.Events.Seen.Look(m.Events.CursorSeq(), now) }()
-	var todo []feed.Effect
+	var todo []effect
 	switch msg := msg.(type) {
-	case feed.News:
+	case news:
 		m.hear(msg)
 	case tea.WindowSizeMsg:
 		m.ui++
@@ -204,22 +202,22 @@ func (m *model) update(now time.Time, msg any) []feed.Effect {
 type failure string
 
 // hear takes in what the mailbox held.
-func (m *model) hear(n feed.News) {
-	if n.Person != nil {
-		reread(m, *n.Person)
+func (m *model) hear(n news) {
+	if n.person != nil {
+		reread(m, *n.person)
 	}
-	if n.Gone != nil {
+	if n.gone != nil {
 		if m.gone == "" {
 			m.lone = m.now
 		}
-		m.gone = widget.Plain(*n.Gone)
+		m.gone = widget.Plain(*n.gone)
 	}
 	if m.stayed.agent != "" && m.now.After(m.stayed.until) {
 		m.stayed = stay{}
 		m.relist()
 	}
-	if n.Snap != nil {
-		m.snapshot(n.Snap)
+	if n.snap != nil {
+		m.snapshot(n.snap)
 	} else if m.snap != nil && !m.settledOrder() {
 		m.snapshot(m.snap)
 	}
@@ -227,32 +225,32 @@ func (m *model) hear(n feed.News) {
 		m.keepUp()
 	}
 	m.Events.Aim(m.now)
-	for _, d := range n.Dug {
+	for _, d := range n.dug {
 		unearthed(m, d)
 	}
-	if len(n.Events) > 0 {
-		m.Events.Add(n.Events)
+	if len(n.events) > 0 {
+		m.Events.Add(n.events)
 	}
-	for _, r := range n.Results {
+	for _, r := range n.results {
 		ended(m, r)
 	}
-	for _, f := range n.Found {
+	for _, f := range n.found {
 		takeFound(m, f)
 	}
-	for _, in := range n.Inspected {
+	for _, in := range n.inspected {
 		heardAbout(m, in)
 	}
-	if n.Pane != nil {
-		if n.Pane.Agent != m.peek.News.Agent || n.Pane.Run != m.peek.News.Run {
+	if n.pane != nil {
+		if n.pane.Agent != m.peek.News.Agent || n.pane.Run != m.peek.News.Run {
 			endSearch(m)
 		}
-		m.peek.Take(*n.Pane, bornRule(m))
+		m.peek.Take(*n.pane, bornRule(m))
 	}
-	if n.Edited != nil {
-		m.judged = n.Edited
+	if n.edited != nil {
+		m.judged = n.edited
 	}
-	if n.Fleet != nil {
-		hearFleet(m, n.Fleet)
+	if n.fleet != nil {
+		hearFleet(m, n.fleet)
 	} else if m.lobby && m.sifted != m.now.Unix() {
 		m.sifted = m.now.Unix()
 		listCities(m)
@@ -280,7 +278,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 }
 
 // key finds out what a key means where it was pressed.
-func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
+func (m *model) key(k tea.KeyPressMsg) []effect {
 	if m.dialogs.Top() != nil {
 		return m.dialogKey(k)
 	}
@@ -308,7 +306,7 @@ func (m *model) zone() keymap.Zone {
 }
 
 // perform runs an action, or says why it cannot be done.
-func (m *model) perform(a *action) []feed.Effect {
+func (m *model) perform(a *action) []effect {
 	if why := a.Refused(m); why != "" {
 		what, _, _ := strings.Cut(a.Title(), ":")
 		complain(m, "cannot "+what+": "+why)
@@ -321,7 +319,7 @@ func (m *model) perform(a *action) []feed.Effect {
 }
 
 // dialogKey lets the top dialog have a key: as an action of its zone, else as it is.
-func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
+func (m *model) dialogKey(k tea.KeyPressMsg) []effect {
 	d := m.dialogs.Top()
 	if !d.Ready(m.now) {
 		return nil

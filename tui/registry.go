@@ -3,19 +3,18 @@ package tui
 import (
 	"slices"
 
-	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
 
 // action is one thing that the control room can do.
-type action = keymap.Action[*model, feed.Effect]
+type action = keymap.Action[*model, effect]
 
 // registry is the list of the control room's actions.
-type registry = keymap.Registry[*model, feed.Effect]
+type registry = keymap.Registry[*model, effect]
 
 // CheckKeys says what is wrong with a person's keys, as the control room would.
-func CheckKeys(p feed.Person) []string {
+func CheckKeys(p Person) []string {
 	r := newRegistry(panel.NewLists().Panels)
 	r.Include(themeActions(p.Themes))
 	return r.Rebind(p.Keys)

@@ -9,13 +9,13 @@ import (
 )
 
 // refuseLoad answers those who waited for a configuration that is refused.
-func (m *Machine) refuseLoad(ws []waiter, why string) {
+func (ld *loader) refuseLoad(ws []waiter, why string) {
 	for _, w := range ws {
 		if w.verb != "suspend" && w.verb != "resume" {
-			m.step.Refuse(w.id, city.Invalid, why)
+			ld.m.step.Refuse(w.id, city.Invalid, why)
 			continue
 		}
-		m.step.Do(effect.Reply{Answer: effect.Answer{ID: w.id,
+		ld.m.step.Do(effect.Reply{Answer: effect.Answer{ID: w.id,
 			Err: &city.Error{Code: city.Conflict, Details: city.ConfigRefused, Message: fmt.Sprintf(
 				"it is written, but does not %s the city before the configuration on disk is "+
 					"mended; the old one stays in force: %s", w.verb, why)}}})

@@ -25,23 +25,23 @@ func (m *Machine) commandFrom(now time.Time, in effect.Command) {
 func (m *Machine) command(now time.Time, id uint64, cmd city.Command) {
 	if m.ending != alive {
 		if c, ok := cmd.(city.Shutdown); ok && !c.Leave {
-			m.leaving = append(m.leaving, effect.Answer{ID: id})
-			m.hurry(now) // who asks twice is in haste
+			m.finale.leaving = append(m.finale.leaving, effect.Answer{ID: id})
+			m.finale.hurryUp(now) // who asks twice is in haste
 			return
 		}
 		m.step.Refuse(id, city.Unavailable, "the city is being stopped")
 		return
 	}
-	if m.barred(id, cmd) {
+	if m.loader.barred(id, cmd) {
 		return
 	}
 	switch c := cmd.(type) {
 	case city.Reload:
-		m.askedFor(id, c)
+		m.loader.askedFor(id, c)
 	case city.Emit:
 		m.emit(id, c.Event)
 	case city.Shutdown:
-		m.leaving = append(m.leaving, effect.Answer{ID: id})
+		m.finale.leaving = append(m.finale.leaving, effect.Answer{ID: id})
 		m.shutdown(now, c.Leave)
 	case city.Suspend:
 		m.suspend(id, c.Agent, true)
@@ -50,9 +50,9 @@ func (m *Machine) command(now time.Time, id uint64, cmd city.Command) {
 	case city.Stop:
 		m.suspend(id, c.Agent, true)
 	case city.SuspendRig:
-		m.suspendRig(id, c.Rig, true)
+		m.loader.suspendRig(id, c.Rig, true)
 	case city.ResumeRig:
-		m.suspendRig(id, c.Rig, false)
+		m.loader.suspendRig(id, c.Rig, false)
 	case city.Scale:
 		m.sizes.scale(id, c)
 	case city.Fire:
@@ -60,13 +60,13 @@ func (m *Machine) command(now time.Time, id uint64, cmd city.Command) {
 	case city.EndRun:
 		m.runs.Cancel(now, id, c)
 	case city.Beat:
-		m.watchdogs.beatNow(id, c)
+		m.watchdogs.BeatNow(id, c)
 	case city.Decide:
-		m.watchdogs.decideBeat(now, id, c)
+		m.watchdogs.Decide(now, id, c)
 	case city.Acknowledge:
-		m.watchdogs.acknowledge(id, c)
+		m.watchdogs.Acknowledge(id, c)
 	case city.CreateBead, city.UpdateBead, city.SlingWork:
-		m.beadCommand(id, cmd)
+		m.work.change(id, cmd)
 	default:
 		m.agentCommand(now, id, cmd)
 	}
@@ -193,7 +193,7 @@ func (m *Machine) releaseAgent(now time.Time, id uint64, a *record) {
 	held := a.rest.hold
 	a.forgive("released by operator")
 	m.decided(now, a, "release", "by operator, from "+string(held))
-	m.tell(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
+	m.journal.tell(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
 		Message: "from " + string(held)},
 		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
 			" is released and starts"}})
@@ -216,7 +216,7 @@ func (m *Machine) request(now time.Time, id uint64, a *record) {
 func (m *Machine) suspend(id uint64, name string, on bool) {
 	if p := m.sizes.pools[name]; p != nil && (p.want.Max != 1 || m.agents[name] == nil ||
 		m.agents[name].gone()) {
-		m.suspendPool(id, p, on)
+		m.loader.suspendPool(id, p, on)
 		return
 	}
 	if name != "" {
@@ -241,12 +241,12 @@ func (m *Machine) suspend(id uint64, name string, on bool) {
 				"suspended %s; resume that", a.name, still))
 			return
 		}
-		if !on && a.want.Suspended == "" && !m.editing(name) {
+		if !on && a.want.Suspended == "" && !m.loader.editing(name) {
 			m.resolve(a, "agent "+a.name+" is not suspended", "resume")
 			return
 		}
 	}
-	m.edit(effect.Edit{Agent: name, On: on, ID: id})
+	m.loader.edit(effect.Edit{Agent: name, On: on, ID: id})
 }
 
 // typeInto queues what is pressed, interrupted or cleared: one at a time per agent, in order.
@@ -334,6 +334,6 @@ func (m *Machine) typed(in effect.Typed) {
 func (m *Machine) emit(id uint64, e events.Event) {
 	m.step.Do(effect.Emit{ID: id, Event: e})
 	if strings.HasPrefix(e.Type, "bead.") { // somebody has changed work
-		m.count()
+		m.work.count()
 	}
 }

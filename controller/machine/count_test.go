@@ -20,20 +20,20 @@ func TestCountOfWhatChangesMeanwhile(t *testing.T) {
 		m.step.Effects = nil
 		return n
 	}
-	m.count()
+	m.work.count()
 	if counts() != 1 {
 		t.Fatal("work is not counted")
 	}
-	m.count()
-	m.count()
+	m.work.count()
+	m.work.count()
 	if counts() != 0 {
 		t.Error("it is counted twice at once")
 	}
-	m.countedWork(time.Time{}, effect.WorkCounted{Unchanged: true})
+	m.work.takeCount(time.Time{}, effect.WorkCounted{Unchanged: true})
 	if counts() != 1 {
 		t.Error("what came meanwhile is not counted")
 	}
-	m.countedWork(time.Time{}, effect.WorkCounted{Unchanged: true})
+	m.work.takeCount(time.Time{}, effect.WorkCounted{Unchanged: true})
 	if counts() != 0 {
 		t.Error("it is counted for ever")
 	}

@@ -53,7 +53,8 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	// it has done what it was told to
 	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "it exited 0")
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "drained: it exited 0",
+		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped,
+			Message: "drained: it exited 0",
 			Payload: effect.ExitPayload(e)})
 		a.rest.notBefore, a.rest.hold, a.rest.left = time.Time{}, "", false
 		m.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
@@ -66,12 +67,12 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		return
 	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
+		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
 			Payload: effect.ExitPayload(e)})
 		return
 	}
 	if a.called() {
-		m.watchdogs.triageDied(now, a, e, d)
+		m.triageDied(now, a, e, d)
 		return
 	}
 	v := a.rest.history.Died(now, d, a.want.Policy)
@@ -94,13 +95,13 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 // tellDeath records the end. The event of a crash waits until its output is kept.
 func (m *Machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
-	case m.past[e.ID]:
+	case m.journal.past[e.ID]:
 	case e.Lost:
 		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal is gone")
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
+		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
 			Payload: effect.ExitPayload(e)})
 	case !v.Crash:
-		m.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
+		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
 			Payload: effect.ExitPayload(e)})
 	default:
 		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal},
@@ -109,7 +110,7 @@ func (m *Machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.
 			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime",
 				e.Uptime.Round(time.Millisecond))
 		}
-		m.tellCrash(now, a, e, events.Event{
+		m.journal.tellCrash(now, a, e, events.Event{
 			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,
 			Payload: effect.ExitPayload(e),
 		})
@@ -125,7 +126,7 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 	case restart.Quarantine:
 		a.rest.hold, a.rest.struck = city.Quarantined, v.Count
 		m.decided(now, a, "quarantine", v.Reason)
-		m.tell(a, events.Event{
+		m.journal.tell(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf("%s; tried again in %s, or "+
 				"when released", v.Reason, v.At.Sub(now).Round(time.Second)),
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
@@ -146,7 +147,7 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 		return
 	}
 	if a.called() {
-		m.watchdogs.triageUnfit(now, a, err)
+		m.triageUnfit(now, a, err)
 		return
 	}
 	if errors.Is(err, session.ErrMissing) || errors.Is(err, session.ErrCommand) {
@@ -156,7 +157,7 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 	a.rest.lacks = lack{}
 	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.decided(now, a, "start failed", err.Error())
-	m.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+	m.journal.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))
 	if v.Outcome == restart.Quarantine {
 		v.Reason += ": " + err.Error()
@@ -183,7 +184,7 @@ type lack struct {
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 	if a.rest.lacks.why != err.Error() {
 		m.decided(now, a, "cannot start", err.Error())
-		m.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+		m.journal.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 		a.rest.lacks = lack{why: err.Error(), tries: a.rest.lacks.tries, since: now}
 	}
 	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))

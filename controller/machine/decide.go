@@ -31,11 +31,11 @@ func (m *Machine) decideAll(now time.Time) {
 // (L5), and it looks only at facts, never at what led to them.
 func (m *Machine) decide(now time.Time, a *record) {
 	switch {
-	case !m.listed || m.ending == leaveAgents || m.ending == ended:
+	case !m.looks.listed || m.ending == leaveAgents || m.ending == ended:
 	case a.act.op == opStart:
 		m.mayCancel(a)
 	case a.act.op == opStop:
-		m.overdue(now, a)
+		m.finale.overdue(now, a)
 	case a.sess.unsure:
 	case a.sess.alive:
 		m.decideAlive(now, a)
@@ -48,7 +48,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 func (m *Machine) mayCancel(a *record) {
 	idle := m.ending == stopAgents || a.unwanted() || a.want.Suspended != "" ||
 		a.act.intent.kind != causeNone ||
-		a.called() && (a.triage.summon == nil || a.triage.served != a.triage.summon.beat)
+		a.called() && (a.triage.summons == nil || a.triage.served != a.triage.summons.Beat)
 	if idle && !a.act.canceled {
 		a.act.canceled = true
 		m.step.Do(effect.Cancel{Agent: a.name})
@@ -136,7 +136,7 @@ func (m *Machine) idle(now time.Time, a *record) cause {
 		return cause{}
 	}
 	if now.Sub(a.sess.fresh) > viewersFresh {
-		m.look()
+		m.looks.look()
 		return cause{}
 	}
 	return cause{kind: causeIdle, why: fmt.Sprintf("silent for %s (idle_timeout %s)",
@@ -168,7 +168,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name,
 			a.want.Problem))
 	case a.called() && !a.summoned():
-		m.watchdogs.waitsForBeat(now, a)
+		m.waitsForBeat(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		// the operator's wish outranks a wait
 		if a.rest.left || now.Before(a.rest.notBefore) {
@@ -185,7 +185,8 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 }
 
 func (m *Machine) start(now time.Time, a *record) {
-	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.handsBack(a), m.inTheDark(a)); why != "" {
+	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
+		m.looks.inTheDark(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart",
 			"kill")
@@ -195,7 +196,8 @@ func (m *Machine) start(now time.Time, a *record) {
 		a.act.because = "quarantine ended"
 	}
 	if a.called() {
-		a.triage.served, a.act.because = a.triage.summon.beat, "for the beat "+a.triage.summon.beat
+		a.triage.served, a.act.because = a.triage.summons.Beat,
+			"for the beat "+a.triage.summons.Beat
 	}
 	a.act.because = orDefault(a.act.because, a.declared())
 	a.act.op, a.act.opTurn, a.act.early, a.act.canceled = opStart, m.turn, nil, false
@@ -218,16 +220,16 @@ func (a *record) declared() string {
 func (m *Machine) stop(now time.Time, a *record, c cause) {
 	a.act.op, a.act.opTurn, a.act.stopping, a.act.intent = opStop, m.turn, c, cause{}
 	grace := m.conf.Grace
-	if c.kind == causeKill || m.hurried {
+	if c.kind == causeKill || m.finale.hurried {
 		grace = 0
 	}
-	m.set(now, a, city.Stopping, c.why, m.stopUntil(now, grace))
+	m.set(now, a, city.Stopping, c.why, m.finale.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
-		m.tell(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
+		m.journal.tell(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
 	}
 	if c.kind == causeIdle {
-		m.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
+		m.journal.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
 	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
 }
@@ -256,13 +258,13 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 		m.died(now, a, *early)
 	case a.act.canceled:
 		a.sess.unsure = true
-		m.look()
+		m.looks.look()
 		if a.called() {
-			m.watchdogs.triageOver(now, a, "was ended before it was ready")
+			m.triageOver(now, a, "was ended before it was ready")
 		}
 	default:
 		a.sess.unsure = true
-		m.look()
+		m.looks.look()
 		m.startFailed(now, a, in.Err)
 	}
 	m.decide(now, a)
@@ -284,7 +286,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	m.set(now, a, city.Running, a.act.because, time.Time{})
 	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
 		a.finish.unmarked = false
-		m.tell(a, events.Event{
+		m.journal.tell(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
 				in.Status.Provider),
 			Payload: step.Payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
@@ -292,11 +294,13 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		})
 	}
 	if fresh && !a.called() {
-		m.tell(a, events.Event{
-			Type: events.AgentStarted, Message: numbered(in.Status.PID, "pid %d: ") + a.act.because,
+		m.journal.tell(a, events.Event{
+			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
+				a.act.because,
 			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
 				"reason": a.act.because}),
-		}, m.take(a, "agent "+a.name+" is running"+numbered(in.Status.PID, ", pid %d"), "restart",
+		}, m.take(a, "agent "+a.name+" is running"+step.Numbered(in.Status.PID, ", pid %d"),
+			"restart",
 			"kill")...)
 	}
 	if in.Equipped != "" {
@@ -307,7 +311,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		if a.called() {
 			continue
 		}
-		m.tell(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
+		m.journal.tell(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
 	}
 }
 
@@ -322,11 +326,11 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		a.act.stopFrom = now.Add(stopRetry)
 		a.act.intent = a.act.stopping.again()
 		a.sess.unsure = true
-		m.look()
+		m.looks.look()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
 		m.decided(now, a, "stop failed", in.Err.Error())
 		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
-		m.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		m.loader.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}
 	a.sess.alive, a.sess.ready, a.sess.drift, a.act.stopFrom = false, false, nil, time.Time{}
@@ -348,7 +352,7 @@ func (c cause) again() cause {
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
 	m.resolve(a, "agent "+a.name+" has ended", "drain")
-	m.leaves(a)
+	m.work.leaves(a)
 	a.act.acks = append(a.act.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(),
 		ID: id})
 	if a.sess.exit == nil || a.sess.exit.At.Before(now) {
@@ -382,12 +386,12 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		e.Actor, a.act.because, a.rest.fell = a.name, c.why, true
 	}
 	if a.called() && c.kind == causeBeat && len(answers) == 0 {
-		m.watchdogs.triageOver(now, a, "was ended: "+c.why)
+		m.triageOver(now, a, "was ended: "+c.why)
 		return
 	}
-	m.tellEnd(a, a.stopExit(now), e, answers...)
+	m.journal.tellEnd(a, a.stopExit(now), e, answers...)
 	if a.called() {
-		m.watchdogs.triageOver(now, a, "was ended: "+c.why)
+		m.triageOver(now, a, "was ended: "+c.why)
 		return
 	}
 	if c.kind == causeRequest && a.want != nil {

@@ -98,7 +98,7 @@ func TestPurgeNamesAutomations(t *testing.T) {
 	for _, name := range []string{"often", "lately"} {
 		w.m.runs.Schedule.Recall(map[string]automation.Memory{name: {}})
 	}
-	w.m.purge(w.now)
+	w.m.work.purge(w.now)
 	f, ok := w.m.step.Effects[len(w.m.step.Effects)-1].(effect.Purge)
 	if !ok || f.Runs != runsTTL || f.Wisps != 0 ||
 		!slices.Equal(f.Of, []string{"lately", "often"}) {
@@ -113,7 +113,7 @@ func TestTheWorkOfEachRigIsShown(t *testing.T) {
 	in := effect.WorkCounted{Rigs: map[string]city.RigWork{"yard": {Open: 1},
 		"shop": {InProgress: 1}}}
 	w.m.step.Changed = false
-	w.m.countedWork(w.now, in)
+	w.m.work.takeCount(w.now, in)
 	for _, rig := range w.m.drawRigs() {
 		if rig.Work == nil || *rig.Work != in.Rigs[rig.Name] || !w.m.step.Changed {
 			t.Errorf("%s shows %+v, drawn anew: %t", rig.Name, rig.Work, w.m.step.Changed)

@@ -146,7 +146,7 @@ func (ds *dependencies) decideNamed(now time.Time, name string) {
 
 // leavesLater names those who are about to end too and depend on an agent: they end before it does.
 func (ds *dependencies) leavesLater(a *record) string {
-	if !ds.ordered || ds.m.hurried {
+	if !ds.ordered || ds.m.finale.hurried {
 		return ""
 	}
 	for _, d := range ds.dependents(a.names()...) {

@@ -87,7 +87,7 @@ func (m *Machine) drain(now time.Time, a *record, by, why string) {
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
 	}
-	m.tell(a, e)
+	m.journal.tell(a, e)
 }
 
 // end says how a drain ends by itself.
@@ -102,7 +102,8 @@ func (m *Machine) undrain(now time.Time, a *record, actor, why string, answers .
 	a.finish.drain = nil
 	m.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
 	m.decided(now, a, "undrain", why)
-	m.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why}, answers...)
+	m.journal.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
+		answers...)
 }
 
 // drained gives the reason to end a session whose drain is over.

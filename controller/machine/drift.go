@@ -43,8 +43,8 @@ func (m *Machine) whyReplace(now time.Time, a *record) cause {
 		return cause{}
 	}
 	// somebody may have come since
-	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < m.confTurn {
-		m.look()
+	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < m.loader.since {
+		m.looks.look()
 		return cause{}
 	}
 	why := strings.Join(diff, ", ")
@@ -83,7 +83,7 @@ func (m *Machine) bars(now time.Time, a *record, swapped bool) (why string, know
 	if v.why != "" {
 		fresh = m.conf.Patrol
 	}
-	stale := v.at.IsZero() || v.turn < m.confTurn || now.Sub(v.at) >= fresh
+	stale := v.at.IsZero() || v.turn < m.loader.since || now.Sub(v.at) >= fresh
 	if stale && !v.busy {
 		v.busy, v.turn = true, m.turn
 		m.step.Do(effect.Vet{Provider: name})

@@ -14,10 +14,10 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 		return
 	}
 	m.step.Changed = true
-	m.refuseAll(m.asking, city.Unavailable, "the city is being stopped")
-	m.refuseAll(m.waiting, city.Unavailable, "the city is being stopped")
-	m.asking, m.waiting = nil, nil
-	m.refuseGroups(city.Unavailable, "the city is being stopped")
+	m.refuseAll(m.loader.asking, city.Unavailable, "the city is being stopped")
+	m.refuseAll(m.loader.waiting, city.Unavailable, "the city is being stopped")
+	m.loader.asking, m.loader.waiting = nil, nil
+	m.loader.refuseGroups(city.Unavailable, "the city is being stopped")
 	for _, a := range m.order {
 		m.refuse(a, city.Unavailable, "the city is being stopped")
 	}
@@ -26,20 +26,20 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 		return
 	}
 	m.ending = stopAgents
-	m.finale = finale{since: now, by: now.Add(m.StopLimit())}
+	m.finale.begin(now, now.Add(m.StopLimit()))
 	m.runs.Stop()
 	m.decideAll(now)
-	m.look()
+	m.looks.look()
 }
 
 // finish ends a step: what may be forgotten is acknowledged, and an ending city looks whether it has ended.
 func (m *Machine) finish(now time.Time) {
-	if at := m.hurryAt(); !at.IsZero() && !now.Before(at) {
-		m.hurry(now)
+	if at := m.finale.hurryAt(); !at.IsZero() && !now.Before(at) {
+		m.finale.hurryUp(now)
 	}
 	m.deps.ripple(now)
-	if len(m.groups) > 0 {
-		m.settleGroups()
+	if len(m.loader.groups) > 0 {
+		m.loader.settleGroups()
 	}
 	m.step.AppendLate()
 	for _, a := range m.order {
@@ -50,76 +50,79 @@ func (m *Machine) finish(now time.Time) {
 	}
 	switch m.ending {
 	case stopAgents:
-		if !m.listing && m.quiet() && (m.early || m.lookedAt < m.lastOp() || m.due(now)) {
-			m.relook = time.Time{}
-			m.look()
+		if !m.looks.listing && m.finale.quiet() &&
+			(m.finale.early || m.looks.ordered < m.finale.lastOp() || m.due(now)) {
+			m.finale.relook = time.Time{}
+			m.looks.look()
 		}
-		m.noteWaits()
+		m.finale.noteWaits()
 	case leaveAgents:
 		m.left = true
-		m.end(now, "agents are left running")
+		m.finale.end(now, "agents are left running")
 	}
 }
 
 // due reports that a look that failed is to be tried again.
-func (m *Machine) due(now time.Time) bool { return !m.relook.IsZero() && !now.Before(m.relook) }
+func (m *Machine) due(now time.Time) bool {
+	return !m.finale.relook.IsZero() && !now.Before(m.finale.relook)
+}
 
 // quiet reports that nothing is in flight for any agent.
-func (m *Machine) quiet() bool {
-	if len(m.queue) > 0 {
+func (fn *finale) quiet() bool {
+	if len(fn.m.journal.queue) > 0 {
 		return false
 	}
-	for _, a := range m.order {
+	for _, a := range fn.m.order {
 		if a.act.op != opNone {
 			return false
 		}
 	}
-	return m.runs.Quiet()
+	return fn.m.runs.Quiet()
 }
 
-func (m *Machine) lastOp() uint64 {
+func (fn *finale) lastOp() uint64 {
 	var last uint64
-	for _, a := range m.order {
+	for _, a := range fn.m.order {
 		last = max(last, a.act.opTurn)
 	}
 	return last
 }
 
 // seenEmpty ends a city that stops, once a look that is newer than all stops has shown nothing alive.
-func (m *Machine) seenEmpty(now time.Time, turn uint64) {
-	if m.ending != stopAgents {
+func (fn *finale) seenEmpty(now time.Time, turn uint64) {
+	if fn.m.ending != stopAgents {
 		return
 	}
-	if !m.quiet() {
-		m.early = true
+	if !fn.quiet() {
+		fn.early = true
 		return
 	}
-	for _, a := range m.order {
+	for _, a := range fn.m.order {
 		if a.sess.alive || a.sess.unsure || a.act.opTurn > turn {
 			return
 		}
 	}
-	m.end(now, "all agents are stopped")
+	fn.end(now, "all agents are stopped")
 }
 
 // end answers those who asked for it; the loop stops after this step.
-func (m *Machine) end(now time.Time, msg string) {
-	m.ending = ended
-	m.finale.by, m.finale.waits, m.step.Changed = now.Add(effect.Farewell),
+func (fn *finale) end(now time.Time, msg string) {
+	fn.m.ending = ended
+	fn.by, fn.waits, fn.m.step.Changed = now.Add(effect.Farewell),
 		[]string{"all is decided, and what is under way comes to its end"}, true
-	m.texts.giveUpMail(now)
-	m.releaseRecords(time.Time{})
-	for i := range m.leaving {
-		if m.gaveUp {
-			m.leaving[i].Err = &city.Error{Code: city.Unavailable,
+	fn.m.texts.giveUpMail(now)
+	fn.m.journal.release(time.Time{})
+	for i := range fn.leaving {
+		if fn.gaveUp {
+			fn.leaving[i].Err = &city.Error{Code: city.Unavailable,
 				Message: "the stop of the city was " + msg + "; " + LookFor}
 			continue
 		}
-		m.leaving[i].Receipt.Message = msg
+		fn.leaving[i].Receipt.Message = msg
 	}
-	m.step.Do(effect.Record{Event: events.Event{Type: events.ControllerStopped,
-		Actor: effect.ActorController, Message: msg}, Answers: m.leaving})
-	m.leaving = nil
+	fn.m.step.Do(effect.Record{Event: events.Event{Type: events.ControllerStopped,
+		Actor: effect.ActorController, Message: msg}, Answers: fn.leaving})
+	fn.leaving = nil
 }
 
 // Rest reports that a one-shot has nothing left to do.
@@ -129,6 +132,7 @@ func (m *Machine) Rest() bool {
 			return false
 		}
 	}
-	return m.listed && m.quiet() && !m.listing && m.awaited == 0 && !m.loading &&
+	return m.looks.listed && m.finale.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
+		!m.loader.loading &&
 		len(m.sizes.checking) == 0 && !m.vetting()
 }

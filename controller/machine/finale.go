@@ -18,6 +18,14 @@ const HurryLimit = 10 * time.Second
 
 // finale is the stop of a city under way.
 type finale struct {
+	m *Machine
+
+	leaving []effect.Answer // to the shutdown's commands
+	hurried bool            // agents get no shutdown_timeout
+	// the newest look at a city that stops came while something was in flight
+	early  bool
+	relook time.Time // when a look that failed is tried again
+	gaveUp bool      // not all agents could be ended in time
 	since  time.Time
 	hurry  time.Time // since when nobody has any grace; zero = they have
 	by     time.Time // when it is given up
@@ -25,96 +33,103 @@ type finale struct {
 	giveUp string    // who may still run
 }
 
-// hurryAt is when the grace ends of those who are left; zero = it has, or the city goes on.
-func (m *Machine) hurryAt() time.Time {
-	if m.ending != stopAgents || m.hurried {
-		return time.Time{}
-	}
-	return m.finale.by.Add(-HurryLimit)
+// begin starts the end of the city: a stop that is not done at by is given up.
+func (fn *finale) begin(now, by time.Time) {
+	fn.since, fn.by = now, by
+	fn.hurry, fn.waits, fn.giveUp = time.Time{}, nil, ""
 }
 
-// hurry takes the grace away from those who still have it.
-func (m *Machine) hurry(now time.Time) {
-	if m.ending != stopAgents || m.hurried {
+// hurryAt is when the grace ends of those who are left; zero = it has, or the city goes on.
+func (fn *finale) hurryAt() time.Time {
+	if fn.m.ending != stopAgents || fn.hurried {
+		return time.Time{}
+	}
+	return fn.by.Add(-HurryLimit)
+}
+
+// hurryUp takes the grace away from those who still have it.
+func (fn *finale) hurryUp(now time.Time) {
+	if fn.m.ending != stopAgents || fn.hurried {
 		return
 	}
-	m.hurried, m.step.Changed = true, true
-	m.finale.hurry = now
-	if by := now.Add(HurryLimit); by.Before(m.finale.by) {
-		m.finale.by = by
+	fn.hurried, fn.m.step.Changed = true, true
+	fn.hurry = now
+	if by := now.Add(HurryLimit); by.Before(fn.by) {
+		fn.by = by
 	}
-	for _, a := range m.order {
+	for _, a := range fn.m.order {
 		if a.act.op == opStop {
-			m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
-			m.set(now, a, city.Stopping, a.act.stopping.why+"; ended at once", m.finale.by)
+			fn.m.step.Do(effect.Kill{Agent: a.name, Session: a.sess.life.Name})
+			fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; ended at once", fn.by)
 		}
 		a.act.stopFrom = time.Time{}
-		m.decide(now, a)
+		fn.m.decide(now, a)
 	}
 }
 
 // stopUntil is until when a session is being stopped that has so much grace; zero = nobody can tell.
-func (m *Machine) stopUntil(now time.Time, grace time.Duration) time.Time {
+func (fn *finale) stopUntil(now time.Time, grace time.Duration) time.Time {
 	switch {
 	case grace > 0:
 		return now.Add(grace)
-	case m.ending == stopAgents:
-		return m.finale.by
+	case fn.m.ending == stopAgents:
+		return fn.by
 	}
 	return time.Time{}
 }
 
 // overdue shows of a session that is being stopped when its grace is over.
-func (m *Machine) overdue(now time.Time, a *record) {
+func (fn *finale) overdue(now time.Time, a *record) {
 	if a.state == city.Stopping && !a.until.IsZero() && !now.Before(a.until) {
-		m.set(now, a, city.Stopping, a.act.stopping.why+"; it has not ended in its time, and is "+
-			"being ended", m.stopUntil(now, 0))
+		fn.m.set(now, a, city.Stopping, a.act.stopping.why+"; it has not ended in its "+
+			"time, and is "+
+			"being ended", fn.stopUntil(now, 0))
 	}
 }
 
 // noteWaits shows what an ending city waits for besides its agents.
-func (m *Machine) noteWaits() {
-	if waits := m.waits(); !slices.Equal(waits, m.finale.waits) {
-		m.finale.waits, m.step.Changed = waits, true
+func (fn *finale) noteWaits() {
+	if waits := fn.awaited(); !slices.Equal(waits, fn.waits) {
+		fn.waits, fn.m.step.Changed = waits, true
 	}
 }
 
-func (m *Machine) waits() []string {
+func (fn *finale) awaited() []string {
 	var out []string
-	for _, name := range m.runs.Going() {
+	for _, name := range fn.m.runs.Going() {
 		out = append(out, "the run of "+name+" is being ended")
 	}
-	if records := m.runs.Closing(); records > 0 {
+	if records := fn.m.runs.Closing(); records > 0 {
 		out = append(out, fmt.Sprintf("records of runs are being closed: %d", records))
 	}
-	for i := range m.queue {
-		if q := &m.queue[i]; q.output != "" {
+	for i := range fn.m.journal.queue {
+		if q := &fn.m.journal.queue[i]; q.output != "" {
 			out = append(out, "the last output of "+q.agent.name+" is being kept")
 		}
 	}
-	if m.quiet() {
-		out = append(out, m.sightless())
+	if fn.quiet() {
+		out = append(out, fn.sightless())
 	}
 	return out
 }
 
 // sightless says what keeps it from being known that nothing runs.
-func (m *Machine) sightless() string {
-	if len(m.unknown) == 0 {
+func (fn *finale) sightless() string {
+	if len(fn.m.looks.unknown) == 0 {
 		return "the sessions are being listed, to see that nothing runs"
 	}
-	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(m.unknown)), ", ") +
+	return "the sessions of " + strings.Join(slices.Sorted(maps.Keys(fn.m.looks.unknown)), ", ") +
 		" cannot be listed so far, and whether anything runs there is not known"
 }
 
 // drawEnding shows a stop under way.
-func (m *Machine) drawEnding() *city.Ending {
-	if m.finale.since.IsZero() {
+func (fn *finale) drawEnding() *city.Ending {
+	if fn.since.IsZero() {
 		return nil
 	}
-	e := &city.Ending{Since: m.finale.since, Hurried: m.hurried, Hurry: m.finale.hurry,
-		Until: m.finale.by, Waits: m.finale.waits}
-	if at := m.hurryAt(); !at.IsZero() {
+	e := &city.Ending{Since: fn.since, Hurried: fn.hurried, Hurry: fn.hurry,
+		Until: fn.by, Waits: fn.waits}
+	if at := fn.hurryAt(); !at.IsZero() {
 		e.Hurry = at
 	}
 	return e
@@ -151,14 +166,14 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	if len(left) > 0 {
 		parts = append(parts, "these may still run: "+strings.Join(left, ", "))
 	}
-	if m.unlisted != "" {
-		parts = append(parts, m.unlisted)
+	if m.looks.unlisted != "" {
+		parts = append(parts, m.looks.unlisted)
 	} else if len(left) == 0 {
 		parts = append(parts, "whether anything runs still is "+
-			"not known: "+orDefault(strings.Join(m.finale.waits, "; "), m.sightless()))
+			"not known: "+orDefault(strings.Join(m.finale.waits, "; "), m.finale.sightless()))
 	}
-	m.gaveUp, m.finale.giveUp = true, strings.Join(parts, "; ")
-	m.end(now, "given up after "+now.Sub(m.finale.since).Round(time.Second).String()+": "+
+	m.finale.gaveUp, m.finale.giveUp = true, strings.Join(parts, "; ")
+	m.finale.end(now, "given up after "+now.Sub(m.finale.since).Round(time.Second).String()+": "+
 		m.finale.giveUp)
 	return m.step.Effects
 }

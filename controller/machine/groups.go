@@ -26,7 +26,7 @@ func (g groupWaiter) String() string {
 	return "pool " + g.pool
 }
 
-func (m *Machine) inGroup(g groupWaiter, a *record) bool {
+func (ld *loader) inGroup(g groupWaiter, a *record) bool {
 	if g.rig != "" {
 		return a.want != nil && a.want.Rig == g.rig
 	}
@@ -34,44 +34,44 @@ func (m *Machine) inGroup(g groupWaiter, a *record) bool {
 }
 
 // suspendPool orders the flag of a pool to be written.
-func (m *Machine) suspendPool(id uint64, p *poolRecord, on bool) {
-	m.groups = append(m.groups, groupWaiter{id: id, on: on, pool: p.name()})
-	m.edit(effect.Edit{Agent: p.name(), On: on, ID: id})
+func (ld *loader) suspendPool(id uint64, p *poolRecord, on bool) {
+	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, pool: p.name()})
+	ld.edit(effect.Edit{Agent: p.name(), On: on, ID: id})
 }
 
 // suspendRig orders the flag of a rig to be written.
-func (m *Machine) suspendRig(id uint64, name string, on bool) {
-	if !slices.ContainsFunc(m.rigNames(), func(n string) bool { return n == name }) {
-		m.step.Refuse(id, city.NotFound, suggest.NotFound("rig", name, m.rigNames()))
+func (ld *loader) suspendRig(id uint64, name string, on bool) {
+	if !slices.ContainsFunc(ld.rigNames(), func(n string) bool { return n == name }) {
+		ld.m.step.Refuse(id, city.NotFound, suggest.NotFound("rig", name, ld.rigNames()))
 		return
 	}
-	m.groups = append(m.groups, groupWaiter{id: id, on: on, rig: name})
-	m.edit(effect.Edit{Rig: name, On: on, ID: id})
+	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, rig: name})
+	ld.edit(effect.Edit{Rig: name, On: on, ID: id})
 }
 
-func (m *Machine) rigNames() []string {
-	names := make([]string, len(m.conf.Rigs))
-	for i := range m.conf.Rigs {
-		names[i] = m.conf.Rigs[i].Name
+func (ld *loader) rigNames() []string {
+	names := make([]string, len(ld.m.conf.Rigs))
+	for i := range ld.m.conf.Rigs {
+		names[i] = ld.m.conf.Rigs[i].Name
 	}
 	return names
 }
 
 // flagged reports whether a group's own flag is set in the configuration in force, and why it is suspended all the
 // same if it is not.
-func (m *Machine) flagged(g groupWaiter) (on bool, still string) {
+func (ld *loader) flagged(g groupWaiter) (on bool, still string) {
 	if g.rig != "" {
-		for i := range m.conf.Rigs {
-			if m.conf.Rigs[i].Name == g.rig {
-				on = m.conf.Rigs[i].Suspended
+		for i := range ld.m.conf.Rigs {
+			if ld.m.conf.Rigs[i].Name == g.rig {
+				on = ld.m.conf.Rigs[i].Suspended
 			}
 		}
-		if !on && m.conf.Suspended {
+		if !on && ld.m.conf.Suspended {
 			still = "by city"
 		}
 		return on, still
 	}
-	p := m.sizes.pools[g.pool]
+	p := ld.m.sizes.pools[g.pool]
 	switch {
 	case p == nil, p.want.Suspended == "":
 		return false, ""
@@ -85,15 +85,15 @@ func (m *Machine) flagged(g groupWaiter) (on bool, still string) {
 const byAgent = "by agent"
 
 // settleGroups answers those whose group is where they want it.
-func (m *Machine) settleGroups() {
-	m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
-		on, still := m.flagged(g)
+func (ld *loader) settleGroups() {
+	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
+		on, still := ld.flagged(g)
 		if on != g.on {
 			return false
 		}
 		members := 0
-		for _, a := range m.order {
-			if m.inGroup(g, a) {
+		for _, a := range ld.m.order {
+			if ld.inGroup(g, a) {
 				if members++; g.on && (a.sess.alive || a.act.op != opNone) {
 					return false
 				}
@@ -101,68 +101,68 @@ func (m *Machine) settleGroups() {
 		}
 		switch {
 		case g.on:
-			m.step.Reply(g.id, g.String()+" is suspended: none of its agents runs")
+			ld.m.step.Reply(g.id, g.String()+" is suspended: none of its agents runs")
 		case still != "":
-			m.step.Reply(g.id, fmt.Sprintf("%s is resumed, but still suspended %s", g, still))
+			ld.m.step.Reply(g.id, fmt.Sprintf("%s is resumed, but still suspended %s", g, still))
 		default:
-			m.step.Reply(g.id, g.String()+" is resumed")
+			ld.m.step.Reply(g.id, g.String()+" is resumed")
 		}
 		return true
 	})
 }
 
 // unfulfilledGroups answers those whose flag was written but is not in force.
-func (m *Machine) unfulfilledGroups(err error) {
-	m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
-		if on, _ := m.flagged(g); on == g.on {
+func (ld *loader) unfulfilledGroups(err error) {
+	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
+		if on, _ := ld.flagged(g); on == g.on {
 			return false
 		}
 		msg := fmt.Sprintf("the configuration in force does not %s %s", verbFor(g.on), g)
 		if err != nil {
 			msg += ": " + err.Error()
 		}
-		m.step.RefuseFlag(g.id, msg, err)
+		ld.m.step.RefuseFlag(g.id, msg, err)
 		return true
 	})
 }
 
 // refuseGroups answers all of them.
-func (m *Machine) refuseGroups(code city.Code, msg string) {
-	for _, g := range m.groups {
-		m.step.Refuse(g.id, code, msg)
+func (ld *loader) refuseGroups(code city.Code, msg string) {
+	for _, g := range ld.groups {
+		ld.m.step.Refuse(g.id, code, msg)
 	}
-	m.groups = nil
+	ld.groups = nil
 }
 
 // refuseGroupsOf answers those who suspend a group of which one agent cannot be stopped.
-func (m *Machine) refuseGroupsOf(a *record, msg string) {
-	m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
-		if !g.on || !m.inGroup(g, a) {
+func (ld *loader) refuseGroupsOf(a *record, msg string) {
+	ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
+		if !g.on || !ld.inGroup(g, a) {
 			return false
 		}
-		m.step.Refuse(g.id, city.Unavailable, msg)
+		ld.m.step.Refuse(g.id, city.Unavailable, msg)
 		return true
 	})
 }
 
 // edit orders a flag to be written, one after the other.
-func (m *Machine) edit(f effect.Edit) {
-	m.edits = append(m.edits, f)
-	if len(m.edits) == 1 {
-		m.step.Do(f)
+func (ld *loader) edit(f effect.Edit) {
+	ld.edits = append(ld.edits, f)
+	if len(ld.edits) == 1 {
+		ld.m.step.Do(f)
 	}
 }
 
 // editing reports that a flag of an agent is being written, or is to be: what is in force says nothing about it.
-func (m *Machine) editing(name string) bool {
-	return slices.ContainsFunc(m.edits, func(f effect.Edit) bool { return f.Agent == name })
+func (ld *loader) editing(name string) bool {
+	return slices.ContainsFunc(ld.edits, func(f effect.Edit) bool { return f.Agent == name })
 }
 
 // edited takes the result of writing a suspended flag; what it means comes with the load that follows.
-func (m *Machine) edited(in effect.Edited) {
-	m.edits = m.edits[1:]
-	if len(m.edits) > 0 {
-		m.step.Do(m.edits[0])
+func (ld *loader) edited(in effect.Edited) {
+	ld.edits = ld.edits[1:]
+	if len(ld.edits) > 0 {
+		ld.m.step.Do(ld.edits[0])
 	}
 	if in.Err != nil {
 		msg := in.Err.Error()
@@ -170,11 +170,11 @@ func (m *Machine) edited(in effect.Edited) {
 			msg = "nothing was written, since the configuration on disk is refused; mend it and " +
 				"try again: " + msg
 		}
-		m.step.RefuseFlag(in.Edit.ID, msg, in.Err)
-		m.groups = slices.DeleteFunc(m.groups, func(g groupWaiter) bool {
+		ld.m.step.RefuseFlag(in.Edit.ID, msg, in.Err)
+		ld.groups = slices.DeleteFunc(ld.groups, func(g groupWaiter) bool {
 			return g.id == in.Edit.ID
 		})
-		if a, ok := m.agents[in.Edit.Agent]; ok {
+		if a, ok := ld.m.agents[in.Edit.Agent]; ok {
 			a.waiters = slices.DeleteFunc(a.waiters, func(w waiter) bool {
 				return w.id == in.Edit.ID
 			})
@@ -183,10 +183,10 @@ func (m *Machine) edited(in effect.Edited) {
 	}
 	// answered when the agent, or all of the group, get there
 	if in.Edit.Agent != "" || in.Edit.Rig != "" {
-		m.load()
+		ld.load()
 		return
 	}
-	m.load(waiter{in.Edit.ID, verbFor(in.Edit.On)})
+	ld.load(waiter{in.Edit.ID, verbFor(in.Edit.On)})
 }
 
 func verbFor(suspend bool) string {

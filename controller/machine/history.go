@@ -21,6 +21,8 @@ const (
 
 // keeper is what the machine knows of the file that keeps crash histories beyond the controller's end.
 type keeper struct {
+	m *Machine
+
 	// what the file said when the controller began; nil once the first configuration is in force
 	recalled map[string]effect.Memo
 	entries  int       // agents in the newest content
@@ -35,33 +37,31 @@ type keeper struct {
 
 // remember orders what has changed in the agents' crash histories to be written down, or the file to be removed. It
 // compares what is with what was written last, so nothing that changes a history has to think of it.
-func (m *Machine) remember(now time.Time) {
-	k := &m.keeper
-	k.due = time.Time{}
-	if k.busy || m.conf == nil || m.lost != nil || !m.unwritten() {
+func (kp *keeper) remember(now time.Time) {
+	kp.due = time.Time{}
+	if kp.busy || kp.m.conf == nil || kp.m.lost != nil || !kp.unwritten() {
 		return
 	}
-	if now.Before(k.from) {
-		k.due = k.from
+	if now.Before(kp.from) {
+		kp.due = kp.from
 		return
 	}
-	content, err := m.memory()
+	content, err := kp.memory()
 	if err != nil {
-		m.unremembered(now, err)
+		kp.unremembered(now, err)
 		return
 	}
-	k.busy, k.again = true, false
-	m.step.Do(effect.SaveHistories{Memory: content})
+	kp.busy, kp.again = true, false
+	kp.m.step.Do(effect.SaveHistories{Memory: content})
 }
 
 // unwritten reports that the file is not what it should be.
-func (m *Machine) unwritten() bool {
-	k := &m.keeper
-	if !m.conf.OnDisk {
-		return k.filed || k.again
+func (kp *keeper) unwritten() bool {
+	if !kp.m.conf.OnDisk {
+		return kp.filed || kp.again
 	}
 	n := 0
-	for _, a := range m.order {
+	for _, a := range kp.m.order {
 		if a.rest.kept != nil {
 			n++
 		}
@@ -69,17 +69,16 @@ func (m *Machine) unwritten() bool {
 			return true
 		}
 	}
-	return k.again || n != k.entries
+	return kp.again || n != kp.entries
 }
 
 // memory is what the file should hold: every agent that has a history; nil: there should be none. A crash whose event
 // is not recorded yet is not in it: the controller that finds its end again records and counts it.
-func (m *Machine) memory() ([]byte, error) {
-	k := &m.keeper
+func (kp *keeper) memory() ([]byte, error) {
 	all := map[string]*effect.Memo{}
-	for _, a := range m.order {
+	for _, a := range kp.m.order {
 		switch {
-		case !m.conf.OnDisk:
+		case !kp.m.conf.OnDisk:
 			a.rest.kept = nil
 		case a.act.queued == 0:
 			a.rest.kept = a.memo()
@@ -88,28 +87,27 @@ func (m *Machine) memory() ([]byte, error) {
 			all[a.name] = a.rest.kept
 		}
 	}
-	k.entries, k.filed = len(all), m.conf.OnDisk
-	if !m.conf.OnDisk {
+	kp.entries, kp.filed = len(all), kp.m.conf.OnDisk
+	if !kp.m.conf.OnDisk {
 		return nil, nil
 	}
 	return json.Marshal(all)
 }
 
 // remembered takes the result of a write.
-func (m *Machine) remembered(now time.Time, err error) {
-	k := &m.keeper
-	k.busy, k.from = false, now.Add(rememberEvery)
+func (kp *keeper) remembered(now time.Time, err error) {
+	kp.busy, kp.from = false, now.Add(rememberEvery)
 	if err != nil {
-		m.unremembered(now, err)
+		kp.unremembered(now, err)
 		return
 	}
-	m.step.Note(&k.unread, "")
-	m.step.Note(&k.unkept, "")
+	kp.m.step.Note(&kp.unread, "")
+	kp.m.step.Note(&kp.unkept, "")
 }
 
-func (m *Machine) unremembered(now time.Time, err error) {
-	m.keeper.again, m.keeper.from = true, now.Add(RememberRetry)
-	m.step.Note(&m.keeper.unkept, fmt.Sprintf("crash histories are not kept: %v; tried "+
+func (kp *keeper) unremembered(now time.Time, err error) {
+	kp.again, kp.from = true, now.Add(RememberRetry)
+	kp.m.step.Note(&kp.unkept, fmt.Sprintf("crash histories are not kept: %v; tried "+
 		"again every "+
 		"%s, the agents go on", err, RememberRetry))
 }
@@ -166,25 +164,25 @@ func (a *record) memo() *effect.Memo {
 
 // recall gives the agents of the first configuration what was remembered of them. An agent whose declaration has
 // changed is a new one.
-func (m *Machine) recall(now time.Time) {
-	for name, r := range m.keeper.recalled {
-		a := m.agents[name]
+func (kp *keeper) recall(now time.Time) {
+	for name, r := range kp.recalled {
+		a := kp.m.agents[name]
 		// it may be one that its pool does not want now
-		if w := m.sizes.memberWant(name); a == nil && w != nil {
-			a = m.record(now, name)
-			a.join(m.sizes.pools[w.Pool], w)
+		if w := kp.m.sizes.memberWant(name); a == nil && w != nil {
+			a = kp.m.record(now, name)
+			a.join(kp.m.sizes.pools[w.Pool], w)
 		}
 		if a != nil && a.want != nil && r.Fingerprint == a.want.Spec.Fingerprint.Sum {
-			m.restore(now, a, r)
+			kp.restore(now, a, r)
 		}
 	}
-	m.keeper.entries, m.keeper.recalled = len(m.keeper.recalled), nil
-	m.keeper.filed = m.conf.OnDisk
+	kp.entries, kp.recalled = len(kp.recalled), nil
+	kp.filed = kp.m.conf.OnDisk
 }
 
 // restore puts an agent where it was. The wall clock may have been set meanwhile: nothing that has happened lies
 // ahead, and no wait is longer than it can have been when it began (L13).
-func (m *Machine) restore(now time.Time, a *record, r effect.Memo) {
+func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 	p := a.want.Policy
 	past := func(t time.Time) time.Time { return now.Add(min(0, t.Sub(now))) }
 	var crashes []time.Time
@@ -209,14 +207,14 @@ func (m *Machine) restore(now time.Time, a *record, r effect.Memo) {
 		a.rest.notBefore = now.Add(min(r.Until.Sub(now), longest))
 		a.rest.hold, a.rest.holdWhy, a.act.because, a.rest.struck = r.State, r.Why, r.Because,
 			max(0, r.Struck)
-		m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
+		kp.m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 		if !r.Since.IsZero() {
 			a.since = past(r.Since)
 		}
 		what = append(what, fmt.Sprintf("%s: %s", r.State, r.Why))
 	}
 	if len(what) > 0 {
-		m.decided(now, a, "recall", "remembered from the "+
+		kp.m.decided(now, a, "recall", "remembered from the "+
 			"controller before: "+strings.Join(what, "; "))
 	}
 }

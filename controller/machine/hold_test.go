@@ -56,7 +56,7 @@ func TestConfirmMeansWhatWasShown(t *testing.T) {
 		len(h.Removes) != 2 || w.m.conf.Revision == shown {
 		t.Errorf("held: %+v", h)
 	}
-	if len(w.m.confirms) > 0 {
-		t.Errorf("remembered for nobody: %v", w.m.confirms)
+	if len(w.m.loader.confirms) > 0 {
+		t.Errorf("remembered for nobody: %v", w.m.loader.confirms)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 // unrecorded returns the ends of an agent's lives whose events wait in the queue.
 func (m *Machine) unrecorded(a *record) (ends []effect.UnrecordedEnd) {
-	for i := range m.queue {
-		if q := &m.queue[i]; q.agent == a && q.end != nil {
+	for i := range m.journal.queue {
+		if q := &m.journal.queue[i]; q.agent == a && q.end != nil {
 			ends = append(ends, effect.UnrecordedEnd{Exit: *q.end, Event: q.Event})
 		}
 	}
@@ -46,7 +46,7 @@ func (m *Machine) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 		default:
 			m.decided(now, a, "record", "the controller before could not: "+e.Event.Message)
 			m.inheritEnd(now, a, e)
-			m.past[id] = true
+			m.journal.past[id] = true
 			a.act.acks = append(a.act.acks, ack)
 		}
 	}
@@ -55,11 +55,11 @@ func (m *Machine) inheritEnds(now time.Time, in *effect.Inherited, listed []sess
 // inheritEnd counts and records the end of an earlier life of an agent.
 func (m *Machine) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 	if e.Event.Type != events.AgentCrashed || a.want == nil {
-		m.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
+		m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e.Event}, agent: a})
 		return
 	}
 	if !a.called() {
 		a.rest.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
 	}
-	m.tellCrash(now, a, e.Exit, e.Event)
+	m.journal.tellCrash(now, a, e.Exit, e.Event)
 }

@@ -15,146 +15,167 @@ import (
 	"gcity/restart"
 )
 
+// loader brings configurations into force, and writes the flags that commands change.
+type loader struct {
+	m *Machine
+
+	rejected string // why the newest configuration is not in force
+	loaded   time.Time
+	since    uint64 // turn in which the configuration came into force
+	refused  string // revision of the newest configuration if it is not in force
+	sighted  string // the revision that a patrol saw last
+	held     *held  // what is on the disk and waits for a confirmation; nil = nothing
+	// which held revision a waiting reload has confirmed, by command; "" = none was held
+	confirms map[uint64]string
+	loading  bool
+	again    bool          // load again once the one in flight is back
+	asking   []waiter      // commands that wait for the load in flight
+	waiting  []waiter      // and those that wait for the next
+	edits    []effect.Edit // the first is in flight
+	groups   []groupWaiter
+}
+
 // configured takes the result of a load: the new configuration comes into force at once and whole, or not at all
 // (L6).
-func (m *Machine) configured(now time.Time, in effect.Loaded) {
-	m.loading, m.sighted = false, in.Revision
-	waiting := m.asking
-	m.asking = nil
+func (ld *loader) configured(now time.Time, in effect.Loaded) {
+	ld.loading, ld.sighted = false, in.Revision
+	waiting := ld.asking
+	ld.asking = nil
 	err := in.Err
-	if err == nil && in.Conf != nil && m.conf != nil && in.Conf.Name != m.conf.Name {
+	if err == nil && in.Conf != nil && ld.m.conf != nil && in.Conf.Name != ld.m.conf.Name {
 		err = fmt.Errorf("workspace.name became %q; a running city keeps its name: stop it "+
-			"first, or change it back to %q", in.Conf.Name, m.conf.Name)
+			"first, or change it back to %q", in.Conf.Name, ld.m.conf.Name)
 	}
-	fresh := in.Conf != nil && (m.conf == nil || in.Conf.Revision != m.conf.Revision || in.Found)
+	fresh := in.Conf != nil && (ld.m.conf == nil || in.Conf.Revision != ld.m.conf.Revision ||
+		in.Found)
 	switch {
 	case err != nil:
-		m.letGo()
-		m.reject(in.Revision, err)
-		m.refuseLoad(waiting, err.Error())
-	case fresh && m.removesMost(in.Conf) && !m.confirmed(waiting, in.Conf):
-		m.hold(now, in.Conf, waiting)
+		ld.letGo()
+		ld.reject(in.Revision, err)
+		ld.refuseLoad(waiting, err.Error())
+	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
+		ld.hold(now, in.Conf, waiting)
 	case fresh:
-		m.letGo()
-		msg := m.adopt(now, in.Conf)
-		m.step.Note(&m.rejected, "")
-		m.refused = "" // should it come back, that is news
-		m.accept(waiting, msg)
-	case in.Conf == nil && m.held != nil && in.Revision == m.held.revision:
+		ld.letGo()
+		msg := ld.adopt(now, in.Conf)
+		ld.m.step.Note(&ld.rejected, "")
+		ld.refused = "" // should it come back, that is news
+		ld.accept(waiting, msg)
+	case in.Conf == nil && ld.held != nil && in.Revision == ld.held.revision:
 		// it still waits for somebody's word
-	case in.Conf == nil && in.Revision == m.refused && m.rejected != "":
-		m.refuseLoad(waiting, m.rejected)
-	case in.Conf == nil && in.Revision != m.conf.Revision:
+	case in.Conf == nil && in.Revision == ld.refused && ld.rejected != "":
+		ld.refuseLoad(waiting, ld.rejected)
+	case in.Conf == nil && in.Revision != ld.m.conf.Revision:
 		// sighted: the next patrol loads it if it stays
 	default:
-		if m.held != nil || m.rejected != "" { // what the log said of the file is no longer so
-			m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
+		if ld.held != nil || ld.rejected != "" { // what the log said of the file is no longer so
+			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 				Actor: effect.ActorController, Message: "the file says again what is in " +
-					"force: revision " + Short(m.conf.Revision)}})
+					"force: revision " + Short(ld.m.conf.Revision)}})
 		}
-		m.letGo()
-		m.step.Note(&m.rejected, "")
-		m.refused = ""
-		m.accept(waiting, "nothing changed: revision "+Short(m.conf.Revision)+" is in force")
-		for _, a := range m.order {
+		ld.letGo()
+		ld.m.step.Note(&ld.rejected, "")
+		ld.refused = ""
+		ld.accept(waiting, "nothing changed: revision "+Short(ld.m.conf.Revision)+" is in force")
+		for _, a := range ld.m.order {
 			if len(a.waiters) > 0 { // they may be where they are wanted already
-				m.decide(now, a)
+				ld.m.decide(now, a)
 			}
 		}
 	}
 	for _, w := range waiting {
-		delete(m.confirms, w.id)
+		delete(ld.confirms, w.id)
 	}
-	if m.reload {
-		m.load()
+	if ld.again {
+		ld.load()
 		return
 	}
-	m.unfulfilled(m.inTheWay(err))
+	ld.unfulfilled(ld.inTheWay(err))
 }
 
 // unfulfilled answers those whose flag was written but is not in force: the file was refused, or changed again.
-func (m *Machine) unfulfilled(err error) {
-	if len(m.edits) > 0 {
+func (ld *loader) unfulfilled(err error) {
+	if len(ld.edits) > 0 {
 		return
 	}
-	for _, a := range m.order {
+	for _, a := range ld.m.order {
 		if len(a.waiters) == 0 || a.want == nil {
 			continue
 		}
 		if a.want.Suspended == "" {
-			m.resolve(a, "agent "+a.name+" is not suspended", "resume")
+			ld.m.resolve(a, "agent "+a.name+" is not suspended", "resume")
 		}
 		verb := verbFor(a.want.Suspended == "")
 		msg := fmt.Sprintf("the configuration in force does not %s agent %s", verb, a.name)
 		if err != nil {
 			msg += ": " + err.Error()
 		}
-		for _, w := range m.takeWaiters(a, verb) {
-			m.step.RefuseFlag(w.id, msg, err)
+		for _, w := range ld.m.takeWaiters(a, verb) {
+			ld.m.step.RefuseFlag(w.id, msg, err)
 		}
 	}
-	m.unfulfilledGroups(err)
+	ld.unfulfilledGroups(err)
 }
 
 // accept answers those who waited for the configuration.
-func (m *Machine) accept(waiting []waiter, msg string) {
+func (ld *loader) accept(waiting []waiter, msg string) {
 	for _, w := range waiting {
 		switch w.verb {
 		case "suspend":
-			m.step.Reply(w.id, "the city is suspended")
+			ld.m.step.Reply(w.id, "the city is suspended")
 		case "resume":
-			m.step.Reply(w.id, "the city is resumed")
+			ld.m.step.Reply(w.id, "the city is resumed")
 		default:
-			m.step.Reply(w.id, msg)
+			ld.m.step.Reply(w.id, msg)
 		}
 	}
 }
 
-func (m *Machine) reject(revision string, err error) {
-	if m.refused = revision; errors.As(err, new(*effect.Unvetted)) {
-		m.refused = "" // each patrol asks again
+func (ld *loader) reject(revision string, err error) {
+	if ld.refused = revision; errors.As(err, new(*effect.Unvetted)) {
+		ld.refused = "" // each patrol asks again
 	}
-	if m.rejected == err.Error() {
+	if ld.rejected == err.Error() {
 		return
 	}
-	m.step.Note(&m.rejected, err.Error())
-	m.step.Do(effect.Record{Event: events.Event{
+	ld.m.step.Note(&ld.rejected, err.Error())
+	ld.m.step.Do(effect.Record{Event: events.Event{
 		Type: events.ConfigRejected, Actor: effect.ActorController,
 		Message: "the old configuration stays in force: " + err.Error(),
-		Payload: step.Payload(map[string]any{"in_force": Short(m.conf.Revision)}),
+		Payload: step.Payload(map[string]any{"in_force": Short(ld.m.conf.Revision)}),
 	}})
 }
 
 // adopt swaps the wants. Memory is kept by name and fingerprint (L6).
-func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
-	first := m.conf == nil
+func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
+	first := ld.m.conf == nil
 	var before *effect.Configuration
-	before, m.conf = m.conf, c
-	m.loaded, m.confTurn, m.step.Changed = now, m.turn, true
-	ch := m.compare(c)
+	before, ld.m.conf = ld.m.conf, c
+	ld.loaded, ld.since, ld.m.step.Changed = now, ld.m.turn, true
+	ch := ld.compare(c)
 	wanted := make(map[string]bool, len(c.Wants))
-	m.sizes.adoptPools(now, c)
+	ld.m.sizes.adoptPools(now, c)
 	for i := range c.Wants {
 		wanted[c.Wants[i].Name] = true
-		delete(m.work.former, c.Wants[i].Name)
-		m.want(now, &c.Wants[i])
+		delete(ld.m.work.former, c.Wants[i].Name)
+		ld.want(now, &c.Wants[i])
 	}
-	for _, a := range m.order {
+	for _, a := range ld.m.order {
 		if a.want != nil && !wanted[a.name] {
 			a.want = nil
 			a.forgive("")
-			m.work.former[a.name] = true
+			ld.m.work.former[a.name] = true
 		}
 	}
-	m.deps.after, m.deps.named, m.deps.ordered = nil, nil, false
-	deepest := m.deps.depth
+	ld.m.deps.after, ld.m.deps.named, ld.m.deps.ordered = nil, nil, false
+	deepest := ld.m.deps.depth
 	for i := range c.Wants {
-		m.deps.ordered = m.deps.ordered || len(c.Wants[i].DependsOn) > 0
+		ld.m.deps.ordered = ld.m.deps.ordered || len(c.Wants[i].DependsOn) > 0
 	}
-	m.deps.depth = agent.Depth(c.Wants)
-	for _, a := range m.order {
+	ld.m.deps.depth = agent.Depth(c.Wants)
+	for _, a := range ld.m.order {
 		if a.want == nil && len(a.needs) > 0 { // it still ends in its order
-			m.deps.ordered, m.deps.depth = true, max(m.deps.depth, deepest)
+			ld.m.deps.ordered, ld.m.deps.depth = true, max(ld.m.deps.depth, deepest)
 		}
 	}
 	msg := ch.summary(c.Revision)
@@ -162,38 +183,38 @@ func (m *Machine) adopt(now time.Time, c *effect.Configuration) string {
 		msg = "programs that were missing are there now: " + msg
 	}
 	if first {
-		m.recall(now)
+		ld.m.keeper.recall(now)
 	} else {
-		m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
+		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 			Actor: effect.ActorController, Message: msg, Payload: ch.payload()}})
-		m.suspensions(before, c)
+		ld.suspensions(before, c)
 	}
-	m.watchdogs.adoptTiers(now, c)
-	m.sizes.sizePools(now)
-	m.decideAll(now)
+	ld.m.watchdogs.Adopt(now, c)
+	ld.m.sizes.sizePools(now)
+	ld.m.decideAll(now)
 	if !first {
-		m.runs.Scan()
-		m.count()
+		ld.m.runs.Scan()
+		ld.m.work.count()
 	}
 	return msg
 }
 
 // want takes one agent of a new configuration.
-func (m *Machine) want(now time.Time, w *agent.Want) {
-	a, known := m.agents[w.Name]
+func (ld *loader) want(now time.Time, w *agent.Want) {
+	a, known := ld.m.agents[w.Name]
 	if !known {
 		if w.Pool != "" { // members come with their pool's size
 			return
 		}
-		a = m.record(now, w.Name)
+		a = ld.m.record(now, w.Name)
 	}
-	a.pool, a.needs = m.sizes.pools[w.Pool], w.DependsOn
+	a.pool, a.needs = ld.m.sizes.pools[w.Pool], w.DependsOn
 	if a.want != nil && (a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
 		a.want.Spec.Provider != w.Spec.Provider) {
 		a.forgive("configuration changed")
 	}
-	m.watchdogs.rededicate(a, w)
-	m.suspension(a, w)
+	a.rededicate(w)
+	ld.suspension(a, w)
 	a.want, a.command = w, redact.Text(w.Spec.Command)
 }
 
@@ -208,34 +229,34 @@ func (a *record) forgive(because string) {
 
 // suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
 // when it has stopped.
-func (m *Machine) suspension(a *record, w *agent.Want) {
+func (ld *loader) suspension(a *record, w *agent.Want) {
 	if a.want == nil || a.want.Suspended == w.Suspended || a.gone() {
 		return
 	}
 	switch {
 	case w.Suspended == "":
 		a.forgive("resumed by operator")
-		m.tell(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
+		ld.m.journal.tell(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was suspended " + a.want.Suspended},
-			m.take(a, "agent "+a.name+" is resumed", "resume")...)
+			ld.m.take(a, "agent "+a.name+" is resumed", "resume")...)
 	case a.want.Suspended == "" && !a.sess.alive && a.act.op == opNone:
-		m.tell(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
+		ld.m.journal.tell(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
 			Message: w.Suspended},
-			m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, w.Suspended), "stop",
+			ld.m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, w.Suspended), "stop",
 				"suspend")...)
 	case a.want.Suspended != "":
-		m.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name,
+		ld.m.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name,
 			w.Suspended), "resume")
 	}
 }
 
-func (m *Machine) suspensions(before, after *effect.Configuration) {
+func (ld *loader) suspensions(before, after *effect.Configuration) {
 	switch {
 	case after.Suspended && !before.Suspended:
-		m.step.Do(effect.Record{Event: events.Event{Type: events.CitySuspended,
+		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.CitySuspended,
 			Actor: effect.ActorOperator, Message: "no agent runs until it is resumed"}})
 	case before.Suspended && !after.Suspended:
-		m.step.Do(effect.Record{Event: events.Event{Type: events.CityResumed,
+		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.CityResumed,
 			Actor: effect.ActorOperator, Message: "agents start again"}})
 	}
 	was := make(map[string]bool, len(before.Rigs))
@@ -251,7 +272,7 @@ func (m *Machine) suspensions(before, after *effect.Configuration) {
 				e.Type, e.Message = events.RigSuspended, "none of its agents runs until "+
 					"it is resumed"
 			}
-			m.step.Do(effect.Record{Event: e})
+			ld.m.step.Do(effect.Record{Event: e})
 		}
 	}
 }
@@ -260,13 +281,13 @@ func (m *Machine) suspensions(before, after *effect.Configuration) {
 type changes struct{ added, changed, removed, suspended, resumed []string }
 
 // compare says what a configuration would change. It changes nothing.
-func (m *Machine) compare(c *effect.Configuration) changes {
+func (ld *loader) compare(c *effect.Configuration) changes {
 	var ch changes
 	wanted := make(map[string]bool, len(c.Wants))
 	for i := range c.Wants {
 		w := &c.Wants[i]
 		wanted[w.Name] = true
-		a, known := m.agents[w.Name]
+		a, known := ld.m.agents[w.Name]
 		// members that do not run are spoken for by their pool
 		if w.Pool != "" && (!known || a.gone()) {
 			continue
@@ -286,29 +307,29 @@ func (m *Machine) compare(c *effect.Configuration) changes {
 			ch.suspended = append(ch.suspended, w.Name)
 		}
 	}
-	for _, a := range m.order {
+	for _, a := range ld.m.order {
 		if a.want != nil && a.pool == nil && !wanted[a.name] {
 			ch.removed = append(ch.removed, a.name)
 		}
 	}
-	m.comparePools(c, &ch)
+	ld.comparePools(c, &ch)
 	return ch
 }
 
 // comparePools adds what becomes of the pools.
-func (m *Machine) comparePools(c *effect.Configuration, ch *changes) {
+func (ld *loader) comparePools(c *effect.Configuration, ch *changes) {
 	wanted := make(map[string]bool, len(c.Pools))
 	for i := range c.Pools {
 		w := &c.Pools[i]
 		wanted[w.Name] = true
-		switch p := m.sizes.pools[w.Name]; {
+		switch p := ld.m.sizes.pools[w.Name]; {
 		case p == nil:
 			ch.added = append(ch.added, "pool "+w.Name)
 		case p.want.Spec != w.Spec || p.want.Check != w.Check:
 			ch.changed = append(ch.changed, "pool "+w.Name)
 		}
 	}
-	for _, p := range m.sizes.poolOrder {
+	for _, p := range ld.m.sizes.poolOrder {
 		if !wanted[p.name()] {
 			ch.removed = append(ch.removed, "pool "+p.name())
 		}

@@ -241,13 +241,13 @@ func (w *world) calm() {
 
 // unanswered holds every command against its promise: an answer, whatever happens.
 func (w *world) unanswered() {
-	for _, g := range w.m.groups {
+	for _, g := range w.m.loader.groups {
 		w.breach = append(w.breach, fmt.Sprintf("%s of %s was never answered", verbFor(g.on), g))
 	}
-	if len(w.m.sizes.scales) > 0 || len(w.m.edits) > 0 {
-		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.sizes.scales, w.m.edits))
+	if len(w.m.sizes.scales) > 0 || len(w.m.loader.edits) > 0 {
+		w.breach = append(w.breach, fmt.Sprintf("never written: %v %v", w.m.sizes.scales, w.m.loader.edits))
 	}
-	if n := len(w.m.asking) + len(w.m.waiting) + len(w.m.confirms); n > 0 {
+	if n := len(w.m.loader.asking) + len(w.m.loader.waiting) + len(w.m.loader.confirms); n > 0 {
 		w.breach = append(w.breach, fmt.Sprintf("%d reloads were never answered", n))
 	}
 	for _, a := range w.m.order {

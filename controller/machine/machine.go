@@ -11,67 +11,39 @@ import (
 	"gcity/controller/effect"
 	"gcity/controller/runs"
 	"gcity/controller/step"
+	"gcity/controller/tier"
 )
 
 // Machine is the whole mind of a city: every mutable fact, and nothing but facts. It has no clock, no lock and no
 // I/O; one goroutine owns it. Equal inputs give equal effects in equal order (L8).
 type Machine struct {
-	conf     *effect.Configuration
-	rejected string // why the newest configuration is not in force
-	loaded   time.Time
-	confTurn uint64 // turn in which conf came into force
-	refused  string // its revision
-	sighted  string // the revision that a patrol saw last
-	held     *held  // what is on the disk and waits for somebody's word; nil = nothing
-	// which held revision a waiting reload has confirmed, by command; "" = none was held
-	confirms map[uint64]string
-	work     work
-	runs     runs.Runs
-	keeper   keeper // of crash histories
-	gauge    gauge  // of processes
-	agents   map[string]*record
-	order    []*record // in name order
-	sizes    poolSizes
-	deps     dependencies
-	awake    time.Time // when a stall of the whole program ended; zero = there was none
-	turn     uint64    // of step
-	step     step.Output
-	queue    []queuedRecord
-	settling bool // one-shot: deaths are not answered
-	listed   bool // reality has been seen at least once
-	listing  bool // a list effect is in flight
-	relist   bool // and another is to follow
-	vets     map[string]*vetting
-	past     map[string]bool // sessions whose end a predecessor recorded, or left to be recorded
-	// providers that have not answered in any look so far: whoever was not met may run there
-	dark map[string]bool
-	// providers that did not answer in the newest look, or were late for it and still are
-	unknown   map[string]error
-	awaited   int    // answers of late ones that are to come
-	lookedAt  uint64 // turn in which the newest look was ordered
-	loading   bool
-	reload    bool     // load again once the one in flight is back
-	asking    []waiter // commands that wait for the load in flight
-	waiting   []waiter // and those that wait for the next
+	conf      *effect.Configuration // nil until one was read
+	loader    loader
+	looks     looks
+	journal   journal
+	work      work
+	runs      runs.Runs
+	keeper    keeper // of crash histories
+	gauge     gauge  // of processes
+	agents    map[string]*record
+	order     []*record // in name order
+	sizes     poolSizes
+	deps      dependencies
+	awake     time.Time // when a stall of the whole program ended; zero = there was none
+	turn      uint64    // of step
+	step      step.Output
+	settling  bool // one-shot: deaths are not answered
+	vets      map[string]*vetting
 	texts     texts
-	watchdogs watchdogs
-	edits     []effect.Edit // the first is in flight
-	groups    []groupWaiter
+	watchdogs tier.Watchdogs
 	away      string // why the city's folder is not where it was, "" = it is
-	unlisted  string // why sessions cannot be listed
 	health    string // of the event log
 	door      door
 	mode      string // how the city is run
 	ending    ending
-	finale    finale          // of a city that stops its agents
-	leaving   []effect.Answer // to the shutdown's commands
-	hurried   bool            // agents get no shutdown_timeout
-	// the newest look at a city that stops came while something was in flight
-	early  bool
-	relook time.Time // of a city that stops: when a look that failed is tried again
-	gaveUp bool      // not all agents could be ended in time
-	left   bool      // the agents were left running
-	lost   error     // another controller has the city
+	finale    finale // of a city that stops its agents
+	left      bool   // the agents were left running
+	lost      error  // another controller has the city
 }
 
 type ending int
@@ -85,12 +57,13 @@ const (
 
 func newMachine() *Machine {
 	m := &Machine{}
-	m.deps.m, m.texts.m, m.watchdogs.m, m.sizes.m = m, m, m, m
-	m.work, m.runs = newWork(), runs.New(runsCity{m}, &m.step)
+	m.deps.m, m.texts.m, m.sizes.m, m.looks.m, m.loader.m = m, m, m, m, m
+	m.keeper.m, m.gauge.m, m.finale.m, m.journal.m = m, m, m, m
+	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
+	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.agents, m.vets = map[string]*record{}, map[string]*vetting{}
 	m.sizes.checking, m.texts.mutes = map[string]time.Time{}, map[string]string{}
-	m.watchdogs.glancing, m.watchdogs.posting = map[string]bool{}, map[string]bool{}
-	m.confirms = map[uint64]string{}
+	m.loader.confirms = map[uint64]string{}
 	return m
 }
 
@@ -100,12 +73,12 @@ func (m *Machine) Step(now time.Time, in effect.Input) []effect.Effect {
 	m.step.Begin()
 	_ = m.takeSession(now, in) || m.takeRun(now, in) || m.takeWork(now, in) ||
 		m.takeWatchdog(now, in) || m.takeTime(now, in) || m.takeCity(now, in)
-	m.watchdogs.watch(now)
+	m.watchdogs.Watch(now)
 	m.texts.deliver(now)
-	m.giveBack()
-	m.releaseRecords(now)
+	m.work.giveBack()
+	m.journal.release(now)
 	m.finish(now)
-	m.remember(now)
+	m.keeper.remember(now)
 	return m.step.Effects
 }
 
@@ -114,23 +87,23 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	switch in.(type) {
 	case effect.Tick:
 		m.work.failing = false
-		m.look()
-		m.glance()
+		m.looks.look()
+		m.loader.glance()
 		m.sizes.checkPools(now)
 		m.decideAll(now)
-		m.workPatrol(now)
-		m.strand(now)
-		m.measure(now, m.gauge.age(m.order))
+		m.work.patrol(now)
+		m.work.strand(now)
+		m.gauge.measure(now, m.gauge.age(m.order))
 		m.openDoor()
 	case effect.Stalled:
 		m.awake = now
-		m.watchdogs.waken(now)
+		m.watchdogs.Waken(now)
 	case effect.Wake:
 		m.decideAll(now)
 		m.runs.Turn(now)
-		m.probe(now)
+		m.work.probe(now)
 	case effect.Watched:
-		m.measure(now, measureWatched)
+		m.gauge.measure(now, measureWatched)
 	default:
 		return false
 	}
@@ -141,9 +114,9 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.Listed:
-		m.observed(now, in)
+		m.looks.observed(now, in)
 	case effect.ListedLate:
-		m.caughtUp(now, in)
+		m.looks.caughtUp(now, in)
 	case effect.Exited:
 		m.exited(now, in.Exit)
 	case effect.DialogAnswered:
@@ -157,7 +130,7 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	case effect.Vetted:
 		m.vetted(now, in)
 	case effect.Captured:
-		m.captured(now, in)
+		m.journal.captured(now, in)
 	case effect.Typed:
 		m.typed(in)
 	case effect.Sent:
@@ -165,7 +138,7 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	case effect.DrainMarked:
 		m.marked(now, in)
 	case effect.Measured:
-		m.measured(in)
+		m.gauge.measured(in)
 	default:
 		return false
 	}
@@ -207,11 +180,11 @@ func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.BeadChanged:
-		m.beadDone(in)
+		m.work.changed(in)
 	case effect.WorkCounted:
-		m.countedWork(now, in)
+		m.work.takeCount(now, in)
 	case effect.WorkReturned:
-		m.workReturned(now, in)
+		m.work.workReturned(now, in)
 	case effect.Purged:
 		m.work.purging = false
 		m.step.Lose(&m.work.unpurged, "old wisps and records of runs cannot be removed", in.Err)
@@ -219,7 +192,7 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 		m.work.backingUp = false
 		m.step.Lose(&m.work.unbacked, "work cannot be backed up", in.Err)
 	case effect.StoresReported:
-		m.storesChanged(now, in)
+		m.work.storesChanged(now, in)
 	case effect.StoresProbed:
 		m.work.probing = false
 	case effect.PoolChecked:
@@ -236,9 +209,9 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.HeartbeatRead:
-		m.watchdogs.glimpsed(now, in)
+		m.watchdogs.HeartbeatRead(now, in)
 	case effect.Escalated:
-		m.watchdogs.posted(in)
+		m.watchdogs.Escalated(in)
 	default:
 		return false
 	}
@@ -249,14 +222,14 @@ func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.Poked:
-		m.load()
+		m.loader.load()
 	case effect.Loaded:
-		m.configured(now, in)
-		if m.listed { // before that nobody carries anything out
+		m.loader.configured(now, in)
+		if m.looks.listed { // before that nobody carries anything out
 			m.openDoor()
 		}
 	case effect.Edited:
-		m.edited(in)
+		m.loader.edited(in)
 	case effect.Command:
 		m.commandFrom(now, in)
 	case effect.CommandAbandoned:
@@ -270,9 +243,9 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	case effect.Shutdown:
 		m.shutdown(now, in.Leave)
 	case effect.Hurry:
-		m.hurry(now)
+		m.finale.hurryUp(now)
 	case effect.HistoriesSaved:
-		m.remembered(now, in.Err)
+		m.keeper.remembered(now, in.Err)
 	case effect.ModeChanged:
 		m.step.Note(&m.mode, in.Mode)
 	case effect.LogHealth:
@@ -290,11 +263,11 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 // Next is when the machine wants to be woken at the latest; zero: only when something happens. What has fallen due
 // already waits for something else.
 func (m *Machine) Next(now time.Time) time.Time {
-	t := m.relook
-	if len(m.queue) > 0 && (t.IsZero() || m.queue[0].by.Before(t)) {
-		t = m.queue[0].by
+	t := m.finale.relook
+	if len(m.journal.queue) > 0 && (t.IsZero() || m.journal.queue[0].by.Before(t)) {
+		t = m.journal.queue[0].by
 	}
-	if at := m.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
+	if at := m.finale.hurryAt(); !at.IsZero() && (t.IsZero() || at.Before(t)) {
 		t = at
 	}
 	if due := m.keeper.due; !due.IsZero() && (t.IsZero() || due.Before(t)) {
@@ -308,7 +281,7 @@ func (m *Machine) Next(now time.Time) time.Time {
 			t = s.Until
 		}
 	}
-	t = m.watchdogs.nextBeat(now, m.texts.nextSend(now, t))
+	t = m.watchdogs.Next(now, m.texts.nextSend(now, t))
 	for _, a := range m.order {
 		if a.act.op == opStart {
 			continue
@@ -323,43 +296,45 @@ func (m *Machine) Next(now time.Time) time.Time {
 }
 
 // look orders a look at reality.
-func (m *Machine) look() {
-	if m.listing {
-		m.relist = true
+func (lk *looks) look() {
+	if lk.listing {
+		lk.relist = true
 		return
 	}
-	m.listing, m.lookedAt, m.early = true, m.turn, false
-	m.step.Do(effect.List{Turn: m.turn, First: !m.listed, Inherit: !m.listed || len(m.dark) > 0})
+	lk.listing, lk.ordered, lk.m.finale.early = true, lk.m.turn, false
+	lk.m.step.Do(effect.List{Turn: lk.m.turn, First: !lk.listed,
+		Inherit: !lk.listed || len(lk.dark) > 0})
 }
 
 // load orders a look at the configuration; ws are the commands that wait for it.
-func (m *Machine) load(ws ...waiter) {
-	m.waiting = append(m.waiting, ws...)
-	if m.loading {
-		m.reload = true
+func (ld *loader) load(ws ...waiter) {
+	ld.waiting = append(ld.waiting, ws...)
+	if ld.loading {
+		ld.again = true
 		return
 	}
-	if m.conf == nil || m.ending != alive {
+	if ld.m.conf == nil || ld.m.ending != alive {
 		return
 	}
-	if !m.listed && !m.settling { // who would be removed is not known before it is known who runs
-		m.reload = true
+	// who would be removed is not known before it is known who runs
+	if !ld.m.looks.listed && !ld.m.settling {
+		ld.again = true
 		return
 	}
-	m.loading, m.reload = true, false
-	m.asking, m.waiting = m.waiting, nil
-	m.step.Do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Now: true,
-		Force: len(m.asking) > 0})
+	ld.loading, ld.again = true, false
+	ld.asking, ld.waiting = ld.waiting, nil
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Now: true,
+		Force: len(ld.asking) > 0})
 }
 
 // glance is the patrol's look at the configuration, for when the watch has missed something. Nobody has waited until
 // the file was left alone, so what it sees is loaded only if the patrol before saw the same.
-func (m *Machine) glance() {
-	if m.loading || m.conf == nil || m.ending != alive || !m.listed {
+func (ld *loader) glance() {
+	if ld.loading || ld.m.conf == nil || ld.m.ending != alive || !ld.m.looks.listed {
 		return
 	}
-	m.loading = true
-	m.step.Do(effect.Load{Known: m.conf.Revision, Refused: m.refused, Sighted: m.sighted})
+	ld.loading = true
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Sighted: ld.sighted})
 }
 
 // record returns the record of an agent, making it where it is new.

@@ -31,7 +31,7 @@ func BenchmarkPatrol(b *testing.B) {
 						look.Turn = l.Turn
 					}
 				}
-				m.loading = false
+				m.loader.loading = false
 				m.Step(w.now, look)
 			}
 		})

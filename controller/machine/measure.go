@@ -23,6 +23,8 @@ const (
 
 // gauge is what the machine knows of the figures of its agents' processes.
 type gauge struct {
+	m *Machine
+
 	// the provider can measure; a sample is being taken; no figure changed in the newest
 	able, busy, atRest bool
 	ordered            time.Time // when the newest one was
@@ -40,14 +42,13 @@ type sample struct {
 }
 
 // measure orders a sample if the newest is older than age and there is anything to measure.
-func (m *Machine) measure(now time.Time, age time.Duration) {
-	g := &m.gauge
-	if !g.able || g.busy || m.settling || m.ending != alive || now.Sub(g.ordered) < age ||
-		!slices.ContainsFunc(m.order, func(a *record) bool { return a.sess.alive }) {
+func (ga *gauge) measure(now time.Time, age time.Duration) {
+	if !ga.able || ga.busy || ga.m.settling || ga.m.ending != alive || now.Sub(ga.ordered) < age ||
+		!slices.ContainsFunc(ga.m.order, func(a *record) bool { return a.sess.alive }) {
 		return
 	}
-	g.busy, g.ordered, g.turn = true, now, m.turn
-	m.step.Do(effect.Measure{})
+	ga.busy, ga.ordered, ga.turn = true, now, ga.m.turn
+	ga.m.step.Do(effect.Measure{})
 }
 
 // age returns the age at which a patrol wants new figures while no client watches.
@@ -62,15 +63,15 @@ func (g *gauge) age(agents []*record) time.Duration {
 }
 
 // measured takes a sample. Where no shown figure changes it changes nothing: a city at rest publishes nothing (L5).
-func (m *Machine) measured(in effect.Measured) {
-	m.gauge.busy, m.gauge.atRest = false, in.Err == nil
+func (ga *gauge) measured(in effect.Measured) {
+	ga.busy, ga.atRest = false, in.Err == nil
 	problem := ""
 	if in.Err != nil {
 		problem = fmt.Sprintf("what the agents' processes take cannot be measured: %v", in.Err)
 	}
-	m.step.Note(&m.gauge.problem, problem)
-	for _, a := range m.order {
-		if !a.sess.alive || a.act.opTurn > m.gauge.turn { // the sample may be of the life before
+	ga.m.step.Note(&ga.problem, problem)
+	for _, a := range ga.m.order {
+		if !a.sess.alive || a.act.opTurn > ga.turn { // the sample may be of the life before
 			continue
 		}
 		shown, cpu := a.usage(), a.sess.sample.cpu
@@ -78,8 +79,8 @@ func (m *Machine) measured(in effect.Measured) {
 		if a.measured(u, in.At); !ok {
 			a.sess.sample = sample{}
 		}
-		m.step.Changed = m.step.Changed || a.usage() != shown
-		m.gauge.atRest = m.gauge.atRest && a.usage() == shown && a.sess.sample.cpu == cpu
+		ga.m.step.Changed = ga.m.step.Changed || a.usage() != shown
+		ga.atRest = ga.atRest && a.usage() == shown && a.sess.sample.cpu == cpu
 	}
 }
 

@@ -58,7 +58,7 @@ func BenchmarkMeasured(b *testing.B) {
 			w.m.gauge.able = true
 			w.declare(names...)
 			w.advance(time.Minute)
-			w.m.measured(w.measure().(effect.Measured))
+			w.m.gauge.measured(w.measure().(effect.Measured))
 			in := w.measure().(effect.Measured)
 			w.m.step.Changed = false
 			b.ReportAllocs()

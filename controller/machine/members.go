@@ -24,17 +24,17 @@ func (p *poolRecord) fit() {
 // guess, and made anew then.
 func (ps *poolSizes) choose(p *poolRecord) {
 	all, n := ps.standings(p), min(p.desired, len(p.members))
-	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.m.listed &&
+	wait := !ps.informed() && (p.placed && p.wanted() > n || !p.placed && ps.m.looks.listed &&
 		ps.picks(all, n))
 	if wait && p.asks == 0 {
 		p.asks, ps.m.step.Changed = ps.m.turn, true
-		ps.m.count()
+		ps.m.work.count()
 	}
 	switch {
 	case wait && p.placed:
 		return
 	case !wait:
-		p.asks, p.placed = 0, ps.m.listed
+		p.asks, p.placed = 0, ps.m.looks.listed
 	}
 	pool.Choose(all, n)
 	for i, w := range p.members {

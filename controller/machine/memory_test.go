@@ -55,7 +55,7 @@ func FuzzMemory(f *testing.F) {
 				}
 			}
 		}
-		agents, err := w.m.memory()
+		agents, err := w.m.keeper.memory()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func FuzzMemory(f *testing.F) {
 			t.Fatal(err)
 		}
 		w.m.keeper.recalled = again
-		w.m.recall(w.now)
+		w.m.keeper.recall(w.now)
 		for _, a := range w.m.order {
 			if !a.blank() && a.rest.notBefore.After(w.now) && !a.asKept() {
 				t.Errorf("%s is %+v, written as %+v", a.name, a.rest.history, a.rest.kept)

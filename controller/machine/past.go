@@ -36,8 +36,8 @@ func (c runsCity) Configuration() *effect.Configuration { return c.m.conf }
 func (c runsCity) Running() bool                        { return c.m.ending == alive }
 func (c runsCity) Settling() bool                       { return c.m.settling }
 func (c runsCity) Away() bool                           { return c.m.away != "" }
-func (c runsCity) StoreProblem() string                 { return c.m.storeProblem("") }
-func (c runsCity) CountWork()                           { c.m.count() }
+func (c runsCity) StoreProblem() string                 { return c.m.work.storeProblem("") }
+func (c runsCity) CountWork()                           { c.m.work.count() }
 
 // Settle makes the machine leave agents alone that end.
 func (m *Machine) Settle() { m.settling = true }
@@ -56,13 +56,14 @@ type Standing struct {
 // Standing returns how things stand now.
 func (m *Machine) Standing() Standing {
 	s := Standing{
-		Looked: m.listed || m.unlisted != "", News: m.step.Changed, Ended: m.ending == ended,
-		Left: m.left, Lost: m.lost,
+		Looked: m.looks.listed || m.looks.unlisted != "", News: m.step.Changed,
+		Ended: m.ending == ended,
+		Left:  m.left, Lost: m.lost,
 	}
 	if m.ending == stopAgents {
 		s.StopBy = m.finale.by
 	}
-	if m.gaveUp {
+	if m.finale.gaveUp {
 		s.Remains = m.finale.giveUp
 	}
 	return s
@@ -77,9 +78,9 @@ func (m *Machine) Tells() { m.step.Changed = true }
 // LastMemory returns the crash histories that are still to be written when the loop has ended. It is due unless the
 // file has them already, or another controller writes it.
 func (m *Machine) LastMemory() (content []byte, due bool, err error) {
-	if m.lost != nil || !m.unwritten() && !m.keeper.busy {
+	if m.lost != nil || !m.keeper.unwritten() && !m.keeper.busy {
 		return nil, false, nil
 	}
-	content, err = m.memory()
+	content, err = m.keeper.memory()
 	return content, true, err
 }

@@ -100,7 +100,7 @@ func (ps *poolSizes) sizePools(now time.Time) {
 	for _, p := range ps.poolOrder {
 		ps.size(now, p)
 		ps.populate(now, p)
-		if ps.m.listed && (p.last.At == nil || p.asked != p.want.Check) {
+		if ps.m.looks.listed && (p.last.At == nil || p.asked != p.want.Check) {
 			ps.check(now, p)
 		}
 	}
@@ -122,7 +122,7 @@ func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 		ps.resize(now, p, s.Size(n), fmt.Sprintf("%d open for it", n)+p.bounded(n))
 	case p.want.Check == "" && ps.m.conf.NoWork:
 		ps.resize(now, p, s.Min, "the minimum: there is no check, and no work is counted yet")
-	case !ps.m.listed || p.settled:
+	case !ps.m.looks.listed || p.settled:
 		ps.resize(now, p, s.Size(p.desired), p.why)
 	default:
 		ps.guess(now, p)
@@ -189,11 +189,11 @@ func (p *poolRecord) bounded(n int) string {
 }
 
 func (ps *poolSizes) resize(now time.Time, p *poolRecord, n int, why string) {
-	from, first := p.desired, !p.settled && !ps.m.listed
+	from, first := p.desired, !p.settled && !ps.m.looks.listed
 	if p.why != why {
 		p.why, ps.m.step.Changed = why, true
 	}
-	p.settled = p.settled || ps.m.listed
+	p.settled = p.settled || ps.m.looks.listed
 	if n == from {
 		return
 	}
@@ -210,7 +210,7 @@ func (ps *poolSizes) resize(now time.Time, p *poolRecord, n int, why string) {
 	if p.override != nil {
 		e.Actor = effect.ActorOperator
 	}
-	ps.m.inOrder(queuedRecord{Record: effect.Record{Event: e}})
+	ps.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e}})
 	ps.populate(now, p)
 }
 
@@ -362,7 +362,7 @@ func (ps *poolSizes) drawPools() []city.Pool {
 				&at
 		}
 		if p.want.Check == "" && !ps.m.work.counted && p.override == nil {
-			out[i].Reason = ps.m.uncountedReason(p)
+			out[i].Reason = ps.m.work.uncountedReason(p)
 		}
 		if since, ok := ps.checking[p.name()]; ok {
 			out[i].Check.Running = &since

@@ -17,23 +17,21 @@ const (
 )
 
 // purge orders what has been closed for long enough to be removed.
-func (m *Machine) purge(now time.Time) {
-	w := &m.work
-	if m.conf.NoWork || !m.runs.RecordsRead || w.purging || now.Sub(w.purged) <
-		cmp.Or(m.conf.WispEvery, purgeEvery) {
+func (wk *work) purge(now time.Time) {
+	if wk.m.conf.NoWork || !wk.m.runs.RecordsRead || wk.purging || now.Sub(wk.purged) <
+		cmp.Or(wk.m.conf.WispEvery, purgeEvery) {
 		return
 	}
-	w.purging, w.purged = true, now
-	m.step.Do(effect.Purge{Wisps: m.conf.WispTTL, Runs: cmp.Or(m.conf.WispTTL, runsTTL),
-		Of: m.runs.Remembered()})
+	wk.purging, wk.purged = true, now
+	wk.m.step.Do(effect.Purge{Wisps: wk.m.conf.WispTTL, Runs: cmp.Or(wk.m.conf.WispTTL, runsTTL),
+		Of: wk.m.runs.Remembered()})
 }
 
 // backUp orders the backups of work that are due.
-func (m *Machine) backUp(now time.Time) {
-	w := &m.work
-	if !m.conf.Backups || m.settling || w.backingUp || now.Sub(w.backedUp) < backupLook {
+func (wk *work) backUp(now time.Time) {
+	if !wk.m.conf.Backups || wk.m.settling || wk.backingUp || now.Sub(wk.backedUp) < backupLook {
 		return
 	}
-	w.backingUp, w.backedUp = true, now
-	m.step.Do(effect.BackUp{})
+	wk.backingUp, wk.backedUp = true, now
+	wk.m.step.Do(effect.BackUp{})
 }

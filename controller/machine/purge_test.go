@@ -16,7 +16,7 @@ func TestBackUp(t *testing.T) {
 	now := time.Now()
 	orders := func() (n int) {
 		m.step.Effects = nil
-		m.backUp(now)
+		m.work.backUp(now)
 		return len(m.step.Effects)
 	}
 	if orders() != 1 || orders() != 0 {

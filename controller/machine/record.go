@@ -157,10 +157,3 @@ type silence struct {
 	stuck   *city.Stuck // it has work and is silent; nil: not
 	stuckAt time.Time   // when it will be; zero = never
 }
-
-// triage is the beat of a watchdog that an agent judges. It is empty for other agents.
-type triage struct {
-	summon *summons // the beat that it is to judge; nil: it is no triage, or has nothing to do
-	served string   // the beat that it was started for last
-	unfit  string   // why it could not be
-}

@@ -15,6 +15,13 @@ import (
 // capture.
 const outputWait = effect.CaptureLimit + time.Second
 
+// journal records the events of decisions, in their order.
+type journal struct {
+	m     *Machine
+	queue []queuedRecord
+	past  map[string]bool // sessions whose end a predecessor recorded, or left to be recorded
+}
+
 // queuedRecord is an event of a decision that waits for its turn in the log.
 type queuedRecord struct {
 	effect.Record
@@ -26,25 +33,25 @@ type queuedRecord struct {
 }
 
 // tell records an event about an agent.
-func (m *Machine) tell(a *record, e events.Event, answers ...effect.Answer) {
+func (j *journal) tell(a *record, e events.Event, answers ...effect.Answer) {
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
 }
 
 // tellEnd records the end of a life, unless a predecessor has.
-func (m *Machine) tellEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
-	if m.past[x.ID] {
+func (j *journal) tellEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
+	if j.past[x.ID] {
 		return
 	}
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
-	m.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a, end: &x})
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a, end: &x})
 }
 
 // tellCrash records the end of a life as a crash, with its last output.
-func (m *Machine) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
-	m.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
+func (j *journal) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
+	j.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
 		by: now.Add(outputWait)})
-	m.step.DoLate(effect.Capture{
+	j.m.step.DoLate(effect.Capture{
 		Agent: a.name, Session: x.Name, ID: x.ID, At: x.At, Cols: a.want.Spec.Cols,
 		Rows: a.want.Spec.Rows,
 	})
@@ -52,23 +59,23 @@ func (m *Machine) tellCrash(now time.Time, a *record, x session.Exit, e events.E
 
 // inOrder records an event that decisions about agents may have caused. The log keeps the order of the decisions:
 // while a crash waits for its output, all that follows it waits too, also what happens to other agents.
-func (m *Machine) inOrder(q queuedRecord) {
-	if len(m.queue) == 0 && q.output == "" {
-		m.step.Do(q.Record)
+func (j *journal) inOrder(q queuedRecord) {
+	if len(j.queue) == 0 && q.output == "" {
+		j.m.step.Do(q.Record)
 		return
 	}
-	m.queue = append(m.queue, q)
+	j.queue = append(j.queue, q)
 	if q.agent != nil {
 		q.agent.act.queued++
 	}
 }
 
-// releaseRecords records what waits for nothing any more. Waiting for output ends at its deadline, or at once if
+// release records what waits for nothing any more. Waiting for output ends at its deadline, or at once if
 // now is zero.
-func (m *Machine) releaseRecords(now time.Time) {
+func (j *journal) release(now time.Time) {
 	n := 0
-	for ; n < len(m.queue); n++ {
-		q := &m.queue[n]
+	for ; n < len(j.queue); n++ {
+		q := &j.queue[n]
 		if q.output != "" && !now.IsZero() && now.Before(q.by) {
 			break
 		}
@@ -76,19 +83,19 @@ func (m *Machine) releaseRecords(now time.Time) {
 			q.amend(map[string]any{"output_error": fmt.Sprintf("it was not kept within %s",
 				outputWait)})
 		}
-		m.step.Do(q.Record)
+		j.m.step.Do(q.Record)
 		if q.agent != nil {
 			q.agent.act.queued--
 		}
 	}
-	m.queue = append(m.queue[:0], m.queue[n:]...)
-	clear(m.queue[len(m.queue):cap(m.queue)])
+	j.queue = append(j.queue[:0], j.queue[n:]...)
+	clear(j.queue[len(j.queue):cap(j.queue)])
 }
 
 // captured takes the output of a crashed life.
-func (m *Machine) captured(now time.Time, in effect.Captured) {
-	for i := range m.queue {
-		if q := &m.queue[i]; q.output == in.ID && q.agent.name == in.Agent {
+func (j *journal) captured(now time.Time, in effect.Captured) {
+	for i := range j.queue {
+		if q := &j.queue[i]; q.output == in.ID && q.agent.name == in.Agent {
 			about := map[string]any{"output": in.Tail}
 			if in.File != "" {
 				about["file"] = in.File
@@ -100,16 +107,16 @@ func (m *Machine) captured(now time.Time, in effect.Captured) {
 			q.output = ""
 		}
 	}
-	a, ok := m.agents[in.Agent]
+	a, ok := j.m.agents[in.Agent]
 	if !ok {
 		return
 	}
 	if a.sess.exit != nil && a.sess.lastEnd == in.ID {
 		kept := *a.sess.exit
 		kept.File = in.File
-		a.sess.exit, m.step.Changed = &kept, true
+		a.sess.exit, j.m.step.Changed = &kept, true
 	}
-	m.decide(now, a)
+	j.m.decide(now, a)
 }
 
 // amend adds to the payload of an event that is not recorded yet.

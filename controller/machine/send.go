@@ -91,14 +91,6 @@ func (tx *texts) outlook(a *record) (why string, never bool) {
 	return standing(a), false
 }
 
-// standing is how an agent is, as a reason.
-func standing(a *record) string {
-	if a.state == city.Backoff {
-		return "it waits to be started again: " + a.reason
-	}
-	return fmt.Sprintf("it is %s: %s", a.state, a.reason)
-}
-
 // deliver brings the texts of all agents as far as they get: whoever may be typed into is, what nothing will come
 // of is given up, and who has waited long enough for word of his text gets it. Level-triggered, as decide is.
 func (tx *texts) deliver(now time.Time) {
@@ -268,10 +260,10 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 			answers = []effect.Answer{{ID: d.asker, Receipt: receipt(a, d)}}
 			d.asker = 0
 		}
-		tx.m.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
+		tx.m.journal.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
 			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.payload())},
 			answers...)
-		tx.m.watchdogs.typedFor(d)
+		tx.typedFor(d)
 	}
 }
 
@@ -297,7 +289,7 @@ func (tx *texts) heed(now time.Time, a *record) {
 		case d.looks == len(heedAfter):
 		case !now.Before(d.since.Add(heedAfter[d.looks])):
 			d.looks++
-			tx.m.look()
+			tx.m.looks.look()
 		}
 	}
 }
@@ -330,10 +322,10 @@ func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 				"the text for agent %s was given up: %s", a.name, g.why)}})
 		d.asker = 0
 	}
-	tx.m.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
+	tx.m.journal.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
 		Message: d.String() + " was given up: " + g.why, Payload: step.Payload(d.payload())},
 		answers...)
-	tx.m.watchdogs.typedFor(d)
+	tx.typedFor(d)
 }
 
 // giveUpAll ends all texts that wait for an agent.

@@ -13,19 +13,19 @@ import (
 // Snapshot draws what an operator may see. Everything in it is a copy.
 func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 	s := &city.Snapshot{At: now, Agents: make([]city.Agent, 0, len(m.order)), Degraded: []string{},
-		ShutDown: m.ending != alive && !m.left, Ending: m.drawEnding()}
+		ShutDown: m.ending != alive && !m.left, Ending: m.finale.drawEnding()}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
-		s.Config = city.ConfigInfo{Revision: Short(m.conf.Revision), Loaded: m.loaded,
-			Rejected: m.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
+		s.Config = city.ConfigInfo{Revision: Short(m.conf.Revision), Loaded: m.loader.loaded,
+			Rejected: m.loader.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
 		s.Patrol.Interval = m.conf.Patrol
-		if m.held != nil {
-			s.Config.Held = &m.held.Held
+		if m.loader.held != nil {
+			s.Config.Held = &m.loader.held.Held
 		}
 	}
-	for _, problem := range slices.Concat([]string{m.away, m.unlisted, m.runs.Forgotten,
+	for _, problem := range slices.Concat([]string{m.away, m.looks.unlisted, m.runs.Forgotten,
 		m.runs.Unread,
-		m.runs.Unswept, m.runs.Unclosable, m.runs.Unfed}, m.storeProblems(), []string{
+		m.runs.Unswept, m.runs.Unclosable, m.runs.Unfed}, m.work.storeProblems(), []string{
 		m.runs.Unopened, m.runs.Unclosed, m.work.uncounted, m.work.unpurged, m.work.unbacked,
 		m.work.unreturned, m.runs.Unsaved, m.health, m.door.Problem, m.keeper.unread,
 		m.keeper.unkept, m.gauge.problem,
@@ -49,8 +49,8 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		v.Crashes = a.crashes(now, m.window())
 		s.Agents = append(s.Agents, v)
 	}
-	s.Degraded = append(s.Degraded, m.watchdogs.tierProblems()...)
-	s.Watchdogs = m.watchdogs.drawTiers(now)
+	s.Degraded = append(s.Degraded, m.watchdogs.Problems()...)
+	s.Watchdogs = m.watchdogs.Snapshot(now)
 	if m.conf != nil {
 		s.Console, s.Store = m.conf.Console, m.conf.Store
 	}

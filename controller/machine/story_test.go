@@ -339,7 +339,7 @@ func (w *world) begin(stuck ...string) {
 func (w *world) quarantines(before *Machine) map[string]time.Time {
 	out := map[string]time.Time{}
 	if before.conf == nil || !before.conf.OnDisk || !w.current.OnDisk || before.keeper.busy ||
-		before.unwritten() || w.blind != "" {
+		before.keeper.unwritten() || w.blind != "" {
 		return out
 	}
 	for _, want := range w.current.Wants {

@@ -53,13 +53,13 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		m.unstick(a)
 	case a.silence.stuck != nil:
 	case now.Sub(a.sess.fresh) > viewersFresh:
-		m.look()
+		m.looks.look()
 	default:
 		a.silence.stuck, m.step.Changed = &city.Stuck{Since: since, Task: a.silence.task}, true
 		why := fmt.Sprintf("nothing printed for %s (stuck_after %s), and it is at %s",
 			now.Sub(since).Round(time.Second), limit, a.silence.task)
 		m.decided(now, a, "stuck", why)
-		m.tell(a, events.Event{Type: events.AgentStuck, Message: why,
+		m.journal.tell(a, events.Event{Type: events.AgentStuck, Message: why,
 			Payload: step.Payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
 				"task": a.silence.task})})
 	}

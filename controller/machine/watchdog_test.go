@@ -193,9 +193,9 @@ func (w *world) settles() {
 func (w *world) well(d time.Duration) {
 	for end := w.now.Add(d); w.now.Before(end); w.advance(30 * time.Second) {
 		_ = w.beats("worker", nil)
-		if c := w.m.watchdogs.tier("care"); c != nil && c.beat != nil && w.alive["scout"] != nil {
+		if b := w.m.watchdogs.Judging("care"); b != "" && w.alive["scout"] != nil {
 			w.command(uint64(len(w.log)+1), city.Decide{Watchdog: "care",
-				Decision: city.RemedyNothing, Reason: "well", Beat: c.beat.id})
+				Decision: city.RemedyNothing, Reason: "well", Beat: b})
 			w.die("scout", 0, "")
 		}
 	}

@@ -13,6 +13,8 @@ import (
 
 // work is what the machine knows of work and its stores.
 type work struct {
+	m *Machine
+
 	uncounted  string // why not all work is counted
 	unpurged   string // why old work is not removed
 	unreturned string // why work is not given back
@@ -46,32 +48,32 @@ type work struct {
 	unbacked  string // why there is no backup
 }
 
-func newWork() work {
-	w := work{}
+func newWork(m *Machine) work {
+	w := work{m: m}
 	w.leavers = map[string]string{}
 	w.former = map[string]bool{}
 	return w
 }
 
-// beadCommand makes or changes a piece of work.
-func (m *Machine) beadCommand(id uint64, c city.Command) {
-	m.step.Do(effect.ChangeBead{ID: id, Cmd: c})
+// change makes or changes a piece of work.
+func (wk *work) change(id uint64, c city.Command) {
+	wk.m.step.Do(effect.ChangeBead{ID: id, Cmd: c})
 }
 
-// beadDone takes the result.
-func (m *Machine) beadDone(in effect.BeadChanged) {
+// changed takes the result.
+func (wk *work) changed(in effect.BeadChanged) {
 	if in.Err != nil {
 		for _, e := range in.Events { // some of it has happened
-			m.step.Do(effect.Record{Event: e})
+			wk.m.step.Do(effect.Record{Event: e})
 		}
-		m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
+		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID, Err: in.Err}})
 		if len(in.Events) > 0 {
-			m.count()
+			wk.count()
 		}
 		return
 	}
 	if len(in.Events) == 0 {
-		m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID,
+		wk.m.step.Do(effect.Reply{Answer: effect.Answer{ID: in.ID,
 			Receipt: city.Receipt{Message: cmp.Or(in.Message, in.Bead.ID+" is so already"),
 				Bead: &in.Bead}}})
 		return
@@ -84,96 +86,94 @@ func (m *Machine) beadDone(in effect.BeadChanged) {
 				Receipt: city.Receipt{Message: cmp.Or(in.Message, verb+" "+in.Bead.ID),
 					Bead: &in.Bead}}}
 		}
-		m.step.Do(f)
+		wk.m.step.Do(f)
 	}
-	m.count()
+	wk.count()
 }
 
 // count orders the open work to be counted: of all, and of each pool that has no check.
-func (m *Machine) count() {
-	w := &m.work
-	if m.conf == nil || m.conf.NoWork || m.ending != alive {
+func (wk *work) count() {
+	if wk.m.conf == nil || wk.m.conf.NoWork || wk.m.ending != alive {
 		return
 	}
-	if w.counting {
-		w.recount = true
+	if wk.counting {
+		wk.recount = true
 		return
 	}
 	var pools []string
-	for _, p := range m.sizes.poolOrder {
+	for _, p := range wk.m.sizes.poolOrder {
 		if p.want.Check == "" && p.want.Max > 0 {
 			pools = append(pools, p.name())
 		}
 	}
-	w.counting, w.recount, w.ordered = true, false, m.turn
-	m.step.Do(effect.CountWork{Pools: pools})
+	wk.counting, wk.recount, wk.ordered = true, false, wk.m.turn
+	wk.m.step.Do(effect.CountWork{Pools: pools})
 }
 
-func (m *Machine) countedWork(now time.Time, in effect.WorkCounted) {
-	w := &m.work
-	ordered := w.ordered
-	w.counting, w.told = false, m.turn
-	defer m.seekLeavers()
-	defer m.sizes.chosen(now, ordered)
-	if w.recount {
-		m.count()
+func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
+	ordered := wk.ordered
+	wk.counting, wk.told = false, wk.m.turn
+	defer wk.seekLeavers()
+	defer wk.m.sizes.chosen(now, ordered)
+	if wk.recount {
+		wk.count()
 	}
-	m.step.Lose(&w.uncounted, "work cannot be counted", in.Err)
+	wk.m.step.Lose(&wk.uncounted, "work cannot be counted", in.Err)
 	// who is at work in the other stores is not to be drained for the one that has never answered
 	if in.Unknown {
-		m.known(in)
-		m.strand(now)
+		wk.takeSeen(in)
+		wk.strand(now)
 		return
 	}
-	w.asOf = now
+	wk.asOf = now
 	if in.Unchanged {
 		return
 	}
-	if !w.counted || w.counts.Open != in.Work.Open || w.counts.InProgress != in.Work.InProgress ||
-		!maps.Equal(w.counts.Pools, in.Work.Pools) {
-		m.step.Changed = true
+	if !wk.counted || wk.counts.Open != in.Work.Open || wk.counts.InProgress !=
+		in.Work.InProgress ||
+		!maps.Equal(wk.counts.Pools, in.Work.Pools) {
+		wk.m.step.Changed = true
 	}
-	defer m.strand(now)
-	m.known(in)
-	w.counts, w.counted = in.Work, true
-	for _, p := range m.sizes.poolOrder {
+	defer wk.strand(now)
+	wk.takeSeen(in)
+	wk.counts, wk.counted = in.Work, true
+	for _, p := range wk.m.sizes.poolOrder {
 		if p.want.Check == "" {
-			m.sizes.size(now, p)
+			wk.m.sizes.size(now, p)
 		}
 	}
 }
 
-// known takes what was seen of work, whether or not all stores have answered.
-func (m *Machine) known(in effect.WorkCounted) {
-	w := &m.work
-	if !maps.Equal(w.tasks, in.Tasks) || !maps.Equal(w.gated, in.Gated) ||
-		!maps.Equal(w.rigs, in.Rigs) || !maps.Equal(w.mail, in.Mail) {
-		m.step.Changed = true
+// takeSeen takes what was seen of work, whether or not all stores have answered.
+func (wk *work) takeSeen(in effect.WorkCounted) {
+	if !maps.Equal(wk.tasks, in.Tasks) || !maps.Equal(wk.gated, in.Gated) ||
+		!maps.Equal(wk.rigs, in.Rigs) || !maps.Equal(wk.mail, in.Mail) {
+		wk.m.step.Changed = true
 	}
-	w.rigs, w.tasks, w.gated, w.held, w.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
+	wk.rigs, wk.tasks, wk.gated, wk.held, wk.mail = in.Rigs, in.Tasks, in.Gated, in.Held, in.Mail
 }
 
 // uncountedReason is the reason of a size that is to follow work which nobody has counted so far: why not.
-func (m *Machine) uncountedReason(p *poolRecord) string {
+func (wk *work) uncountedReason(p *poolRecord) string {
 	what, waits := strings.CutSuffix(p.why, unanswered)
 	if !waits {
 		return p.why
 	}
-	return what + ": " + orDefault(m.work.uncounted, "its work has not been counted yet")
+	return what + ": " + orDefault(wk.uncounted, "its work has not been counted yet")
 }
 
-// workPatrol is the patrol's part in all this.
-func (m *Machine) workPatrol(now time.Time) {
-	m.runs.Patrol(now)
-	m.probe(now)
-	m.retryWork(now)
-	m.purge(now)
-	m.backUp(now)
+// patrol is the patrol's part in all this.
+func (wk *work) patrol(now time.Time) {
+	wk.m.runs.Patrol(now)
+	wk.probe(now)
+	wk.retry(now)
+	wk.purge(now)
+	wk.backUp(now)
 }
 
-// retryWork does what could not be done before.
-func (m *Machine) retryWork(now time.Time) {
-	m.runs.Retry(now)
-	m.count()
-	m.runs.Turn(now)
+// retry does what could not be done before.
+func (wk *work) retry(now time.Time) {
+	wk.m.runs.Retry(now)
+	wk.count()
+	wk.m.runs.Turn(now)
 }

@@ -41,7 +41,7 @@ func BenchmarkPatrolOfAutomations(b *testing.B) {
 						b.Fatalf("something was due: %v", f)
 					}
 				}
-				m.loading, m.runs.Scanning, m.work.counting = false, false, false
+				m.loader.loading, m.runs.Scanning, m.work.counting = false, false, false
 				m.Step(w.now, look)
 			}
 		})

@@ -218,8 +218,8 @@ func (w *world) removed(in effect.Input) (removes, asked bool) {
 			}
 		}
 	}
-	for _, wt := range w.m.asking {
-		_, confirms := w.m.confirms[wt.id]
+	for _, wt := range w.m.loader.asking {
+		_, confirms := w.m.loader.confirms[wt.id]
 		asked = asked || confirms
 	}
 	return 2*gone > all, asked

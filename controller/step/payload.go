@@ -2,6 +2,7 @@ package step
 
 import (
 	"encoding/json"
+	"fmt"
 )
 
 // Payload encodes values that always can be.
@@ -11,4 +12,12 @@ func Payload(v map[string]any) json.RawMessage {
 		return nil
 	}
 	return data
+}
+
+// Numbered formats text with a process ID; it is "" if the ID is unknown, as for a remote session.
+func Numbered(pid int, format string) string {
+	if pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, pid)
 }

@@ -31,10 +31,8 @@ var doors = map[string][]string{
 	"config/edit": {"config", "config/files", "internal"},
 	"migrate":     {"config", "config/files", "config/keys", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
 
-	"tui":          {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
-	"tui/details":  {"tui/panel", "tui/terminal", "tui/widget", "city", "describe", "themes", "internal"},
+	"tui":          {"tui/dialog", "tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
 	"tui/dialog":   {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
-	"tui/feed":     {"tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
 	"tui/fleet":    {"tui/panel", "tui/widget", "city", "themes", "internal"},
 	"tui/keymap":   {"internal"},
 	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "events", "themes", "internal"},
@@ -79,8 +77,9 @@ var doors = map[string][]string{
 
 	guardRoom: {"beads"},
 
-	"controller/machine":   {"controller/effect", "controller/runs", "controller/step", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
+	"controller/machine":   {"controller/effect", "controller/runs", "controller/step", "controller/tier", guardRoom, "agent", "config", "city", "events", "beads", "session", "pool", "automation", "watchdog", "restart", "internal"},
 	"controller/runs":      {"controller/describe", "controller/effect", "controller/step", "automation", "beads", "city", "events", "internal"},
+	"controller/tier":      {"controller/effect", "controller/step", "city", "config", "events", "session", "watchdog", "internal"},
 	"controller/step":      {"controller/effect", "beads", "city", "config"},
 	"controller/perform":   {"controller/effect", "controller/memory", guardRoom, "sling", "agent", "config", "config/edit", "city", "mail", "events", "beads", "session", "pool", "formula", "automation", "watchdog", "overlay", "hooks", "internal"},
 	"controller/describe":  {"automation", "city", "internal"},

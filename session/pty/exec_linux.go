@@ -3,7 +3,6 @@ package pty
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"os"
 	"syscall"
@@ -14,18 +13,9 @@ import (
 // bornIn is the working folder of a holder that has not entered its own yet.
 const bornIn = "/"
 
-// launcher starts holders.
-type launcher struct {
-	program program // what a holder executes
-	env     []string
-	errlog  *os.File      // standard error of the holders
-	group   func() string // see Options.Group
-	log     *slog.Logger
-}
-
 // execHolder starts a holder in a session of its own, so that no signal from our terminal reaches it, and returns the
 // connection that is its standard input.
-func (l *launcher) execHolder(dir string) (*link, error) {
+func (p *Provider) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("no socket for it: %w", err)
@@ -43,11 +33,11 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 		return nil, err
 	}
 	defer null.Close()
-	binary := l.program.binary
-	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
+	binary := p.program.binary
+	pid, embedded, err := inGroup(p, []string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   bornIn,
-		Env:   l.env, // its own: the agent gets nothing but its Spec.Env
-		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
+		Env:   p.env, // its own: the agent gets nothing but its Spec.Env
+		Files: []uintptr{uintptr(fds[1]), null.Fd(), p.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -59,18 +49,18 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 		}
 		return nil, fmt.Errorf("cannot execute %s: %w", binary, err)
 	}
-	to := newLink(conn.(*net.UnixConn), pid, true)
-	to.sameBuild = embedded
-	return to, nil
+	l := newLink(conn.(*net.UnixConn), pid, true)
+	l.sameBuild = embedded
+	return l, nil
 }
 
 // inGroup executes a holder in the control group of the provider. Where that fails it is executed in this process's own
 // group, with a warning: an agent without limits is better than none.
-func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
+func inGroup(p *Provider, args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
-	if l.group != nil {
-		dir = l.group()
+	if p.group != nil {
+		dir = p.group()
 	}
 	if dir != "" {
 		fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -79,16 +69,16 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 			sys.UseCgroupFD, sys.CgroupFD = true, fd
 			limited := *attr
 			limited.Sys = &sys
-			pid, embedded, err = l.program.execute(args, &limited)
+			pid, embedded, err = p.program.execute(args, &limited)
 			_ = unix.Close(fd)
 		}
 		if err == nil {
 			return pid, embedded, nil
 		}
-		l.log.Warn("a session starts without the limits of its control group", "group", dir, "err",
+		p.log.Warn("a session starts without the limits of its control group", "group", dir, "err",
 			err)
 	}
-	return l.program.execute(args, attr)
+	return p.program.execute(args, attr)
 }
 
 // dial connects to the socket in a folder, however long the folder's path is.

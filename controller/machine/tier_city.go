@@ -1,0 +1,162 @@
+package machine
+
+import (
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/controller/tier"
+	"gcity/events"
+)
+
+// tierCity shows the machine to the watchdogs.
+type tierCity struct{ runsCity }
+
+func (c tierCity) Listed() bool     { return c.m.looks.listed }
+func (c tierCity) Awake() time.Time { return c.m.awake }
+
+func (c tierCity) Record(e events.Event, answers ...effect.Answer) {
+	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
+}
+
+// Agent returns what watchdogs see of an agent, nil if there is none.
+func (c tierCity) Agent(name string) *tier.Agent {
+	m, a := c.m, c.m.agents[name]
+	if a == nil {
+		return nil
+	}
+	v := &tier.Agent{
+		Name: a.name, State: a.state, Reason: a.reason, TriageOf: a.triageOf(),
+		Alive: a.sess.alive, Ready: a.sess.ready, Starting: a.act.op == opStart,
+		Stopping: a.act.op == opStop, Ending: a.ending(), KeptEnded: a.rest.left && a.rest.final,
+		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.spoke,
+		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
+		CannotType: m.texts.mutes[a.sess.life.Provider],
+		Summons:    a.triage.summons, Served: a.triage.served,
+	}
+	if a.want != nil {
+		v.Declared, v.Suspended, v.Problem = true, a.want.Suspended, a.want.Problem
+	}
+	if a.rest.hold == city.Quarantined {
+		v.QuarantinedUntil = a.rest.notBefore
+	}
+	return v
+}
+
+func (c tierCity) Decide(now time.Time, name string) {
+	if a := c.m.agents[name]; a != nil {
+		c.m.decide(now, a)
+	}
+}
+
+// Start lifts the wait of an agent and starts it.
+func (c tierCity) Start(now time.Time, name, why string) string {
+	a := c.m.agents[name]
+	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left = time.Time{}, "", "", false
+	a.act.because = "started by " + why
+	c.m.decide(now, a)
+	if a.act.op != opStart {
+		return "not started yet: " + standing(a)
+	}
+	return "it is being started"
+}
+
+// Replace ends an agent and starts it anew.
+func (c tierCity) Replace(now time.Time, name, why string) string {
+	a := c.m.agents[name]
+	switch {
+	case a.act.op != opNone && a.act.stopFrom.IsZero():
+		return tier.LeftAlone + standing(a)
+	case a.act.op != opNone:
+		return "not restarted yet: " + standing(a)
+	case a.finish.drain != nil:
+		return tier.LeftAlone + "it drains"
+	case c.m.deps.missing(a) != "":
+		return "failed: a restart would only end it, it " + c.m.deps.missing(a)
+	}
+	a.act.intent = cause{kind: causeWatch, why: "restarted by " + why}
+	c.m.decide(now, a)
+	return "ended, and started anew"
+}
+
+// Type queues a text for an agent.
+func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, problem string) {
+	a, tx := c.m.agents[name], &c.m.texts
+	if why, never := tx.outlook(a); never {
+		return 0, why
+	}
+	if a.out != nil {
+		if why := a.out.room(a, len(text)); why != "" {
+			return 0, why
+		}
+	}
+	before := tx.sent
+	if tx.nudge(now, 0, a, city.Nudge{Text: text}); tx.sent == before {
+		return 0, "it was not taken"
+	}
+	d := a.out.text(tx.sent)
+	d.tier, d.meant = watchdog, a.sess.life.ID
+	return d.id, ""
+}
+
+// TextReason returns why a text that is queued is not typed yet.
+func (c tierCity) TextReason(name string, id uint64) string {
+	if a := c.m.agents[name]; a != nil && a.out != nil {
+		if d := a.out.text(id); d != nil {
+			return d.why
+		}
+	}
+	return ""
+}
+
+// TakeBack gives up a text that is queued.
+func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
+	if a := c.m.agents[name]; a != nil && a.out != nil {
+		if d := a.out.text(id); d != nil {
+			c.m.texts.takeBack(now, a, d, why)
+		}
+	}
+}
+
+// text returns the text with an ID, nil if there is none.
+func (b *outbox) text(id uint64) *delivery {
+	for _, d := range b.waiting {
+		if d.id == id {
+			return d
+		}
+	}
+	if b.going != nil && b.going.id == id {
+		return b.going
+	}
+	return nil
+}
+
+// typedFor reports to a watchdog what became of its text.
+func (tx *texts) typedFor(d *delivery) {
+	tx.m.watchdogs.Typed(d.tier, tier.Text{ID: d.id, Dropped: d.stage == city.GivenUp,
+		Withdrew: d.moot != "", Why: d.why})
+}
+
+// Summon makes a triage agent start for a beat.
+func (c tierCity) Summon(name string, s *tier.Summons) {
+	a := c.m.agents[name]
+	a.triage.summons, a.triage.unfit = s, ""
+}
+
+// Dismiss ends the session of a triage agent that judges a beat of a watchdog.
+func (c tierCity) Dismiss(now time.Time, name, watchdog string) {
+	a := c.m.agents[name]
+	if a != nil && a.triage.summons != nil && a.triage.summons.Tier == watchdog {
+		a.triage.summons = nil
+		c.m.decide(now, a)
+	}
+}
+
+// Decided notes that a triage agent has decided; its session may run until a given time.
+func (c tierCity) Decided(name, beat string, until time.Time) {
+	a := c.m.agents[name]
+	if a != nil && a.triage.summons != nil && a.triage.summons.Beat == beat {
+		a.triage.summons.Judged, a.triage.summons.Until = true, until
+		a.triage.unfit = ""
+	}
+}

@@ -1,0 +1,278 @@
+package tier
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/controller/effect"
+	"gcity/events"
+	"gcity/internal/screen"
+	"gcity/session"
+	"gcity/watchdog"
+)
+
+// triageGrace is how long a triage that has decided may take to end by itself.
+const triageGrace = 10 * time.Second
+
+// noTriage says why a tier's triage cannot be asked, "" if it can.
+func (wd *Watchdogs) noTriage(t *tier) string {
+	a := wd.city.Agent(t.want.Triage)
+	switch {
+	case a == nil || !a.Declared:
+		return fmt.Sprintf("triage %s is not declared", t.want.Triage)
+	case a.Suspended != "":
+		return fmt.Sprintf("triage %s is suspended %s", a.Name, a.Suspended)
+	case a.Problem != "":
+		return fmt.Sprintf("triage %s cannot be started: %s", a.Name, a.Problem)
+	}
+	return ""
+}
+
+// overdueTriage says why the thresholds judge a beat whose time is over.
+func (wd *Watchdogs) overdueTriage(t *tier) string {
+	if a := wd.city.Agent(t.want.Triage); a.Served != t.beat.id {
+		return fmt.Sprintf("triage %s was not started within %s: %s", a.Name, t.want.TriageTTL,
+			Standing(a.State, a.Reason))
+	}
+	return fmt.Sprintf("triage %s said nothing within %s", t.want.Triage, t.want.TriageTTL)
+}
+
+// triage has a beat judged by the tier's triage, if it can be.
+func (wd *Watchdogs) triage(now time.Time, t *tier, a *Agent, f watchdog.Facts,
+	v watchdog.Verdict) bool {
+	if t.want.Triage == "" {
+		return false
+	}
+	if why := wd.noTriage(t); why != "" {
+		wd.degrade(t, why)
+		return false
+	}
+	b := &beat{id: t.want.Name + "-" + now.UTC().Format("20060102T150405.000"), at: now,
+		until: now.Add(t.want.TriageTTL)}
+	if a.Alive {
+		b.session = a.Life.ID
+	}
+	t.beat, wd.out.Changed = b, true
+	scout := wd.city.Agent(t.want.Triage)
+	wd.city.Summon(scout.Name, wd.summons(t, a, f, v))
+	wd.answerBeat(t, fmt.Sprintf("triage %s judges the beat %s of watchdog %s", scout.Name, b.id,
+		t.want.Name))
+	wd.city.Decide(now, scout.Name)
+	return true
+}
+
+// report is what a triage finds in its file. Ages are in seconds.
+type report struct {
+	Watchdog  string     `json:"watchdog"`
+	Beat      string     `json:"beat"`
+	Watches   string     `json:"watches"`
+	Session   string     `json:"session"` // "alive" or "dead"
+	State     city.State `json:"state"`
+	Why       string     `json:"why"`
+	Heartbeat *time.Time `json:"heartbeat,omitempty"`
+	Age       float64    `json:"age"`
+	Freshness string     `json:"freshness"`
+	Mail      int        `json:"mail"`
+	Silent    *float64   `json:"silent,omitempty"`
+	Frozen    bool       `json:"frozen"`
+	Stuck     bool       `json:"stuck"`
+	Task      string     `json:"task,omitempty"`
+	Gate      string     `json:"gate,omitempty"` // that the task awaits
+	Healthy   *int       `json:"healthy_agents,omitempty"`
+	Unhealthy *int       `json:"unhealthy_agents,omitempty"`
+	Problem   string     `json:"problem,omitempty"`
+	CanType   bool       `json:"can_type"`
+	Failed    int        `json:"failed"`
+	Advice    string     `json:"advice"`
+	Reason    string     `json:"reason"`
+	Until     time.Time  `json:"until"`
+}
+
+// summons puts the facts of a beat into words for a triage: a file, and the same as variables for shell scripts.
+func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Verdict) *Summons {
+	r := report{
+		Watchdog: t.want.Name, Beat: t.beat.id, Watches: a.Name, Session: "dead", State: a.State,
+		Why: a.Reason, Age: f.Age.Seconds(), Freshness: string(v.Freshness),
+		Mail: f.Mail, Frozen: f.Frozen, Stuck: f.Stuck, Task: a.Task, Gate: f.Gate,
+		Healthy: t.agents.Healthy, Unhealthy: t.agents.Unhealthy, Problem: f.Problem,
+		CanType: f.CannotBe == "", Failed: t.chain.Failed,
+		Advice: string(v.Decision), Reason: v.Reason, Until: t.beat.until.UTC(),
+	}
+	if f.Alive {
+		r.Session = "alive"
+	}
+	if !t.hb.Stamp.IsZero() {
+		r.Heartbeat = &t.hb.Stamp
+	}
+	silent := ""
+	if f.Speaks {
+		s := f.Silent.Seconds()
+		r.Silent, silent = &s, strconv.Itoa(int(s))
+	}
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil { // numbers and texts always can be
+		data = []byte("{}")
+	}
+	s := &Summons{Tier: t.want.Name, Beat: t.beat.id, Until: t.beat.until}
+	s.Brief = effect.Brief{Path: filepath.Join(wd.city.Configuration().Dir, ".gc", "watchdogs",
+		session.Encode(t.want.Name)+".json"), Data: append(data, '\n')}
+	s.Env = []string{
+		"GC_WATCHDOG=" + t.want.Name, "GC_WATCHDOG_BEAT=" + t.beat.id,
+		"GC_WATCHDOG_WATCHES=" + a.Name, "GC_WATCHDOG_FACTS=" + s.Brief.Path,
+		"GC_WATCHDOG_SESSION=" + r.Session, "GC_WATCHDOG_AGE=" + strconv.Itoa(int(r.Age)),
+		"GC_WATCHDOG_FRESHNESS=" + r.Freshness, "GC_WATCHDOG_MAIL=" + strconv.Itoa(r.Mail),
+		"GC_WATCHDOG_SILENT=" + silent, "GC_WATCHDOG_FROZEN=" + strconv.FormatBool(r.Frozen),
+		"GC_WATCHDOG_ADVICE=" + r.Advice, "GC_WATCHDOG_REASON=" + r.Reason,
+		"GC_WATCHDOG_HEALTHY_AGENTS=" + numeral(r.Healthy), "GC_WATCHDOG_UNHEALTHY_AGENTS=" +
+			numeral(r.Unhealthy),
+	}
+	return s
+}
+
+// numeral writes a number that may be unknown; "" = it is.
+func numeral(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.Itoa(*n)
+}
+
+// instead has the thresholds judge the beat of a triage, by how things are now.
+func (wd *Watchdogs) instead(now time.Time, t *tier, why string) {
+	t.beat, wd.out.Changed = nil, true
+	wd.degrade(t, why)
+	wd.dismiss(now, t)
+	if t.rests != "" {
+		return
+	}
+	t.instead = why
+	wd.beginBeat(t)
+}
+
+// abandon drops a beat that does not have to be judged any more.
+func (wd *Watchdogs) abandon(now time.Time, t *tier) {
+	if t.beat == nil {
+		return
+	}
+	t.beat, wd.out.Changed = nil, true
+	wd.dismiss(now, t)
+}
+
+// dismiss ends a triage that is not to judge any more.
+func (wd *Watchdogs) dismiss(now time.Time, t *tier) {
+	wd.city.Dismiss(now, t.want.Triage, t.want.Name)
+}
+
+// degrade shows, and tells once, that a tier is judged otherwise than is declared.
+func (wd *Watchdogs) degrade(t *tier, why string) {
+	if t.degraded == why {
+		return
+	}
+	t.degraded, wd.out.Changed = why, true
+	wd.tellTier(t, events.Event{Type: events.WatchdogDegraded, Actor: effect.ActorController,
+		Message: why + "; the thresholds judge"}, nil)
+}
+
+// Decide takes the word of a triage, or a person's in its place.
+func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
+	t := wd.findTier(id, c.Watchdog)
+	if t == nil {
+		return
+	}
+	b, reason := t.beat, screen.Plain(strings.Join(strings.Fields(c.Reason), " "))
+	if code, why := t.refuses(c.Beat, reason); why != "" {
+		wd.out.Refuse(id, code, why)
+		return
+	}
+	by := c.By
+	if by == "" {
+		by = t.want.Triage
+	}
+	wd.city.Decided(t.want.Triage, b.id, now.Add(min(triageGrace, t.want.TriageTTL)))
+	t.beat, wd.out.Changed = nil, true
+	if by == t.want.Triage {
+		t.word = now
+	}
+	if wd.spares(now, t, by, c.Decision) {
+		wd.out.Reply(id, wd.overrule(t, c.Decision))
+		wd.city.Decide(now, t.want.Triage)
+		return
+	}
+	if by == t.want.Triage && t.degraded != "" {
+		t.degraded = ""
+		wd.tellTier(t, events.Event{Type: events.WatchdogRestored, Actor: by,
+			Message: "triage " + by + " judges again"}, nil)
+	}
+	msg := fmt.Sprintf("watchdog %s: %s", t.want.Name, c.Decision)
+	j := judge{by: by, took: now.Sub(b.at), beat: b}
+	if c.Decision != city.RemedyNothing {
+		wd.tellTier(t, events.Event{Type: events.WatchdogTriaged, Actor: by,
+			Message: fmt.Sprintf("%s: %s", c.Decision, reason)},
+			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason,
+				"beat": b.id, "duration_ms": j.took.Milliseconds()},
+			effect.Answer{ID: id, Receipt: city.Receipt{Message: msg}})
+	}
+	wd.judged(now, t, watchdog.Verdict{Decision: watchdog.Decision(c.Decision), Reason: reason}, j)
+	if c.Decision == city.RemedyNothing {
+		wd.out.Reply(id, msg)
+	}
+	wd.city.Decide(now, t.want.Triage)
+}
+
+// refuses returns why a decision about a beat is not accepted, "" if it is.
+func (t *tier) refuses(beat, reason string) (code city.Code, why string) {
+	b, name := t.beat, t.want.Name
+	switch {
+	case reason == "":
+		return city.Invalid, "a decision needs a reason: whoever reads of it wants to know why"
+	case b == nil && beat != "":
+		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over%s", beat, name,
+			t.outcome())
+	case b == nil:
+		return city.Conflict, fmt.Sprintf("no beat of watchdog %s waits for a decision%s; `gcity "+
+			"watchdog triage %s` has it look now", name, t.outcome(), name)
+	case beat != "" && beat != b.id:
+		return city.Conflict, fmt.Sprintf("the beat %s of watchdog %s is over; %s is "+
+			"being judged now", beat, name, b.id)
+	}
+	return "", ""
+}
+
+// spares counts a decision that does less than the thresholds would. It reports whether the thresholds overrule it.
+func (wd *Watchdogs) spares(now time.Time, t *tier, by string, d city.Remedy) bool {
+	a := wd.city.Agent(t.want.Watches)
+	if by != t.want.Triage || a == nil {
+		d = ""
+	}
+	if a != nil {
+		t.chain = t.chain.Spare(wd.heard(now, t, a), watchdog.Judge(t.spec(), wd.facts(now, t, a)),
+			watchdog.Decision(d))
+	}
+	return t.chain.Spared > 0 && t.chain.Spared >= t.want.OverruleAfter
+}
+
+// overrule has the thresholds judge a beat again, by a new look, in place of its triage. It returns what the
+// triage is told.
+func (wd *Watchdogs) overrule(t *tier, d city.Remedy) string {
+	t.instead = fmt.Sprintf("triage %s neither started nor woke %s, and overrule_after = %d "+
+		"beats brought no heartbeat",
+		t.want.Triage, t.want.Watches, t.want.OverruleAfter)
+	wd.degrade(t, t.instead)
+	wd.beginBeat(t)
+	return fmt.Sprintf("watchdog %s: %s is overruled: %s; the thresholds judge", t.want.Name, d,
+		t.instead)
+}
+
+// outcome says what the newest beat came to.
+func (t *tier) outcome() string {
+	if t.last == nil {
+		return ""
+	}
+	return fmt.Sprintf(": %s decided %s at %s", t.last.By, t.last.Decision,
+		t.last.At.UTC().Format(time.RFC3339))
+}

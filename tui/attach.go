@@ -1,0 +1,297 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/term"
+	"github.com/muesli/cancelreader"
+
+	"gcity/city"
+	"gcity/describe"
+	"gcity/internal/detach"
+	"gcity/tui/widget"
+)
+
+const (
+	dialDeadline = 10 * time.Second
+	// heldFor is how long the beginning of an escape sequence may be a key of its own.
+	heldFor = 50 * time.Millisecond
+	// maxTypedAhead bounds what is kept for an agent that does not read; more is dropped.
+	maxTypedAhead = 1 << 20
+	ctrlC         = 0x03
+)
+
+// visit is one stay in an agent's terminal: raw bytes both ways, with nothing but the leaving key taken out.
+type visit struct {
+	in, out *os.File
+	agent   string
+	term    city.Terminal // nil while it is dialled
+	ahead   typedAhead
+	scan    detach.Scanner
+	hold    *time.Timer // until the beginning of an escape sequence is a key of its own
+	typed   chan []byte // closed when the terminal is gone
+	cols    int
+	rows    int
+}
+
+// attachTo hands the terminal to an agent until the person leaves, the session ends or ctx does. It returns what to
+// say about it; the terminal's modes are as before in any case.
+func (r *runner) attachTo(ctx context.Context, o Options, agent string) (said string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	v := &visit{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Person.Detach},
+		typed: make(chan []byte)}
+	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
+		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
+			agent, err)
+	}
+	// before the dial, which takes a while: ctrl+c is a key from now on
+	state, err := term.MakeRaw(o.In.Fd())
+	if err != nil {
+		return "", fmt.Errorf("cannot attach to %s: %w", agent, err)
+	}
+	v.ahead.wake = make(chan struct{}, 1)
+	v.hold = time.NewTimer(time.Hour)
+	defer v.hold.Stop()
+	_, _ = io.WriteString(o.Out, keepModes+ansi.SetModeAltScreenSaveCursor)
+	v.announce("attaching to " + widget.Plain(agent) + "; ctrl+c gives up")
+	defer func() {
+		_, _ = io.WriteString(o.Out, leaveModes)
+		err = errors.Join(err, term.Restore(o.In.Fd(), state))
+	}()
+	return v.stay(ctx, r)
+}
+
+// stay dials and copies until it is over.
+func (v *visit) stay(ctx context.Context, r *runner) (string, error) {
+	keys, err := cancelreader.NewReader(v.in)
+	if err != nil {
+		return "", fmt.Errorf("cannot read the terminal: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	start := func(f func()) {
+		wg.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					r.crashed("attach", p)
+				}
+			}()
+			f()
+		})
+	}
+	start(func() { v.read(ctx, keys) })
+	said, err := v.dial(ctx, r)
+	if v.term != nil {
+		shown := make(chan error, 1)
+		v.announce("attached to " + widget.Plain(v.agent) + "; " + v.scan.Key.String() +
+			" leaves it running")
+		_, _ = io.WriteString(v.out, ansi.SetWindowTitle(widget.Plain(v.agent)+": "+
+			v.scan.Key.String()+" leaves"))
+		start(func() { v.write(ctx) })
+		start(func() {
+			_, err := io.Copy(v.out, v.term)
+			shown <- err
+		})
+		said, err = v.turn(ctx, r, shown)
+	}
+	cancel()
+	keys.Cancel()
+	if v.term != nil {
+		_ = v.term.Close() // over either way
+	}
+	wg.Wait()
+	_ = keys.Close()
+	return said, err
+}
+
+// answered is the outcome of a dial.
+type answered struct {
+	term city.Terminal
+	err  error
+}
+
+// dial fills in the terminal, or says why there is none. What is typed meanwhile is kept for the agent, but for the
+// keys that give up.
+func (v *visit) dial(ctx context.Context, r *runner) (string, error) {
+	// of the opening only, as city.Control says
+	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
+	defer cancel()
+	answer := make(chan answered)
+	r.spawn("attach", func(context.Context) {
+		t, err := r.city.Attach(ctx, v.agent, city.Viewer{Cols: v.cols, Rows: v.rows})
+		select {
+		case answer <- answered{t, err}:
+		case <-ctx.Done():
+			if err == nil {
+				_ = t.Close() // nobody waits for it any more
+			}
+		}
+	})
+	for {
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return "", fmt.Errorf("cannot attach to %s: no answer within %s", v.agent,
+					dialDeadline)
+			}
+			return "", nil
+		case a := <-answer:
+			v.term = a.term
+			return "", a.err
+		case p, ok := <-v.typed:
+			if !ok {
+				r.lineDropped()
+				return "", nil
+			}
+			out, leave := v.scan.Feed(p)
+			if leave || bytes.IndexByte(out, ctrlC) >= 0 {
+				return "gave up attaching to " + v.agent, nil
+			}
+			v.ahead.add(out)
+			v.hold.Reset(heldFor)
+		case <-v.hold.C:
+			v.ahead.add(v.scan.Flush())
+		}
+	}
+}
+
+// turn waits for what comes and passes it on.
+func (v *visit) turn(ctx context.Context, r *runner, shown <-chan error) (string, error) {
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	defer signal.Stop(resized)
+	v.fit() // it may have changed during the dial
+	for {
+		select {
+		case <-ctx.Done():
+			return "", nil
+		case err := <-shown:
+			if err != nil {
+				return "", fmt.Errorf("the connection to %s broke: %w", v.agent, err)
+			}
+			return describe.Ended(v.agent), nil
+		case p, ok := <-v.typed:
+			if !ok {
+				r.lineDropped()
+				return "", nil
+			}
+			out, leave := v.scan.Feed(p)
+			v.ahead.add(out)
+			if leave {
+				return "left " + v.agent + "; it goes on", nil
+			}
+			v.hold.Reset(heldFor)
+		case <-v.hold.C:
+			v.ahead.add(v.scan.Flush())
+		case <-resized:
+			v.fit()
+		}
+	}
+}
+
+// fit gives the agent's terminal the size of ours.
+func (v *visit) fit() {
+	cols, rows, err := term.GetSize(v.out.Fd())
+	if err == nil && (cols != v.cols || rows != v.rows) {
+		v.cols, v.rows = cols, rows
+		_ = v.term.Resize(cols, rows) // a terminal that is gone ends the copy
+	}
+}
+
+// read passes on what is typed; the channel is closed when the terminal is gone.
+func (v *visit) read(ctx context.Context, keys io.Reader) {
+	buf := make([]byte, 4096)
+	for {
+		n, err := keys.Read(buf)
+		if errors.Is(err, cancelreader.ErrCanceled) || ctx.Err() != nil {
+			return
+		}
+		if n == 0 || err != nil {
+			close(v.typed)
+			return
+		}
+		select {
+		case v.typed <- append([]byte(nil), buf[:n]...):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// write passes on to the agent. An agent that does not read holds up only this.
+func (v *visit) write(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-v.ahead.wake:
+		}
+		if _, err := v.term.Write(v.ahead.take()); err != nil {
+			return // the copy of its output ends too
+		}
+	}
+}
+
+// typedAhead is what was typed and not yet taken by the agent.
+type typedAhead struct {
+	mu   sync.Mutex
+	buf  []byte
+	wake chan struct{}
+}
+
+func (t *typedAhead) add(p []byte) {
+	if len(p) == 0 {
+		return
+	}
+	t.mu.Lock()
+	if len(t.buf)+len(p) <= maxTypedAhead {
+		t.buf = append(t.buf, p...)
+	}
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (t *typedAhead) take() []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.buf
+	t.buf = nil
+	return p
+}
+
+// announce clears the screen, which is one of its own, for a line.
+func (v *visit) announce(text string) {
+	_, _ = io.WriteString(v.out, ansi.EraseEntireScreen+ansi.CursorHomePosition+"\x1b[7m"+
+		widget.Fit(" "+text, v.cols, "")+"\x1b[m\r\n")
+}
+
+// keepModes has the terminal remember, where it can, what it is set to by whoever owns it and no default is right for:
+// whether the cursor blinks, and whether the wheel moves the cursor on the alternate screen.
+const keepModes = "\x1b[?12s\x1b[?1007s"
+
+// leaveModes undoes whatever a program may have done to the terminal: it ends an open string, a VT52, another
+// coding than UTF-8 and an open link, goes back to what keepModes kept and to the alternate screen (the Kitty
+// keyboard has a stack for each), and resets keys, mouse, paste, margins, character sets, origin, wrap, cursor and
+// colours before it leaves it.
+const leaveModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
+	"\x1b[?1049h" +
+	"\x1b[<9u" + "\x1b[>4;0m" +
+	"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
+	"\x1b[?2004l\x1b[?2026l\x1b[?2027l\x1b[?2031l\x1b[?2048l" +
+	"\x1b[?1l\x1b>\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?45l\x1b[?69l\x1b[4l\x1b[20l\x1b[?25h\x1b[0 q" +
+	"\x1b(B\x0f\x1b[r\x1b[m\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\" +
+	"\x1b[2J\x1b[H" + "\x1b[?1049l" + "\x1b[m"

@@ -1,0 +1,133 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// read gives the terminal to a pager, and says in the control room if that failed.
+func (r *runner) read(ctx context.Context, o Options, m *model, text string) {
+	defer r.guard("pager")
+	err := pageThrough(ctx, o, text)
+	m.now = r.now()
+	m.ui++
+	if err != nil {
+		r.log.Warn("pager", "error", err)
+		complain(m, err.Error())
+	}
+}
+
+// pageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It is a process group of its
+// own, so that ctrl+c in it does not end the city; ctrl+z does nothing, and a program that stops itself for that key is
+// woken up at once: there is no shell that could do it. The terminal's modes are as before in any case.
+func pageThrough(ctx context.Context, o Options, text string) (err error) {
+	p, err := pager(ctx, o.Environ)
+	if err != nil {
+		return err
+	}
+	p.cmd.Stdin = strings.NewReader(text)
+	return lend(ctx, o, p)
+}
+
+// lend gives the terminal to a program until it ends or ctx does, as pageThrough says.
+func lend(ctx context.Context, o Options, p lent) error {
+	cmd := p.cmd
+	fd := int(o.In.Fd())
+	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
+	}
+	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
+	if err != nil {
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
+	}
+	calm := *before
+	calm.Cc[unix.VSUSP] = 0 // off
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS, &calm); err != nil {
+		return fmt.Errorf("cannot give the terminal to the %s: %w", p.what, err)
+	}
+	cmd.Stdout, cmd.Stderr = o.Out, o.Out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: fd}
+	_, _ = io.WriteString(o.Out, keepModes)
+	ran := cmd.Start()
+	if ran == nil {
+		keepAwake(cmd.Process.Pid)
+		ran = cmd.Wait()
+	}
+	signal.Ignore(syscall.SIGTTOU) // we are in the background
+	defer signal.Reset(syscall.SIGTTOU)
+	err = errors.Join(unix.IoctlSetPointerInt(fd, unix.TIOCSPGRP, group),
+		unix.IoctlSetTermios(fd, unix.TCSETS, before))
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("cannot take the terminal back: %w", err)
+	}
+	_, _ = io.WriteString(o.Out, leaveModes) // a terminal that is gone is noticed by the next read
+	if ran != nil && ctx.Err() == nil {
+		return errors.Join(err, p.failed(ran))
+	}
+	return err
+}
+
+// keepAwake wakes a process group whenever its leader, a child of ours, stops. It returns when the leader has
+// ended, and leaves it to be waited for.
+func keepAwake(leader int) {
+	for {
+		var info unix.Siginfo
+		err := unix.Waitid(unix.P_PID, leader, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOWAIT, nil)
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil || info.Code != stoppedChild:
+			return
+		}
+		_ = unix.Kill(-leader, unix.SIGCONT) // one that has ended meanwhile is seen above
+		time.Sleep(awakePause)
+	}
+}
+
+const (
+	// stoppedChild is CLD_STOPPED of siginfo_t: a child has stopped.
+	stoppedChild = 5
+	// awakePause keeps a program that stops again and again from taking a whole processor.
+	awakePause = 20 * time.Millisecond
+)
+
+// pager is the command of $PAGER, else less or more.
+func pager(ctx context.Context, environ []string) (lent, error) {
+	line, by, flags := "", "", ""
+	for _, kv := range environ {
+		if v, ok := strings.CutPrefix(kv, "PAGER="); ok {
+			line, by = strings.TrimSpace(v), "PAGER"
+		}
+		if v, ok := strings.CutPrefix(kv, "LESS="); ok {
+			flags = v + " "
+		}
+	}
+	for _, name := range []string{"less", "more"} {
+		if line != "" {
+			break
+		}
+		if _, err := exec.LookPath(name); err == nil {
+			line = name
+		}
+	}
+	if line == "" {
+		return lent{}, errors.New("there is no pager: neither less nor more is installed; set " +
+			"PAGER to one")
+	}
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	// colours, and short texts stay
+	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 2 * time.Second
+	return lent{cmd: cmd, what: "pager", line: line, by: by}, nil
+}

@@ -1,0 +1,119 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"gcity/city"
+	"gcity/events"
+)
+
+// listAnswers is how long the list of the cities has to say who is who, before somebody is on the way to one.
+const listAnswers = 5 * time.Second
+
+// pinned is a city of the list that nothing is done to, and that is not shown, once its name is another city's.
+type pinned struct {
+	city.Control
+	r          *runner
+	dir        city.Directory
+	name, path string
+}
+
+// pin is the city of a name, as long as it is the one in a folder.
+func (r *runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
+	error) {
+	ctx, cancel := context.WithTimeout(ctx, listAnswers)
+	defer cancel()
+	err := r.same(ctx, d, name, path)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("the list of the cities does not answer within %s", listAnswers)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := d.City(name)
+	if err != nil {
+		return nil, err
+	}
+	return pinned{c, r, d, name, path}, nil
+}
+
+func (p pinned) same(ctx context.Context) error { return p.r.same(ctx, p.dir, p.name, p.path) }
+
+// seen is an error where a snapshot is another city's.
+func (p pinned) seen(ctx context.Context, s *city.Snapshot) error {
+	if s.Path == p.path {
+		return nil
+	}
+	return p.same(ctx)
+}
+
+// Snapshot implements city.Control.
+func (p pinned) Snapshot(ctx context.Context) (*city.Snapshot, error) {
+	s, err := p.Control.Snapshot(ctx)
+	if err == nil {
+		err = p.seen(ctx, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Snapshots implements city.Control.
+func (p pinned) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
+	return func(yield func(*city.Snapshot, error) bool) {
+		for s, err := range p.Control.Snapshots(ctx) {
+			if err == nil {
+				err = p.seen(ctx, s)
+			}
+			if err != nil {
+				s = nil
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Events implements city.Control.
+func (p pinned) Events(ctx context.Context, after uint64) iter.Seq2[events.Event, error] {
+	return func(yield func(events.Event, error) bool) {
+		if err := p.same(ctx); err != nil {
+			yield(events.Event{}, err)
+			return
+		}
+		p.Control.Events(ctx, after)(yield)
+	}
+}
+
+// Watch implements city.Control.
+func (p pinned) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
+	return func(yield func(city.Frame, error) bool) {
+		if err := p.same(ctx); err != nil {
+			yield(city.Frame{}, err)
+			return
+		}
+		p.Control.Watch(ctx, agent)(yield)
+	}
+}
+
+// Attach implements city.Control.
+func (p pinned) Attach(ctx context.Context, agent string, v city.Viewer) (city.Terminal, error) {
+	if err := p.same(ctx); err != nil {
+		return nil, err
+	}
+	return p.Control.Attach(ctx, agent, v)
+}
+
+// Do implements city.Control.
+func (p pinned) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
+	if err := p.same(ctx); err != nil {
+		return city.Receipt{}, err
+	}
+	return p.Control.Do(ctx, c)
+}

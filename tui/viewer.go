@@ -1,0 +1,205 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"gcity/city"
+	"gcity/tui/terminal"
+	"gcity/tui/widget"
+)
+
+const (
+	// settle keeps the pane from opening a stream for every row the cursor runs over.
+	settle = 80 * time.Millisecond
+	// piece bounds what is interpreted in one go, so that a reader of the screen does not wait for long.
+	piece = 8 << 10
+)
+
+// viewer watches one terminal, or the output of one run, at a time.
+type viewer struct {
+	city      city.Control
+	box       *mailbox
+	newScreen func(cols, rows, scrollback int) terminal.Screen
+
+	mu     sync.Mutex
+	target watch
+	cancel context.CancelFunc // of the present watch
+	wake   chan struct{}
+}
+
+func newViewer(c city.Control, b *mailbox, fresh func(cols, rows,
+	scrollback int) terminal.Screen) *viewer {
+	return &viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
+}
+
+// look points the viewer at another session. The same one again is only told whether it still runs: what an ended one
+// last said stays.
+func (v *viewer) look(t watch) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	same := v.target.agent == t.agent && v.target.session == t.session && v.target.run == t.run &&
+		v.target.deep == t.deep
+	v.target = t
+	if same {
+		return
+	}
+	if v.cancel != nil {
+		v.cancel()
+	}
+	select {
+	case v.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run watches whatever look pointed at last, until ctx ends.
+func (v *viewer) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-v.wake:
+		}
+		for v.settled(ctx) {
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		v.mu.Lock()
+		t := v.target
+		child, cancel := context.WithCancel(ctx)
+		v.cancel = cancel
+		v.mu.Unlock()
+		switch {
+		case t.run != "":
+			v.viewRun(child, t)
+		case t.agent != "":
+			v.view(child, t)
+		}
+		cancel()
+	}
+}
+
+// settled waits a moment and reports whether the target moved on meanwhile.
+func (v *viewer) settled(ctx context.Context) bool {
+	t := time.NewTimer(settle)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-v.wake:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// view shows one session until ctx ends. A stream that breaks while the agent runs is opened anew.
+func (v *viewer) view(ctx context.Context, t watch) {
+	p := terminal.News{Agent: t.agent, Session: t.session, Keeps: terminal.Scrollback}
+	if t.deep {
+		p.Keeps = terminal.LogLines
+	}
+	for tries := 0; ; tries++ {
+		err := v.stream(ctx, &p, &tries)
+		if ctx.Err() != nil {
+			return
+		}
+		running := v.running()
+		p.Ended, p.Problem = !running || err == nil, ""
+		if err != nil {
+			p.Problem = whyGone(err)
+		}
+		if p.Screen == nil {
+			v.lastWords(ctx, &p)
+		}
+		v.box.putPane(p)
+		if running {
+			running = again(ctx, tries+2) && v.running()
+		}
+		if !running {
+			<-ctx.Done()
+			return
+		}
+	}
+}
+
+func (v *viewer) running() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.target.running
+}
+
+func (v *viewer) stream(ctx context.Context, p *terminal.News, tries *int) error {
+	for f, err := range v.city.Watch(ctx, p.Agent) {
+		if err != nil {
+			return err
+		}
+		*tries = 0
+		p.Urgent = p.Screen == nil
+		began := time.Now()
+		v.feed(p, f)
+		spent := time.Since(began)
+		p.Ended, p.Problem, p.Text = false, "", nil
+		v.box.putPane(*p)
+		if spent > costly && !pause(ctx, min(2*spent, longest)) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// A flood is looked at a third of the time at most: a reader that is slow gets the newest of it, and nothing else
+// of the room becomes slow.
+const (
+	costly  = 5 * time.Millisecond
+	longest = 250 * time.Millisecond
+)
+
+// pause waits, and reports false if ctx ended meanwhile.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+func (v *viewer) feed(p *terminal.News, f city.Frame) {
+	if p.Screen == nil || f.Reset {
+		cols, rows := terminal.UsualCols, terminal.UsualRows
+		if p.Screen != nil {
+			cols, rows = p.Screen.Size()
+		}
+		if f.Cols > 0 && f.Rows > 0 {
+			cols, rows = f.Cols, f.Rows
+		}
+		p.Screen = v.newScreen(cols, rows, p.Keeps)
+	} else if f.Cols > 0 && f.Rows > 0 {
+		p.Screen.Resize(f.Cols, f.Rows)
+	}
+	p.Fed += uint64(bytes.Count(f.Data, []byte{'\n'}))
+	for data := f.Data; len(data) > 0; {
+		n := min(len(data), piece)
+		_, _ = p.Screen.Write(data[:n]) // never fails
+		data = data[n:]
+	}
+}
+
+// lastWords asks for what an agent said before it ended.
+func (v *viewer) lastWords(ctx context.Context, p *terminal.News) {
+	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	text, err := v.city.Output(ask, p.Agent, p.Keeps)
+	if err != nil || strings.TrimSpace(text) == "" {
+		return
+	}
+	p.Text, p.Problem, p.Ended = widget.AllPlain(text), "", true
+}
