@@ -11,6 +11,7 @@ import (
 	"gcity/controller/machine"
 	"gcity/controller/perform"
 	"gcity/controller/pulse"
+	"gcity/controller/step"
 	"gcity/events"
 	"gcity/session"
 )
@@ -105,7 +106,7 @@ func (l *loop) turns(ctx context.Context) error {
 	if !l.settle {
 		l.c.perform(time.Now(), []effect.Effect{effect.Record{Event: events.Event{
 			Type: events.ControllerStarted, Actor: effect.ActorController,
-			Message: "revision " + machine.Short(l.c.m.Configuration().Revision) + " is in force",
+			Message: "revision " + step.Short(l.c.m.Configuration().Revision) + " is in force",
 		}}})
 	}
 	in := effect.Input(effect.Tick{})

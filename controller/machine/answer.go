@@ -22,19 +22,19 @@ func (ld *loader) refuseLoad(ws []waiter, why string) {
 	}
 }
 
-func (m *Machine) refuseAll(ws []waiter, code city.Code, msg string) {
+func (cs *commands) refuseAll(ws []waiter, code city.Code, msg string) {
 	for _, w := range ws {
-		m.step.Refuse(w.id, code, msg)
+		cs.m.step.Refuse(w.id, code, msg)
 	}
 }
 
 // refuse answers everybody who waits for an agent.
-func (m *Machine) refuse(a *record, code city.Code, msg string) {
-	m.refuseAll(a.waiters, code, msg)
+func (cs *commands) refuse(a *record, code city.Code, msg string) {
+	cs.refuseAll(a.waiters, code, msg)
 	a.waiters = nil
 	for i := range a.typing {
 		if t := &a.typing[i]; t.id != 0 {
-			m.step.Refuse(t.id, code, msg)
+			cs.m.step.Refuse(t.id, code, msg)
 			t.id = 0
 		}
 	}
@@ -42,22 +42,22 @@ func (m *Machine) refuse(a *record, code city.Code, msg string) {
 }
 
 // resolve answers those who wait for an agent with one of these verbs, without an event.
-func (m *Machine) resolve(a *record, msg string, verbs ...string) {
-	for _, w := range m.takeWaiters(a, verbs...) {
-		m.step.Reply(w.id, msg)
+func (cs *commands) resolve(a *record, msg string, verbs ...string) {
+	for _, w := range cs.takeWaiters(a, verbs...) {
+		cs.m.step.Reply(w.id, msg)
 	}
 }
 
-// take turns those who wait with one of these verbs into answers of an event.
-func (m *Machine) take(a *record, msg string, verbs ...string) []effect.Answer {
+// answersFor turns those who wait with one of these verbs into answers of an event.
+func (cs *commands) answersFor(a *record, msg string, verbs ...string) []effect.Answer {
 	var out []effect.Answer
-	for _, w := range m.takeWaiters(a, verbs...) {
+	for _, w := range cs.takeWaiters(a, verbs...) {
 		out = append(out, effect.Answer{ID: w.id, Receipt: city.Receipt{Message: msg}})
 	}
 	return out
 }
 
-func (m *Machine) takeWaiters(a *record, verbs ...string) []waiter {
+func (cs *commands) takeWaiters(a *record, verbs ...string) []waiter {
 	if len(a.waiters) == 0 {
 		return nil
 	}

@@ -57,7 +57,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 			Message: "drained: it exited 0",
 			Payload: effect.ExitPayload(e)})
 		a.rest.notBefore, a.rest.hold, a.rest.left = time.Time{}, "", false
-		m.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
+		m.drains.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
 	}
 	if a.act.intent.kind == causeRequest { // it ended by itself before it was stopped
@@ -158,7 +158,8 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.decided(now, a, "start failed", err.Error())
 	m.journal.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))
+	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name,
+		err))
 	if v.Outcome == restart.Quarantine {
 		v.Reason += ": " + err.Error()
 	}
@@ -187,7 +188,8 @@ func (m *Machine) cannotStart(now time.Time, a *record, err error) {
 		m.journal.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 		a.rest.lacks = lack{why: err.Error(), tries: a.rest.lacks.tries, since: now}
 	}
-	m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name, err))
+	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %v", a.name,
+		err))
 	a.rest.lacks.tries++
 	a.rest.notBefore = a.want.Policy.Again(now, a.rest.lacks.tries)
 	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.lacks.why,

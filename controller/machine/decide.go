@@ -59,7 +59,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 	if now.Before(a.act.stopFrom) {
 		return
 	}
-	m.drains(now, a)
+	m.drains.pending(now, a)
 	if c := m.whyStop(now, a); c.kind != causeNone {
 		if last := m.deps.leavesLater(a); last != "" && c.kind.wide() {
 			m.set(now, a, city.Stopping, c.why+"; ends after "+last+", which needs it", time.Time{})
@@ -68,7 +68,7 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		m.stop(now, a, c)
 		return
 	}
-	m.mark(now, a)
+	m.drains.mark(now, a)
 	if !a.sess.ready && !a.unwanted() {
 		a.act.op, a.act.opTurn = opStart, m.turn
 		m.set(now, a, city.Starting, "adopted before it was ready", time.Time{})
@@ -78,10 +78,10 @@ func (m *Machine) decideAlive(now time.Time, a *record) {
 		return
 	}
 	if a.finish.drain != nil {
-		m.draining(now, a)
+		m.drains.draining(now, a)
 		return
 	}
-	m.running(now, a)
+	m.drifts.running(now, a)
 }
 
 // wide reports a cause that ends many at once, which therefore end in the order of their dependencies.
@@ -115,7 +115,7 @@ func (m *Machine) whyStop(now time.Time, a *record) cause {
 	if c := m.idle(now, a); c.kind != causeNone {
 		return c
 	}
-	return m.whyReplace(now, a)
+	return m.drifts.whyReplace(now, a)
 }
 
 // idle says that an agent has been silent for too long. Only what is known for certain counts: a fresh look, and an
@@ -155,17 +155,17 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		}
 		a.act.intent, a.act.because = cause{}, ""
 		m.set(now, a, city.Exited, why, time.Time{})
-		m.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
+		m.commands.refuse(a, city.NotFound, "agent "+a.name+" has ended: "+why)
 	case a.want.Suspended != "":
 		a.act.intent = cause{}
 		m.set(now, a, city.Suspended, a.want.Suspended, time.Time{})
-		m.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
-		m.refuseAll(m.takeWaiters(a, "restart", "kill"), city.Conflict,
+		m.commands.resolve(a, "agent "+a.name+" is suspended "+a.want.Suspended, "stop", "suspend")
+		m.commands.refuseAll(m.commands.takeWaiters(a, "restart", "kill"), city.Conflict,
 			"agent "+a.name+" is suspended "+a.want.Suspended)
 	case a.want.Problem != "":
 		a.act.intent = cause{}
 		m.set(now, a, city.Failed, a.want.Problem, time.Time{})
-		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name,
+		m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be started: %s", a.name,
 			a.want.Problem))
 	case a.called() && !a.summoned():
 		m.waitsForBeat(now, a)
@@ -188,7 +188,8 @@ func (m *Machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
 		m.looks.inTheDark(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
-		m.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why), "restart",
+		m.commands.resolve(a, fmt.Sprintf("agent %s %s, and is started then", a.name, why),
+			"restart",
 			"kill")
 		return
 	}
@@ -206,15 +207,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	if a.rest.lacks.why == "" {
 		m.decided(now, a, "start", a.act.because)
 	}
-	m.begin(a)
-}
-
-// declared is why an agent is there at all.
-func (a *record) declared() string {
-	if a.pool != nil {
-		return "member of pool " + a.pool.name()
-	}
-	return "declared at " + a.want.Source
+	m.journal.begin(a)
 }
 
 func (m *Machine) stop(now time.Time, a *record, c cause) {
@@ -299,7 +292,8 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 				a.act.because,
 			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
 				"reason": a.act.because}),
-		}, m.take(a, "agent "+a.name+" is running"+step.Numbered(in.Status.PID, ", pid %d"),
+		}, m.commands.answersFor(a, "agent "+a.name+" is running"+
+			step.Numbered(in.Status.PID, ", pid %d"),
 			"restart",
 			"kill")...)
 	}
@@ -329,7 +323,8 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 		m.looks.look()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
 		m.decided(now, a, "stop failed", in.Err.Error())
-		m.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
+		m.commands.refuse(a, city.Unavailable,
+			fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		m.loader.refuseGroupsOf(a, fmt.Sprintf("agent %s cannot be stopped: %v", a.name, in.Err))
 		return
 	}
@@ -351,7 +346,7 @@ func (c cause) again() cause {
 // ended marks a life as over and dealt with, exactly once.
 func (m *Machine) ended(now time.Time, a *record, id string) {
 	a.sess.lastEnd, a.finish.drain, a.silence.idleAt = id, nil, time.Time{}
-	m.resolve(a, "agent "+a.name+" has ended", "drain")
+	m.commands.resolve(a, "agent "+a.name+" has ended", "drain")
 	m.work.leaves(a)
 	a.act.acks = append(a.act.acks, effect.Acknowledge{Agent: a.name, Session: a.sessionName(),
 		ID: id})
@@ -365,7 +360,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
 	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.left, a.rest.final = "", time.Time{}, "",
 		false, false
-	answers := m.take(a, fmt.Sprintf("agent %s was ended", a.name), "kill")
+	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was ended", a.name), "kill")
 	switch c.kind {
 	case causeRestart:
 		e.Actor, a.act.because = effect.ActorOperator, c.why
@@ -377,10 +372,11 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 		a.rest.fell = true
 		a.act.because = "restarted: " + c.why
 	case causeDrained:
-		m.afterDrain(a, c.why, c.finished, c.final)
+		m.drains.afterDrain(a, c.why, c.finished, c.final)
 	case causeSuspend:
 		e.Type, e.Actor = events.AgentSuspended, effect.ActorOperator
-		answers = append(answers, m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, c.why),
+		answers = append(answers, m.commands.answersFor(a,
+			fmt.Sprintf("agent %s is suspended %s", a.name, c.why),
 			"stop", "suspend")...)
 	case causeRequest:
 		e.Actor, a.act.because, a.rest.fell = a.name, c.why, true

@@ -10,14 +10,6 @@ import (
 	"gcity/restart"
 )
 
-// names are those by which others may depend on an agent: its own and its pool's.
-func (a *record) names() []string {
-	if a.pool != nil && a.pool.name() != a.name {
-		return []string{a.name, a.pool.name()}
-	}
-	return []string{a.name}
-}
-
 // dependents gives the records that depend on one of these names. The index is made anew after records came or went.
 func (ds *dependencies) dependents(names ...string) []*record {
 	ds.index()
@@ -42,16 +34,6 @@ func (ds *dependencies) index() {
 			ds.named[name] = append(ds.named[name], a)
 		}
 	}
-}
-
-// isUp reports that whoever depends on an agent may start: it runs, or has ended as it was meant to.
-func (a *record) isUp() bool {
-	if a.sess.alive {
-		return a.sess.ready && a.act.op == opNone
-	}
-	return a.rest.left && a.rest.hold == city.Exited && a.sess.exit != nil &&
-		a.sess.exit.Code == 0 &&
-		a.sess.exit.Signal == ""
 }
 
 // missing says what an agent waits for, "" if for nothing.

@@ -9,19 +9,21 @@ import (
 // door is what a city has to do with its answering over TCP. Who listens is no part of the controller: it says
 // what is wanted, and hears what has become of it.
 type door struct {
+	m *Machine
+
 	asked config.API // of whoever listens
 	city.Door
 }
 
-// openDoor asks for what [api] of the configuration in force says, where that is news.
-func (m *Machine) openDoor() {
-	if m.conf == nil || m.ending != alive || m.settling {
+// open asks for what [api] of the configuration in force says, where that is news.
+func (do *door) open() {
+	if do.m.conf == nil || do.m.ending != alive || do.m.settling {
 		return
 	}
-	want := m.conf.API
-	if want.Equal(m.door.asked) {
+	want := do.m.conf.API
+	if want.Equal(do.asked) {
 		return
 	}
-	m.door.asked = want
-	m.step.Do(effect.Listen{Want: want})
+	do.asked = want
+	do.m.step.Do(effect.Listen{Want: want})
 }

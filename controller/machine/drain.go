@@ -41,22 +41,25 @@ func (a *record) drainTimeout() time.Duration {
 	return drainTimeout
 }
 
-// drains begins a drain that a pool wants, and lifts one that it wants no longer.
-func (m *Machine) drains(now time.Time, a *record) {
+// drains asks agents to finish, waits for them, and stops those that do not answer in time.
+type drains struct{ m *Machine }
+
+// pending begins a drain that a pool wants, and lifts one that it wants no longer.
+func (dr *drains) pending(now time.Time, a *record) {
 	if a.pool == nil && a.finish.drain == nil {
 		return
 	}
 	switch {
-	case m.settling || m.ending != alive || !a.sess.ready || a.pool.guessed():
+	case dr.m.settling || dr.m.ending != alive || !a.sess.ready || a.pool.guessed():
 	case a.pool != nil && a.unwanted() && a.finish.drain == nil:
-		m.drain(now, a, byPool, a.surplusReason())
+		dr.drain(now, a, byPool, a.surplusReason())
 	case a.finish.drain != nil && a.finish.drain.by == byPool && !a.unwanted() &&
 		!a.finish.drain.acked:
 		why := "wanted again: it is declared by itself now"
 		if a.pool != nil {
 			why = fmt.Sprintf("wanted again: pool %s wants %d", a.pool.name(), a.pool.desired)
 		}
-		m.undrain(now, a, effect.ActorController, why)
+		dr.undrain(now, a, effect.ActorController, why)
 	}
 	if a.finish.drain != nil && a.finish.drain.lasts != a.drainTimeout() { // a new configuration
 		a.finish.drain.limit(a.drainTimeout())
@@ -78,16 +81,16 @@ func (d *drain) limit(t time.Duration) {
 }
 
 // drain tells an agent to finish: in words for the operator here, by a mark at its session for the agent itself.
-func (m *Machine) drain(now time.Time, a *record, by, why string) {
+func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	a.finish.drain = &drain{since: now, stamp: now.Unix(), by: by, why: why}
 	a.finish.drain.limit(a.drainTimeout())
-	m.decided(now, a, "drain", why)
+	dr.m.decided(now, a, "drain", why)
 	e := events.Event{Type: events.AgentDraining, Message: why + "; " + a.finish.drain.end(now),
 		Payload: step.Payload(map[string]any{"by": by, "session": a.sess.life.ID})}
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
 	}
-	m.journal.tell(a, e)
+	dr.m.journal.tell(a, e)
 }
 
 // end says how a drain ends by itself.
@@ -98,11 +101,11 @@ func (d *drain) end(now time.Time) string {
 	return fmt.Sprintf("ended in %s if it does not answer", d.deadline.Sub(now).Round(time.Second))
 }
 
-func (m *Machine) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
+func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers ...effect.Answer) {
 	a.finish.drain = nil
-	m.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
-	m.decided(now, a, "undrain", why)
-	m.journal.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
+	dr.m.commands.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
+	dr.m.decided(now, a, "undrain", why)
+	dr.m.journal.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
 		answers...)
 }
 
@@ -122,7 +125,7 @@ func (a *record) drained(now time.Time) cause {
 
 // afterDrain says what follows a drain: whoever is still wanted begins anew, unless an operator drained it, it has
 // finished, and its policy leaves those who have; or that operator wants no new session.
-func (m *Machine) afterDrain(a *record, why string, finished, final bool) {
+func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	a.act.because = "started anew after its drain"
 	switch {
 	case final:
@@ -143,17 +146,17 @@ func (a *record) Rest(why string) {
 }
 
 // draining shows an agent that is given time to finish.
-func (m *Machine) draining(now time.Time, a *record) {
+func (dr *drains) draining(now time.Time, a *record) {
 	reason := a.finish.drain.why
 	if a.finish.unmarked {
 		reason += "; its session cannot be told"
 	}
-	m.set(now, a, city.Draining, reason, a.finish.drain.deadline)
+	dr.m.set(now, a, city.Draining, reason, a.finish.drain.deadline)
 	a.since = a.finish.drain.since
 }
 
 // mark writes at the session what it is to know of its drain, where it does not say so already.
-func (m *Machine) mark(now time.Time, a *record) {
+func (dr *drains) mark(now time.Time, a *record) {
 	if a.finish.drain == nil && a.sess.life.Drain.Since.IsZero() {
 		return
 	}
@@ -168,46 +171,47 @@ func (m *Machine) mark(now time.Time, a *record) {
 		return
 	}
 	a.finish.marking = true
-	m.step.Do(effect.MarkDrain{Agent: a.name, Session: a.sess.life.Name, ID: a.sess.life.ID,
+	dr.m.step.Do(effect.MarkDrain{Agent: a.name, Session: a.sess.life.Name, ID: a.sess.life.ID,
 		Drain: want})
 }
 
 // marked takes the result of a mark.
-func (m *Machine) marked(now time.Time, in effect.DrainMarked) {
-	a, ok := m.agents[in.Agent]
+func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
+	a, ok := dr.m.agents[in.Agent]
 	if !ok || !a.finish.marking {
 		return
 	}
-	a.finish.marking, a.finish.markTurn = false, m.turn
+	a.finish.marking, a.finish.markTurn = false, dr.m.turn
 	switch {
 	case errors.Is(in.Err, session.ErrUnsupported):
 		a.finish.unmarked = true
-		m.told(now, a)
+		dr.told(now, a)
 	case in.Err != nil:
 		a.finish.markFrom = now.Add(stopRetry)
-		m.decided(now, a, "mark failed", in.Err.Error())
-		m.refuseAll(m.takeWaiters(a, "drain"), city.Unavailable,
+		dr.m.decided(now, a, "mark failed", in.Err.Error())
+		dr.m.commands.refuseAll(dr.m.commands.takeWaiters(a, "drain"), city.Unavailable,
 			fmt.Sprintf("agent %s drains, but its session could not be told yet: %v", a.name,
 				in.Err))
 	case a.sess.life.ID == in.Session:
 		a.sess.life.Drain = in.Drain
-		m.told(now, a)
+		dr.told(now, a)
 	}
-	m.decide(now, a)
+	dr.m.decide(now, a)
 }
 
 // told answers those who drain an agent: its session knows now, so the drain outlives this controller.
-func (m *Machine) told(now time.Time, a *record) {
+func (dr *drains) told(now time.Time, a *record) {
 	if a.finish.drain != nil && (a.finish.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.finish.drain.stamp) {
-		m.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name, a.finish.drain.end(now)),
+		dr.m.commands.resolve(a, fmt.Sprintf("agent %s is told to finish; %s", a.name,
+			a.finish.drain.end(now)),
 			"drain")
 	}
 }
 
-// resumeDrain takes up the drain that an adopted session is marked with: it has lasted already, by the only clock
+// resume takes up the drain that an adopted session is marked with: it has lasted already, by the only clock
 // that two controllers share, but never longer than its timeout.
-func (m *Machine) resumeDrain(now time.Time, a *record) {
+func (dr *drains) resume(now time.Time, a *record) {
 	d := a.sess.life.Drain
 	if d.Since.IsZero() {
 		return
@@ -221,21 +225,23 @@ func (m *Machine) resumeDrain(now time.Time, a *record) {
 	a.finish.drain = &drain{since: now.Add(-lasted), stamp: d.Since.Unix(), by: by,
 		why: "its drain began before this controller did", acked: d.Acked}
 	a.finish.drain.limit(a.drainTimeout())
-	m.decided(now, a, "drain", a.finish.drain.why)
+	dr.m.decided(now, a, "drain", a.finish.drain.why)
 }
 
-// drainCommand is an operator's wish that an agent finishes. One that drains already may be told that it is final.
-func (m *Machine) drainCommand(now time.Time, id uint64, a *record, final bool) {
+// command is an operator's wish that an agent finishes. One that drains already may be told that it is final.
+func (dr *drains) command(now time.Time, id uint64, a *record, final bool) {
 	switch {
 	case !a.sess.alive || a.act.op == opStop:
-		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session that could finish: "+
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s has no session that "+
+			"could finish: "+
 			"it is %s (%s)", a.name, a.state, a.reason))
 	case a.finish.drain != nil:
 		a.finish.drain.final = a.finish.drain.final || final
-		m.step.Reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name,
+		dr.m.step.Reply(id, fmt.Sprintf("agent %s is draining already; %s", a.name,
 			a.finish.drain.end(now)))
 	case !a.sess.ready || a.act.op != opNone:
-		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing to finish yet",
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s and has nothing "+
+			"to finish yet",
 			a.name, a.state))
 	default:
 		a.waiters = append(a.waiters, waiter{id, "drain"})
@@ -243,43 +249,45 @@ func (m *Machine) drainCommand(now time.Time, id uint64, a *record, final bool) 
 		if final {
 			why += ", and not to be started anew"
 		}
-		m.drain(now, a, byOperator, why)
+		dr.drain(now, a, byOperator, why)
 		a.finish.drain.final = final
-		m.decide(now, a)
+		dr.m.decide(now, a)
 	}
 }
 
-func (m *Machine) undrainCommand(now time.Time, id uint64, a *record) {
+func (dr *drains) undoCommand(now time.Time, id uint64, a *record) {
 	switch {
 	case a.rest.final && !a.sess.alive && a.act.op == opNone && !a.unwanted():
 		a.forgive("started again: its drain was taken back by operator")
-		m.step.Reply(id, "agent "+a.name+" has ended already, and is started again")
-		m.decide(now, a)
+		dr.m.step.Reply(id, "agent "+a.name+" has ended already, and is started again")
+		dr.m.decide(now, a)
 	case a.finish.drain == nil || !a.sess.alive || a.act.op == opStop:
-		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s", a.name,
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: it is %s",
+			a.name,
 			a.state))
 	case a.unwanted() && a.want != nil:
-		m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep %s, scale it "+
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("pool %s wants only %d: to keep "+
+			"%s, scale it "+
 			"up: `gcity pool scale %s %d`",
-			a.pool.name(), a.pool.desired, a.name, a.pool.name(), m.sizes.sizeFor(a)))
+			a.pool.name(), a.pool.desired, a.name, a.pool.name(), dr.m.sizes.sizeFor(a)))
 	case a.unwanted():
-		m.step.Refuse(id, city.Conflict, "agent "+a.name+" is not declared any more")
+		dr.m.step.Refuse(id, city.Conflict, "agent "+a.name+" is not declared any more")
 	default:
-		m.undrain(now, a, effect.ActorOperator, "by operator",
+		dr.undrain(now, a, effect.ActorOperator, "by operator",
 			effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name + " goes on"}})
-		m.decide(now, a)
+		dr.m.decide(now, a)
 	}
 }
 
 // ack is an agent's own word that it has finished.
-func (m *Machine) ack(now time.Time, id uint64, a *record) {
+func (dr *drains) ack(now time.Time, id uint64, a *record) {
 	if a.finish.drain == nil || !a.sess.alive {
-		m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is "+
+		dr.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is not draining: there is "+
 			"nothing to "+
 			"acknowledge", a.name))
 		return
 	}
-	a.finish.drain.acked, m.step.Changed = true, true
-	m.step.Reply(id, "agent "+a.name+" has finished; its session ends")
-	m.decide(now, a)
+	a.finish.drain.acked, dr.m.step.Changed = true, true
+	dr.m.step.Reply(id, "agent "+a.name+" has finished; its session ends")
+	dr.m.decide(now, a)
 }

@@ -21,30 +21,36 @@ type vetting struct {
 	why  string    // it could not
 }
 
+// drifts decides which agents restart because their configuration changed.
+type drifts struct {
+	m    *Machine
+	vets map[string]*vetting // by provider
+}
+
 // whyReplace says that a session is not what the configuration wants any more.
-func (m *Machine) whyReplace(now time.Time, a *record) cause {
+func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	swapped := a.sess.life.Swapped(&a.want.Spec)
 	before := a.sess.barred
 	a.sess.barred = ""
 	if !swapped && a.sess.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
-		m.drifted(a, nil)
+		df.drifted(a, nil)
 		return cause{}
 	}
 	diff := a.sess.life.Drift(&a.want.Spec)
-	m.drifted(a, diff)
+	df.drifted(a, diff)
 	if len(diff) == 0 || a.busy(now) || a.obscure() {
 		return cause{}
 	}
 	var known bool
-	if a.sess.barred, known = m.bars(now, a, swapped); a.sess.barred != "" || !known {
+	if a.sess.barred, known = df.bars(now, a, swapped); a.sess.barred != "" || !known {
 		if a.sess.barred != before && a.sess.barred != "" {
-			m.decided(now, a, "hold back", "it could not be started again: "+a.sess.barred)
+			df.m.decided(now, a, "hold back", "it could not be started again: "+a.sess.barred)
 		}
 		return cause{}
 	}
 	// somebody may have come since
-	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < m.loader.since {
-		m.looks.look()
+	if now.Sub(a.sess.fresh) > viewersFresh || a.sess.looked < df.m.loader.since {
+		df.m.looks.look()
 		return cause{}
 	}
 	why := strings.Join(diff, ", ")
@@ -54,46 +60,40 @@ func (m *Machine) whyReplace(now time.Time, a *record) cause {
 	return cause{kind: causeDrift, why: "configuration changed: " + why}
 }
 
-// busy reports whether a person is at the agent's terminal.
-func (a *record) busy(now time.Time) bool {
-	return a.sess.life.Attached > 0 || (!a.sess.life.TypedAt.IsZero() &&
-		now.Sub(a.sess.life.TypedAt) < typedRecently)
-}
-
-func (m *Machine) drifted(a *record, diff []string) {
+func (df *drifts) drifted(a *record, diff []string) {
 	if len(diff) != len(a.sess.drift) {
-		m.step.Changed = true
+		df.m.step.Changed = true
 	}
 	a.sess.drift = diff
 }
 
 // bars says why an agent that is to be restarted as it is configured now must not be ended for that: it could not be
 // started again. "" = nothing is known against it, and if not known, that is being found out.
-func (m *Machine) bars(now time.Time, a *record, swapped bool) (why string, known bool) {
+func (df *drifts) bars(now time.Time, a *record, swapped bool) (why string, known bool) {
 	if a.want.Problem != "" || !swapped {
 		return a.want.Problem, true
 	}
 	name := a.want.Spec.Provider
-	v := m.vets[name]
+	v := df.vets[name]
 	if v == nil {
 		v = &vetting{}
-		m.vets[name] = v
+		df.vets[name] = v
 	}
 	fresh := vetFresh
 	if v.why != "" {
-		fresh = m.conf.Patrol
+		fresh = df.m.conf.Patrol
 	}
-	stale := v.at.IsZero() || v.turn < m.loader.since || now.Sub(v.at) >= fresh
+	stale := v.at.IsZero() || v.turn < df.m.loader.since || now.Sub(v.at) >= fresh
 	if stale && !v.busy {
-		v.busy, v.turn = true, m.turn
-		m.step.Do(effect.Vet{Provider: name})
+		v.busy, v.turn = true, df.m.turn
+		df.m.step.Do(effect.Vet{Provider: name})
 	}
 	return v.why, !v.busy
 }
 
 // vetting reports whether a provider is being asked.
-func (m *Machine) vetting() bool {
-	for _, v := range m.vets {
+func (df *drifts) vetting() bool {
+	for _, v := range df.vets {
 		if v.busy {
 			return true
 		}
@@ -102,17 +102,17 @@ func (m *Machine) vetting() bool {
 }
 
 // unbarred is when what bars an agent is looked at again; zero = when the configuration changes.
-func (m *Machine) unbarred(a *record) time.Time {
-	v := m.vets[a.want.Spec.Provider]
+func (df *drifts) unbarred(a *record) time.Time {
+	v := df.vets[a.want.Spec.Provider]
 	if v == nil || v.busy || v.why == "" || a.want.Problem != "" {
 		return time.Time{}
 	}
-	return v.at.Add(m.conf.Patrol)
+	return v.at.Add(df.m.conf.Patrol)
 }
 
 // vetted takes a provider's word.
-func (m *Machine) vetted(now time.Time, in effect.Vetted) {
-	v := m.vets[in.Provider]
+func (df *drifts) vetted(now time.Time, in effect.Vetted) {
+	v := df.vets[in.Provider]
 	if v == nil {
 		return
 	}
@@ -120,9 +120,9 @@ func (m *Machine) vetted(now time.Time, in effect.Vetted) {
 	if in.Err != nil {
 		v.why = in.Err.Error()
 	}
-	for _, a := range m.order {
+	for _, a := range df.m.order {
 		if a.want != nil && a.want.Spec.Provider == in.Provider {
-			m.decide(now, a)
+			df.m.decide(now, a)
 		}
 	}
 }
@@ -131,33 +131,33 @@ func (m *Machine) vetted(now time.Time, in effect.Vetted) {
 const silentWhy = "its holder does not answer (stopped by a signal?)"
 
 // running shows a living agent that is left alone.
-func (m *Machine) running(now time.Time, a *record) {
-	m.stuckness(now, a)
+func (df *drifts) running(now time.Time, a *record) {
+	df.m.stuckness(now, a)
 	if !a.sess.life.Silent.IsZero() {
-		m.set(now, a, city.Unknown, silentWhy, time.Time{})
+		df.m.set(now, a, city.Unknown, silentWhy, time.Time{})
 		return
 	}
 	if a.sess.hazy {
 		why := "the sessions of " + a.sess.life.Provider + " cannot be listed"
-		m.set(now, a, city.Unknown, why, time.Time{})
+		df.m.set(now, a, city.Unknown, why, time.Time{})
 		return
 	}
 	if len(a.sess.drift) == 0 {
-		m.set(now, a, city.Running, orDefault(a.act.because, "adopted"), time.Time{})
+		df.m.set(now, a, city.Running, orDefault(a.act.because, "adopted"), time.Time{})
 		return
 	}
 	drift := strings.Join(a.sess.drift, ", ")
 	switch {
 	case a.sess.life.Attached > 0:
-		m.set(now, a, city.Running, "restart held back while somebody is attached: "+drift,
+		df.m.set(now, a, city.Running, "restart held back while somebody is attached: "+drift,
 			time.Time{})
 	case a.busy(now):
-		m.set(now, a, city.Running, "restart held back, somebody typed just now: "+drift,
+		df.m.set(now, a, city.Running, "restart held back, somebody typed just now: "+drift,
 			a.sess.life.TypedAt.Add(typedRecently))
 	case a.sess.barred != "":
-		m.set(now, a, city.Running, "restart held back, it could not be "+
-			"started again: "+a.sess.barred+"; "+drift, m.unbarred(a))
+		df.m.set(now, a, city.Running, "restart held back, it could not be "+
+			"started again: "+a.sess.barred+"; "+drift, df.unbarred(a))
 	default:
-		m.set(now, a, city.Running, "about to be restarted: "+drift, time.Time{})
+		df.m.set(now, a, city.Running, "about to be restarted: "+drift, time.Time{})
 	}
 }

@@ -14,12 +14,12 @@ func (m *Machine) shutdown(now time.Time, leave bool) {
 		return
 	}
 	m.step.Changed = true
-	m.refuseAll(m.loader.asking, city.Unavailable, "the city is being stopped")
-	m.refuseAll(m.loader.waiting, city.Unavailable, "the city is being stopped")
+	m.commands.refuseAll(m.loader.asking, city.Unavailable, "the city is being stopped")
+	m.commands.refuseAll(m.loader.waiting, city.Unavailable, "the city is being stopped")
 	m.loader.asking, m.loader.waiting = nil, nil
 	m.loader.refuseGroups(city.Unavailable, "the city is being stopped")
 	for _, a := range m.order {
-		m.refuse(a, city.Unavailable, "the city is being stopped")
+		m.commands.refuse(a, city.Unavailable, "the city is being stopped")
 	}
 	if leave {
 		m.ending = leaveAgents
@@ -134,5 +134,5 @@ func (m *Machine) Rest() bool {
 	}
 	return m.looks.listed && m.finale.quiet() && !m.looks.listing && m.looks.awaited == 0 &&
 		!m.loader.loading &&
-		len(m.sizes.checking) == 0 && !m.vetting()
+		len(m.sizes.checking) == 0 && !m.drifts.vetting()
 }

@@ -116,7 +116,8 @@ func (wk *work) tellReturned(now time.Time, l effect.Leaver, done []effect.Retur
 	if len(ids) == 0 {
 		return
 	}
-	msg := fmt.Sprintf("%s has left for good; open again for the others: %s", l.Agent, few(ids))
+	msg := fmt.Sprintf("%s has left for good; open again for the others: %s", l.Agent,
+		step.Few(ids))
 	wk.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: events.Event{
 		Type: events.PoolWorkReturned, Actor: effect.ActorController, Subject: l.Pool, Message: msg,
 		Payload: step.Payload(map[string]any{"agent": l.Agent, "beads": ids}),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"gcity/city"
 	"gcity/config"
@@ -194,45 +193,4 @@ func verbFor(suspend bool) string {
 		return "suspend"
 	}
 	return "resume"
-}
-
-// nextFor says what will happen to an agent if nothing else does.
-func (m *Machine) nextFor(a *record) *city.Next {
-	at := func(t time.Time, what string) *city.Next {
-		if t.IsZero() {
-			return &city.Next{What: what}
-		}
-		return &city.Next{At: &t, What: what}
-	}
-	switch a.state {
-	case city.Waiting:
-		return at(time.Time{}, "started when what it waits for is running")
-	case city.Draining:
-		if a.until.IsZero() {
-			return at(a.until, "ended when it says that it has finished")
-		}
-		return at(a.until, "ended, if it does not say sooner that it has finished")
-	case city.Stopping:
-		return at(a.until, "killed, if it is still there")
-	case city.Backoff, city.Failed, city.Quarantined:
-		if a.until.IsZero() {
-			return at(a.until, "tried again when its configuration has changed")
-		}
-		return at(a.until, "started again")
-	case city.Suspended:
-		return at(time.Time{}, "nothing until it is resumed")
-	case city.Unknown:
-		return at(time.Time{}, "continues when its holder answers; `gcity agent restart` kills "+
-			"and restarts both")
-	case city.Exited:
-		return at(time.Time{}, "nothing until it is restarted or released")
-	case city.Running:
-		switch {
-		case len(a.sess.drift) > 0:
-			return at(a.until, "restarted when nobody is at its terminal")
-		case !a.silence.idleAt.IsZero():
-			return at(a.silence.idleAt, "restarted, if it stays silent")
-		}
-	}
-	return nil
 }

@@ -70,10 +70,11 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 	names, running := ld.removes(c)
 	ch := ld.compare(c)
 	h := &held{revision: c.Revision, Held: city.Held{
-		Revision: Short(c.Revision), Since: now, Removes: names, Running: running, Plan: ch.lines(),
+		Revision: step.Short(c.Revision), Since: now, Removes: names, Running: running,
+		Plan: ch.Lines(),
 	}}
 	h.why = fmt.Sprintf("revision %s would remove %d of %d running agents (%s)", h.Revision,
-		len(names), running, few(names))
+		len(names), running, step.Few(names))
 	known := ld.held != nil && ld.held.revision == h.revision
 	if known {
 		h.Since = ld.held.Since
@@ -85,7 +86,7 @@ func (ld *loader) hold(now time.Time, c *effect.Configuration, waiting []waiter)
 			Type: events.ConfigHeld, Actor: effect.ActorController,
 			Message: "the old configuration stays in force: " + h.why + "; `gcity reload " +
 				"--confirm` lets it in, `gcity plan` shows what it changes",
-			Payload: step.Payload(map[string]any{"in_force": Short(ld.m.conf.Revision),
+			Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision),
 				"held":    h.Revision,
 				"running": running, "removes": names, "plan": h.Plan}),
 		}})

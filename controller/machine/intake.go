@@ -1,10 +1,8 @@
 package machine
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"gcity/agent"
@@ -12,7 +10,6 @@ import (
 	"gcity/controller/step"
 	"gcity/events"
 	"gcity/internal/redact"
-	"gcity/restart"
 )
 
 // loader brings configurations into force, and writes the flags that commands change.
@@ -71,12 +68,13 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		if ld.held != nil || ld.rejected != "" { // what the log said of the file is no longer so
 			ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
 				Actor: effect.ActorController, Message: "the file says again what is in " +
-					"force: revision " + Short(ld.m.conf.Revision)}})
+					"force: revision " + step.Short(ld.m.conf.Revision)}})
 		}
 		ld.letGo()
 		ld.m.step.Note(&ld.rejected, "")
 		ld.refused = ""
-		ld.accept(waiting, "nothing changed: revision "+Short(ld.m.conf.Revision)+" is in force")
+		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
+			" is in force")
 		for _, a := range ld.m.order {
 			if len(a.waiters) > 0 { // they may be where they are wanted already
 				ld.m.decide(now, a)
@@ -103,14 +101,14 @@ func (ld *loader) unfulfilled(err error) {
 			continue
 		}
 		if a.want.Suspended == "" {
-			ld.m.resolve(a, "agent "+a.name+" is not suspended", "resume")
+			ld.m.commands.resolve(a, "agent "+a.name+" is not suspended", "resume")
 		}
 		verb := verbFor(a.want.Suspended == "")
 		msg := fmt.Sprintf("the configuration in force does not %s agent %s", verb, a.name)
 		if err != nil {
 			msg += ": " + err.Error()
 		}
-		for _, w := range ld.m.takeWaiters(a, verb) {
+		for _, w := range ld.m.commands.takeWaiters(a, verb) {
 			ld.m.step.RefuseFlag(w.id, msg, err)
 		}
 	}
@@ -142,7 +140,7 @@ func (ld *loader) reject(revision string, err error) {
 	ld.m.step.Do(effect.Record{Event: events.Event{
 		Type: events.ConfigRejected, Actor: effect.ActorController,
 		Message: "the old configuration stays in force: " + err.Error(),
-		Payload: step.Payload(map[string]any{"in_force": Short(ld.m.conf.Revision)}),
+		Payload: step.Payload(map[string]any{"in_force": step.Short(ld.m.conf.Revision)}),
 	}})
 }
 
@@ -178,7 +176,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 			ld.m.deps.ordered, ld.m.deps.depth = true, max(ld.m.deps.depth, deepest)
 		}
 	}
-	msg := ch.summary(c.Revision)
+	msg := ch.Summary(c.Revision)
 	if before != nil && before.Revision == c.Revision {
 		msg = "programs that were missing are there now: " + msg
 	}
@@ -186,7 +184,7 @@ func (ld *loader) adopt(now time.Time, c *effect.Configuration) string {
 		ld.m.keeper.recall(now)
 	} else {
 		ld.m.step.Do(effect.Record{Event: events.Event{Type: events.ConfigReloaded,
-			Actor: effect.ActorController, Message: msg, Payload: ch.payload()}})
+			Actor: effect.ActorController, Message: msg, Payload: ch.Payload()}})
 		ld.suspensions(before, c)
 	}
 	ld.m.watchdogs.Adopt(now, c)
@@ -218,15 +216,6 @@ func (ld *loader) want(now time.Time, w *agent.Want) {
 	a.want, a.command = w, redact.Text(w.Spec.Command)
 }
 
-// forgive forgets crashes and waits: the agent they belong to is no longer the same.
-func (a *record) forgive(because string) {
-	a.act.because = because
-	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left,
-		a.rest.final = restart.History{}, time.Time{}, "",
-		"", false, false
-	a.rest.lacks = lack{}
-}
-
 // suspension tells of an agent that is resumed, or suspended while it has nothing to stop; one that runs is told of
 // when it has stopped.
 func (ld *loader) suspension(a *record, w *agent.Want) {
@@ -238,14 +227,15 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 		a.forgive("resumed by operator")
 		ld.m.journal.tell(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was suspended " + a.want.Suspended},
-			ld.m.take(a, "agent "+a.name+" is resumed", "resume")...)
+			ld.m.commands.answersFor(a, "agent "+a.name+" is resumed", "resume")...)
 	case a.want.Suspended == "" && !a.sess.alive && a.act.op == opNone:
 		ld.m.journal.tell(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
 			Message: w.Suspended},
-			ld.m.take(a, fmt.Sprintf("agent %s is suspended %s", a.name, w.Suspended), "stop",
+			ld.m.commands.answersFor(a, fmt.Sprintf("agent %s is suspended %s", a.name,
+				w.Suspended), "stop",
 				"suspend")...)
 	case a.want.Suspended != "":
-		ld.m.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name,
+		ld.m.commands.resolve(a, fmt.Sprintf("agent %s is resumed, but still suspended %s", a.name,
 			w.Suspended), "resume")
 	}
 }
@@ -277,12 +267,9 @@ func (ld *loader) suspensions(before, after *effect.Configuration) {
 	}
 }
 
-// changes is what a new configuration means, agent by agent.
-type changes struct{ added, changed, removed, suspended, resumed []string }
-
 // compare says what a configuration would change. It changes nothing.
-func (ld *loader) compare(c *effect.Configuration) changes {
-	var ch changes
+func (ld *loader) compare(c *effect.Configuration) step.Changes {
+	var ch step.Changes
 	wanted := make(map[string]bool, len(c.Wants))
 	for i := range c.Wants {
 		w := &c.Wants[i]
@@ -293,23 +280,23 @@ func (ld *loader) compare(c *effect.Configuration) changes {
 			continue
 		}
 		if !known || a.want == nil {
-			ch.added = append(ch.added, w.Name)
+			ch.Added = append(ch.Added, w.Name)
 			continue
 		}
 		if a.want.Spec.Fingerprint.Sum != w.Spec.Fingerprint.Sum ||
 			a.want.Spec.Provider != w.Spec.Provider {
-			ch.changed = append(ch.changed, w.Name)
+			ch.Changed = append(ch.Changed, w.Name)
 		}
 		switch {
 		case a.want.Suspended != "" && w.Suspended == "":
-			ch.resumed = append(ch.resumed, w.Name)
+			ch.Resumed = append(ch.Resumed, w.Name)
 		case a.want.Suspended == "" && w.Suspended != "":
-			ch.suspended = append(ch.suspended, w.Name)
+			ch.Suspended = append(ch.Suspended, w.Name)
 		}
 	}
 	for _, a := range ld.m.order {
 		if a.want != nil && a.pool == nil && !wanted[a.name] {
-			ch.removed = append(ch.removed, a.name)
+			ch.Removed = append(ch.Removed, a.name)
 		}
 	}
 	ld.comparePools(c, &ch)
@@ -317,68 +304,21 @@ func (ld *loader) compare(c *effect.Configuration) changes {
 }
 
 // comparePools adds what becomes of the pools.
-func (ld *loader) comparePools(c *effect.Configuration, ch *changes) {
+func (ld *loader) comparePools(c *effect.Configuration, ch *step.Changes) {
 	wanted := make(map[string]bool, len(c.Pools))
 	for i := range c.Pools {
 		w := &c.Pools[i]
 		wanted[w.Name] = true
 		switch p := ld.m.sizes.pools[w.Name]; {
 		case p == nil:
-			ch.added = append(ch.added, "pool "+w.Name)
+			ch.Added = append(ch.Added, "pool "+w.Name)
 		case p.want.Spec != w.Spec || p.want.Check != w.Check:
-			ch.changed = append(ch.changed, "pool "+w.Name)
+			ch.Changed = append(ch.Changed, "pool "+w.Name)
 		}
 	}
 	for _, p := range ld.m.sizes.poolOrder {
 		if !wanted[p.name()] {
-			ch.removed = append(ch.removed, "pool "+p.name())
+			ch.Removed = append(ch.Removed, "pool "+p.name())
 		}
 	}
 }
-
-func (ch *changes) each(do func(verb string, names []string)) {
-	do("added", ch.added)
-	do("changed", ch.changed)
-	do("removed", ch.removed)
-	do("suspended", ch.suspended)
-	do("resumed", ch.resumed)
-}
-
-func (ch *changes) payload() json.RawMessage {
-	about := map[string]any{}
-	ch.each(func(verb string, names []string) {
-		if len(names) > 0 {
-			about[verb] = names
-		}
-	})
-	return step.Payload(about)
-}
-
-// lines names a few of each; the payload has them all.
-func (ch *changes) lines() []string {
-	var lines []string
-	ch.each(func(verb string, names []string) {
-		if len(names) > 0 {
-			lines = append(lines, verb+" "+few(names))
-		}
-	})
-	if len(lines) == 0 {
-		lines = append(lines, "no agent changed")
-	}
-	return lines
-}
-
-func (ch *changes) summary(revision string) string {
-	return "revision " + Short(revision) + " is in force: " + strings.Join(ch.lines(), "; ")
-}
-
-// few names the first five.
-func few(names []string) string {
-	text := strings.Join(names[:min(len(names), 5)], ", ")
-	if more := len(names) - 5; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
-}
-
-func Short(revision string) string { return revision[:min(12, len(revision))] }

@@ -19,6 +19,9 @@ import (
 type Machine struct {
 	conf      *effect.Configuration // nil until one was read
 	loader    loader
+	commands  commands
+	drains    drains
+	drifts    drifts
 	looks     looks
 	journal   journal
 	work      work
@@ -33,7 +36,6 @@ type Machine struct {
 	turn      uint64    // of step
 	step      step.Output
 	settling  bool // one-shot: deaths are not answered
-	vets      map[string]*vetting
 	texts     texts
 	watchdogs tier.Watchdogs
 	away      string // why the city's folder is not where it was, "" = it is
@@ -58,10 +60,11 @@ const (
 func newMachine() *Machine {
 	m := &Machine{}
 	m.deps.m, m.texts.m, m.sizes.m, m.looks.m, m.loader.m = m, m, m, m, m
-	m.keeper.m, m.gauge.m, m.finale.m, m.journal.m = m, m, m, m
+	m.keeper.m, m.gauge.m, m.finale.m, m.journal.m, m.door.m = m, m, m, m, m
+	m.commands.m, m.drains.m, m.drifts.m = m, m, m
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
-	m.agents, m.vets = map[string]*record{}, map[string]*vetting{}
+	m.agents, m.drifts.vets = map[string]*record{}, map[string]*vetting{}
 	m.sizes.checking, m.texts.mutes = map[string]time.Time{}, map[string]string{}
 	m.loader.confirms = map[uint64]string{}
 	return m
@@ -94,7 +97,7 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 		m.work.patrol(now)
 		m.work.strand(now)
 		m.gauge.measure(now, m.gauge.age(m.order))
-		m.openDoor()
+		m.door.open()
 	case effect.Stalled:
 		m.awake = now
 		m.watchdogs.Waken(now)
@@ -128,15 +131,15 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	case effect.Stopped:
 		m.stopped(now, in)
 	case effect.Vetted:
-		m.vetted(now, in)
+		m.drifts.vetted(now, in)
 	case effect.Captured:
 		m.journal.captured(now, in)
 	case effect.Typed:
-		m.typed(in)
+		m.commands.typed(in)
 	case effect.Sent:
 		m.texts.delivered(now, in)
 	case effect.DrainMarked:
-		m.marked(now, in)
+		m.drains.marked(now, in)
 	case effect.Measured:
 		m.gauge.measured(in)
 	default:
@@ -226,12 +229,12 @@ func (m *Machine) takeCity(now time.Time, in effect.Input) bool {
 	case effect.Loaded:
 		m.loader.configured(now, in)
 		if m.looks.listed { // before that nobody carries anything out
-			m.openDoor()
+			m.door.open()
 		}
 	case effect.Edited:
 		m.loader.edited(in)
 	case effect.Command:
-		m.commandFrom(now, in)
+		m.commands.takeFrom(now, in)
 	case effect.CommandAbandoned:
 		m.runs.Abandon(now, in.ID)
 	case effect.Lost:
@@ -352,10 +355,6 @@ func (m *Machine) record(now time.Time, name string) *record {
 	m.set(now, a, city.Waiting, "not looked at yet", time.Time{})
 	return a
 }
-
-// gone reports that nothing is left of an agent that is not wanted: it is no longer shown, but remembered until a
-// look has shown that its last session is forgotten by the provider too.
-func (a *record) gone() bool { return a.unwanted() && !a.sess.alive && a.act.op == opNone }
 
 // set moves an agent to a state (L14: with a reason, a since, and an until where there is one).
 func (m *Machine) set(now time.Time, a *record, s city.State, reason string, until time.Time) {

@@ -104,19 +104,6 @@ func (ps *poolSizes) chosen(now time.Time, ordered uint64) {
 	}
 }
 
-// shrinks says why a member is not started just now: it is being found out who of its pool is at work, and it may
-// be one of those that are not wanted then.
-func (a *record) shrinks() string {
-	switch {
-	case a.pool == nil || a.pool.asks == 0:
-		return ""
-	case a.pool.guessed():
-		return "waits until it is known who of pool " + a.pool.name() + " is at work"
-	}
-	return "waits until it is known who of pool " + a.pool.name() +
-		" is at work, since fewer are wanted"
-}
-
 // sizeFor is the smallest size at which a pool would keep a member.
 func (ps *poolSizes) sizeFor(a *record) int {
 	p := a.pool
@@ -144,8 +131,6 @@ func (ps *poolSizes) populate(now time.Time, p *poolRecord) {
 		}
 	}
 }
-
-func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
 
 // memberWant finds the want of a name that a pool can have a member of, nil if none can.
 func (ps *poolSizes) memberWant(name string) *agent.Want {

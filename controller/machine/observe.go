@@ -44,7 +44,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	if in.Err != nil && !partly {
 		lk.m.step.Note(&lk.unlisted, "sessions cannot be listed: "+in.Err.Error())
 		if !lk.listed {
-			lk.m.refuseAll(lk.m.loader.waiting, city.Unavailable, lk.unlisted)
+			lk.m.commands.refuseAll(lk.m.loader.waiting, city.Unavailable, lk.unlisted)
 			for _, w := range lk.m.loader.waiting {
 				delete(lk.m.loader.confirms, w.id)
 			}
@@ -58,7 +58,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lit := lk.enlighten(first, unknown)
 	if in.Past != nil {
 		lk.m.journal.past = in.Past.Recorded // a session may be shown later than in the first look
-		lk.m.inheritEnds(now, in.Past, in.Sessions)
+		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
 		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn})
@@ -206,18 +206,6 @@ func (lk *looks) inTheDark(a *record) string {
 	return "waits until the sessions of " + names + " can be listed, since it may run there"
 }
 
-// unknownIn reports that whoever was to run an agent last did not answer.
-func (a *record) unknownIn(unknown map[string]error) bool {
-	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
-		unknown[a.want.Spec.Provider] != nil
-}
-
-// remembered reports that a surplus member's crashes still count: a pool that grows again must not forget them.
-func (a *record) remembered(now time.Time) bool {
-	return a.want != nil && (now.Before(a.rest.notBefore) ||
-		a.rest.history.Within(now, a.want.Policy.Window) > 0)
-}
-
 // sight is a look of which a session is shown.
 type sight struct {
 	turn uint64 // in which it was ordered
@@ -311,7 +299,7 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 		lk.m.decided(now, a, "adopt", orDefault(step.Numbered(s.PID, "pid %d"), "it")+
 			" was running already")
 		a.sess.life = *s
-		lk.m.resumeDrain(now, a)
+		lk.m.drains.resume(now, a)
 	} else if a.sess.life.Attached != s.Attached || a.sess.life.Frozen != s.Frozen ||
 		!a.sess.life.Silent.Equal(s.Silent) || !a.sess.life.Activity.Equal(s.Activity) {
 		lk.m.step.Changed = true

@@ -157,3 +157,89 @@ type silence struct {
 	stuck   *city.Stuck // it has work and is silent; nil: not
 	stuckAt time.Time   // when it will be; zero = never
 }
+
+// declared is why an agent is there at all.
+func (a *record) declared() string {
+	if a.pool != nil {
+		return "member of pool " + a.pool.name()
+	}
+	return "declared at " + a.want.Source
+}
+
+// names are those by which others may depend on an agent: its own and its pool's.
+func (a *record) names() []string {
+	if a.pool != nil && a.pool.name() != a.name {
+		return []string{a.name, a.pool.name()}
+	}
+	return []string{a.name}
+}
+
+// isUp reports that whoever depends on an agent may start: it runs, or has ended as it was meant to.
+func (a *record) isUp() bool {
+	if a.sess.alive {
+		return a.sess.ready && a.act.op == opNone
+	}
+	return a.rest.left && a.rest.hold == city.Exited && a.sess.exit != nil &&
+		a.sess.exit.Code == 0 &&
+		a.sess.exit.Signal == ""
+}
+
+// busy reports whether a person is at the agent's terminal.
+func (a *record) busy(now time.Time) bool {
+	return a.sess.life.Attached > 0 || (!a.sess.life.TypedAt.IsZero() &&
+		now.Sub(a.sess.life.TypedAt) < typedRecently)
+}
+
+// forgive forgets crashes and waits: the agent they belong to is no longer the same.
+func (a *record) forgive(because string) {
+	a.act.because = because
+	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left,
+		a.rest.final = restart.History{}, time.Time{}, "",
+		"", false, false
+	a.rest.lacks = lack{}
+}
+
+// gone reports that nothing is left of an agent that is not wanted: it is no longer shown, but remembered until a
+// look has shown that its last session is forgotten by the provider too.
+func (a *record) gone() bool { return a.unwanted() && !a.sess.alive && a.act.op == opNone }
+
+// shrinks says why a member is not started just now: it is being found out who of its pool is at work, and it may
+// be one of those that are not wanted then.
+func (a *record) shrinks() string {
+	switch {
+	case a.pool == nil || a.pool.asks == 0:
+		return ""
+	case a.pool.guessed():
+		return "waits until it is known who of pool " + a.pool.name() + " is at work"
+	}
+	return "waits until it is known who of pool " + a.pool.name() +
+		" is at work, since fewer are wanted"
+}
+
+func (a *record) join(p *poolRecord, w *agent.Want) { a.pool, a.want, a.needs = p, w, w.DependsOn }
+
+// unknownIn reports that whoever was to run an agent last did not answer.
+func (a *record) unknownIn(unknown map[string]error) bool {
+	return unknown[a.sess.life.Provider] != nil || a.want != nil &&
+		unknown[a.want.Spec.Provider] != nil
+}
+
+// remembered reports that a surplus member's crashes still count: a pool that grows again must not forget them.
+func (a *record) remembered(now time.Time) bool {
+	return a.want != nil && (now.Before(a.rest.notBefore) ||
+		a.rest.history.Within(now, a.want.Policy.Window) > 0)
+}
+
+// heard notes when an agent has printed something last, by our own clock. Where nobody counts what is printed, any
+// activity is taken for it.
+func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
+	switch {
+	case s.Activity.IsZero() && s.Output == 0:
+		a.sess.spoke = time.Time{}
+	case adopted && !s.Activity.IsZero():
+		a.sess.spoke = now.Add(-max(0, now.Sub(s.Activity)))
+	case adopted, a.sess.spoke.IsZero(), s.Output != a.sess.life.Output,
+		s.Output == 0 && !s.Activity.Equal(a.sess.life.Activity):
+		a.sess.spoke = now
+	}
+}

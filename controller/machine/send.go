@@ -210,20 +210,20 @@ func (tx *texts) typeText(now time.Time, a *record) {
 	if !d.held { // what was held back shows as that until it is in
 		d.stage, d.why, d.since, tx.m.step.Changed = city.Typing, "", now, true
 	}
-	tx.m.enqueue(a, typing{text: d})
+	tx.m.commands.enqueue(a, typing{text: d})
 }
 
 // delivered takes the result of typing a text.
 func (tx *texts) delivered(now time.Time, in effect.Sent) {
 	a, ok := tx.m.agents[in.Agent]
 	if !ok || a.out == nil || a.out.going == nil || a.out.going.id != in.ID {
-		tx.m.typedNext(a)
+		tx.m.commands.typedNext(a)
 		return
 	}
 	b := a.out
 	d := b.going
 	b.going, tx.m.step.Changed = nil, true
-	tx.m.typedNext(a)
+	tx.m.commands.typedNext(a)
 	switch {
 	case in.Err != nil:
 		if errors.Is(in.Err, session.ErrUnsupported) {

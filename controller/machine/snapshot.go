@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/controller/step"
 	"gcity/session"
 )
 
@@ -16,7 +17,7 @@ func (m *Machine) Snapshot(now time.Time) *city.Snapshot {
 		ShutDown: m.ending != alive && !m.left, Ending: m.finale.drawEnding()}
 	if m.conf != nil {
 		s.Name, s.Suspended = m.conf.Name, m.conf.Suspended
-		s.Config = city.ConfigInfo{Revision: Short(m.conf.Revision), Loaded: m.loader.loaded,
+		s.Config = city.ConfigInfo{Revision: step.Short(m.conf.Revision), Loaded: m.loader.loaded,
 			Rejected: m.loader.rejected, Warnings: m.warnings(), Environ: m.conf.Environ}
 		s.Patrol.Interval = m.conf.Patrol
 		if m.loader.held != nil {
@@ -130,7 +131,7 @@ func (a *record) draw() city.Agent {
 		v.Description, v.Rig, v.Provider, v.Program, v.Source = w.Description, w.Rig, w.Provider,
 			w.Program, w.Source
 		v.Patched = w.Patched
-		v.Command, v.Dir, v.Declared = a.command, w.Spec.Dir, Short(w.Spec.Fingerprint.Sum)
+		v.Command, v.Dir, v.Declared = a.command, w.Spec.Dir, step.Short(w.Spec.Fingerprint.Sum)
 		v.Suspended = w.Suspended != ""
 		v.UnavailableReason = w.Problem
 		v.Pool, v.DependsOn, v.IdleTimeout = w.Pool, w.DependsOn, w.IdleTimeout
@@ -173,4 +174,45 @@ func sessionOf(life *session.Status) *city.Session {
 		s.LastActivity = &t
 	}
 	return s
+}
+
+// nextFor says what will happen to an agent if nothing else does.
+func (m *Machine) nextFor(a *record) *city.Next {
+	at := func(t time.Time, what string) *city.Next {
+		if t.IsZero() {
+			return &city.Next{What: what}
+		}
+		return &city.Next{At: &t, What: what}
+	}
+	switch a.state {
+	case city.Waiting:
+		return at(time.Time{}, "started when what it waits for is running")
+	case city.Draining:
+		if a.until.IsZero() {
+			return at(a.until, "ended when it says that it has finished")
+		}
+		return at(a.until, "ended, if it does not say sooner that it has finished")
+	case city.Stopping:
+		return at(a.until, "killed, if it is still there")
+	case city.Backoff, city.Failed, city.Quarantined:
+		if a.until.IsZero() {
+			return at(a.until, "tried again when its configuration has changed")
+		}
+		return at(a.until, "started again")
+	case city.Suspended:
+		return at(time.Time{}, "nothing until it is resumed")
+	case city.Unknown:
+		return at(time.Time{}, "continues when its holder answers; `gcity agent restart` kills "+
+			"and restarts both")
+	case city.Exited:
+		return at(time.Time{}, "nothing until it is restarted or released")
+	case city.Running:
+		switch {
+		case len(a.sess.drift) > 0:
+			return at(a.until, "restarted when nobody is at its terminal")
+		case !a.silence.idleAt.IsZero():
+			return at(a.silence.idleAt, "restarted, if it stays silent")
+		}
+	}
+	return nil
 }

@@ -7,22 +7,7 @@ import (
 	"gcity/city"
 	"gcity/controller/step"
 	"gcity/events"
-	"gcity/session"
 )
-
-// heard notes when an agent has printed something last, by our own clock. Where nobody counts what is printed, any
-// activity is taken for it.
-func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
-	switch {
-	case s.Activity.IsZero() && s.Output == 0:
-		a.sess.spoke = time.Time{}
-	case adopted && !s.Activity.IsZero():
-		a.sess.spoke = now.Add(-max(0, now.Sub(s.Activity)))
-	case adopted, a.sess.spoke.IsZero(), s.Output != a.sess.life.Output,
-		s.Output == 0 && !s.Activity.Equal(a.sess.life.Activity):
-		a.sess.spoke = now
-	}
-}
 
 // stuckness says that an agent has work and its output has not changed for too long. Its silence counts from when
 // it got the work, and not while the whole program stood still. An agent whose work awaits a gate is not stuck.

@@ -75,8 +75,8 @@ func (a *record) offBeat(now time.Time) cause {
 // waitsForBeat shows a triage that has nothing to do.
 func (m *Machine) waitsForBeat(now time.Time, a *record) {
 	a.act.intent = cause{}
-	m.resolve(a, "agent "+a.name+" was ended", "kill")
-	m.refuseAll(m.takeWaiters(a, "restart"), city.Conflict,
+	m.commands.resolve(a, "agent "+a.name+" was ended", "kill")
+	m.commands.refuseAll(m.commands.takeWaiters(a, "restart"), city.Conflict,
 		fmt.Sprintf("agent %s is the triage of watchdog %s now, and is started by its beats alone",
 			a.name, a.want.TriageOf))
 	if a.triage.unfit != "" {

@@ -23,7 +23,7 @@ const module = "gcity"
 var doors = map[string][]string{
 	"main":        {"cli", "session/*"},
 	"cli":         {"*"},
-	"controller":  {"controller/catalogue", "controller/effect", "controller/machine", "controller/memory", "controller/perform", "controller/pulse", "agent", "config", "config/edit", "city", "events", "beads", "session", "internal"},
+	"controller":  {"controller/catalogue", "controller/effect", "controller/machine", "controller/memory", "controller/perform", "controller/pulse", "controller/step", "agent", "config", "config/edit", "city", "events", "beads", "session", "internal"},
 	"supervisor":  {"city", "events", "beads", "restart", "internal"},
 	"api":         {"city", "city/verb", "describe", "mail", "events", "beads", "internal"},
 	"agent":       {"config", "session", "pool", "restart", "prompt"},
