@@ -18,12 +18,15 @@ func matching(r *http.Request) func(filter, value string) bool {
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
 }
 
-func (s *server) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+// listHandlers answer requests about agents, pools, rigs, automations and watchdogs.
+type listHandlers struct{ *server }
+
+func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	want, err := agentFilter(r)
 	if err != nil {
 		return err
 	}
-	return s.listAgents(w, r, want)
+	return h.listAgents(w, r, want)
 }
 
 // agentFilter says which agents a request is for.
@@ -36,17 +39,17 @@ func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	}, err
 }
 
-func (s *server) quarantine(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	return s.listAgents(w, r, func(a *city.Agent) bool { return a.State == city.Quarantined })
+func (h listHandlers) quarantine(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+	return h.listAgents(w, r, func(a *city.Agent) bool { return a.State == city.Quarantined })
 }
 
-func (s *server) listAgents(w http.ResponseWriter, r *http.Request,
+func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 	want func(*city.Agent) bool) error {
 	peek, _, err := flag(r, "peek")
 	if err != nil {
 		return err
 	}
-	snap, err := s.look(r)
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
@@ -61,29 +64,29 @@ func (s *server) listAgents(w http.ResponseWriter, r *http.Request,
 		return err
 	}
 	if peek {
-		s.peek(r.Context(), p.Items)
+		h.peek(r.Context(), p.Items)
 	}
-	s.ok(w, snap, p)
+	h.ok(w, snap, p)
 	return nil
 }
 
 // peek fills in the screens of those that run. One that cannot be had in time stays empty.
-func (s *server) peek(ctx context.Context, items []wire.Agent) {
+func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()
 	for i := range items {
 		if items[i].Running {
-			items[i].LastOutput, _ = s.city.Output(ctx, items[i].Name, 0)
+			items[i].LastOutput, _ = h.city.Output(ctx, items[i].Name, 0)
 		}
 	}
 }
 
-func (s *server) agent(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (h listHandlers) agent(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	peek, _, err := flag(r, "peek")
 	if err != nil {
 		return err
 	}
-	snap, err := s.look(r)
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
@@ -93,22 +96,22 @@ func (s *server) agent(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	}
 	items := []wire.Agent{wire.AgentOf(*a)}
 	if peek {
-		s.peek(r.Context(), items)
+		h.peek(r.Context(), items)
 	}
-	s.ok(w, snap, items[0])
+	h.ok(w, snap, items[0])
 	return nil
 }
 
-func (s *server) inspect(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := s.city.Snapshot(r.Context())
+func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := h.city.Snapshot(r.Context())
 	if err != nil {
 		return err
 	}
-	about, err := s.city.Inspect(r.Context(), rt.Target)
+	about, err := h.city.Inspect(r.Context(), rt.Target)
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, about)
+	h.ok(w, snap, about)
 	return nil
 }
 

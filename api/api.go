@@ -15,7 +15,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -27,7 +26,6 @@ import (
 	"gcity/api/openapi"
 	"gcity/api/wire"
 	"gcity/city"
-	"gcity/internal/recovery"
 	"gcity/internal/shutdown"
 )
 
@@ -70,10 +68,11 @@ func (o Options) withDefaults() Options {
 
 // server answers for one city.
 type server struct {
+	responder
+
 	city     city.Control
 	many     bool // it is one of several, or all of them
 	began    time.Time
-	o        Options
 	life     context.Context // ends streams and attached terminals
 	streams  chan struct{}   // one token each
 	document func() []byte   // in OpenAPI's words
@@ -90,7 +89,8 @@ func Handler(c city.Control, o Options) http.Handler {
 func newServer(life context.Context, c city.Control, o Options) *server {
 	o = o.withDefaults()
 	return &server{
-		city: c, o: o, life: life, began: time.Now(), streams: make(chan struct{}, o.MaxStreams),
+		responder: responder{o: o}, city: c, life: life, began: time.Now(),
+		streams: make(chan struct{}, o.MaxStreams),
 		document: sync.OnceValue(func() []byte {
 			return openapi.Document(operations(), typeNames())
 		}),
@@ -105,21 +105,6 @@ type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.whole(func() { s.respond(w, r) })
-}
-
-// whole has a request answered, or its connection closed: by a panic nobody knows whether an answer has begun.
-func (s *server) whole(answer func()) {
-	if fault := recovery.Catch(answer); fault != nil {
-		s.broke(fault)
-		panic(http.ErrAbortHandler)
-	}
-}
-
-// broke tells of a panic in a request, which is the request's end and nobody else's.
-func (s *server) broke(fault error) {
-	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
-		s.o.Log.Error("a request could not be answered", "err", fault, "stack", string(p.Stack()))
-	}
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
@@ -212,29 +197,30 @@ func (m methods) String() string {
 
 // methods gives what answers a kind.
 func (s *server) methods(k wire.Kind) methods {
+	work, mail := workHandlers{s}, mailHandlers{s}
 	switch k {
 	case wire.KindAttach:
-		return methods{post: s.attach}
+		return methods{post: terminalHandler{s}.attach}
 	case wire.KindEventLog:
 		return methods{get: s.events, post: s.emit}
 	case wire.KindWork:
-		return methods{get: s.beads, post: s.createBead}
+		return methods{get: work.beads, post: work.createBead}
 	case wire.KindBead:
-		return methods{get: s.bead, patch: s.patchBead}
+		return methods{get: work.bead, patch: work.patchBead}
 	case wire.KindClosing:
-		return methods{post: s.closeBead}
+		return methods{post: work.closeBead}
 	case wire.KindUpdating:
-		return methods{post: s.patchBead}
+		return methods{post: work.patchBead}
 	case wire.KindMailbox:
-		return methods{get: s.mail, post: s.sendMail}
+		return methods{get: mail.mail, post: mail.sendMail}
 	case wire.KindLetter:
-		return methods{get: s.letter}
+		return methods{get: mail.letter}
 	case wire.KindReading, wire.KindArchiving:
-		return methods{post: s.markMail}
+		return methods{post: mail.markMail}
 	case wire.KindReplying:
-		return methods{post: s.replyMail}
+		return methods{post: mail.replyMail}
 	case wire.KindSlinging:
-		return methods{post: s.sling}
+		return methods{post: mail.sling}
 	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream: // a supervisor's
 		return methods{}
 	}
@@ -251,6 +237,7 @@ func (s *server) methods(k wire.Kind) methods {
 
 // reader gives what answers a kind that can only be read; nil = it is none of these.
 func (s *server) reader(k wire.Kind) handler {
+	list := listHandlers{s}
 	switch k {
 	case wire.KindHealth:
 		return s.health
@@ -269,31 +256,31 @@ func (s *server) reader(k wire.Kind) handler {
 	case wire.KindSnapshots:
 		return s.snapshots
 	case wire.KindAgents:
-		return s.agents
+		return list.agents
 	case wire.KindAgent:
-		return s.agent
+		return list.agent
 	case wire.KindQuarantine:
-		return s.quarantine
+		return list.quarantine
 	case wire.KindPools:
-		return s.pools
+		return list.pools
 	case wire.KindPool:
-		return s.pool
+		return list.pool
 	case wire.KindRigs:
-		return s.rigs
+		return list.rigs
 	case wire.KindRig:
-		return s.rig
+		return list.rig
 	case wire.KindAutomations:
-		return s.automations
+		return list.automations
 	case wire.KindAutomated:
-		return s.automation
+		return list.automation
 	case wire.KindHistory:
-		return s.history
+		return list.history
 	case wire.KindWatchdogs:
-		return s.watchdogs
+		return list.watchdogs
 	case wire.KindWatchdog:
-		return s.watchdog
+		return list.watchdog
 	case wire.KindInspect:
-		return s.inspect
+		return list.inspect
 	case wire.KindOutput:
 		return s.output
 	case wire.KindOutputs:
@@ -303,7 +290,7 @@ func (s *server) reader(k wire.Kind) handler {
 	case wire.KindEventStream:
 		return s.eventStream
 	case wire.KindRunning:
-		return s.runOutput
+		return list.runOutput
 	}
 	return nil
 }

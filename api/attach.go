@@ -16,8 +16,11 @@ import (
 	"gcity/internal/recovery"
 )
 
+// terminalHandler connects clients with terminals of agents.
+type terminalHandler struct{ *server }
+
 // attach opens an agent's terminal and joins it with the connection until either ends.
-func (s *server) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
 		return wire.Invalid("attaching needs the headers Connection: Upgrade and Upgrade: %s",
 			wire.Protocol)
@@ -37,12 +40,12 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 	if err != nil {
 		return err
 	}
-	leave, err := s.takePlace()
+	leave, err := h.takePlace()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	term, err := s.city.Attach(r.Context(), rt.Target,
+	term, err := h.city.Attach(r.Context(), rt.Target,
 		city.Viewer{Cols: int(cols), Rows: int(rows), Raw: raw})
 	if err != nil {
 		return err
@@ -52,29 +55,30 @@ func (s *server) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 	if err != nil {
 		return fmt.Errorf("this connection cannot be upgraded: %w", err)
 	}
-	defer s.release(conn)
+	defer h.release(conn)
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Time{})
 	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: "+
 		"Upgrade\r\nUpgrade: "+wire.Protocol+"\r\n\r\n"); err != nil {
 		return nil // the reader is gone, and there is nobody to tell
 	}
-	s.join(r.Context(), conn, &wire.Framer{R: buf, W: &patient{conn, s.o.WriteTimeout}}, term)
+	h.join(r.Context(), conn, &wire.Framer{R: buf, W: &patient{conn, h.o.WriteTimeout}}, term)
 	return nil
 }
 
 // join copies both ways, until the request's time is over at the latest. The session's end reaches the client as
 // such; the client's ends nothing but the attachment.
-func (s *server) join(ctx context.Context, conn net.Conn, f *wire.Framer, term city.Terminal) {
-	wg := recovery.Group{OnPanic: s.broke}
+func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
+	term city.Terminal) {
+	wg := recovery.Group{OnPanic: h.broke}
 	defer wg.Wait()
 	defer term.Close()
 	done := make(chan struct{})
 	defer close(done)
 	wg.Go(func() {
 		select {
-		case <-s.life.Done():
-			_ = f.End(s.errStopped())
+		case <-h.life.Done():
+			_ = f.End(h.errStopped())
 			_ = conn.Close()
 		case <-ctx.Done():
 			_ = conn.Close()
@@ -83,13 +87,13 @@ func (s *server) join(ctx context.Context, conn net.Conn, f *wire.Framer, term c
 	})
 	wg.Go(func() {
 		defer conn.Close()
-		s.show(f, term)
+		h.show(f, term)
 	})
-	s.enter(f, term)
+	h.enter(f, term)
 }
 
 // show sends what the terminal prints, and at the end why there is no more.
-func (s *server) show(f *wire.Framer, term city.Terminal) {
+func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := term.Read(buf)
@@ -103,14 +107,14 @@ func (s *server) show(f *wire.Framer, term city.Terminal) {
 			err = nil
 		}
 		if err = f.End(err); err != nil {
-			s.o.Log.Debug("a terminal's end could not be written", "err", err)
+			h.o.Log.Debug("a terminal's end could not be written", "err", err)
 		}
 		return
 	}
 }
 
 // enter does what the client's frames say, until it detaches or sends what is none.
-func (s *server) enter(f *wire.Framer, term city.Terminal) {
+func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	var buf []byte
 	for {
 		kind, payload, err := f.Next(buf)
@@ -129,7 +133,7 @@ func (s *server) enter(f *wire.Framer, term city.Terminal) {
 				return
 			}
 			if err := term.Resize(cols, rows); err != nil {
-				s.o.Log.Debug("a terminal could not be resized", "err", err)
+				h.o.Log.Debug("a terminal could not be resized", "err", err)
 			}
 		default:
 			return

@@ -11,8 +11,8 @@ import (
 	"gcity/city"
 )
 
-func (s *server) automations(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.look(r)
+func (h listHandlers) automations(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
@@ -23,12 +23,12 @@ func (s *server) automations(w http.ResponseWriter, r *http.Request, _ wire.Rout
 			items = append(items, a)
 		}
 	}
-	return okPage(s, w, r, listing[city.Automation]{snap, items,
+	return okPage(h.server, w, r, listing[city.Automation]{snap, items,
 		func(a *city.Automation) string { return a.Name }})
 }
 
-func (s *server) automation(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := s.look(r)
+func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
@@ -36,23 +36,23 @@ func (s *server) automation(w http.ResponseWriter, r *http.Request, rt wire.Rout
 	if !ok {
 		return missing(snap, wire.KindAutomated, rt.Target)
 	}
-	s.ok(w, snap, a)
+	h.ok(w, snap, a)
 	return nil
 }
 
 // history lists the runs of an automation, newest first, also of one that is no longer there.
-func (s *server) history(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {
 		return err
 	}
-	snap, err := s.look(r)
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
 	q := beads.Query{Labels: []string{city.RunLabel + rt.Target}, Type: city.RunType,
 		Limit: int(limit), Before: r.URL.Query().Get("cursor")}
-	found, err := s.city.Beads(r.Context(), q)
+	found, err := h.city.Beads(r.Context(), q)
 	if err != nil {
 		return city.WorkError(err)
 	}
@@ -67,13 +67,13 @@ func (s *server) history(w http.ResponseWriter, r *http.Request, rt wire.Route) 
 	if n := len(found); n > 0 && n == q.Most() {
 		p.Next = found[n-1].ID
 	}
-	s.ok(w, snap, p)
+	h.ok(w, snap, p)
 	return nil
 }
 
 // runOutput sends what a run prints, as it comes.
-func (s *server) runOutput(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	run, err := city.GetRun(r.Context(), s.city, rt.Run)
+func (h listHandlers) runOutput(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	run, err := city.GetRun(r.Context(), h.city, rt.Run)
 	if err != nil {
 		return err
 	}
@@ -82,13 +82,13 @@ func (s *server) runOutput(w http.ResponseWriter, r *http.Request, rt wire.Route
 			Message: fmt.Sprintf("%s has no run %s: it is one of %s", rt.Target, run.ID,
 				run.Automation)}
 	}
-	st, done, err := s.open(w)
+	st, done, err := h.open(w)
 	if err != nil {
 		return err
 	}
 	defer done()
-	pump(s, st, r, func(ctx context.Context) iter.Seq2[city.Piece, error] {
-		return s.city.RunOutput(ctx, run.ID)
+	pump(h.server, st, r, func(ctx context.Context) iter.Seq2[city.Piece, error] {
+		return h.city.RunOutput(ctx, run.ID)
 	},
 		func(p city.Piece) error { return st.send("piece", "", p) })
 	return nil

@@ -14,8 +14,11 @@ import (
 	"gcity/mail"
 )
 
+// mailHandlers answer requests about messages, and slings.
+type mailHandlers struct{ *server }
+
 // mail lists the messages to an address, or to all: those that are unread, or, with all, those that are not archived.
-func (s *server) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
 	if err != nil {
@@ -28,11 +31,11 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) erro
 	default:
 		return wire.Invalid("status=%.40q is invalid: use \"unread\" or \"all\"", status)
 	}
-	snap, err := s.look(r)
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
-	found, err := gascity.Mail(r.Context(), s.city, v, all)
+	found, err := gascity.Mail(r.Context(), h.city, v, all)
 	if err != nil {
 		return err
 	}
@@ -50,7 +53,7 @@ func (s *server) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) erro
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, p)
+	h.ok(w, snap, p)
 	return nil
 }
 
@@ -63,16 +66,16 @@ func sentAs(m *mail.Message) string {
 func newer(a, b string) int { return strings.Compare(b, a) }
 
 // letter shows a message, and does not mark it as read.
-func (s *server) letter(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := s.look(r)
+func (h mailHandlers) letter(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
-	m, _, err := city.GetMail(r.Context(), s.city, rt.Target)
+	m, _, err := city.GetMail(r.Context(), h.city, rt.Target)
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, m)
+	h.ok(w, snap, m)
 	return nil
 }
 
@@ -86,47 +89,47 @@ type draft struct {
 	Rig     string `json:"rig"`      // no effect: all messages are in the city's store
 }
 
-func (s *server) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	var d draft
 	if err := decode(w, r, &d); err != nil {
 		return err
 	}
 	if d.ReplyTo != "" {
-		return s.answer(w, r, d)
+		return h.answer(w, r, d)
 	}
 	if d.To == "" {
 		return wire.Invalid(
 			`to whom? {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
 	}
-	return s.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
+	return h.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
 }
 
 // replyMail answers a message.
-func (s *server) replyMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (h mailHandlers) replyMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var d draft
 	if err := decode(w, r, &d); err != nil {
 		return err
 	}
 	d.ReplyTo = rt.Target
-	return s.answer(w, r, d)
+	return h.answer(w, r, d)
 }
 
-func (s *server) answer(w http.ResponseWriter, r *http.Request, d draft) error {
-	to, _, err := city.GetMail(r.Context(), s.city, d.ReplyTo)
+func (h mailHandlers) answer(w http.ResponseWriter, r *http.Request, d draft) error {
+	to, _, err := city.GetMail(r.Context(), h.city, d.ReplyTo)
 	if err != nil {
 		return err
 	}
 	m := mail.Reply(to, d.From, d.Body)
 	m.To, m.Subject = cmp.Or(d.To, m.To), cmp.Or(d.Subject, m.Subject)
-	return s.send(w, r, m)
+	return h.send(w, r, m)
 }
 
-func (s *server) send(w http.ResponseWriter, r *http.Request, m mail.Message) error {
-	receipt, err := city.SendMail(r.Context(), s.city, m)
+func (h mailHandlers) send(w http.ResponseWriter, r *http.Request, m mail.Message) error {
+	receipt, err := city.SendMail(r.Context(), h.city, m)
 	if err != nil {
 		return err
 	}
-	s.reply(w, http.StatusOK, gascity.SentOf(receipt))
+	h.reply(w, http.StatusOK, gascity.SentOf(receipt))
 	return nil
 }
 
@@ -137,34 +140,34 @@ type marking struct {
 
 // markMail marks a message as read, for the agent that "by" names where it is one to its pool, and answers with it; or
 // archives it.
-func (s *server) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in marking
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}
 	if rt.Kind == wire.KindArchiving {
-		receipt, err := city.ArchiveMail(r.Context(), s.city, rt.Target)
+		receipt, err := city.ArchiveMail(r.Context(), h.city, rt.Target)
 		if err != nil {
 			return err
 		}
-		s.reply(w, http.StatusOK, receipt)
+		h.reply(w, http.StatusOK, receipt)
 		return nil
 	}
-	m, err := city.TakeMail(r.Context(), s.city, rt.Target, in.By)
+	m, err := city.TakeMail(r.Context(), h.city, rt.Target, in.By)
 	if err != nil {
 		return err
 	}
-	s.reply(w, http.StatusOK, m)
+	h.reply(w, http.StatusOK, m)
 	return nil
 }
 
 // sling hands out work; the body is a city.SlingRequest.
-func (s *server) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	var in gascity.Sling
 	if err := decode(w, r, &in); err != nil {
 		return err
 	}
-	snap, err := s.city.Snapshot(r.Context())
+	snap, err := h.city.Snapshot(r.Context())
 	if err != nil {
 		return err
 	}
@@ -172,11 +175,11 @@ func (s *server) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if err != nil {
 		return err
 	}
-	receipt, err := city.Sling(r.Context(), s.city, req)
+	receipt, err := city.Sling(r.Context(), h.city, req)
 	if err != nil {
 		return err
 	}
-	s.reply(w, http.StatusOK, receipt)
+	h.reply(w, http.StatusOK, receipt)
 	return nil
 }
 

@@ -26,8 +26,13 @@ func operations() []openapi.Operation {
 	return all
 }
 
+// reads are the operations that change nothing.
 func reads() []openapi.Operation {
-	const get, paged = "GET", news + " limit cursor "
+	return slices.Concat(cityReads(), listReads(), workReads())
+}
+
+func cityReads() []openapi.Operation {
+	const get = "GET"
 	return []openapi.Operation{
 		{Method: get, Path: "/health", Summary: "Whether the loop lives, and what is wrong " +
 			"with the city", Answer: healthAnswer{}, Machine: true},
@@ -49,6 +54,12 @@ func reads() []openapi.Operation {
 			Query: news, Answer: wire.ConfigText{}},
 		{Method: get, Path: "/v0/config/explain/{agent}", Summary: "What an agent, a pool or a " +
 			"rig comes to, and where each value is from", Query: news, Answer: wire.ConfigText{}},
+	}
+}
+
+func listReads() []openapi.Operation {
+	const get, paged = "GET", news + " limit cursor "
+	return []openapi.Operation{
 		{Method: get, Path: "/v0/agents", Summary: "The agents",
 			Query: paged + "pool rig running state peek", Answer: wire.Agent{}, List: true},
 		{Method: get, Path: "/v0/quarantine", Summary: "The agents in quarantine",
@@ -84,6 +95,12 @@ func reads() []openapi.Operation {
 			"is, what was decided last", Query: paged, Answer: city.Watchdog{}, List: true},
 		{Method: get, Path: "/v0/watchdog/{watchdog}", Summary: "One of them", Query: news,
 			Answer: city.Watchdog{}},
+	}
+}
+
+func workReads() []openapi.Operation {
+	const get, paged = "GET", news + " limit cursor "
+	return []openapi.Operation{
 		{Method: get, Path: "/v0/beads", Summary: "Work, the newest first", Query: gascity.Filter,
 			Answer: beads.Bead{}, List: true},
 		{Method: get, Path: "/v0/bead/{bead}", Summary: "One piece of work", Query: news,

@@ -7,8 +7,8 @@ import (
 	"gcity/city"
 )
 
-func (s *server) pools(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.look(r)
+func (h listHandlers) pools(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
@@ -19,12 +19,12 @@ func (s *server) pools(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 			items = append(items, p)
 		}
 	}
-	return okPage(s, w, r, listing[city.Pool]{snap, items,
+	return okPage(h.server, w, r, listing[city.Pool]{snap, items,
 		func(p *city.Pool) string { return p.Name }})
 }
 
-func (s *server) pool(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := s.look(r)
+func (h listHandlers) pool(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
@@ -32,27 +32,27 @@ func (s *server) pool(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 	if !ok {
 		return missing(snap, wire.KindPool, rt.Target)
 	}
-	s.ok(w, snap, p)
+	h.ok(w, snap, p)
 	return nil
 }
 
-func (s *server) rigs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.look(r)
+func (h listHandlers) rigs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
-	return okPage(s, w, r, listing[city.Rig]{snap, snap.Rigs,
+	return okPage(h.server, w, r, listing[city.Rig]{snap, snap.Rigs,
 		func(r *city.Rig) string { return r.Name }})
 }
 
-func (s *server) rig(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := s.look(r)
+func (h listHandlers) rig(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
 	for i := range snap.Rigs {
 		if snap.Rigs[i].Name == rt.Target {
-			s.ok(w, snap, snap.Rigs[i])
+			h.ok(w, snap, snap.Rigs[i])
 			return nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"gcity/api/wire"
 	"gcity/city"
+	"gcity/internal/recovery"
 )
 
 // page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after
@@ -59,9 +60,12 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 	return err
 }
 
+// responder writes answers.
+type responder struct{ o Options }
+
 // reply writes an answer and hands it to the kernel before it returns, so that a server that ends meanwhile does not
 // lose it.
-func (s *server) reply(w http.ResponseWriter, code int, v any) {
+func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		s.o.Log.Error("an answer cannot be written as JSON", "err", err)
@@ -73,7 +77,7 @@ func (s *server) reply(w http.ResponseWriter, code int, v any) {
 }
 
 // write is reply for what is written already.
-func (s *server) write(w http.ResponseWriter, code int, kind string, body []byte) {
+func (s *responder) write(w http.ResponseWriter, code int, kind string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
@@ -99,12 +103,12 @@ func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
 }
 
 // ok writes an answer drawn from a snapshot.
-func (s *server) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
+func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
 	s.reply(w, http.StatusOK, v)
 }
 
-func (s *server) fail(w http.ResponseWriter, err error) {
+func (s *responder) fail(w http.ResponseWriter, err error) {
 	e := wire.ErrorOf(err)
 	code := http.StatusInternalServerError
 	switch e.Code {
@@ -167,4 +171,19 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 		return false, false, wire.Invalid("%s=%.40q is neither true nor false", name, v)
 	}
 	return value, true, nil
+}
+
+// whole has a request answered, or its connection closed: by a panic nobody knows whether an answer has begun.
+func (s *responder) whole(answer func()) {
+	if fault := recovery.Catch(answer); fault != nil {
+		s.broke(fault)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// broke tells of a panic in a request, which is the request's end and nobody else's.
+func (s *responder) broke(fault error) {
+	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
+		s.o.Log.Error("a request could not be answered", "err", fault, "stack", string(p.Stack()))
+	}
 }

@@ -7,17 +7,17 @@ import (
 	"gcity/city"
 )
 
-func (s *server) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
-	snap, err := s.look(r)
+func (h listHandlers) watchdogs(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
-	return okPage(s, w, r, listing[city.Watchdog]{snap, snap.Watchdogs,
+	return okPage(h.server, w, r, listing[city.Watchdog]{snap, snap.Watchdogs,
 		func(d *city.Watchdog) string { return d.Name }})
 }
 
-func (s *server) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := s.look(r)
+func (h listHandlers) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
@@ -25,6 +25,6 @@ func (s *server) watchdog(w http.ResponseWriter, r *http.Request, rt wire.Route)
 	if !ok {
 		return missing(snap, wire.KindWatchdog, rt.Target)
 	}
-	s.ok(w, snap, d)
+	h.ok(w, snap, d)
 	return nil
 }

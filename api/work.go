@@ -13,16 +13,19 @@ import (
 	"gcity/city/verb"
 )
 
-func (s *server) beads(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+// workHandlers answer requests about beads.
+type workHandlers struct{ *server }
+
+func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := beadQuery(r)
 	if err != nil {
 		return err
 	}
-	snap, err := s.look(r)
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
-	found, err := gascity.Beads(r.Context(), s.city, snap, r.URL.Query().Get("rig"), q)
+	found, err := gascity.Beads(r.Context(), h.city, snap, r.URL.Query().Get("rig"), q)
 	if err != nil {
 		return err
 	}
@@ -30,7 +33,7 @@ func (s *server) beads(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	if n := len(found); n > 0 && n == q.Most() {
 		page.Next = found[n-1].ID
 	}
-	s.ok(w, snap, page)
+	h.ok(w, snap, page)
 	return nil
 }
 
@@ -85,21 +88,21 @@ func given(values []string) (out []string) {
 	return out
 }
 
-func (s *server) bead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-	snap, err := s.look(r)
+func (h workHandlers) bead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+	snap, err := h.look(r)
 	if err != nil {
 		return err
 	}
-	b, err := city.GetBead(r.Context(), s.city, rt.Target)
+	b, err := city.GetBead(r.Context(), h.city, rt.Target)
 	if err != nil {
 		return err
 	}
-	s.ok(w, snap, b)
+	h.ok(w, snap, b)
 	return nil
 }
 
 // createBead makes a piece of work; the body is the bead itself, and rig=NAME or the field rig says in whose store.
-func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
+func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
@@ -116,19 +119,19 @@ func (s *server) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route
 	if err != nil {
 		return err
 	}
-	ctx, c, err := s.signed(r, c)
+	ctx, c, err := h.signed(r, c)
 	if err != nil {
 		return err
 	}
-	receipt, err := s.city.Do(ctx, c)
+	receipt, err := h.city.Do(ctx, c)
 	if err != nil {
 		return err
 	}
 	if receipt.Bead == nil {
-		s.reply(w, http.StatusOK, receipt)
+		h.reply(w, http.StatusOK, receipt)
 		return nil
 	}
-	s.reply(w, http.StatusOK, gascity.Made{Receipt: receipt, Bead: *receipt.Bead})
+	h.reply(w, http.StatusOK, gascity.Made{Receipt: receipt, Bead: *receipt.Bead})
 	return nil
 }
 
@@ -139,7 +142,7 @@ type change struct {
 	Metadata map[string]string `json:"metadata"` // is set, key by key
 }
 
-func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
@@ -163,11 +166,11 @@ func (s *server) patchBead(w http.ResponseWriter, r *http.Request, rt wire.Route
 	if err != nil {
 		return err
 	}
-	return s.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
+	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
 // closeBead ends a piece of work. There is nothing to be said about it; force=true leaves the steps of a molecule open.
-func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
+func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
@@ -180,5 +183,5 @@ func (s *server) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route
 	if err != nil {
 		return err
 	}
-	return s.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: beads.Closing(), Force: force})
+	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: beads.Closing(), Force: force})
 }

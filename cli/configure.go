@@ -135,8 +135,11 @@ func tellCheck(e *env.Env, out *checkedConfig) error {
 	}
 	said := fmt.Sprintf("%s, %s", describe.Count(len(out.Errors), "error"),
 		describe.Count(len(out.Warnings), "warning"))
-	if out.Revision != "" && len(out.Errors) == 0 {
+	switch {
+	case out.Valid:
 		said = fmt.Sprintf("the configuration can be used, revision %s: %s", out.Revision, said)
+	case len(out.Errors) == 0:
+		said += "; --strict refuses warnings"
 	}
 	e.Sayf("%s", said)
 	return nil

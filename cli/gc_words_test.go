@@ -27,7 +27,12 @@ func TestGCWords(t *testing.T) {
 			if !strings.HasPrefix(command, "gcity") {
 				continue
 			}
-			var names []string
+			var names, flags []string
+			for _, word := range strings.Fields(command)[1:] {
+				if flag, ok := strings.CutPrefix(word, "--"); ok {
+					flags = append(flags, flag)
+				}
+			}
 			for _, word := range strings.Fields(command)[1:] {
 				if strings.HasPrefix(word, "-") || word == "*" || word == "help" {
 					break
@@ -38,6 +43,13 @@ func TestGCWords(t *testing.T) {
 			if len(names) > 0 && (err != nil || c == all || c.HasSubCommands() && !strings.Contains(command, "--help") &&
 				!strings.Contains(command, "*")) {
 				t.Errorf("%q: there is no command %q", words, command)
+				continue
+			}
+			c.InitDefaultHelpFlag()
+			for _, flag := range flags {
+				if c.Flags().Lookup(flag) == nil {
+					t.Errorf("%q: %q has no flag --%s", words, command, flag)
+				}
 			}
 		}
 	}

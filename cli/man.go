@@ -126,27 +126,7 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 			line(".TP\n.BR %s (1)\n%s", roff(manName(s)), roff(s.Short))
 		}
 	}
-	for _, flags := range []struct {
-		title string
-		set   *pflag.FlagSet
-	}{{"OPTIONS", c.NonInheritedFlags()}, {"OPTIONS OF ALL COMMANDS", c.InheritedFlags()}} {
-		title := ".SH " + flags.title
-		flags.set.VisitAll(func(f *pflag.Flag) {
-			if f.Hidden || f.Name == "help" {
-				return
-			}
-			if title != "" {
-				line("%s", title)
-				title = ""
-			}
-			value, text := pflag.UnquoteUsage(f)
-			name := "--" + f.Name
-			if f.Shorthand != "" {
-				name = "-" + f.Shorthand + ", " + name
-			}
-			line(".TP\n\\fB%s\\fR %s\n%s", roff(name), roff(value), roff(text))
-		})
-	}
+	manOptions(line, c)
 	if c.Example != "" {
 		line(".SH EXAMPLES\n.EX")
 		for text := range strings.SplitSeq(c.Example, "\n") {
@@ -168,6 +148,31 @@ func manPage(w io.Writer, c *cobra.Command, version string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// manOptions writes the sections about flags.
+func manOptions(line func(format string, args ...any), c *cobra.Command) {
+	for _, flags := range []struct {
+		title string
+		set   *pflag.FlagSet
+	}{{"OPTIONS", c.NonInheritedFlags()}, {"OPTIONS OF ALL COMMANDS", c.InheritedFlags()}} {
+		title := ".SH " + flags.title
+		flags.set.VisitAll(func(f *pflag.Flag) {
+			if f.Hidden || f.Name == "help" {
+				return
+			}
+			if title != "" {
+				line("%s", title)
+				title = ""
+			}
+			value, text := pflag.UnquoteUsage(f)
+			name := "--" + f.Name
+			if f.Shorthand != "" {
+				name = "-" + f.Shorthand + ", " + name
+			}
+			line(".TP\n\\fB%s\\fR %s\n%s", roff(name), roff(value), roff(text))
+		})
+	}
 }
 
 // paragraphs writes a text whose indented lines stay as they are.

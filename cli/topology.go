@@ -117,19 +117,8 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 	if err != nil {
 		return err
 	}
-	known := make([]string, len(wants))
-	for i, w := range wants {
-		known[i] = w.Name
-	}
-	for _, n := range names {
-		if slices.Contains(known, n) {
-			continue
-		}
-		if near := suggest.Nearest(n, known); near != "" {
-			return fmt.Errorf("there is no topology %q, did you mean %q?", n, near)
-		}
-		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would "+
-			"make it known", n, n)
+	if err := checkTopologies(names, wants); err != nil {
+		return err
 	}
 	if len(wants) == 0 && !e.JSON {
 		e.Sayf(noRemotes)
@@ -150,17 +139,7 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 			continue
 		}
 		done = append(done, fetchedShape(r))
-		switch {
-		case r.Mended:
-			e.Sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name,
-				r.Commit)
-		case r.Was == r.Commit:
-			e.Sayf("%s is at %.12s already", r.Name, r.Commit)
-		case r.Was == "":
-			e.Sayf("fetched %s at %.12s", r.Name, r.Commit)
-		default:
-			e.Sayf("fetched %s at %.12s; it was at %.12s", r.Name, r.Commit, r.Was)
-		}
+		sayFetched(e, r)
 	}
 	if e.JSON {
 		if err := e.WriteJSON(output.ListOf(done)); err != nil {
@@ -171,4 +150,37 @@ func fetchTopologies(ctx context.Context, e *env.Env, names []string, update boo
 		return fmt.Errorf("%s", strings.Join(failed, "\n"))
 	}
 	return nil
+}
+
+// checkTopologies returns an error for a name that is not configured.
+func checkTopologies(names []string, wants []topology.Want) error {
+	known := make([]string, len(wants))
+	for i, w := range wants {
+		known[i] = w.Name
+	}
+	for _, n := range names {
+		if slices.Contains(known, n) {
+			continue
+		}
+		if near := suggest.Nearest(n, known); near != "" {
+			return fmt.Errorf("there is no topology %q, did you mean %q?", n, near)
+		}
+		return fmt.Errorf("there is no topology %q; a [topologies.%s] table in city.toml would "+
+			"make it known", n, n)
+	}
+	return nil
+}
+
+func sayFetched(e *env.Env, r topology.Result) {
+	switch {
+	case r.Mended:
+		e.Sayf("%s is at %.12s, and its files were not: it has been fetched anew", r.Name,
+			r.Commit)
+	case r.Was == r.Commit:
+		e.Sayf("%s is at %.12s already", r.Name, r.Commit)
+	case r.Was == "":
+		e.Sayf("fetched %s at %.12s", r.Name, r.Commit)
+	default:
+		e.Sayf("fetched %s at %.12s; it was at %.12s", r.Name, r.Commit, r.Was)
+	}
 }

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// api checks what shows only when all of [api] is read.
+// api checks the [api] table after all files are read.
 func (d checker) api() {
 	c := d.city
 	d.tokenFile("api.token_file", &c.API.TokenFile)
 	d.tokenFile("api.read_token_file", &c.API.ReadFile)
 	if c.API.Port != 0 && !c.API.Token && !Local(c.API.Bind) && !d.failedIn("api") {
 		d.say(c.Origins["api.bind"], "api.bind",
-			fmt.Sprintf("%q is reached from other machines, and anyone who reaches it can do "+
-				"everything: take `token = false` out", c.API.Bind))
+			fmt.Sprintf("%q can be reached from other machines, and every client can do "+
+				"everything: remove `token = false`", c.API.Bind))
 	}
 }
 
@@ -31,7 +31,7 @@ func (d checker) tokenFile(name string, file *string) {
 	*file = path
 	if !c.API.Token {
 		d.say(c.Origins["api.token"], "api.token",
-			fmt.Sprintf("is false, and %s is set: take one of them out",
+			fmt.Sprintf("is false, but %s is set: remove one of them",
 				strings.TrimPrefix(name, "api.")))
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// ProviderOf is what runs the sessions of an agent.
+// ProviderOf returns the name of an agent's session provider.
 func (c *City) ProviderOf(a *Agent) string {
 	if _, written := a.Origins["session"]; written {
 		return cmp.Or(a.Session, defaultProvider)
@@ -18,7 +18,7 @@ func (c *City) ProviderOf(a *Agent) string {
 	return c.Session.Provider
 }
 
-// Policy is the restart policy of an agent under this city's [daemon].
+// Policy returns the restart policy of an agent, from the city's [daemon] table.
 func (c *City) Policy(a *Agent) restart.Policy {
 	return restart.Policy{
 		Mode: a.Restart, MinUptime: a.MinUptime,
@@ -27,7 +27,7 @@ func (c *City) Policy(a *Agent) restart.Policy {
 	}
 }
 
-// Rig finds a rig by its name; nil if there is none.
+// Rig returns the rig with this name, or nil.
 func (c *City) Rig(name string) *Rig {
 	for i := range c.Rigs {
 		if c.Rigs[i].Name == name && name != "" {
@@ -37,18 +37,19 @@ func (c *City) Rig(name string) *Rig {
 	return nil
 }
 
-// Prefix begins the ids of the city's own work: made from its name, and never that of one of its rigs.
+// Prefix returns the prefix of the IDs of the city's own work. It is derived from the city's name and differs from
+// the prefixes of the rigs.
 func (c *City) Prefix() string {
 	p := strings.ToLower(prefixOf(c.Workspace.Name))
 	if p == "" || strings.ContainsFunc(p, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}) {
-		return "gc" // the name has none that an id could begin with
+		return "gc" // no prefix can be derived from the name
 	}
 	return p
 }
 
-// PrefixOf is what the ids of work of a rig begin with, of the city if it is of none.
+// PrefixOf returns the prefix of the IDs of a rig's work, or the city's for "".
 func (c *City) PrefixOf(rig string) string {
 	if r := c.Rig(rig); r != nil {
 		return r.Prefix
@@ -56,11 +57,11 @@ func (c *City) PrefixOf(rig string) string {
 	return c.Prefix()
 }
 
-// RigAgents are the agents and pools that are declared for a rig, by their qualified names. Those that a topology
-// brings go with the rig by themselves, and are not among them.
+// RigAgents returns the qualified names of the agents and pools that are declared for a rig, without those of its
+// topologies, which are removed together with the rig.
 func (c *City) RigAgents(rig string) []string { return c.agentsOf(rig, false) }
 
-// RigBrought are those that a rig's topologies bring.
+// RigBrought returns the qualified names of the agents and pools from a rig's topologies.
 func (c *City) RigBrought(rig string) []string { return c.agentsOf(rig, true) }
 
 func (c *City) agentsOf(rig string, brought bool) []string {
@@ -73,8 +74,7 @@ func (c *City) agentsOf(rig string, brought bool) []string {
 	return out
 }
 
-// SessionOf is what the sessions of an agent are called, by its qualified name; of one that is not declared, what
-// they would be called.
+// SessionOf returns the name of an agent's sessions, by its qualified name. The agent need not be declared.
 func (c *City) SessionOf(name string) string {
 	for i := range c.Agents {
 		a := &c.Agents[i]
@@ -96,7 +96,7 @@ func (c *City) SessionOf(name string) string {
 	return session
 }
 
-// HooksOf are the kinds of hook files that an agent gets.
+// HooksOf returns the kinds of hook files that an agent gets.
 func (c *City) HooksOf(a *Agent) []string {
 	if a.HooksInstalled {
 		return nil
@@ -107,7 +107,7 @@ func (c *City) HooksOf(a *Agent) []string {
 	return c.Workspace.InstallAgentHooks
 }
 
-// behind are the fragments that follow an agent's prompt, each once.
+// behind returns the fragments that follow an agent's prompt, without duplicates.
 func (c *City) behind(a *Agent) []string {
 	var out []string
 	for _, name := range slices.Concat(c.Workspace.GlobalFragments, a.InjectFragments) {
@@ -118,8 +118,9 @@ func (c *City) behind(a *Agent) []string {
 	return out
 }
 
-// Member is the i-th member of an agent's pool, from 1 to its Max, as an agent of its own: all is the agent's but
-// the name and what follows from it. The only member of a pool, and of no pool, is the agent itself.
+// Member returns the i-th member of an agent's pool as an agent of its own, with i from 1 to Max. Only the name and
+// what depends on it differ from the agent. If the pool has only one member, or there is no pool, the member is the
+// agent itself.
 func (c *City) Member(a *Agent, i int) Agent {
 	m := *a
 	if a.Pool == nil || a.Pool.Max <= 1 {
@@ -131,7 +132,7 @@ func (c *City) Member(a *Agent, i int) Agent {
 	return m
 }
 
-// TriageOf is the tier whose triage an agent is; nil = it is none.
+// TriageOf returns the watchdog that uses an agent as its triage, or nil.
 func (c *City) TriageOf(agent string) *Watchdog {
 	for i := range c.Watchdogs {
 		if c.Watchdogs[i].Triage == agent {
@@ -141,8 +142,8 @@ func (c *City) TriageOf(agent string) *Watchdog {
 	return nil
 }
 
-// Parts lists the files of a configuration in the order in which they were read, and then the folders of its
-// topologies, whose files are among them.
+// Parts returns the files of a configuration in the order in which they were read, followed by the folders of its
+// topologies, which contain some of the files.
 func (c *City) Parts() []Part {
 	var out []Part
 	for _, path := range c.Sources {
@@ -154,7 +155,7 @@ func (c *City) Parts() []Part {
 	return out
 }
 
-// remote is the topology of a name, which several files may speak of.
+// remote returns the topology with this name and adds it if necessary. Several files may declare parts of one.
 func (c *City) remote(name string, at Origin) *Remote {
 	i := slices.IndexFunc(c.Remotes, func(r Remote) bool { return r.Name == name })
 	if i < 0 {
@@ -164,8 +165,8 @@ func (c *City) remote(name string, at Origin) *Remote {
 	return &c.Remotes[i]
 }
 
-// want is what is to be fetched. A source that is neither a URL nor HOST:PATH is a folder, relative to the file
-// that says it.
+// want returns what to fetch. A source that is neither a URL nor HOST:PATH is a folder relative to the file that
+// contains the key.
 func (c *City) want(r *Remote) topology.Want {
 	w := topology.Want{Name: r.Name, Source: r.Source, From: r.Source, Ref: r.Ref, Path: r.Path}
 	host, _, remote := strings.Cut(r.Source, ":")

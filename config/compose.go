@@ -13,10 +13,10 @@ import (
 	"gcity/topology"
 )
 
-// composer puts the agents, providers, watchdogs and formulas of topologies into the city and its rigs.
+// composer adds the agents, providers, watchdogs and formulas of topologies to the city and its rigs.
 type composer struct{ *loading }
 
-// compose puts together what several files and topologies say.
+// compose joins the values of all files and topologies.
 func (d composer) compose() {
 	c := d.city
 	patcher(d).patchRigs()
@@ -32,14 +32,14 @@ func (d composer) compose() {
 	}
 }
 
-// entry is one word for a topology.
+// entry is one reference to a topology: a folder, or a name of [topologies].
 type entry struct {
 	text string
 	key  string
 	at   Origin
 }
 
-// words lists the words of the three keys of one table.
+// words returns the references in the three keys of one table.
 func (d composer) words(table string, origins map[string]Origin, one string, more,
 	includes []string) []entry {
 	var out []entry
@@ -60,7 +60,7 @@ func (d composer) words(table string, origins map[string]Origin, one string, mor
 	return out
 }
 
-// place finds the folder that a word for a topology means. base is the folder of the file that has the word.
+// place returns the folder of a referenced topology. base is the folder of the file with the reference.
 func (d composer) place(base, word string) (dir string, err error) {
 	c := d.city
 	for i := range c.Remotes {
@@ -73,7 +73,7 @@ func (d composer) place(base, word string) (dir string, err error) {
 		}
 	}
 	dir, err = resolve(c.Path, base, word)
-	// it is nobody's city: what lies beside it belongs to it
+	// If the topology is not in a city, files next to it belong to it
 	if err != nil && !within(c.Path, base) {
 		return filepath.Join(base, word), nil
 	}
@@ -83,12 +83,12 @@ func (d composer) place(base, word string) (dir string, err error) {
 	return dir, err
 }
 
-// stamp gives the agents of topologies to the city, or to a rig, and returns the layers of their formulas.
+// stamp adds the agents of topologies to the city or a rig, and returns the layers of their formulas.
 func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
 	var layers []formula.Layer
 	var done []*pack
-	d.whose = new(nameOf(r))
-	defer func() { d.whose = nil }()
+	d.rigChecked = new(nameOf(r))
+	defer func() { d.rigChecked = nil }()
 	for _, e := range entries {
 		dir, err := d.place(d.city.folderOf(e.at), e.text)
 		if err != nil {
@@ -98,7 +98,7 @@ func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
 		}
 		if d.unread.files && !strings.Contains(e.text, "/") && !files.IsDir(dir) {
 			d.unread.of(r)
-			continue // it may be the name of a table in a file that could not be read
+			continue // the reference may be a table in an unreadable file
 		}
 		p := d.topology(dir, e.key, []reading{{dir, e.text, e.at}})
 		if p == nil || p.partial {
@@ -110,17 +110,17 @@ func (d composer) stamp(entries []entry, r *Rig) []formula.Layer {
 		if slices.Contains(done, p) {
 			d.city.Warnings = append(d.city.Warnings,
 				Problem{Origin: e.at, Key: e.key,
-					Message: visible(fmt.Sprintf("%q is among these topologies already; "+
-						"take it out", e.text))})
+					Message: visible(fmt.Sprintf("%q is listed twice; remove one of them",
+						e.text))})
 			continue
 		}
 		took := 0
-		who := cityNames(p.tree())
+		ofCity := cityNames(p.tree())
 		all := slices.DeleteFunc(p.tree(), func(q *pack) bool { return slices.Contains(done, q) })
 		for _, q := range all {
 			done = append(done, q)
-			took += d.take(q, who, e, r)
-			d.takeWatchdogs(q, who, e, r)
+			took += d.take(q, ofCity, e, r)
+			d.takeWatchdogs(q, ofCity, e, r)
 			d.provide(q)
 			if q.Formulas.Dir != "" {
 				layers = append(layers, layerOf(q, r))
@@ -140,11 +140,12 @@ func hasAgents(packs []*pack) bool {
 
 func nobodyFor(topology string, r *Rig) string {
 	if r == nil {
-		return fmt.Sprintf("no agent of the topology %q is the city's: none has scope = \"city\" "+
-			"or is in city_agents; it belongs to a rig", topology)
+		return fmt.Sprintf(
+			`the topology %q has no agents for the city: no agent has scope = "city" or is in `+
+				`city_agents; use it in a rig`, topology)
 	}
-	return fmt.Sprintf("all agents of the topology %q are the city's, and none is a rig's; it "+
-		"belongs into [workspace]", topology)
+	return fmt.Sprintf("all agents of the topology %q are for the city, none for rigs; use it in "+
+		"[workspace]", topology)
 }
 
 func layerOf(p *pack, r *Rig) formula.Layer {
@@ -155,8 +156,8 @@ func layerOf(p *pack, r *Rig) formula.Layer {
 	return l
 }
 
-// cityNames are the agents that some topologies together call the city's; nil if they say nothing about whose an
-// agent is.
+// cityNames returns the names of the agents that some topologies declare for the city, or nil if the topologies do
+// not distinguish between city and rig.
 func cityNames(packs []*pack) map[string]bool {
 	var out map[string]bool
 	for _, p := range packs {
@@ -174,22 +175,23 @@ func cityNames(packs []*pack) map[string]bool {
 	return out
 }
 
-// isFor reports whether an agent of a topology is the city's, or a rig's, where who are the names of the city's.
-func (a *Agent) isFor(who map[string]bool, r *Rig) bool {
-	citys := a.Scope == "city" || a.Scope == "" && who[a.Name]
-	return who == nil || citys == (r == nil)
+// isFor reports whether an agent of a topology belongs to the city (r is nil) or a rig. names are the agents of the
+// city.
+func (a *Agent) isFor(ofCity map[string]bool, r *Rig) bool {
+	citys := a.Scope == "city" || a.Scope == "" && ofCity[a.Name]
+	return ofCity == nil || citys == (r == nil)
 }
 
-// take copies the agents of one topology that belong to the city, or to a rig, and says how many.
-func (d composer) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
+// take copies the agents of one topology that belong to the city or a rig, and returns their number.
+func (d composer) take(p *pack, ofCity map[string]bool, e entry, r *Rig) (n int) {
 	c := d.city
 	for i := range p.agents {
 		a := p.agents[i]
-		if !a.isFor(who, r) {
+		if !a.isFor(ofCity, r) {
 			continue
 		}
 		if n++; len(c.Agents) > keys.MaxAgents {
-			return n // sizes says it
+			return n // sizes reports it
 		}
 		a.Topology, a.Origins, a.Env = p.dir, maps.Clone(a.Origins), maps.Clone(a.Env)
 		if a.Pool != nil {
@@ -199,7 +201,7 @@ func (d composer) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
 		if r != nil {
 			if at, written := a.Origins["dir"]; written {
 				d.warnOnce(Problem{Origin: at, Key: "agents.dir",
-					Message: "is not used where a rig has this topology: its agents work in the " +
+					Message: "is not used if a rig has this topology: its agents work in the " +
 						"rig's folder"})
 			}
 			a.Dir, a.Origins["dir"] = r.Name, e.at
@@ -212,7 +214,7 @@ func (d composer) take(p *pack, who map[string]bool, e entry, r *Rig) (n int) {
 	return n
 }
 
-// provide adds the providers of a topology. What the city, or a topology before, says of one goes over it, key by key.
+// provide adds the providers of a topology. Keys of the city and of earlier topologies take precedence.
 func (d composer) provide(p *pack) {
 	c := d.city
 	if d.provided[p] {
@@ -235,15 +237,15 @@ func (d composer) provide(p *pack) {
 	}
 }
 
-// remotes checks the [topologies.X] tables when all files are read.
+// remotes checks the [topologies.X] tables after all files are read.
 func (d composer) remotes() {
 	c := d.city
 	for i := range c.Remotes {
 		r := &c.Remotes[i]
 		if _, written := r.Origins["source"]; !written &&
 			!d.failed("topologies."+r.Name+".source") {
-			d.say(r.Origin, "topologies."+r.Name+".source", "is missing; every topology of this "+
-				"kind needs one: source = \"…\"")
+			d.say(r.Origin, "topologies."+r.Name+".source",
+				`is missing; every topology in a repository needs one: source = "…"`)
 		}
 	}
 	if len(c.Remotes) == 0 {
@@ -257,7 +259,7 @@ func (d composer) remotes() {
 	}
 }
 
-// Remotes reads which topologies a city keeps in repositories, whether or not they are fetched.
+// Remotes returns the topologies that a city keeps in repositories, fetched or not.
 func (s Source) Remotes() (dir string, _ []topology.Want, _ error) {
 	dir, err := Canonical(s.Dir)
 	if err != nil {

@@ -61,10 +61,10 @@ Z = "2"
 	for _, w := range c.Warnings {
 		got = append(got, w.String())
 	}
-	if want := "more.toml:3:11: providers.own.command: is set already, at city.toml:5:11; what " +
-		"is written here counts\n" +
-		"more.toml:5:5: providers.own.env.B: is set already, at city.toml:8:5; what is written " +
-		"here counts"; strings.Join(got, "\n") != want {
+	if want := "more.toml:3:11: providers.own.command: is set already, at city.toml:5:11; this " +
+		"value takes effect\n" +
+		"more.toml:5:5: providers.own.env.B: is set already, at city.toml:8:5; this value " +
+		"takes effect"; strings.Join(got, "\n") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, "\n"), want)
 	}
 	low := c.Agents[1]

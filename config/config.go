@@ -1,10 +1,9 @@
-// Package config turns a city's TOML into validated values that remember where they were written, finds every mistake
-// at once, notices when the files change, and edits single values without touching a comment.
+// Package config reads the TOML files of a city into validated values that know their positions, reports all errors
+// at once, and edits single values without changing comments.
 //
 // # Concurrency
 //
-// A City is immutable and may be read by any goroutine. All functions may be called at the same time; edits of one city
-// take turns, between processes too. Only Watch and WatchFolders have a goroutine each, which ends with its context.
+// A City is immutable and may be read by any goroutine. All functions may be called concurrently.
 package config
 
 import (
@@ -20,10 +19,10 @@ import (
 	"gcity/restart"
 )
 
-// FileName is the file that makes a folder a city.
+// FileName is the name of the file that makes a folder a city.
 const FileName = "city.toml"
 
-// City is a validated configuration. It is immutable once loaded.
+// City is a validated configuration. It is immutable after loading.
 type City struct {
 	Path      string   // absolute path of the city's folder, symlinks resolved
 	Include   []string // files that city.toml includes, as written
@@ -45,31 +44,32 @@ type City struct {
 	Revision    string // SHA-256 over all source files, hex
 	// the files that were read, absolute; the configuration itself first
 	Sources  []string
-	Warnings []Problem // accepted, but worth a word
-	// of each key outside lists of tables that was written: "daemon.patrol_interval"
+	Warnings []Problem // accepted, but worth reporting
+	// of each key outside lists of tables that is set: "daemon.patrol_interval"
 	Origins map[string]Origin
 
 	Remotes []Remote // topologies that are kept in git repositories
 
-	patches patches         // in force already
-	stamped []*pack         // the topologies that agents come from, in order
+	patches patches         // already applied
+	stamped []*pack         // the topologies of the agents, in order
 	trees   []string        // their folders
 	recipes []formula.Layer // of the city's topologies
-	reveal  bool            // TOML and Explain show secrets
-	// agents whose prompt is another one, or none, without the fragments of their topology, by qualified name
+	reveal  bool            // TOML and Explain print secrets
+	// agents with a prompt that would change or vanish without the fragments of their topology, by qualified name
 	leans     map[string]bool
-	overrides []override         // of Automations, in force already
+	overrides []override         // of Automations, already applied
 	members   map[string]derived // of pools, by qualified name
 }
 
-// Origin is where a value was written.
+// Origin is the position of a value.
 type Origin struct {
-	File   string // relative to the city, absolute if it is outside of it; "" = a default
+	File   string // relative to the city, absolute if it is outside; "" = a default
 	Line   int    // from 1
 	Column int    // from 1, in bytes
 }
 
-// String is "city.toml:12:3", or "default". What has no lines is named alone: "environment GC_SESSION".
+// String returns the position as "city.toml:12:3", or "default". Sources without lines have only their name:
+// "environment GC_SESSION".
 func (o Origin) String() string {
 	switch {
 	case o.File == "":
@@ -82,27 +82,27 @@ func (o Origin) String() string {
 
 // Workspace is the [workspace] table.
 type Workspace struct {
-	Name            string // the folder's name where the file names none
+	Name            string // default: the folder's name
 	Suspended       bool
-	SessionTemplate string // a template; its values go through session.Encode
-	StartCommand    string // of the agents that have none
-	Provider        string // of the agents that name neither a command nor a provider
+	SessionTemplate string // a template; its values are encoded by session.Encode
+	StartCommand    string // of agents without a command
+	Provider        string // of agents without a command and a provider
 
 	Topologies        []string // folders or names of [topologies], in order, as written
-	Includes          []string // the same
-	InstallAgentHooks []string // kinds of hook files, of the agents that say nothing about them
-	GlobalFragments   []string // behind every prompt
+	Includes          []string // like Topologies
+	InstallAgentHooks []string // kinds of hook files, for agents that do not set them
+	GlobalFragments   []string // after every prompt
 
 	Topology string // one more, before the others
 }
 
-// Trouble is what keeps one agent from being started; "" = nothing.
+// Trouble holds the reasons why one agent cannot be started; "" = none.
 type Trouble struct {
 	ScriptProblem string // why its session_setup_script cannot be read
-	Fault         string // what else of it alone cannot be used, with its place
+	Fault         string // any other problem of this agent, with its position
 }
 
-// patches are the tables that change what is declared elsewhere.
+// patches holds the tables that change other declarations.
 type patches struct {
 	agents    []patch
 	rigs      []rigPatch
@@ -127,7 +127,7 @@ type Agent struct {
 	SessionSetup       []string
 	SessionSetupScript string
 
-	Scope    string // "city" or "rig": which of a topology's agents it is; "" = not written
+	Scope    string // "city" or "rig": where a topology's agent belongs; "" = not set
 	Topology string // the folder of the topology that declares it, absolute; "" = none
 
 	Outfit
@@ -135,8 +135,8 @@ type Agent struct {
 
 	Restart     restart.Mode
 	MinUptime   time.Duration
-	Pool        *Pool         // nil = one agent, always on
-	IdleTimeout time.Duration // 0 = none
+	Pool        *Pool         // nil = a single agent that always runs
+	IdleTimeout time.Duration // 0 = no timeout
 	StuckAfter  time.Duration // 0 = never
 	DependsOn   []string      // as written
 	Strategy    restart.Strategy
@@ -144,15 +144,15 @@ type Agent struct {
 	Derived
 
 	Origin Origin // of the table
-	// of each key that is written, by its TOML name ("env.FOO" for one variable)
+	// of each key that is set, by its TOML name ("env.FOO" for one variable)
 	Origins map[string]Origin
-	Patches []Origin // of the tables that change it; the last one counts
+	Patches []Origin // of the tables that change it; the last one takes effect
 }
 
-// Startup is how a program starts and how its prompt reaches it. An agent and its provider both have these keys.
+// Startup is how a program starts and how it gets its prompt. Agents and providers have these keys.
 type Startup struct {
 	Args                   []string
-	PromptMode, PromptFlag string        // "" = the value of the provider
+	PromptMode, PromptFlag string        // "" = the provider's value
 	ReadyDelay             time.Duration `key:"ready_delay_ms"`
 	ReadyPromptPrefix      string
 	ProcessNames           []string
@@ -175,9 +175,9 @@ type Routing struct {
 	DefaultSlingFormula   string
 }
 
-// Derived is what loading finds out about an agent.
+// Derived holds values that loading derives for an agent.
 type Derived struct {
-	// A pool of several members has neither of these two; each member has its own, see City.Member.
+	// SessionName and ScriptHash are empty for a pool of several members. Each member has its own, see City.Member.
 	SessionName string
 	ScriptHash  string // SHA-256 of the setup script, hex
 
@@ -186,58 +186,58 @@ type Derived struct {
 	// PromptTemplate with its fragments; nil = the agent gets no prompt
 	Prompt      *prompt.Template
 	OverlayHash string   // over the content of OverlayDir, hex
-	Rig         string   // the rig that Dir names, "" if it names none
+	Rig         string   // the rig that Dir names, or ""
 	Needs       []string // qualified names of the agents and pools in DependsOn, sorted
 }
 
-// Provider is one [providers.X] table: which program an agent is, and how it is started. What is not written is as the
-// preset of that name has it.
+// Provider is one [providers.X] table: an agent's program and how it is started. Values that are not set come from
+// the preset of that name.
 type Provider struct {
 	Name        string
 	DisplayName string
 	Command     string
 	Startup
 
-	Origin  Origin            // of the table, "preset claude" if there is none
-	Origins map[string]Origin // of each key that was written, by its TOML name
+	Origin  Origin            // of the table, or "preset claude" without a table
+	Origins map[string]Origin // of each key that is set, by its TOML name
 
-	// Whole: the table stands alone, and the preset of its name does not count.
+	// Whole: the preset of the same name is not used.
 	Whole bool `key:"_replace"`
 }
 
 // Pool is an agent's [agents.pool] table. 0 <= Min <= Max.
 type Pool struct {
 	Min, Max     int           // Max 0 = the pool is off
-	Check        string        // "" = the pool's open work is counted
+	Check        string        // "" = count the pool's open work
 	CheckTimeout time.Duration // > 0
-	DrainTimeout time.Duration // 0 = a drain never ends by itself
+	DrainTimeout time.Duration // 0 = a drain has no time limit
 }
 
 // Rig is one [[rigs]] table: a project folder that agents work in.
 type Rig struct {
 	Name      string
 	Path      string // absolute
-	Prefix    string // of the ids of its work, unique in the city
+	Prefix    string // of the IDs of its work, unique in the city
 	Suspended bool
 
 	// of its own formulas and automations, absolute; it need not exist; "" = none
 	FormulasDir string
 
-	Topologies         []string // as of the workspace
+	Topologies         []string // as in Workspace
 	Topology           string
 	Includes           []string
-	overrides          []patch         // in force already
+	overrides          []patch         // already applied
 	recipes            []formula.Layer // of its topologies
 	DefaultSlingTarget string
 
-	// why its folder cannot be used: found out while loading, not an error; "" = it can
+	// why its folder cannot be used, "" = it can. It is found during loading and is not an error.
 	Problem string
 
 	Origin  Origin
 	Origins map[string]Origin
 }
 
-// Qualified is the name that an agent, or its pool, goes by: "rig/name", or "name" where it belongs to no rig.
+// Qualified returns the full name of an agent or pool: "rig/name", or "name" if it belongs to no rig.
 func (a *Agent) Qualified() string {
 	if a.Rig == "" {
 		return a.Name
@@ -250,11 +250,11 @@ type Daemon struct {
 	PatrolInterval  time.Duration // > 0
 	MaxRestarts     int           // 0 = unlimited
 	RestartWindow   time.Duration
-	ShutdownTimeout time.Duration // 0 = no grace
+	ShutdownTimeout time.Duration // 0 = killed at once
 	RestartBackoff  time.Duration
-	CrashHistory    string // "memory", or "disk": kept beyond the controller's end
+	CrashHistory    string // "memory", or "disk": kept when the controller exits
 
-	WispGCInterval, WispTTL time.Duration // both or none are 0: wisps stay
+	WispGCInterval, WispTTL time.Duration // both or neither are 0; 0 = wisps are kept
 }
 
 // Beads is the [beads] table.
@@ -262,7 +262,7 @@ type Beads struct {
 	Provider string // "" and "file" = the embedded store, "bd", "exec:SCRIPT"
 }
 
-// Keeper is the provider; the embedded store has one name only, "".
+// Keeper returns the provider, with "" for all names of the embedded store.
 func (b Beads) Keeper() string {
 	if b.Provider == "file" {
 		return ""
@@ -270,15 +270,15 @@ func (b Beads) Keeper() string {
 	return b.Provider
 }
 
-// Dolt is the [dolt] table: the database server that bd is to use. What is empty bd finds itself.
+// Dolt is the [dolt] table: the database server that bd uses. bd finds the values that are empty.
 type Dolt struct {
 	Host    string
-	Port    int  // 0 = none is said
+	Port    int  // 0 = not set
 	Managed bool // gcity starts and stops the server
 }
 
-// Server returns the address of the server. Defaults fill in what is not said, if gcity runs the server or a part
-// is said.
+// Server returns the address of the server. If gcity runs the server or a part is set, defaults complete the
+// address.
 func (d Dolt) Server() (host string, port int) {
 	if !d.Managed && d.Host == "" && d.Port == 0 {
 		return "", 0
@@ -288,21 +288,21 @@ func (d Dolt) Server() (host string, port int) {
 
 // Formulas is the [formulas] table.
 type Formulas struct {
-	Dir string // as city.toml says it, relative to the city; absolute where another file does
+	Dir string // relative to the city if city.toml sets it, absolute if another file does
 }
 
 // Automations is the [automations] table.
 type Automations struct {
 	Skip       []string
-	MaxTimeout time.Duration // 0 = none
+	MaxTimeout time.Duration // 0 = no limit
 	Overrides  []automation.Override
 }
 
 // Session is the [session] table.
 type Session struct {
-	Provider   string // "pty", "tmux", "subprocess", "exec:…", …: of agents that name none
+	Provider   string // "pty", "tmux", "subprocess", "exec:…", …: of agents that set none
 	Cols, Rows int
-	// Passthrough are the classes of terminal sequences that reach the terminal of whoever attaches; see
+	// Passthrough lists the classes of terminal sequences that reach the terminal of an attached user; see
 	// internal/passthrough.
 	Passthrough []string
 	Kubernetes  Kubernetes `key:"k8s"`
@@ -322,31 +322,31 @@ type Events struct {
 
 // Console is the [console] table.
 type Console struct {
-	Theme  string // of the control room, for people who have chosen none; "" = none
-	Colour string // the city's own, as colour.Parse gives it; "" = none
+	Theme  string // of the control room, for users without a choice of their own; "" = none
+	Colour string // of the city, in the form of colour.Parse; "" = none
 }
 
-// defaultProvider is what "" means.
+// defaultProvider is the provider that "" stands for.
 const defaultProvider = "pty"
 
-// API is the [api] table: where a city answers besides its socket.
+// API is the [api] table: the TCP listener of the city.
 type API struct {
-	Port      int      // 0 = nowhere
+	Port      int      // 0 = no listener
 	Bind      string   // an address, or "localhost"
-	Hosts     []string // names that requests may be made to, besides those of the address
-	Token     bool     // requests must bring a token
-	TokenFile string   // absolute; "" = with Token a file that the city makes
-	// of a token that allows reading only; absolute; "" = none
+	Hosts     []string // host names that requests may use, besides those of the address
+	Token     bool     // requests need a token
+	TokenFile string   // absolute; "" with Token = a file that the city creates
+	// of a token that only allows reading; absolute; "" = none
 	ReadFile string `key:"read_token_file"`
 }
 
-// Equal reports whether two tables say the same.
+// Equal reports whether two tables have the same values.
 func (a API) Equal(b API) bool {
 	return a.Port == b.Port && a.Bind == b.Bind && slices.Equal(a.Hosts, b.Hosts) &&
 		a.Token == b.Token && a.TokenFile == b.TokenFile && a.ReadFile == b.ReadFile
 }
 
-// Local says whether a bind address is reached from this machine alone.
+// Local reports whether only this machine can reach a bind address.
 func Local(bind string) bool {
 	if bind == "localhost" {
 		return true
@@ -355,12 +355,12 @@ func Local(bind string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// Remote is one [topologies.X] table: a topology that is kept in a git repository.
+// Remote is one [topologies.X] table: a topology in a git repository.
 type Remote struct {
 	Name   string
 	Source string // what git clones
-	Ref    string // branch, tag or commit; "" = the repository's own branch
-	Path   string // of the topology's folder within the repository; "" = its top
+	Ref    string // branch, tag or commit; "" = the repository's default branch
+	Path   string // of the topology's folder in the repository; "" = its root
 
 	Origin  Origin
 	Origins map[string]Origin

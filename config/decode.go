@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// decoder decodes the TOML of the files into the fields of the City.
+// decoder decodes the TOML of the files into the fields of a City.
 type decoder struct{ *loading }
 
-// table decodes the members of one table.
 func (d decoder) table(n *toml.Node, path string, p place) {
 	for _, kid := range n.Kids {
 		k := d.schema.Child(path, kid.Key)
@@ -19,11 +18,11 @@ func (d decoder) table(n *toml.Node, path string, p place) {
 		}
 		switch {
 		case k.Status == keys.Dropped:
-			d.warn(kid.At, k.Path, "does nothing any more; it can be taken out")
+			d.warn(kid.At, k.Path, "has no effect; remove it")
 		case k.Status == keys.Later:
 			d.later(kid, k)
 		case kid.Key == k.Alias && k.Kind != keys.Tables && n.Get(k.Name()) != nil:
-			d.problem(kid.At, kid.Key, "is another word for %s, and both are here; keep one",
+			d.problem(kid.At, kid.Key, "is another name of %s, and both are set; keep one",
 				k.Word())
 		default:
 			d.supported(kid, k, p)
@@ -43,7 +42,7 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 	switch near, inner := keys.Suggest(n.Key, names), d.inner(table, n.Key); {
 	case inner != "":
-		d.problem(n.At, key, "unknown %s here; it belongs into %s", what, inner)
+		d.problem(n.At, key, "unknown %s here; it belongs to %s", what, inner)
 	case near != "":
 		yet := ""
 		if d.schema.Child(table, near).Status == keys.Later {
@@ -52,14 +51,14 @@ func (d decoder) unknown(n *toml.Node, table string) {
 		d.problem(n.At, key, "unknown %s; did you mean %q?%s", what, near, yet)
 	case table == "":
 		if in := d.elsewhere(n.Key); in != "" && what == "key" {
-			d.problem(n.At, key, "unknown key; it belongs into %s, and a key belongs to the "+
-				"table whose [header] stands above it", in)
+			d.problem(n.At, key, "unknown key; it belongs to %s. A key belongs to the "+
+				"[header] above it", in)
 			return
 		}
-		d.problem(n.At, key, "unknown %s; there are %s", what, toml.List(d.usable("")))
+		d.problem(n.At, key, "unknown %s; use one of %s", what, toml.List(d.usable("")))
 	default:
 		if in := d.elsewhere(n.Key); in != "" {
-			d.problem(n.At, key, "unknown %s here; it belongs into %s", what, in)
+			d.problem(n.At, key, "unknown %s here; it belongs to %s", what, in)
 			return
 		}
 		d.problem(n.At, key, "unknown %s; %s has %s", what, d.schema.ByPath[table].Header(),
@@ -67,7 +66,7 @@ func (d decoder) unknown(n *toml.Node, table string) {
 	}
 }
 
-// inner names the table within a table that has such a key; at the top, such a table within [[agents]].
+// inner returns the table in this table that has such a key; at the top level, such a table in [[agents]].
 func (d decoder) inner(table, name string) string {
 	if table == "" {
 		if k := d.schema.ByPath[keys.Join("agents", name)]; k != nil &&
@@ -84,7 +83,7 @@ func (d decoder) inner(table, name string) string {
 	return ""
 }
 
-// elsewhere names the supported table that has such a key.
+// elsewhere returns a supported table that has such a key.
 func (d decoder) elsewhere(name string) string {
 	for _, table := range []string{"agents", "agents.pool", "workspace", "daemon", "session",
 		"events", "api", "rigs", "providers.*", "automations", "watchdogs"} {
@@ -95,7 +94,7 @@ func (d decoder) elsewhere(name string) string {
 	return ""
 }
 
-// usable lists what is supported in a table; all that is known in a table that is not.
+// usable lists the supported names in a table, or all names if the table is not supported.
 func (d decoder) usable(table string) []string {
 	var out []string
 	for _, k := range d.schema.Tables[table] {
@@ -109,18 +108,19 @@ func (d decoder) usable(table string) []string {
 	return out
 }
 
-// later refuses what is not built yet, once per table; what is unknown or dropped in it is said besides.
+// later reports keys that are not implemented yet, once per table. Unknown and dropped keys in it are reported
+// separately.
 func (d decoder) later(n *toml.Node, k *keys.Key) {
 	refuse := true
 	for _, t := range toml.TablesOf(n) {
 		only := len(t.Kids) > 0
 		for _, kid := range t.Kids {
 			switch c := d.schema.Child(k.Path, kid.Key); {
-			case k.Kind == keys.Any: // not looked into
+			case k.Kind == keys.Any: // not checked
 			case c == nil:
 				d.unknown(kid, k.Path)
 			case c.Status == keys.Dropped:
-				d.warn(kid.At, c.Path, "does nothing any more; it can be taken out")
+				d.warn(kid.At, c.Path, "has no effect; remove it")
 				continue
 			}
 			only = false
@@ -128,9 +128,8 @@ func (d decoder) later(n *toml.Node, k *keys.Key) {
 		refuse = refuse && !only
 	}
 	if refuse {
-		d.problem(n.At, keys.Join(k.Table(), n.Key), "is not supported yet; take it out, "+
-			"this version "+
-			"would not act on it")
+		d.problem(n.At, keys.Join(k.Table(), n.Key), "is not supported yet; remove it, because "+
+			"this version would not act on it")
 	}
 }
 
@@ -159,10 +158,10 @@ func (d decoder) supported(n *toml.Node, k *keys.Key, p place) {
 	}
 }
 
-// entries decodes a table of named tables, each into an element of its own.
+// entries decodes a table of named tables, each into its own element.
 func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	if n.Shape != toml.ShapeTable {
-		d.problem(n.At, k.Path, "is %s; each %s is a table of its own: write [%s.NAME] on a "+
+		d.problem(n.At, k.Path, "is %s; each %s is a separate table: write [%s.NAME] on a "+
 			"line of its own", n.Shape, strings.TrimSuffix(k.Name(), "s"), k.Path)
 		return
 	}
@@ -188,7 +187,7 @@ func (d decoder) entries(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// list decodes a list of tables, each into an element of its own.
+// list decodes a list of tables, each into its own element.
 func (d decoder) list(n *toml.Node, k *keys.Key) {
 	tables := toml.TablesOf(n)
 	noun := strings.TrimSuffix(k.Name(), "s")
@@ -196,7 +195,7 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 		noun = "patch"
 	}
 	if n.Shape == toml.ShapeTable || len(tables) != len(n.Kids) {
-		d.problem(n.At, keys.Join(k.Table(), n.Key), "is %s; each %s is a table of its own: write "+
+		d.problem(n.At, keys.Join(k.Table(), n.Key), "is %s; each %s is a separate table: write "+
 			"[[%s]] on a line of its own", n.Shape, noun, k.Path)
 		return
 	}
@@ -213,7 +212,8 @@ func (d decoder) list(n *toml.Node, k *keys.Key) {
 	}
 }
 
-// element appends an element to the list of a table and says where its values go, until the next one is appended.
+// element appends an element to the list of a table and returns where its values are stored. The place is valid
+// until the next call.
 func (d decoder) element(path string, at Origin, origins map[string]Origin) place {
 	c := d.city
 	switch path {
@@ -228,7 +228,7 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 			watchPatch{Watchdog{Origin: at, Origins: origins}})
 		return place{city: c, watchdog: &c.patches.watchdogs[len(c.patches.watchdogs)-1].says}
 	case "rigs.overrides":
-		r := &c.Rigs[len(c.Rigs)-1] // the one that is being decoded
+		r := &c.Rigs[len(c.Rigs)-1] // the one being decoded
 		r.overrides = append(r.overrides, patch{table: path, origin: at, origins: origins})
 		return place{city: c, patch: &r.overrides[len(r.overrides)-1]}
 	case "patches.rigs":
@@ -255,7 +255,6 @@ func (d decoder) element(path string, at Origin, origins map[string]Origin) plac
 	return place{city: c, agent: &c.Agents[len(c.Agents)-1]}
 }
 
-// defaults fills what a table does not say.
 func (d decoder) defaults(table string, p place) {
 	for _, k := range d.schema.Tables[table] {
 		if k.Status == keys.Supported && k.Def != "" && k.Valued() {
@@ -264,7 +263,7 @@ func (d decoder) defaults(table string, p place) {
 	}
 }
 
-// scalar decodes one value, checks it and notes where it stands.
+// scalar decodes one value, checks it and records its position.
 func (d decoder) scalar(n *toml.Node, k *keys.Key, p place) {
 	v, msg := keys.Parse(n, k)
 	if msg == "" {
@@ -297,8 +296,8 @@ func (d decoder) variable(n *toml.Node, k *keys.Key) {
 	path := keys.Join(k.Path, n.Key)
 	switch {
 	case n.Key == "" || strings.ContainsAny(n.Key, "=\x00"):
-		d.problem(n.At, path, "is no name for a variable of the environment")
+		d.problem(n.At, path, "is not a valid name of an environment variable")
 	case keys.Reserved(n.Key):
-		d.warn(n.At, path, "is set by gcity for every agent; this value is not used")
+		d.warn(n.At, path, "is set by gcity for every agent; this value is ignored")
 	}
 }

@@ -12,13 +12,13 @@ import (
 // dependencies resolves depends_on.
 type dependencies struct{ *loading }
 
-// depend finds out whom each agent depends on, and refuses what can never be: strangers and circles.
+// depend resolves the dependencies of all agents, and refuses unknown names and cycles.
 func (d dependencies) depend() {
 	c := d.city
-	defer func() { d.whose = nil }()
+	defer func() { d.rigChecked = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
-		d.whose = &a.Rig
+		d.rigChecked = &a.Rig
 		for n, name := range a.DependsOn {
 			if d.full() {
 				d.more = true
@@ -41,10 +41,10 @@ func (d dependencies) depend() {
 	d.circles()
 }
 
-// needed finds the agent or pool that an agent means: one of its own rig first, then one of the city. Or it says
-// what is wrong with the name. Neither, if nobody knows.
+// needed returns the agent or pool that name refers to: in the agent's own rig first, then in the city. Otherwise
+// it returns what is wrong with the name, or "" if a file that may declare the name could not be read.
 func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
-	var at []string // where to look
+	var at []string // where name may be declared
 	if a.Rig != "" && !strings.Contains(name, "/") {
 		at = append(at, a.Rig+"/"+name)
 	}
@@ -65,16 +65,16 @@ func (d dependencies) needed(a *Agent, name string) (*Agent, string) {
 	}
 	rig, _ := cutRig(name)
 	if !self && d.unread.misses("", a.Rig, rig) {
-		return nil, "" // it may be there
+		return nil, "" // an unreadable file may declare it
 	}
 	if self {
-		return nil, "is this agent itself; take it out"
+		return nil, "is this agent itself; remove it"
 	}
 	return nil, "is neither an agent nor a pool" + d.meant(name, a)
 }
 
-// meant proposes a name that exists, other than the asker's own: one that is spelled like it, or one that is called
-// so in a rig.
+// meant suggests an existing name other than the asker's own: one with a similar spelling, or the same name in a
+// rig.
 func (d dependencies) meant(name string, asker *Agent) string {
 	_, bare := cutRig(name)
 	var same, spelled []string
@@ -97,7 +97,7 @@ func (d dependencies) meant(name string, asker *Agent) string {
 	return ""
 }
 
-// cutRig parts a qualified name.
+// cutRig splits a qualified name into rig and name.
 func cutRig(name string) (rig, bare string) {
 	if rig, bare, ok := strings.Cut(name, "/"); ok {
 		return rig, bare
@@ -105,7 +105,7 @@ func cutRig(name string) (rig, bare string) {
 	return "", name
 }
 
-// circles finds agents that wait for each other. Of circles that are tangled it tells enough to begin with.
+// circles reports agents that wait for each other. Of overlapping cycles it reports enough to start with.
 func (d dependencies) circles() {
 	const (
 		open = 1 + iota
@@ -133,13 +133,12 @@ func (d dependencies) circles() {
 	}
 	for i := range d.city.Agents {
 		if a := &d.city.Agents[i]; state[a] == 0 {
-			d.whose = &a.Rig
+			d.rigChecked = &a.Rig
 			visit(a)
 		}
 	}
 }
 
-// circle says who waits for whom in a circle.
 func (d dependencies) circle(agents []*Agent, told map[*Agent]bool) {
 	const most = 20
 	var steps []string
@@ -154,6 +153,6 @@ func (d dependencies) circle(agents []*Agent, told map[*Agent]bool) {
 	}
 	steps = append(steps, agents[0].Qualified())
 	d.say(agents[0].Origins["depends_on"], "agents.depends_on",
-		"goes round in a circle, so that none could be started first: "+
-			strings.Join(steps, " → ")+"; take one of these out")
+		"is a cycle, so none of these could be started first: "+
+			strings.Join(steps, " → ")+"; remove one of them")
 }

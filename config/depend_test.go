@@ -50,7 +50,7 @@ func TestALongCircle(t *testing.T) {
 	}
 	_, err := Parse("/srv/app", []byte(b.String()))
 	if err == nil || strings.Count(err.Error(), "\n") != 0 ||
-		!strings.Contains(err.Error(), "a19 (city.toml:60:14) → 4980 more → a0; take") {
+		!strings.Contains(err.Error(), "a19 (city.toml:60:14) → 4980 more → a0; remove") {
 		t.Errorf("%v", err)
 	}
 }

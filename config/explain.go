@@ -39,7 +39,7 @@ func (c printer) explainAgent(a *Agent, member string) string {
 	return b.String()
 }
 
-// shared are the values that an agent takes from the city.
+// shared returns the values that an agent takes from the city.
 func (c printer) shared(s keys.Schema, a *Agent) []row {
 	var out []row
 	if by, _ := c.decider(a); strings.HasPrefix(by, "workspace.") {
@@ -55,7 +55,7 @@ func (c printer) shared(s keys.Schema, a *Agent) []row {
 		out = append(out, c.row(s, "workspace.install_agent_hooks"))
 	}
 	if a.Pool != nil && a.Pool.Max > 0 && a.Pool.Check == "" {
-		out = append(out, c.row(s, "beads.provider")) // where its work is counted
+		out = append(out, c.row(s, "beads.provider")) // where its work is stored
 	}
 	for _, path := range []string{"daemon.max_restarts", "daemon.restart_window",
 		"daemon.restart_backoff", "daemon.patrol_interval",
@@ -68,11 +68,12 @@ func (c printer) shared(s keys.Schema, a *Agent) []row {
 	return out
 }
 
-// follows is what is worked out from an agent's values. A pool of several is shown without what its members have each.
+// follows returns the values that are derived from an agent's values. For a pool of several it omits the values
+// that differ between members.
 func (c printer) follows(a *Agent, member bool) []row {
 	var out []row
 	single := member || a.Spec().Max == 1
-	e, _ := c.Expand(a) // what is wrong with it, Load has refused
+	e, _ := c.Expand(a) // Load has refused invalid templates
 	if single {
 		out = append(out, row{"session", toml.Quote(a.SessionName), ""})
 	}
@@ -84,8 +85,8 @@ func (c printer) follows(a *Agent, member bool) []row {
 		out = append(out, row{"folder", toml.Quote(e.Dir), trouble})
 	}
 	if p := c.ProgramOf(a, foundLater); p.By == "" {
-		out = append(out, row{"command", "of the first that is found: " +
-			toml.List(presetNames(presets())), "nothing says which; write agents.provider or " +
+		out = append(out, row{"command", "the first of these that is found: " +
+			toml.List(presetNames(presets())), "not set; write agents.provider or " +
 			"agents.start_command"})
 	} else if p.Line == "" {
 		out = append(out, row{"command", c.shown(new(p.CommandLine())), ""})
@@ -110,10 +111,10 @@ func (c printer) follows(a *Agent, member bool) []row {
 	return out
 }
 
-// foundLater leaves it to the host which program is found first.
+// foundLater leaves the choice of the program to the host.
 func foundLater([]Preset) string { return "" }
 
-// explainProgram writes what an agent takes from its provider.
+// explainProgram writes the values that an agent takes from its provider.
 func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	p := c.ProgramOf(a, foundLater)
 	if p.Provider.Name == "" {
@@ -131,7 +132,7 @@ func (c printer) explainProgram(b *strings.Builder, s keys.Schema, a *Agent) {
 	writeRows(b, "  ", rows(s, "providers.*", place{city: c.City, provider: &taken}))
 }
 
-// explainWatched writes the watchdogs that an agent has to do with.
+// explainWatched writes the watchdogs that use an agent.
 func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 	for i := range c.Watchdogs {
 		switch w := &c.Watchdogs[i]; a.Qualified() {
@@ -139,13 +140,13 @@ func (c printer) explainWatched(b *strings.Builder, s keys.Schema, a *Agent) {
 			fmt.Fprintf(b, "\nwatched by the watchdog %s, %s\n", w.Qualified(), w.Origin)
 			writeRows(b, "  ", rows(s, "watchdogs", place{city: c.City, watchdog: w}))
 		case w.Triage:
-			fmt.Fprintf(b, "\njudges for the watchdog %s, %s\n", w.Qualified(), w.Origin)
+			fmt.Fprintf(b, "\ntriage of the watchdog %s, %s\n", w.Qualified(), w.Origin)
 			writeRows(b, "  ", rows(s, "watchdogs", place{city: c.City, watchdog: w}))
 		}
 	}
 }
 
-// memberRows lists a pool's possible members, the first of them at least, each with its folder and session.
+// memberRows returns the folder and session of each possible member of a pool, at least of the first.
 func (c printer) memberRows(a *Agent) []row {
 	const most = 10
 	if a.Pool.Max == 0 {

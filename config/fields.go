@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// place is the table whose values are decoded or shown: the city's own tables, or one element of a list of tables.
+// place is a table that is decoded or printed: one of the city's own tables, or one element of a list of tables.
 type place struct {
 	city *City
 
@@ -24,7 +24,7 @@ type place struct {
 	watchdog *Watchdog
 }
 
-// origins returns where the origin of a key is noted, and under which name.
+// origins returns the map and the name under which the origin of a key is recorded.
 func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	switch {
 	case p.agent != nil:
@@ -49,7 +49,7 @@ func (p place) origins(k *keys.Key) (map[string]Origin, string) {
 	return p.city.Origins, k.Path
 }
 
-// field returns a pointer to the value of a key: to the field that has the key's name, or that names it in a "key" tag.
+// field returns a pointer to the field of a key: the field with the key's name or with that name in a "key" tag.
 func (p place) field(k *keys.Key) any {
 	_, name := p.origins(k)
 	if p.patch != nil {
@@ -65,12 +65,12 @@ func (p place) field(k *keys.Key) any {
 	root := reflect.ValueOf(p.values()).Elem()
 	index, ok := fieldIndexes()[root.Type()][fieldName(name)]
 	if !ok {
-		panic("config: no field for the key " + k.Path) // a test finds it
+		panic("config: no field for the key " + k.Path) // cannot happen: a test checks all keys
 	}
 	return root.FieldByIndex(index).Addr().Interface()
 }
 
-// values returns a pointer to the struct that the values of the table are in.
+// values returns a pointer to the struct with the table's values.
 func (p place) values() any {
 	switch {
 	case p.agent != nil:
@@ -98,7 +98,7 @@ func (p place) values() any {
 // fieldName returns the name of a key, dots included, in the spelling of fieldIndexes.
 func fieldName(key string) string { return strings.ReplaceAll(key, "_", "") }
 
-// fieldIndexes has the fields of each type that values returns, by fieldName.
+// fieldIndexes maps, for each type that values returns, fieldName to the field's index.
 var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
 	out := map[reflect.Type]map[string][]int{}
 	for _, t := range []reflect.Type{
@@ -113,7 +113,7 @@ var fieldIndexes = sync.OnceValue(func() map[reflect.Type]map[string][]int {
 	return out
 })
 
-// addFields adds the exported fields of a struct, and those of the structs of this package within it.
+// addFields adds the exported fields of a struct, and those of nested structs of this package.
 func addFields(to map[string][]int, t reflect.Type, table string, at []int) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -141,7 +141,6 @@ func addFields(to map[string][]int, t reflect.Type, table string, at []int) {
 	}
 }
 
-// set stores v where field points.
 func set(field, v any) {
 	switch f := field.(type) {
 	case *string:

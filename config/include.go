@@ -11,16 +11,16 @@ import (
 	"slices"
 )
 
-// maxIncludes is how many files a city may include.
+// maxIncludes is the greatest number of files that a city can include.
 const maxIncludes = 100
 
-// What a file must at least have.
+// Messages for files without content.
 const (
 	cityNeeds    = "a city needs at least [workspace] or one [[agents]]"
 	includeNeeds = "an included file needs at least one key or table"
 )
 
-// open makes a file the one that is decoded, and parses it; nil if it cannot be.
+// open parses a file and makes it the one that is being decoded. It returns nil if the file is invalid.
 func (d decoder) open(name string, data []byte, needs string) *toml.Node {
 	d.file, d.lines = name, toml.LineStarts(data)
 	d.files, d.size = append(d.files, name), d.size+len(data)
@@ -36,7 +36,7 @@ func (d decoder) open(name string, data []byte, needs string) *toml.Node {
 	return root
 }
 
-// include reads the files that city.toml includes, one after the other.
+// include reads the files that city.toml includes, in order.
 func (d decoder) include(root *toml.Node) {
 	n := root.Get("include")
 	if n == nil {
@@ -44,11 +44,11 @@ func (d decoder) include(root *toml.Node) {
 	}
 	if len(d.city.Include) != len(n.Kids) {
 		d.unread.files = true
-		return // that is said already
+		return // already reported
 	}
 	if len(n.Kids) > maxIncludes {
 		d.unread.files = true
-		d.problem(n.At, "include", "has %d files; %d are the most", len(n.Kids), maxIncludes)
+		d.problem(n.At, "include", "has %d files; at most %d are allowed", len(n.Kids), maxIncludes)
 		return
 	}
 	own, lines := d.file, d.lines
@@ -58,7 +58,7 @@ func (d decoder) include(root *toml.Node) {
 		path, err := resolve(d.city.Path, d.city.Path, d.city.Include[i])
 		if err != nil {
 			err, d.unread.files = errors.New("leaves the city's folder; write an absolute path "+
-				"if that is meant"), true
+				"if you intend that"), true
 		} else {
 			err = d.part(path)
 		}
@@ -73,7 +73,7 @@ func (d decoder) include(root *toml.Node) {
 	}
 }
 
-// also reads the files that whoever asks for the configuration adds to it.
+// also reads the files that the caller adds to the configuration.
 func (d decoder) also(files []string) {
 	for _, path := range files {
 		if err := d.part(path); err != nil {
@@ -82,7 +82,7 @@ func (d decoder) also(files []string) {
 	}
 }
 
-// read reads a file of the configuration, or what is to be taken for it.
+// read reads a file of the configuration, or its replacement in Source.Instead.
 func (d decoder) read(path string) ([]byte, error) {
 	for other, data := range d.instead {
 		if path == other || sameFile(path, other) {
@@ -92,21 +92,21 @@ func (d decoder) read(path string) ([]byte, error) {
 	return files.ReadSource(path)
 }
 
-// sameFile reports whether two paths lead to one file that is there, by whatever links.
+// sameFile reports whether two paths lead to the same existing file.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)
 	return err == nil && otherErr == nil && os.SameFile(one, other)
 }
 
-// includable reads a file that is to be included.
+// includable reads a file that is included.
 func (d decoder) includable(path string) ([]byte, error) {
 	switch slices.Index(d.city.Sources, path) {
 	case -1:
 	case 0:
-		return nil, errors.New("is this file itself; take it out")
+		return nil, errors.New("is this file itself; remove it")
 	default:
-		return nil, errors.New("is included twice; take one out")
+		return nil, errors.New("is included twice; remove one of them")
 	}
 	d.city.Sources = append(d.city.Sources, path)
 	data, err := d.read(path)
@@ -114,7 +114,8 @@ func (d decoder) includable(path string) ([]byte, error) {
 	var f *toml.Fault
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("cannot be included: there is no file %s; make it, or take it out",
+		return nil, fmt.Errorf("cannot be included: file not found: %s; create it or "+
+			"remove this entry",
 			path)
 	case errors.As(err, &f):
 		return nil, fmt.Errorf("cannot be included: %s", f.Msg)
@@ -129,7 +130,7 @@ func (d decoder) includable(path string) ([]byte, error) {
 	return data, nil
 }
 
-// part decodes a file besides the city.toml: lists grow, and of other values the last file's count.
+// part decodes a file other than city.toml. Its lists are appended; its other values replace earlier ones.
 func (d decoder) part(path string) error {
 	data, err := d.includable(path)
 	if err != nil {
@@ -141,7 +142,7 @@ func (d decoder) part(path string) error {
 		return nil
 	}
 	if n := root.Get("include"); n != nil {
-		d.problem(n.At, "include", "an included file cannot include others; list them in %s",
+		d.problem(n.At, "include", "an included file cannot include other files; list them in %s",
 			FileName)
 		kids := slices.DeleteFunc(root.Kids, func(k *toml.Node) bool { return k == n })
 		root = &toml.Node{Shape: toml.ShapeTable}
@@ -155,8 +156,8 @@ func (d decoder) part(path string) error {
 	return nil
 }
 
-// inOrder puts the agents from the first on into the order of their file: [[agent]] and [[agents]] are two lists to the
-// parser.
+// inOrder sorts the agents from index first on by their position in the file, because [[agent]] and [[agents]] are
+// two lists for the parser.
 func (d decoder) inOrder(first int) {
 	slices.SortStableFunc(d.city.Agents[first:], func(a, b Agent) int {
 		return cmp.Or(cmp.Compare(a.Origin.Line, b.Origin.Line),

@@ -11,10 +11,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// Layers are the folders that formulas and automations of the city are found in, lowest first, without those that come
-// with the program. A rig's follow the city's.
+// Layers returns the folders with formulas and automations of the city, lowest precedence first, without those
+// built into the program. A rig's layers follow the city's.
 func (c *City) Layers() []formula.Layer {
-	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // what is wrong with it, Load has refused
+	dir, _ := resolve(c.Path, c.Path, c.Formulas.Dir) // Load has refused invalid paths
 	out := append(slices.Clone(c.recipes), formula.Layer{Dir: dir, Title: "city"})
 	for i := range c.Rigs {
 		r := &c.Rigs[i]
@@ -27,8 +27,8 @@ func (c *City) Layers() []formula.Layer {
 	return out
 }
 
-// AutomationOptions is what the configuration says about automations from outside. Schedules that name no zone are
-// of this machine's. It is the caller's.
+// AutomationOptions returns the configuration's settings for automations. Schedules without a time zone use this
+// machine's. The caller owns the result.
 func (c *City) AutomationOptions() automation.Options {
 	a, pools := &c.Automations, []string{}
 	for i := range c.Agents {
@@ -42,19 +42,19 @@ func (c *City) AutomationOptions() automation.Options {
 		Local: time.Local}
 }
 
-// place is an origin as the readers of other files know it.
+// place converts an origin for the readers of other files.
 func (o Origin) place() toml.Place {
 	return toml.Place{File: o.File, Line: o.Line, Column: o.Column}
 }
 
-// override is one [[automations.overrides]] table, and where it is written.
+// override is one [[automations.overrides]] table with its origin.
 type override struct {
 	automation.Override
 	origin  Origin
 	origins map[string]Origin
 }
 
-// work checks what is said about work when everything is read.
+// work checks the keys about work after all files are read.
 func (d checker) work() {
 	c := d.city
 	at := c.Origins["formulas.dir"]
@@ -71,13 +71,13 @@ func (d checker) work() {
 	}
 }
 
-// What the other of wisp_ttl and wisp_gc_interval is where only one is written.
+// Defaults of wisp_ttl and wisp_gc_interval if only the other one is set.
 const (
 	defaultWispGCInterval = 5 * time.Minute
 	defaultWispTTL        = 24 * time.Hour
 )
 
-// wispDefault fills in the other of two keys where only one of them is written.
+// wispDefault sets the value of one of the two keys if only the other is set.
 func wispDefault(d *loading, one, other string, value *time.Duration, def time.Duration) {
 	at, written := d.city.Origins["daemon."+one]
 	_, both := d.city.Origins["daemon."+other]
@@ -86,11 +86,11 @@ func wispDefault(d *loading, one, other string, value *time.Duration, def time.D
 	}
 	*value = def
 	caution(d, Problem{Origin: at, Key: "daemon." + one, Message: fmt.Sprintf(
-		"is written without daemon.%s, which is taken to be %q; write it, too", other,
+		"is set but daemon.%s is not; its value is %q; set both", other,
 		shortDuration(def))})
 }
 
-// override checks one override against the city, and puts it in force.
+// override checks one override against the city and applies it.
 func (d checker) override(o *override) {
 	const key = "automations.overrides"
 	c := d.city
@@ -107,7 +107,7 @@ func (d checker) override(o *override) {
 	}
 	if changes == 0 && o.Name != "" && !d.failedIn(key) {
 		c.Warnings = append(c.Warnings, Problem{Origin: o.origin, Key: key,
-			Message: "changes nothing; write what is to be changed, or take it out"})
+			Message: "changes nothing; write what to change, or remove it"})
 	}
 	if o.Pool != nil {
 		d.poolOf(o)
@@ -115,7 +115,7 @@ func (d checker) override(o *override) {
 	c.Automations.Overrides = append(c.Automations.Overrides, o.Override)
 }
 
-// poolOf warns of a pool that nobody would ever work in.
+// poolOf warns if an override sends work to a pool that does not exist.
 func (d checker) poolOf(o *override) {
 	target := automation.Definition{Rig: o.Rig, Pool: *o.Pool}.Target()
 	var names []string

@@ -91,10 +91,12 @@ pool = "nobody"
 	if tidy, err := found.Find("tidy", ""); err != nil || tidy.Off == "" {
 		t.Errorf("%+v, %v", tidy, err)
 	}
-	if want := `city.toml:13:8: automations.overrides.name: automation "sweeep" not found; did you mean "sweep"?`; found.Problems.Error() != want {
+	if want := `city.toml:13:8: automations.overrides.name: automation "sweeep" not found; did ` +
+		`you mean "sweep"?`; found.Problems.Error() != want {
 		t.Errorf("got %s\nwant %s", found.Problems.Error(), want)
 	}
-	const want = `city.toml:17:8: automations.overrides.pool: applies to formula only; exec runs in the controller, without a pool`
+	const want = `city.toml:17:8: automations.overrides.pool: applies to formula only; exec ` +
+		`runs in the controller, without a pool`
 	if len(found.Broken) != 1 || found.Broken[0].Problems.Error() != want {
 		t.Errorf("got %+v\nwant %s", found.Broken, want)
 	}

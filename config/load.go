@@ -14,21 +14,21 @@ import (
 	"strings"
 )
 
-// What a file may be at most.
+// Limits of a file.
 const (
-	maxProblems = 50 // told at once
+	maxProblems = 50 // reported at once
 )
 
-// Find looks for the city that start is in: start itself or the nearest folder above it that has a city.toml. The
-// result is absolute and free of symbolic links.
+// Find returns the city of a folder: start itself or the nearest parent that has a city.toml. The result is
+// absolute and without symbolic links.
 func Find(start string) (string, error) {
 	abs, err := filepath.Abs(start)
 	if err != nil {
-		return "", fmt.Errorf("cannot look for a city: %w", err)
+		return "", fmt.Errorf("cannot search for a city: %w", err)
 	}
 	abs, err = filepath.EvalSymlinks(abs)
 	if err != nil {
-		return "", fmt.Errorf("cannot look for a city in %s: %w", start, err)
+		return "", fmt.Errorf("cannot search for a city in %s: %w", start, err)
 	}
 	for dir := abs; ; dir = filepath.Dir(dir) {
 		_, err := os.Stat(filepath.Join(dir, FileName))
@@ -36,24 +36,23 @@ func Find(start string) (string, error) {
 			return dir, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
-			return "", fmt.Errorf("cannot look for a city: %w", err)
+			return "", fmt.Errorf("cannot search for a city: %w", err)
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no city here: neither %s nor a folder above it has a %s; make "+
-				"one with \"gcity init\", "+
-				"or name one with --city DIR", abs, FileName)
+			return "", fmt.Errorf(
+				`no city here: neither %s nor a folder above it has a %s; create one with `+
+					`"gcity init", or select one with --city DIR`, abs, FileName)
 		}
 	}
 }
 
-// WasCity reports whether a folder without a configuration has been a city: it may still have agents to be looked
-// at and stopped.
+// WasCity reports whether a folder without a configuration was a city. It may still have running agents.
 func WasCity(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, ".gc", "controller.lock"))
 	return err == nil
 }
 
-// Canonical returns dir, absolute and free of symbolic links.
+// Canonical returns dir as an absolute path without symbolic links.
 func Canonical(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -66,12 +65,12 @@ func Canonical(dir string) (string, error) {
 	return links, nil
 }
 
-// whole is an error about the file as a whole.
+// whole returns an error about the file as a whole.
 func whole(dir, msg string) *Error {
 	return &Error{Path: dir, Problems: []Problem{{Origin: Origin{File: FileName}, Message: msg}}}
 }
 
-// Beats picks out of an environment what beats the file, as Load understands it.
+// Beats returns the entries of an environment that take precedence over the files.
 func Beats(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
@@ -82,14 +81,14 @@ func Beats(environ []string) []string {
 	return out
 }
 
-// beaten is the key that an entry of the environment beats, "" if none.
+// beaten returns the key that an environment entry replaces, or "".
 func beaten(kv string) (path, value string) {
 	name, value, _ := strings.Cut(kv, "=")
 	return map[string]string{"GC_SESSION": "session.provider", "GC_BEADS": "beads.provider",
 		"GC_EVENTS": "events.provider"}[name], value
 }
 
-// environment lets the environment beat the file.
+// environment applies the variables that take precedence over the files.
 func (d decoder) environment(environ []string) {
 	for _, kv := range Beats(environ) {
 		path, value := beaten(kv)
@@ -107,9 +106,9 @@ func (d decoder) environment(environ []string) {
 	}
 }
 
-// revision is one hash over those of the sources, over the folders of topologies and those that fragments and
-// overlays are in, and over the folders of rigs that cannot be used: when one comes to be there, the configuration
-// means something else. A source that cannot be read has no hash: that is the problem of who names it.
+// revision returns one hash over the sources, over the folders of topologies, fragments and overlays, and over
+// which folders of rigs are missing: when such a folder appears, the meaning of the configuration changes. A source
+// that cannot be read has no hash; the key that refers to it reports the error.
 func (d *loading) revision() string {
 	h := sha256.New()
 	for _, path := range d.city.Sources {
@@ -129,8 +128,9 @@ func (d *loading) revision() string {
 		if more {
 			d.city.Warnings = append(d.city.Warnings,
 				Problem{Origin: Origin{File: d.city.called(dir)}, Message: fmt.Sprintf(
-					"the topology's folder has more than %d files or %d MB in it; changes of the "+
-						"others are not noticed", files.MaxTreeFiles, files.MaxTreeSize>>20)})
+					"the topology's folder has more than %d files or %d MB; changes in the "+
+						"remaining files are not noticed", files.MaxTreeFiles,
+					files.MaxTreeSize>>20)})
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -336,7 +336,9 @@ func TestNameOfTheFolder(t *testing.T) {
 		t.Errorf("%v, %v", c, err)
 	}
 	_, err := Parse("/srv/my city", []byte("[workspace]\n"))
-	if want := `city.toml: workspace.name: is missing, and the folder's name cannot stand in for it: invalid name "my city": use letters, digits, ".", "_" and "-", and begin with a letter or digit; "my-city" would be valid`; err == nil || err.Error() != want {
+	if want := `city.toml: workspace.name: is missing, and the folder's name cannot be used ` +
+		`instead: invalid name "my city": use letters, digits, ".", "_" and "-", and begin ` +
+		`with a letter or digit; "my-city" would be valid`; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 }
@@ -368,7 +370,7 @@ func TestLoadRefuses(t *testing.T) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	check(gone, `city.toml: the file is gone; put it back, or make a new one with "gcity init"`)
+	check(gone, `city.toml: the file is missing; restore it, or create a new one with "gcity init"`)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -396,11 +398,11 @@ func TestLimits(t *testing.T) {
 	}
 	const deep, full = "nested deeper than 32 levels", "more than 200000 keys and values"
 	tests := []struct{ name, text, want string }{
-		{"agents", many.String(), "there are 10001 agents; 10000 are the most"},
+		{"agents", many.String(), "there are 10001 agents; a city can have at most 10000"},
 		{"rigs", strings.Repeat("[[rigs]]\nname=\"r\"\npath=\"/r\"\n", maxRigs+1),
-			"there are 1001 rigs; 1000 are the most"},
+			"there are 1001 rigs; a city can have at most 1000"},
 		{"patches", strings.Repeat("[[patches.agents]]\nname=\"r\"\n", 20_000),
-			"there is no agent"},
+			"not found"},
 		{"dependencies", "[[agents]]\nname=\"a\"\ndepends_on=[" +
 			strings.Repeat("\"b\",", 100_000) + "]", "neither an agent nor a pool"},
 		{"keys", strings.Repeat("a=1\n", 300_000), full},
@@ -415,7 +417,7 @@ func TestLimits(t *testing.T) {
 		{"not UTF-8", "[workspace]\nname = \"\xff\"", "invalid UTF-8"},
 		{"UTF-16", "\xff\xfe[\x00w\x00", "NUL"},
 		{"a template", "[[agents]]\nname=\"a\"\npre_start=['{{print \"" +
-			strings.Repeat("x", placeholder.Max) + "\"}}']", "65536 are the most"},
+			strings.Repeat("x", placeholder.Max) + "\"}}']", "at most 65536"},
 		{"an expansion", "[[agents]]\nname=\"a\"\npre_start=['" +
 			strings.Repeat("{{js `'''`}}", placeholder.Max/12) + "']", "too long"},
 	}
@@ -463,7 +465,8 @@ func TestEnvironmentBeatsTheFile(t *testing.T) {
 		t.Errorf("%q", c.Session.Provider)
 	}
 	_, err := Load(folder(t, text), "GC_SESSION=tmix")
-	if want := `environment GC_SESSION: there is no session provider "tmix"; did you mean "tmux"?`; err == nil || err.Error() != want {
+	if want := `environment GC_SESSION: unknown session provider "tmix"; did you mean ` +
+		`"tmux"?`; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 }

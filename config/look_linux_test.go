@@ -34,7 +34,7 @@ func TestRigsFolderDoesNotAnswer(t *testing.T) {
 	revision := ""
 	for range 5 {
 		c := load()
-		if want := project + " does not answer; look at what is mounted there, or write " +
+		if want := project + " does not answer; check what is mounted there, or write " +
 			"another path"; c.Rigs[0].Problem != want || c.Rigs[1].Problem != "" {
 			t.Errorf("%q, want %q; %q", c.Rigs[0].Problem, want, c.Rigs[1].Problem)
 		}

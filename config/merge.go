@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// Of several files the last one's values count, key by key. In these tables nobody can want to say the same thing
-// twice.
+// guarded reports whether it is suspicious that two files set the same key of a table. In other tables the last
+// file's value takes effect silently.
 func (d decoder) guarded(key string) bool {
 	table, _, _ := strings.Cut(key, ".")
 	return slices.Contains([]string{"workspace", "providers", "topologies"}, table)
 }
 
-// collides says that a key is set by another file, too, and that the later one counts; under strict that is a mistake.
+// collides reports that another file has set the same key. With strict this is an error.
 func (d decoder) collides(was, is Origin, key string) {
 	if was.File == "" || was.File == is.File || !d.guarded(key) {
 		return
 	}
 	msg := fmt.Sprintf("is set already, at %s; ", was)
 	if d.strict {
-		d.say(is, key, msg+"with --strict only one file may set it, so take one out")
+		d.say(is, key, msg+"with --strict only one file may set it, so remove one")
 		return
 	}
 	d.city.Warnings = append(d.city.Warnings,
 		Problem{Origin: is, Key: visible(key),
-			Message: visible(msg + "what is written here counts")})
+			Message: visible(msg + "this value takes effect")})
 }
 
-// joined is a table of strings with what another file has put into it before.
+// joined returns a table of strings joined with the entries of earlier files.
 func (d decoder) joined(field any, by map[string]string) map[string]string {
 	was, ok := field.(*map[string]string)
 	if !ok || len(*was) == 0 {
@@ -41,7 +41,7 @@ func (d decoder) joined(field any, by map[string]string) map[string]string {
 	return out
 }
 
-// unspent leaves out what has its effect elsewhere in what is shown.
+// unspent omits keys that have their effect in other values.
 func unspent(s keys.Schema, table string, all []row) []row {
 	return slices.DeleteFunc(all, func(r row) bool {
 		k := s.ByPath[keys.Join(table, r.key)]

@@ -19,21 +19,21 @@ import (
 	"gcity/prompt"
 )
 
-// maxFragments is how many files with fragments one folder may have.
+// maxFragments is the greatest number of fragments in one folder.
 const maxFragments = 200
 
-// outfits has what agents are told and given, each file and folder read once.
+// outfits caches prompts and overlays, so each file and folder is read once.
 type outfits struct {
 	files    map[string]prompt.File   // by path
 	failed   map[string]error         // of files
-	shared   map[string][]prompt.File // by folder
+	shared   map[string][]prompt.File // fragments by folder
 	parsed   map[string]*prompt.Template
-	faults   map[string]string // why those parsed are nil
-	leaning  map[string]bool   // of those parsed
+	faults   map[string]string // why prompts could not be parsed
+	leaning  map[string]bool   // of parsed prompts, see City.leans
 	overlays map[string]overlay.Tree
 	broken   map[string]error  // of overlays
-	folders  map[string]string // what the revision knows of folders, by path
-	mute     map[string]bool   // folders that were looked at, and whether they do not answer
+	folders  map[string]string // hashes of folders for the revision, by path
+	mute     map[string]bool   // folders that were checked, and whether they hang
 }
 
 func newOutfits() outfits {
@@ -47,7 +47,7 @@ func newOutfits() outfits {
 // outfitter reads the prompts and overlays of agents.
 type outfitter struct{ *loading }
 
-// answers looks whether a folder answers at all, once, before it is read: to read does not come to an end otherwise.
+// answers checks once whether a folder answers, before it is read: a read of a hung file system may never return.
 func (d outfitter) answers(folder string) error {
 	mute, known := d.outfits.mute[folder]
 	if !known {
@@ -56,13 +56,13 @@ func (d outfitter) answers(folder string) error {
 		d.outfits.mute[folder] = mute
 	}
 	if mute {
-		return fmt.Errorf("%s does not answer; look at what is mounted there, or write "+
-			"another path", folder)
+		return fmt.Errorf("%s does not answer; check what is mounted there, or write another path",
+			folder)
 	}
 	return nil
 }
 
-// outfit finds what an agent is told and given at its start.
+// outfit resolves the prompt and the files that an agent gets at its start.
 func (d outfitter) outfit(a *Agent) {
 	a.PromptTemplate, a.OverlayDir = d.pathOf(a, "prompt_template", a.PromptTemplate),
 		d.pathOf(a, "overlay_dir", a.OverlayDir)
@@ -71,15 +71,15 @@ func (d outfitter) outfit(a *Agent) {
 	} else if at, written := a.Origins["inject_fragments"]; written && len(a.InjectFragments) > 0 {
 		d.city.Warnings = append(d.city.Warnings,
 			Problem{Origin: at, Key: "agents.inject_fragments",
-				Message: "says what follows the prompt, and there is none; write " +
-					"prompt_template, or take it out"})
+				Message: "has no effect without a prompt; write prompt_template, or " +
+					"remove this key"})
 	}
 	if a.OverlayDir != "" {
 		d.overlay(a)
 	}
 }
 
-// idleFragments warns of fragments for every prompt where there is none.
+// idleFragments warns of fragments for every prompt if no agent has a prompt.
 func (d outfitter) idleFragments() {
 	c := d.city
 	if len(c.Workspace.GlobalFragments) == 0 || len(c.Agents) == 0 ||
@@ -88,11 +88,12 @@ func (d outfitter) idleFragments() {
 	}
 	c.Warnings = append(c.Warnings, Problem{Origin: c.Origins["workspace.global_fragments"],
 		Key: "workspace.global_fragments",
-		Message: "says what follows every prompt, and no agent has one; write prompt_template " +
-			"for those that are to be told something, or take it out"})
+		Message: "has no effect, because no agent has a prompt; write prompt_template for agents " +
+			"that need one, or remove this key"})
 }
 
-// pathOf is what a path of an agent comes to, by the file that says it; "" if that cannot be.
+// pathOf returns the absolute path for a path of an agent, relative to the file that contains it, or "" if the path
+// is invalid.
 func (d outfitter) pathOf(a *Agent, key, path string) string {
 	if path == "" {
 		return ""
@@ -105,7 +106,7 @@ func (d outfitter) pathOf(a *Agent, key, path string) string {
 	return out
 }
 
-// prompt parses what an agent is told. The same of several agents is parsed, and complained about, once.
+// prompt parses an agent's prompt. If several agents have the same prompt, it is parsed and reported once.
 func (d outfitter) prompt(a *Agent) {
 	behind := d.city.behind(a)
 	own := []string{filepath.Join(d.city.Path, "prompts", "shared"),
@@ -123,7 +124,7 @@ func (d outfitter) prompt(a *Agent) {
 		d.outfits.leaning[name] = t != nil && len(folders) > len(own) &&
 			d.leans(a, t, folders[0], own, behind)
 	}
-	if a.Prompt = t; t == nil && a.Fault == "" { // said of another agent that has the same prompt
+	if a.Prompt = t; t == nil && a.Fault == "" { // reported for another agent with the same prompt
 		a.Fault = d.outfits.faults[name]
 	}
 	if d.outfits.leaning[name] {
@@ -134,7 +135,8 @@ func (d outfitter) prompt(a *Agent) {
 	}
 }
 
-// leans says whether a prompt is another one, or none, without the fragments of a topology. All files are read already.
+// leans reports whether a prompt would change or vanish without the fragments of a topology. All files have been
+// read already.
 func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behind []string) bool {
 	if len(d.outfits.shared[shared]) == 0 || slices.Contains(own, shared) {
 		return false
@@ -149,7 +151,7 @@ func (d outfitter) leans(a *Agent, t *prompt.Template, shared string, own, behin
 	return err != nil || alone.Hash() != t.Hash()
 }
 
-// parsePrompt reads and parses a prompt; nil if it cannot be.
+// parsePrompt reads and parses a prompt. It returns nil if the prompt is invalid.
 func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Template {
 	main, err := d.source(a.PromptTemplate)
 	if err != nil {
@@ -163,7 +165,7 @@ func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Templ
 		}
 		more, err := d.fragments(folder)
 		if err != nil {
-			cannotUse(d.loading, a, "prompt_template", "cannot be put together: ", err)
+			cannotUse(d.loading, a, "prompt_template", "cannot be rendered: ", err)
 			return nil
 		}
 		fragments = append(fragments, more...)
@@ -171,15 +173,15 @@ func (d outfitter) parsePrompt(a *Agent, folders, behind []string) *prompt.Templ
 	return lenientPrompt(d.loading, a, main, fragments, behind)
 }
 
-// unset warns of values that a prompt names and nobody sets: they are empty.
+// unset warns of values in a prompt that are not set. They are empty.
 func (d outfitter) unset(a *Agent, t *prompt.Template) {
 	names := append(prompt.Names(), slices.Sorted(maps.Keys(a.Env))...)
 	for _, f := range t.Fields() {
 		if f.Tested || slices.Contains(names, f.Name) {
 			continue
 		}
-		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, and "+
-			"is left empty", f.Name, a.Qualified())
+		msg := fmt.Sprintf("{{.%s}} is neither a value of prompts nor in the env of %s, so it "+
+			"stays empty", f.Name, a.Qualified())
 		if near := keys.Suggest(f.Name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean {{.%s}}?", near)
 		}
@@ -192,7 +194,7 @@ func (d outfitter) unset(a *Agent, t *prompt.Template) {
 	}
 }
 
-// source reads a file of a prompt, which is a source of the configuration from then on.
+// source reads a file of a prompt and adds it to the sources of the configuration.
 func (d outfitter) source(path string) (prompt.File, error) {
 	if err := d.outfits.failed[path]; err != nil {
 		return prompt.File{}, err
@@ -221,7 +223,6 @@ func (d outfitter) source(path string) (prompt.File, error) {
 	return f, nil
 }
 
-// fragments reads a folder of fragments, which need not exist.
 func (d outfitter) fragments(folder string) ([]prompt.File, error) {
 	if known, ok := d.outfits.shared[folder]; ok {
 		return known, nil
@@ -245,7 +246,7 @@ func (d outfitter) fragments(folder string) ([]prompt.File, error) {
 	}
 	d.outfits.folders[folder] = strings.Join(names, "\x00")
 	if len(names) > maxFragments {
-		return nil, fmt.Errorf("has %d fragments; %d are the most", len(names), maxFragments)
+		return nil, fmt.Errorf("has %d fragments; at most %d are allowed", len(names), maxFragments)
 	}
 	var out []prompt.File
 	for _, name := range names {
@@ -265,7 +266,7 @@ func (d outfitter) overlay(a *Agent) {
 	if !known {
 		var err error
 		if t, err = scanOverlay(d.loading, a.OverlayDir); err != nil {
-			d.outfits.folders[a.OverlayDir] = "" // until it is there
+			d.outfits.folders[a.OverlayDir] = "" // until it exists
 			d.outfits.broken[a.OverlayDir] = err
 		}
 		d.outfits.overlays[a.OverlayDir] = t
@@ -278,15 +279,15 @@ func (d outfitter) overlay(a *Agent) {
 	case err == nil:
 	case errors.Is(err, errNoOverlay):
 		caution(d.loading, Problem{Origin: a.Origins["overlay_dir"], Key: "agents.overlay_dir",
-			Message: visible(err.Error() + "; nothing is put into the working folder")})
+			Message: visible(err.Error() + "; nothing is copied into the working folder")})
 		a.OverlayDir = ""
 	default:
 		cannotUse(d.loading, a, "overlay_dir", "cannot be used: ", err)
 	}
 }
 
-// fault notes something that only one agent needs and that cannot be used. It is a warning, and the agent cannot be
-// started: the rest of the city is not held up by it.
+// fault records a problem of one agent. It is a warning, and the agent cannot be started. The rest of the city is
+// not affected.
 func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	p := Problem{Origin: at, Key: visible(key), Message: visible(msg)}
 	if a.Fault == "" {
@@ -296,7 +297,7 @@ func fault(d *loading, a *Agent, at Origin, key, msg string) {
 	caution(d, p)
 }
 
-// cannotUse is fault for files that one agent needs. What another user can change is refused.
+// cannotUse records a problem of files that one agent needs. A file that another user can change is an error.
 func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	_, file := errors.AsType[files.Foreign](err)
 	_, folder := errors.AsType[*ownership.Fault](err)
@@ -307,7 +308,8 @@ func cannotUse(d *loading, a *Agent, key, what string, err error) {
 	fault(d, a, a.Origins[key], "agents."+key, what+err.Error())
 }
 
-// misuse is fault for paths and templates. Those of a fetched topology are refused: they may lead out of its copy.
+// misuse records a problem of paths and templates. In a fetched topology it is an error, because a path may lead
+// out of the topology's copy.
 func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	if within(filepath.Join(d.city.Path, ".gc", "topologies"), a.Topology) {
 		d.say(at, key, msg)
@@ -316,14 +318,14 @@ func misuse(d *loading, a *Agent, at Origin, key, msg string) {
 	fault(d, a, at, key, msg)
 }
 
-// caution adds a warning, each once.
+// caution adds a warning unless there is an equal one.
 func caution(d *loading, p Problem) {
 	if !slices.Contains(d.city.Warnings, p) {
 		d.city.Warnings = append(d.city.Warnings, p)
 	}
 }
 
-// lenientPrompt parses a prompt, with a warning for each part of it that cannot be used.
+// lenientPrompt parses a prompt and warns of each part that cannot be used.
 func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	behind []string) *prompt.Template {
 	at := a.Origins["prompt_template"]
@@ -335,7 +337,7 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	for _, n := range notes {
 		if n.File != "" {
 			where := Origin{File: n.File, Line: n.Line, Column: n.Column}
-			msg := fmt.Sprintf("%s (asked for at %s)", n.Message, at)
+			msg := fmt.Sprintf("%s (used at %s)", n.Message, at)
 			caution(d, Problem{Origin: where, Message: visible(msg)})
 			continue
 		}
@@ -349,10 +351,10 @@ func lenientPrompt(d *loading, a *Agent, main prompt.File, more []prompt.File,
 	return t
 }
 
-// errNoOverlay says that an overlay's folder is not there.
+// errNoOverlay is the error if the folder of an overlay does not exist.
 var errNoOverlay = errors.New("does not exist")
 
-// scanOverlay reads an overlay. It looks first whether the folder answers at all.
+// scanOverlay reads an overlay. It checks first that the folder answers.
 func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
 	if err := (outfitter{d}).answers(folder); err != nil {
 		return overlay.Tree{}, err
@@ -367,7 +369,7 @@ func scanOverlay(d *loading, folder string) (overlay.Tree, error) {
 	return t, nil
 }
 
-// isTemplate says whether a file's name is that of a fragment.
+// isTemplate reports whether a file's name is that of a fragment.
 func isTemplate(name string) bool {
 	return strings.HasSuffix(name, ".md.tmpl") || strings.HasSuffix(name, ".template.md")
 }

@@ -37,8 +37,9 @@ pool = { max = 3 }
 `,
 		"team/more.toml": "[[agents]]\nname = \"b\"\nprompt_template = " +
 			"\"p.md.tmpl\"\n[[agents]]\nname = \"c\"\nprompt_template = \"//prompts/a.md.tmpl\"\n",
-		"prompts/a.md.tmpl":            "{{.AgentName}} {{.MODE}}",
-		"prompts/shared/all.md.tmpl":   `{{define "manners"}}be kind{{end}}{{define "aim"}}the city's{{end}}`,
+		"prompts/a.md.tmpl": "{{.AgentName}} {{.MODE}}",
+		"prompts/shared/all.md.tmpl": `{{define "manners"}}be kind{{end}}{{define "aim"}}the ` +
+			`city's{{end}}`,
 		"team/p.md.tmpl":               "{{template \"aim\" .}}",
 		"team/shared/aim.template.md":  "the team's",
 		"team/shared/notes.md":         "{{ no fragment",
@@ -58,7 +59,7 @@ pool = { max = 3 }
 		t.Error("the members of a pool do not share what they are told")
 	}
 	if want := "prompts/a.md.tmpl:1:1: {{.MODE}} is neither a value of prompts nor in the env of " +
-		"c, and is left empty"; len(c.Warnings) != 1 || c.Warnings[0].String() != want {
+		"c, so it stays empty"; len(c.Warnings) != 1 || c.Warnings[0].String() != want {
 		t.Errorf("%v", c.Warnings)
 	}
 	for _, file := range []string{"prompts/a.md.tmpl", "prompts/shared/all.md.tmpl",
@@ -76,22 +77,24 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 	agent := "[[agents]]\nname = \"a\"\n"
 	for _, tt := range []struct{ text, prompt, want string }{
 		{agent + "prompt_template = \"p\"\n", "a\nb {{if}}",
-			"p:2:3: is not a valid template: missing value for if; the text is used verbatim (asked for " +
-				"at city.toml:3:19)"},
+			"p:2:3: is not a valid template: missing value for if; the text is used verbatim " +
+				"(used at city.toml:3:19)"},
 		{agent + "prompt_template = \"p\"\n", "a\nask {{requester}}",
-			"p:2:7: is not a valid template: function \"requester\" not defined; the text is used " +
-				"verbatim (asked for at city.toml:3:19)"},
+			"p:2:7: is not a valid template: function \"requester\" not defined; the " +
+				"text is used " +
+				"verbatim (used at city.toml:3:19)"},
 		{agent + "prompt_template = \"p\"\n" + "[[agents]]\nname = \"b\"\n" +
 			"prompt_template = \"p\"\n", "{{template \"x\" .}}",
-			"p:1:13: uses the fragment \"x\", which does not exist; there are s; the text is used " +
-				"verbatim (asked for at city.toml:3:19)"},
+			"p:1:13: uses the fragment \"x\", which does not exist; there are s; the " +
+				"text is used " +
+				"verbatim (used at city.toml:3:19)"},
 		{agent + "prompt_template = \"q\"\n" + "[[agents]]\nname = \"b\"\n" +
 			"prompt_template = \"q\"\n", "",
 			"city.toml:3:19: agents.prompt_template: cannot be read: DIR/q: no such file " +
 				"or directory" + failed},
 		{agent + "prompt_template = \"../q\"\n", "", "city.toml:3:19: agents.prompt_template: " +
 			"\"../q\" leaves the city's folder; " +
-			"write the absolute path \"UP/q\" if that is meant" + failed},
+			"write the absolute path \"UP/q\" if you intend that" + failed},
 		{agent + "prompt_template = \"p\"\ninject_fragments = [\"x\"]\n", "",
 			"city.toml:4:20: agents.inject_fragments: fragment \"x\" not found; there are s; " +
 				"it is ignored"},
@@ -99,8 +102,8 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 			"city.toml:2:20: workspace.global_fragments: fragment \"x\" not found; there are " +
 				"s; it is ignored"},
 		{agent + "overlay_dir = \"o\"\n", "",
-			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is put into the " +
-				"working folder"},
+			"city.toml:3:15: agents.overlay_dir: DIR/o does not exist; nothing is copied into " +
+				"the working folder"},
 		{agent + "overlay_dir = \"p\"\n", "", "city.toml:3:15: agents.overlay_dir: cannot be " +
 			"used: DIR/p not a directory" + failed},
 	} {
@@ -130,11 +133,11 @@ func TestPromptAndOverlayProblems(t *testing.T) {
 func TestHookProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"[[agents]]\nname = \"a\"\ninstall_agent_hooks = [\"claud\"]\n": "city.toml:3:23: " +
-			"agents.install_agent_hooks: item 1, \"claud\", " +
-			"is no agent that hooks can be installed for; did you mean \"claude\"?",
+			"agents.install_agent_hooks: item 1: cannot install hooks for \"claud\"; did you " +
+			"mean \"claude\"?",
 		"[workspace]\ninstall_agent_hooks = [\"amp\"]\n": "city.toml:2:23: " +
-			"workspace.install_agent_hooks: item 1, \"amp\", " +
-			"is no agent that hooks can be installed for; there are claude, gemini, opencode " +
+			"workspace.install_agent_hooks: item 1: cannot install hooks for \"amp\"; use one of " +
+			"claude, gemini, opencode " +
 			"and copilot",
 	} {
 		if _, err := Load(folderOf(t, map[string]string{FileName: text})); err == nil ||

@@ -14,7 +14,7 @@ import (
 	"gcity/topology"
 )
 
-// What a topology is written in: one of these.
+// Names of the file of a topology, one of which is required.
 const (
 	TopologyFile = topology.File
 	PackFile     = topology.PackFile
@@ -22,20 +22,20 @@ const (
 
 const packNeeds = "a topology needs [topology] with name and schema"
 
-// pack is one topology as its file has it.
+// pack is the content of one topology file.
 type pack struct {
 	dir  string // absolute
 	file string // as origins name it
 
 	Topology packTable
-	Formulas Formulas // Dir as written, then absolute; "" = it has none
+	Formulas Formulas // Dir as written, later absolute; "" = none
 
 	agents    []Agent
 	providers []Provider
 	watchdogs []Watchdog
 	origins   map[string]Origin
-	below     []*pack // that it includes, in order
-	partial   bool    // one that it includes, near or far, could not be read
+	below     []*pack // topologies that it includes, in order
+	partial   bool    // an included topology, direct or indirect, could not be read
 }
 
 // packTable is the [topology] table.
@@ -46,7 +46,7 @@ type packTable struct {
 	Includes, CityAgents []string
 }
 
-// tree gives the topologies that one is made of, the included ones first, each once.
+// tree returns a topology and all topologies that it includes, the included ones first, without duplicates.
 func (p *pack) tree() []*pack {
 	var out []*pack
 	var walk func(p *pack)
@@ -62,14 +62,14 @@ func (p *pack) tree() []*pack {
 	return out
 }
 
-// reading is a topology whose file is open: the way to it tells of circles.
+// reading is a topology that is being read. The list of them detects cycles.
 type reading struct {
 	dir, name string
-	at        Origin // of the word that leads to it
+	at        Origin // of the reference that leads to it
 }
 
-// topology reads the topology in a folder, once; nil if it cannot be used, and that has been said. way is how it
-// was come by, the word for this one last.
+// topology reads the topology in a folder once. It returns nil if the topology is invalid, after reporting that.
+// way is the chain of references that lead to it, this one last.
 func (d composer) topology(dir, key string, way []reading) *pack {
 	word := way[len(way)-1]
 	if i := slices.IndexFunc(way[:len(way)-1], func(r reading) bool {
@@ -79,8 +79,8 @@ func (d composer) topology(dir, key string, way []reading) *pack {
 		for _, r := range way[i:] {
 			steps = append(steps, fmt.Sprintf("%s (%s)", d.city.called(r.dir), r.at))
 		}
-		d.say(word.at, key, "goes round in a circle: "+strings.Join(steps, " → ")+
-			"; take one of these out")
+		d.say(word.at, key, "is a cycle: "+strings.Join(steps, " → ")+
+			"; remove one of these references")
 		return nil
 	}
 	if p, done := d.packs[dir]; done {
@@ -115,7 +115,7 @@ func (d composer) topology(dir, key string, way []reading) *pack {
 	return p
 }
 
-// openPack reads the file of a topology, without those that it includes.
+// openPack reads the file of a topology, without the included topologies.
 func (d composer) openPack(dir, key string, word reading) *pack {
 	path, data, err := d.packFile(dir)
 	if err != nil {
@@ -145,7 +145,7 @@ func (d composer) openPack(dir, key string, word reading) *pack {
 	d.required(root, p)
 	if len(d.problems) > before {
 		d.causes(before)
-		return nil // that is enough to be mended first
+		return nil // enough errors to fix first
 	}
 	d.packFormulas(p)
 	return p
@@ -167,7 +167,7 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	d.city.Sources = append(d.city.Sources, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.city.Sources = append(d.city.Sources, other) // either may come
+		d.city.Sources = append(d.city.Sources, other) // either may be created later
 		err = fmt.Errorf("there is no %s (or %s) in %s", TopologyFile, PackFile, dir)
 		if copied, ok := strings.CutPrefix(dir, filepath.Join(d.city.Path, ".gc", "topologies")+
 			string(filepath.Separator)); ok {
@@ -181,15 +181,15 @@ func (d composer) packFile(dir string) (path string, data []byte, err error) {
 	return path, data, err
 }
 
-// required says what a topology's own table lacks.
+// required reports required keys that are missing in a topology's own table.
 func (d composer) required(root *toml.Node, p *pack) {
 	t := root.Get("topology")
 	if t == nil {
 		t = root.Get("pack")
 	}
 	if t == nil {
-		d.say(Origin{File: p.file}, "topology", "is missing; every topology begins with "+
-			"[topology], name = \"…\" and schema = 1")
+		d.say(Origin{File: p.file}, "topology",
+			`is missing; every topology starts with [topology], name = "…" and schema = 1`)
 		return
 	}
 	for name, like := range map[string]string{"name": `"…"`, "schema": "1"} {
@@ -200,7 +200,7 @@ func (d composer) required(root *toml.Node, p *pack) {
 	}
 }
 
-// packFormulas finds the folder of a topology's formulas.
+// packFormulas resolves the folder of a topology's formulas.
 func (d composer) packFormulas(p *pack) {
 	at, written := p.origins["formulas.dir"]
 	path, err := resolve(p.dir, p.dir, p.Formulas.Dir)
@@ -219,7 +219,7 @@ func (d composer) packFormulas(p *pack) {
 	}
 }
 
-// members checks the names of a topology's agents against each other, and those that it calls the city's.
+// members checks that a topology's agents have different names, and that its city_agents exist.
 func (d composer) members(p *pack) {
 	var names []string
 	seen := map[string]*Agent{}
@@ -230,15 +230,15 @@ func (d composer) members(p *pack) {
 			if q == p && a.Name != "" {
 				if first := seen[a.Name]; first != nil {
 					d.say(a.Origins["name"], "agents.name",
-						fmt.Sprintf("another agent of this topology is called %q already, at %s; "+
-							"each needs a name of its own",
+						fmt.Sprintf("another agent of this topology has the name %q already, at "+
+							"%s; choose a different name",
 							a.Name, first.Origins["name"]))
 				}
 				seen[a.Name] = a
 			}
 			if a.Scope == "rig" && slices.Contains(p.Topology.CityAgents, a.Name) {
 				d.say(p.origins["topology.city_agents"], "topology.city_agents",
-					fmt.Sprintf("names %q, whose scope is \"rig\", at %s; keep one of the two",
+					fmt.Sprintf("lists %q, but its scope is \"rig\", at %s; remove one of the two",
 						a.Name, a.Origins["scope"]))
 			}
 		}
@@ -248,7 +248,7 @@ func (d composer) members(p *pack) {
 		if slices.Contains(names, name) || p.partial {
 			continue
 		}
-		msg := fmt.Sprintf("there is no agent %q in this topology", name)
+		msg := fmt.Sprintf("this topology has no agent %q", name)
 		if near := keys.Suggest(name, names); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// Legible is what a refused configuration says as far as it can be read, for whoever only asks who keeps the work
-// and who the agents are: its mistakes are where neither is said. It is nil if there may be one there, and must not
-// be run.
+// Legible returns the readable part of an invalid configuration, for callers that only need the store and the names
+// of agents. It returns nil if an error may concern one of these. The result must not be run.
 func (s Source) Legible() *City {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
@@ -23,17 +22,17 @@ func (s Source) Legible() *City {
 	}
 	d := s.decode(data)
 	if d.more || d.unread.any() || d.city.Workspace.Name == "" ||
-		slices.ContainsFunc(d.problems, d.aboutWho) {
+		slices.ContainsFunc(d.problems, d.concernsNames) {
 		return nil
 	}
 	return d.city
 }
 
-// aboutWho says whether a mistake may be about who keeps the work, or who there is. So may a key that nobody knows.
-func (d *loading) aboutWho(p Problem) bool {
+// concernsNames reports whether an error may concern the store or the names of agents. An unknown key may.
+func (d *loading) concernsNames(p Problem) bool {
 	elsewhere := []string{"agents", "automations", "console", "daemon", "events", "formulas",
 		"providers", "session", "watchdogs"}
-	who := []string{"agents.name", "agents.dir", "agents.scope", "agents.pool", "agents.pool.max"}
+	known := []string{"agents.name", "agents.dir", "agents.scope", "agents.pool", "agents.pool.max"}
 	table, _, within := strings.Cut(p.Key, ".")
 	if !within || !slices.Contains(elsewhere, table) {
 		return true
@@ -45,5 +44,5 @@ func (d *loading) aboutWho(p Problem) bool {
 			return true
 		}
 	}
-	return slices.Contains(who, keys.Join(in, name))
+	return slices.Contains(known, keys.Join(in, name))
 }

@@ -8,18 +8,18 @@ import (
 	"slices"
 )
 
-// patch is what one table changes about an agent that is declared elsewhere: [[patches.agents]] of city.toml.
+// patch is one table that changes an agent that is declared elsewhere, such as [[patches.agents]] of city.toml.
 type patch struct {
-	table string // it is one of: "patches.agents"
-	// of the agent, as its declaration has them; dir may be left out unless it is a rig
+	table string // the table that it is in: "patches.agents"
+	// of the agent as declared; dir may be omitted unless it is a rig
 	dir, name string
-	says      Agent // the values that count instead of the agent's; of env those that are added
+	says      Agent // the new values of the agent; env has the variables to add
 	remove    []string
 	origin    Origin
-	origins   map[string]Origin // of each key that was written, by its name in an agent's table
+	origins   map[string]Origin // of each key that is set, by its name in an agent's table
 }
 
-// of says whether the patch is about an agent.
+// of reports whether the patch applies to an agent.
 func (p *patch) of(a *Agent) bool {
 	if p.dir == "" {
 		return p.name == a.Name && a.Rig == ""
@@ -27,10 +27,9 @@ func (p *patch) of(a *Agent) bool {
 	return p.name == a.Name && p.dir == a.Dir
 }
 
-// patcher changes agents, rigs, providers and watchdogs as [[patches]] and [[rigs.overrides]] say.
+// patcher changes agents, rigs, providers and watchdogs as [[patches]] and [[rigs.overrides]] require.
 type patcher struct{ *loading }
 
-// patches changes agents as city.toml says.
 func (d patcher) patches() {
 	c := d.city
 	done, called := map[*Agent]Origin{}, make(map[string][]*Agent, len(c.Agents))
@@ -40,21 +39,21 @@ func (d patcher) patches() {
 	for i := range c.patches.agents {
 		p := &c.patches.agents[i]
 		if p.name == "" || d.full() {
-			continue // said already, or enough is
+			continue // already reported, or enough is
 		}
 		at := slices.IndexFunc(called[p.name], p.of)
 		if at < 0 && d.unread.misses("", nameOf(c.Rig(p.dir))) {
-			continue // it may be there
+			continue // an unreadable file may declare it
 		}
 		if at < 0 {
 			d.say(p.origins["name"], p.table+".name",
-				fmt.Sprintf("there is no agent %q%s%s", p.name, p.where(), d.unpatched(p)))
+				fmt.Sprintf("agent %q not found%s%s", p.name, p.where(), d.unpatched(p)))
 			continue
 		}
 		a := called[p.name][at]
 		if first := done[a]; first.File == p.origin.File && first.File != "" {
-			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is patched already, at %s; make "+
-				"one of the two", a.Qualified(), first))
+			d.say(p.origin, p.table, fmt.Sprintf("the agent %q is patched already, at %s; "+
+				"merge the two", a.Qualified(), first))
 			continue
 		}
 		done[a] = p.origin
@@ -62,7 +61,7 @@ func (d patcher) patches() {
 	}
 }
 
-// change puts what a patch says in place of what the agent says: variables are added, then some taken away.
+// change applies a patch to an agent: it replaces values, adds variables, and then removes some.
 func (d patcher) change(p *patch, a *Agent) {
 	a.Patches = append(slices.Clip(a.Patches), p.origin)
 	changed := d.takeOver(p, a, "agents")
@@ -73,7 +72,7 @@ func (d patcher) change(p *patch, a *Agent) {
 		if _, there := a.Env[name]; !there {
 			d.city.Warnings = append(d.city.Warnings,
 				Problem{Origin: p.origins["env_remove"], Key: p.table + ".env_remove",
-					Message: fmt.Sprintf("takes nothing away: the env of %q has no %s",
+					Message: fmt.Sprintf("removes nothing: the env of %q has no %s",
 						a.Qualified(), visible(name))})
 		}
 		delete(a.Env, name)
@@ -81,11 +80,11 @@ func (d patcher) change(p *patch, a *Agent) {
 	}
 	if !changed && len(p.remove) == 0 {
 		d.city.Warnings = append(d.city.Warnings, Problem{Origin: p.origin, Key: p.table,
-			Message: "changes nothing; write what is to be changed, or take it out"})
+			Message: "changes nothing; write what to change, or remove it"})
 	}
 }
 
-// takeOver copies the written values of one table, and reports whether there were any.
+// takeOver copies the values of one table that are set, and reports whether there were any.
 func (d patcher) takeOver(p *patch, a *Agent, table string) (changed bool) {
 	from, to := place{city: d.city, agent: &p.says}, place{city: d.city, agent: a}
 	for _, k := range d.schema.Tables[table] {
@@ -110,7 +109,7 @@ func (d patcher) takeOver(p *patch, a *Agent, table string) (changed bool) {
 	return changed
 }
 
-// changePool changes the pool of an agent, or makes it one.
+// changePool changes the pool of an agent, or makes the agent a pool.
 func (d patcher) changePool(p *patch, a *Agent) bool {
 	own := Pool{}
 	if a.Pool != nil {
@@ -124,7 +123,7 @@ func (d patcher) changePool(p *patch, a *Agent) bool {
 	return d.takeOver(p, a, "agents.pool") || fresh
 }
 
-// where says in which folder a patch looks for its agent.
+// where returns the folder in which a patch looks for its agent, for messages.
 func (p *patch) where() string {
 	if p.dir == "" {
 		return ""
@@ -132,7 +131,7 @@ func (p *patch) where() string {
 	return fmt.Sprintf(" with dir = %q", p.dir)
 }
 
-// unpatched says what a patch may have meant.
+// unpatched suggests a correction for a patch without an agent.
 func (d patcher) unpatched(p *patch) string {
 	c := d.city
 	if p.dir != "" && c.Rig(p.dir) == nil && !slices.ContainsFunc(c.Agents,
@@ -146,7 +145,7 @@ func (d patcher) unpatched(p *patch) string {
 		case a.Name == p.name && a.Rig != "":
 			return fmt.Sprintf("; there is one in the rig %q: write dir = %q", a.Rig, a.Rig)
 		case a.Name == p.name && a.Dir == "":
-			return "; there is one without dir: take dir out"
+			return "; there is one without dir: remove dir"
 		case a.Name == p.name:
 			return fmt.Sprintf("; there is one with dir = %q", a.Dir)
 		}
@@ -158,18 +157,19 @@ func (d patcher) unpatched(p *patch) string {
 	}
 	for i := range c.Agents {
 		if s := c.Agents[i].Spec(); s.Max > 1 && s.Index(name) > 0 {
-			return fmt.Sprintf("; it is a member of the pool %q, and only the pool can be patched",
+			return fmt.Sprintf("; it is a member of the pool %q, and only the whole pool "+
+				"can be patched",
 				s.Name)
 		}
 	}
 	if near := keys.Suggest(p.name, names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	return "; take this patch out, or declare the agent"
+	return "; remove this patch, or declare the agent"
 }
 
-// unplacedPatch says what a patch may have meant whose dir is neither a rig nor any agent's: a rig that is gone,
-// perhaps.
+// unplacedPatch suggests a correction for a patch with a dir that is neither a rig nor any agent's folder. Perhaps
+// the rig was removed.
 func (d patcher) unplacedPatch(p *patch) string {
 	c := d.city
 	var rigs []string
@@ -183,30 +183,29 @@ func (d patcher) unplacedPatch(p *patch) string {
 	case slices.ContainsFunc(c.Agents, func(a Agent) bool {
 		return a.Name == p.name && a.Dir == ""
 	}):
-		return fmt.Sprintf(", nor a rig %q; there is one without dir: take dir out, or the patch",
+		return fmt.Sprintf(", nor a rig %q; there is one without dir: remove dir, or the patch",
 			p.dir)
 	}
-	return fmt.Sprintf(", nor a rig %q; take this patch out, or declare the rig", p.dir)
+	return fmt.Sprintf(", nor a rig %q; remove this patch, or declare the rig", p.dir)
 }
 
-// amend changes providers as city.toml says.
 func (d patcher) amend() {
 	c, done := d.city, map[string]Origin{}
 	for i := range c.patches.providers {
 		p := &c.patches.providers[i]
 		if p.Name == "" || d.full() {
-			continue // said already, or enough is
+			continue // already reported, or enough is
 		}
 		const key = "patches.providers"
 		if first := done[p.Name]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the provider %q is patched already, at %s; make "+
-				"one of the two", p.Name, first))
+			d.say(p.Origin, key, fmt.Sprintf("the provider %q is patched already, at %s; "+
+				"merge the two", p.Name, first))
 			continue
 		}
 		done[p.Name] = p.Origin
 		if msg := c.stranger(p.Name); msg != "" {
 			if d.unread.any() {
-				continue // it may be there
+				continue // an unreadable file may declare it
 			}
 			d.say(p.Origins["name"], key+".name", msg)
 			continue
@@ -221,7 +220,7 @@ func (d patcher) amend() {
 			c.Providers[at].over(p, func(string) bool { return true })
 		}
 		if at >= 0 && presetNamed(presets(), p.Name) == nil {
-			c.Providers[at].Whole = false // there is nothing else that it could stand on
+			c.Providers[at].Whole = false // no preset exists that it could replace
 		}
 	}
 }

@@ -8,38 +8,37 @@ import (
 	"strings"
 )
 
-// rigPatch is one [[patches.rigs]] table: what is to count instead of what a rig, known by its name, says itself.
+// rigPatch is one [[patches.rigs]] table: new values for the rig with its name.
 type rigPatch struct{ rig Rig }
 
-// patchRigs changes rigs as patches say.
 func (d patcher) patchRigs() {
 	c, done := d.city, map[*Rig]Origin{}
 	for i := range c.patches.rigs {
 		p := &c.patches.rigs[i].rig
 		r := c.Rig(p.Name)
 		switch {
-		case p.Name == "": // said already
+		case p.Name == "": // already reported
 			continue
 		case r == nil && d.unread.files:
-			continue // it may be there
+			continue // an unreadable file may declare it
 		case r == nil:
 			d.say(p.Origins["name"], "patches.rigs.name", c.noRig(p.Name, "patch"))
 			continue
 		}
 		if first := done[r]; first.File == p.Origin.File && first.File != "" {
 			d.say(p.Origin, "patches.rigs", fmt.Sprintf("the rig %q is patched already, at %s; "+
-				"make one of the two", r.Name, first))
+				"merge the two", r.Name, first))
 			continue
 		}
 		done[r] = p.Origin
 		if d.changeRig(r, p) == 0 {
 			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: "patches.rigs",
-				Message: "changes nothing; write what is to be changed, or take it out"})
+				Message: "changes nothing; write what to change, or remove it"})
 		}
 	}
 }
 
-// changeRig puts every value that the patch says in place of the rig's.
+// changeRig replaces the values of a rig by those of a patch.
 func (d patcher) changeRig(r, p *Rig) (changes int) {
 	for _, k := range d.schema.Tables["rigs"] {
 		at, written := p.Origins[k.Name()]
@@ -54,7 +53,7 @@ func (d patcher) changeRig(r, p *Rig) (changes int) {
 	return changes
 }
 
-// rigOverrides changes agents that topologies have given to rigs as these rigs say.
+// rigOverrides applies [[rigs.overrides]] to the agents that the rigs' topologies declare.
 func (d patcher) rigOverrides() {
 	c, theirs := d.city, map[string]map[string]*Agent{}
 	for i := range c.Agents {
@@ -74,7 +73,7 @@ func (d patcher) rigOverrides() {
 			}
 			a := theirs[c.Rigs[i].Name][o.name]
 			if a == nil && d.unread.misses(c.Rigs[i].Name) {
-				continue // it may be there
+				continue // an unreadable file may declare it
 			}
 			if a == nil {
 				d.say(o.origins["name"], "rigs.overrides.name",
@@ -83,7 +82,7 @@ func (d patcher) rigOverrides() {
 			}
 			if first, twice := done[a]; twice {
 				d.say(o.origin, "rigs.overrides",
-					fmt.Sprintf("the agent %q is overridden already, at %s; make one of the two",
+					fmt.Sprintf("the agent %q is overridden already, at %s; merge the two",
 						a.Qualified(), first))
 				continue
 			}
@@ -93,7 +92,7 @@ func (d patcher) rigOverrides() {
 	}
 }
 
-// unoverridden says what an override may have meant.
+// unoverridden suggests a correction for an override without an agent.
 func (d patcher) unoverridden(r *Rig, name string, theirs map[string]*Agent) string {
 	msg := fmt.Sprintf("no topology of the rig %q has an agent %q", r.Name, name)
 	var names []string
@@ -111,7 +110,7 @@ func (d patcher) unoverridden(r *Rig, name string, theirs map[string]*Agent) str
 		}
 	}
 	if len(names) > 0 {
-		return msg + "; there are " + strings.Join(names, ", ")
+		return msg + "; use one of " + strings.Join(names, ", ")
 	}
-	return msg + "; take this override out, or give the rig the topology"
+	return msg + "; remove this override, or add the topology to the rig"
 }

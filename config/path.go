@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// folderOf is the folder of the file that says something, absolute: what the paths in it are relative to.
+// folderOf returns the absolute folder of the file with this origin. Relative paths in the file start there.
 func (c *City) folderOf(o Origin) string {
 	if filepath.IsAbs(o.File) {
 		return filepath.Dir(o.File)
@@ -14,8 +14,8 @@ func (c *City) folderOf(o Origin) string {
 	return filepath.Join(c.Path, filepath.Dir(o.File))
 }
 
-// PathOf makes a path that a key of an agent says absolute: relative to the file that says it, be that the one that
-// declares the agent, a topology's, or one with a patch.
+// PathOf returns the absolute path for a path in a key of an agent. It is relative to the file that contains the
+// key: the one that declares the agent, a topology's, or one with a patch.
 func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	at, written := a.Origins[key]
 	if !written {
@@ -28,8 +28,8 @@ func (c *City) PathOf(a *Agent, key, path string) (string, error) {
 	return out, err
 }
 
-// enclosed returns an error for a path that a fetched topology writes in a file in folder, and that leads out of
-// its copy. Links that would lead out are refused when it is fetched.
+// enclosed returns an error for a path in a file of a fetched topology that leads out of the topology's copy.
+// Symbolic links that lead out are refused at the fetch.
 func (c *City) enclosed(folder, written, path string) error {
 	copies := filepath.Join(c.Path, ".gc", "topologies")
 	rel, err := filepath.Rel(copies, folder)
@@ -40,13 +40,13 @@ func (c *City) enclosed(folder, written, path string) error {
 	if within(filepath.Join(copies, name), path) {
 		return nil
 	}
-	return fmt.Errorf("%q is outside the repository of the topology %q: what is fetched may use "+
-		"only its own files; set the key in [[patches.agents]] of %s", written, name, FileName)
+	return fmt.Errorf("%q is outside the repository of the topology %q: a fetched topology may "+
+		"use only its own files; set the key in [[patches.agents]] of %s", written, name, FileName)
 }
 
-// resolve makes a path of the configuration absolute: relative to base, or with "//" before it to the city. A relative
-// one that leads out of the city by ".." is an error, unless it stays in base; symbolic links are followed wherever
-// they lead.
+// resolve returns the absolute path for a path of the configuration: relative to base, or with "//" in front
+// relative to the city. A relative path that leaves the city with ".." is an error unless it stays in base.
+// Symbolic links are not checked.
 func resolve(city, base, path string) (string, error) {
 	inner, ok := strings.CutPrefix(path, "//")
 	switch {
@@ -57,19 +57,19 @@ func resolve(city, base, path string) (string, error) {
 	}
 	out := filepath.Join(base, path)
 	if !within(city, out) && !within(base, out) {
-		return "", fmt.Errorf("%q leaves the city's folder; write the absolute path %q if "+
-			"that is meant", filepath.Clean(path), out)
+		return "", fmt.Errorf("%q leaves the city's folder; write the absolute path %q if you "+
+			"intend that", filepath.Clean(path), out)
 	}
 	return out, nil
 }
 
-// within says whether a clean path is a folder or below it.
+// within reports whether a clean path is a folder or below it.
 func within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// called is the name that origins give a file.
+// called returns the name of a file in origins.
 func (c *City) called(path string) string {
 	if rel, err := filepath.Rel(c.Path, path); err == nil && filepath.IsLocal(rel) {
 		return rel

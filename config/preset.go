@@ -14,24 +14,24 @@ import (
 //go:embed presets.toml
 var presetsText string
 
-// Preset is a program that gcity knows how to start: data, which a [providers.NAME] table of its name goes over.
+// Preset is a known program and how to start it. A [providers.NAME] table of the same name overrides it.
 type Preset struct {
 	Provider
 	Dialogs []Dialog
-	// arguments for a conversation that is given the name {id}, and for one that has it
+	// arguments to start a conversation with the ID {id}, and to continue it
 	Fresh, Resume []string
-	Hooks         string // the kind of its hook files, "" = it has none
+	Hooks         string // the kind of its hook files, "" = none
 }
 
-// Dialog is a question that a program may ask before it can be used.
+// Dialog is a question that a program may ask at its start.
 type Dialog struct {
 	Name string `toml:"name"`
-	// it is on the screen when all of these are; blanks and line ends count as one blank
+	// the question is on the screen if all of these texts are; each run of blanks and line ends counts as one blank
 	Says []string `toml:"says"`
-	Keys []string `toml:"keys"` // what answers it, as session.Keyer has them
+	Keys []string `toml:"keys"` // the keys that answer it, as in session.Keyer
 }
 
-// presetTable is a preset as presets.toml has it.
+// presetTable is a preset in presets.toml.
 type presetTable struct {
 	Name              string            `toml:"name"`
 	DisplayName       string            `toml:"display_name"`
@@ -49,11 +49,11 @@ type presetTable struct {
 	Dialogs           []Dialog          `toml:"dialogs"`
 }
 
-// Presets are the programs that gcity knows, in the order in which they are looked for. They are shared by all, and
-// changed by nobody.
+// Presets returns the known programs in the order in which they are searched. The caller must not change the
+// result.
 func Presets() []Preset { return presets() }
 
-// presets is read once, by the first who asks.
+// presets reads the presets at the first call.
 var presets = sync.OnceValue(readPresets)
 
 func readPresets() []Preset {
@@ -65,7 +65,8 @@ func readPresets() []Preset {
 		err = fmt.Errorf("unknown key %s", meta.Undecoded()[0])
 	}
 	if err != nil {
-		panic("config: presets.toml: " + err.Error()) // it is a part of the program, and tested
+		// cannot happen: the file is embedded, and a test reads it
+		panic("config: presets.toml: " + err.Error())
 	}
 	out := make([]Preset, len(file.Presets))
 	for i := range file.Presets {
@@ -101,7 +102,7 @@ func (t *presetTable) preset() Preset {
 	return p
 }
 
-// presetNamed finds a preset; nil if there is none of that name.
+// presetNamed returns the preset with this name, or nil.
 func presetNamed(all []Preset, name string) *Preset {
 	i := slices.IndexFunc(all, func(p Preset) bool { return p.Name == name })
 	if i < 0 {
@@ -110,7 +111,7 @@ func presetNamed(all []Preset, name string) *Preset {
 	return &all[i]
 }
 
-// presetNames lists the presets for a sentence: "claude, codex and gemini".
+// presetNames joins the names of the presets: "claude, codex and gemini".
 func presetNames(all []Preset) []string {
 	var names []string
 	for i := range all {
@@ -119,7 +120,7 @@ func presetNames(all []Preset) []string {
 	return names
 }
 
-// FirstWord is the program that a provider's command starts, "" where only a shell can tell.
+// FirstWord returns the program that a provider's command starts, or "" if only a shell can determine it.
 func (p *Provider) FirstWord() string {
 	word, _, _ := strings.Cut(strings.TrimSpace(p.Command), " ")
 	if strings.ContainsAny(word, "\t\n'\"\\$`;&|<>(){}[]*?~#=!") {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one thing wrong with, or worth saying about, a configuration.
+// Problem is one error or warning of a configuration.
 type Problem struct {
 	Origin
 	Key     string // dotted path, "agents.idle_timout"; "" = the file as a whole
@@ -25,12 +25,11 @@ func (p Problem) String() string {
 	return out
 }
 
-// Error is everything that is wrong with a configuration: what could not be read, then the rest, each in the order
-// of the files.
+// Error holds all errors of a configuration: unreadable files first, then the rest in the order of the files.
 type Error struct {
 	Path     string // of the city's folder
 	Problems []Problem
-	Warnings []Problem // what is worth saying besides
+	Warnings []Problem // warnings besides the errors
 }
 
 func (e *Error) Error() string {
@@ -41,7 +40,7 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// visible shows what a terminal would obey, or hide.
+// visible escapes characters that a terminal would interpret or hide.
 func visible(s string) string {
 	shown := func(r rune) bool { return strconv.IsPrint(r) }
 	if !strings.ContainsFunc(s, func(r rune) bool { return !shown(r) }) && utf8.ValidString(s) {

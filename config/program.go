@@ -12,18 +12,19 @@ import (
 	"gcity/internal/shell"
 )
 
-// Program is which program an agent is, and everything that it is started with on that account.
+// Program is an agent's program with its arguments and settings.
 type Program struct {
-	// the key that says which: "agents.start_command", "agents.provider", …; "" = none, so the first that is found
+	// the key that selects it: "agents.start_command", "agents.provider", …; "" = none, so the first preset that is
+	// found
 	By   string
-	Line string // start_command, a shell line that stands as it is; "" = Command and Args
-	// Provider has the values in force, with the agent's own over the provider's; its Name is "" where a
-	// start_command says what runs, and where none is found. Its Origins say where each value was written.
+	Line string // start_command, a shell line that is run unchanged; "" = Command and Args
+	// Provider has the effective values; the agent's own override the provider's. Name is "" if a start_command
+	// selects the program, or if no program is found. Origins has the position of each value.
 	Provider
 	Dialogs []Dialog // questions that it may ask at its start
 }
 
-// Names of the keys that say which program an agent is, the strongest first.
+// Names of the keys that select an agent's program, highest precedence first.
 const (
 	byAgentCommand      = "agents.start_command"
 	byAgentProvider     = "agents.provider"
@@ -31,7 +32,7 @@ const (
 	byWorkspaceCommand  = "workspace.start_command"
 )
 
-// decider names the key that says which program an agent is, and what it says.
+// decider returns the key that selects an agent's program, and its value.
 func (c *City) decider(a *Agent) (by, says string) {
 	switch w := &c.Workspace; {
 	case a.StartCommand != "":
@@ -46,8 +47,8 @@ func (c *City) decider(a *Agent) (by, says string) {
 	return "", ""
 }
 
-// ProgramOf is which program an agent is. Where nothing says that, first is asked for the name of the preset that
-// is found first on this machine, "" = none is.
+// ProgramOf returns an agent's program. If no key selects it, first is called for the name of the first preset that
+// is found on this machine, or "".
 func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program {
 	p := Program{}
 	var name string
@@ -68,7 +69,7 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	case !p.EmitsPermissionWarning:
 		p.Dialogs = unanswered(p.Dialogs)
 	case len(p.Dialogs) == 0:
-		// whatever it is started by, it says that it asks what one of them asks
+		// the program has the dialogs of its preset, no matter which command starts it
 		for _, known := range presets() {
 			p.Dialogs = append(p.Dialogs, known.Dialogs...)
 		}
@@ -76,7 +77,8 @@ func (c *City) ProgramOf(a *Agent, first func(presets []Preset) string) Program 
 	return p
 }
 
-// CommandLine is what a shell runs: the start_command as it stands, or the command with its arguments, each one word.
+// CommandLine returns what a shell runs: the start_command unchanged, or the command with each argument quoted as
+// one word.
 func (p *Program) CommandLine() string {
 	if p.Line != "" {
 		return p.Line
@@ -89,19 +91,19 @@ func (p *Program) CommandLine() string {
 	return b.String()
 }
 
-// own puts what the agent itself says over what its provider says.
+// own applies the agent's own values, which override the provider's.
 func (p *Program) own(a *Agent) {
 	p.over(&Provider{Startup: a.Startup, Origins: a.Origins}, agentShares)
 	if p.Line != "" {
-		p.Args = nil // it is run as it stands
+		p.Args = nil // the line is run unchanged
 	}
 	if p.PromptMode == "" {
 		p.PromptMode = defaultPrompt(p, a)
 	}
 }
 
-// defaultPrompt is how a prompt goes in where nothing says so: not at all into a start_command, unless the agent itself
-// wants that.
+// defaultPrompt returns the default of prompt_mode: with a start_command "none", unless the agent itself has a
+// prompt.
 func defaultPrompt(p *Program, a *Agent) string {
 	switch {
 	case p.PromptFlag != "":
@@ -112,7 +114,7 @@ func defaultPrompt(p *Program, a *Agent) string {
 	return "arg"
 }
 
-// agentShares are the keys that an agent has as well as a provider, but for env.
+// agentShares reports whether agents and providers both have a key, except env.
 func agentShares(key string) bool {
 	switch key {
 	case "args", "prompt_mode", "prompt_flag", "ready_delay_ms", "ready_prompt_prefix",
@@ -122,7 +124,7 @@ func agentShares(key string) bool {
 	return false
 }
 
-// over puts what is written in another provider, of the keys that count, in place of what p says. Variables are added.
+// over copies the keys of another provider that are set and for which counts returns true. Variables are added.
 func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	for key, origin := range other.Origins {
 		if !counts(key) {
@@ -140,7 +142,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 			p.PromptMode = other.PromptMode
 			if _, written := other.Origins["prompt_flag"]; !written && other.PromptMode != "flag" {
 				p.PromptFlag = ""
-				delete(p.Origins, "prompt_flag") // there is nothing to be shown
+				delete(p.Origins, "prompt_flag") // without a value to show
 			}
 		case "prompt_flag":
 			p.PromptFlag = other.PromptFlag
@@ -168,7 +170,7 @@ func (p *Provider) over(other *Provider, counts func(key string) bool) {
 	}
 }
 
-// unanswered are dialogs that are known when they are seen, and left to somebody at the terminal.
+// unanswered returns the dialogs without answers: they are recognised and left to a user at the terminal.
 func unanswered(all []Dialog) []Dialog {
 	out := slices.Clone(all)
 	for i := range out {
@@ -177,8 +179,8 @@ func unanswered(all []Dialog) []Dialog {
 	return out
 }
 
-// ProviderNamed is what a name comes to: the preset, with the [providers] table of that name over it. Its Name is
-// "" if there is neither.
+// ProviderNamed returns the provider of a name: the preset, overridden by the [providers] table of that name. Name
+// is "" if neither exists.
 func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	var out Provider
 	var dialogs []Dialog
@@ -202,7 +204,7 @@ func (c *City) ProviderNamed(name string) (Provider, []Dialog) {
 	return out, dialogs
 }
 
-// providerNames are the names that a provider may be called by.
+// providerNames lists all names of providers.
 func (c *City) providerNames() []string {
 	names := presetNames(presets())
 	for i := range c.Providers {
@@ -213,7 +215,7 @@ func (c *City) providerNames() []string {
 	return names
 }
 
-// provider is the one of a name, which several files may speak of.
+// provider returns the provider with this name and adds it if necessary. Several files may declare parts of one.
 func (c *City) provider(name string, at Origin) *Provider {
 	i := slices.IndexFunc(c.Providers, func(p Provider) bool { return p.Name == name })
 	if i < 0 {
@@ -224,7 +226,7 @@ func (c *City) provider(name string, at Origin) *Provider {
 	return &c.Providers[i]
 }
 
-// stranger says that there is no provider of a name, "" if there is.
+// stranger returns an error text if no provider has this name, else "".
 func (c *City) stranger(name string) string {
 	if name == "" {
 		return ""
@@ -233,12 +235,12 @@ func (c *City) stranger(name string) string {
 		return ""
 	}
 	if slices.Contains([]string{"pty", "tmux", "subprocess", "k8s"}, name) {
-		return fmt.Sprintf("there is no program %q; that is what sessions run in: write "+
-			"session = %q", name, name)
+		return fmt.Sprintf("unknown provider %q; it is a session provider: write session = %q",
+			name, name)
 	}
 	if near := keys.Suggest(name, c.providerNames()); near != "" {
-		return fmt.Sprintf("there is no provider %q; did you mean %q?", name, near)
+		return fmt.Sprintf("unknown provider %q; did you mean %q?", name, near)
 	}
-	return fmt.Sprintf("there is no provider %q; there are %s, and what "+
-		"[providers.NAME] tables say", name, toml.List(c.providerNames()))
+	return fmt.Sprintf("unknown provider %q; use one of %s, or declare it as [providers.NAME]",
+		name, toml.List(c.providerNames()))
 }

@@ -82,18 +82,21 @@ env = { B = "2", C = "3" }
 func TestEveryKeyOfPrograms(t *testing.T) {
 	c := load(t, everyProgram)
 	a := c.Agents[0]
-	want := Agent{Name: "a", Provider: "claude", Startup: Startup{Args: []string{"--model", "big one"},
-		PromptMode: "flag", PromptFlag: "--say", ProcessNames: []string{"node"},
-		EmitsPermissionWarning: true}, Restart: a.Restart, MinUptime: a.MinUptime,
-		Strategy: a.Strategy, Derived: Derived{SessionName: a.SessionName}, Origin: a.Origin, Origins: a.Origins}
+	want := Agent{Name: "a", Provider: "claude",
+		Startup: Startup{Args: []string{"--model", "big one"},
+			PromptMode: "flag", PromptFlag: "--say", ProcessNames: []string{"node"},
+			EmitsPermissionWarning: true}, Restart: a.Restart, MinUptime: a.MinUptime,
+		Strategy: a.Strategy, Derived: Derived{SessionName: a.SessionName}, Origin: a.Origin,
+		Origins: a.Origins}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
 	p := c.Providers[0]
-	wantP := Provider{Name: "mine", DisplayName: "Ours", Command: "ours", Startup: Startup{PromptMode: "typed",
-		PromptFlag: "-q", ReadyDelay: 2 * time.Second,
-		ReadyPromptPrefix: "$ ", ProcessNames: []string{"ours"},
-		Env: map[string]string{"A": "1", "B": "2", "C": "3"}}, Origin: Origin{FileName, 14, 1},
+	wantP := Provider{Name: "mine", DisplayName: "Ours", Command: "ours",
+		Startup: Startup{PromptMode: "typed",
+			PromptFlag: "-q", ReadyDelay: 2 * time.Second,
+			ReadyPromptPrefix: "$ ", ProcessNames: []string{"ours"},
+			Env: map[string]string{"A": "1", "B": "2", "C": "3"}}, Origin: Origin{FileName, 14, 1},
 		Origins: p.Origins}
 	if diff := cmp.Diff(wantP, p, cmp.AllowUnexported(Provider{})); diff != "" {
 		t.Error(diff)
@@ -212,9 +215,15 @@ env = { MODEL = "small", REGION = "eu" }
 			p.Origins["ready_prompt_prefix"], p.ProcessNames, env)
 	}
 	for i, want := range []string{
-		`workspace.provider|/opt/claude --dangerously-skip-permissions|arg|preset claude city.toml:17:11|10s "❯ "|preset claude preset claude|[claude node]|[MODEL=small city.toml:18:17 REGION=eu city.toml:18:35]`,
-		`workspace.provider|/opt/claude --model 'it'\''s'|none|city.toml:8:8 city.toml:17:11|0s "❯ "|city.toml:9:18 preset claude|[claude node]|[MODEL=big city.toml:11:17 REGION=eu city.toml:18:35]`,
-		`agents.provider|opencode|flag|default preset opencode|8s "Ask anything"|preset opencode preset opencode|[opencode node bun]|[MORE=1 city.toml:15:44 OPENCODE_PERMISSION={} city.toml:15:31]`,
+		`workspace.provider|/opt/claude --dangerously-skip-permissions|arg|preset claude ` +
+			`city.toml:17:11|10s "❯ "|preset claude preset claude|[claude node]|[MODEL=small ` +
+			`city.toml:18:17 REGION=eu city.toml:18:35]`,
+		`workspace.provider|/opt/claude --model 'it'\''s'|none|city.toml:8:8 ` +
+			`city.toml:17:11|0s "❯ "|city.toml:9:18 preset claude|[claude node]|[MODEL=big ` +
+			`city.toml:11:17 REGION=eu city.toml:18:35]`,
+		`agents.provider|opencode|flag|default preset opencode|8s "Ask anything"|preset ` +
+			`opencode preset opencode|[opencode node bun]|[MORE=1 city.toml:15:44 ` +
+			`OPENCODE_PERMISSION={} city.toml:15:31]`,
 	} {
 		if got := show(i); got != want {
 			t.Errorf("%s\n got %s\nwant %s", c.Agents[i].Name, got, want)
@@ -406,7 +415,7 @@ env_remove = ["A", "C", "D"]
 		t.Errorf("%v, %v", a.Env, a.Origins)
 	}
 	if len(c.Warnings) != 1 || c.Warnings[0].String() !=
-		`city.toml:8:14: patches.agents.env_remove: takes nothing away: the env of "a" has no D` {
+		`city.toml:8:14: patches.agents.env_remove: removes nothing: the env of "a" has no D` {
 		t.Errorf("%v", c.Warnings)
 	}
 }
@@ -431,7 +440,7 @@ func TestPoolPatched(t *testing.T) {
 	_, err := Load(folder(t, fmt.Sprintf(text, 1)))
 	var e *Error
 	if !errors.As(err, &e) || e.Problems[0].String() != "city.toml:5:16: agents.pool.min: is 2, "+
-		"and max is 1: a pool has at least min and at most max members" {
+		"but max is 1; min must not be greater than max" {
 		t.Errorf("%v", err)
 	}
 }

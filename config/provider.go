@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// providerChecker checks the providers and what the agents take from them.
+// providerChecker checks the providers and the keys that agents take from them.
 type providerChecker struct{ *loading }
 
-// providers checks the providers, and whether all that are named are there.
+// providers checks the providers, and that all names refer to one.
 func (d providerChecker) providers() {
 	c := d.city
 	for i := range c.Providers {
@@ -18,10 +18,10 @@ func (d providerChecker) providers() {
 	if msg := c.stranger(c.Workspace.Provider); msg != "" && !d.unread.any() {
 		d.say(c.Origins[byWorkspaceProvider], byWorkspaceProvider, msg)
 	}
-	defer func() { d.whose = nil }()
+	defer func() { d.rigChecked = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
-		d.whose = &a.Rig
+		d.rigChecked = &a.Rig
 		if d.full() {
 			d.more = true
 			return
@@ -42,17 +42,18 @@ func (d providerChecker) provider(p *Provider) {
 	all, _ := d.city.ProviderNamed(p.Name)
 	table := "providers." + p.Name
 	switch {
-	case all.Command == "" && d.unread.any(): // a topology may say it
+	case all.Command == "" && d.unread.any(): // a topology may set it
 	case all.Command == "":
-		d.say(p.Origin, table, fmt.Sprintf("has no command, and gcity knows no program %q; write "+
-			"command = \"…\"%s", p.Name, d.meantPreset(p)))
+		d.say(p.Origin, table,
+			fmt.Sprintf(`has no command, and no preset has the name %q; write command = "…"%s`,
+				p.Name, d.meantPreset(p)))
 	case all.PromptMode == "flag" && all.PromptFlag == "":
 		d.say(p.Origins["prompt_mode"], table+".prompt_mode",
-			"is \"flag\", and no prompt_flag says which one; write prompt_flag = \"--…\"")
+			"is \"flag\", but prompt_flag is not set; write prompt_flag = \"--…\"")
 	}
 }
 
-// meantPreset says which preset a table without a command may be meant for.
+// meantPreset suggests a preset for a table without a command.
 func (d providerChecker) meantPreset(p *Provider) string {
 	if near := keys.Suggest(p.Name, presetNames(presets())); near != "" && near != p.Name {
 		return fmt.Sprintf(", or did you mean [providers.%s]?", near)
@@ -60,20 +61,19 @@ func (d providerChecker) meantPreset(p *Provider) string {
 	return ""
 }
 
-// prompted checks that a prompt that goes behind a flag has one.
+// prompted checks that a prompt in mode "flag" has a flag.
 func (d providerChecker) prompted(a *Agent) {
 	origin, written := a.Origins["prompt_mode"]
 	if !written || a.PromptMode != "flag" {
 		return
 	}
 	if p := d.city.ProgramOf(a, func([]Preset) string { return "" }); p.PromptFlag == "" {
-		fault(d.loading, a, origin, "agents.prompt_mode", "is \"flag\", and no prompt_flag "+
-			"says which "+
-			"one; write prompt_flag = \"--…\"")
+		fault(d.loading, a, origin, "agents.prompt_mode",
+			`is "flag", but prompt_flag is not set; write prompt_flag = "--…"`)
 	}
 }
 
-// idle says what is written and not used, since a start_command is run as it stands.
+// idle reports keys that have no effect because a start_command is run unchanged.
 func (d providerChecker) idle(a *Agent) {
 	by, _ := d.city.decider(a)
 	if !strings.HasSuffix(by, "start_command") {
@@ -82,7 +82,8 @@ func (d providerChecker) idle(a *Agent) {
 	for _, key := range []string{"provider", "args"} {
 		if origin, written := a.Origins[key]; written {
 			d.city.Warnings = append(d.city.Warnings, Problem{Origin: origin, Key: "agents." + key,
-				Message: fmt.Sprintf("is not used: %s says what %q runs, and is run as it stands",
+				Message: fmt.Sprintf("has no effect: %s sets the command of %q, which is "+
+					"run unchanged",
 					by, a.Qualified())})
 		}
 	}

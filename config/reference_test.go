@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The page in docs is what the table of keys says now.
+// docs/config.md is what the table of keys generates.
 func TestReferenceIsFresh(t *testing.T) {
 	const path = "../docs/config.md"
 	if *update {
@@ -57,7 +57,7 @@ func TestSchemaIsComplete(t *testing.T) {
 	}
 }
 
-// reference is the page on city.toml, in Markdown: every key, its type, its default, what it means.
+// reference returns docs/config.md: the type, default and meaning of every key.
 func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
@@ -90,9 +90,9 @@ func table(s keys.Schema, t *keys.Key) string {
 
 const referenceTopology = `## topology.toml
 
-A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the same: [topologies.md](topologies.md) tells what it is for. Besides these tables it has " +
+A topology's folder has a ` + "`topology.toml`, or a `pack.toml`, which is the same; see [topologies.md](topologies.md). Besides these tables it can have " +
 	"`[[agents]]`, `[[watchdogs]]` and `[providers.NAME]`" +
-	`, with the keys that they have here. Paths are relative to the topology's folder, and ` +
+	`, with the keys described above. Paths are relative to the topology's folder, and ` +
 	"`{{.ConfigDir}}`" + ` is that folder.
 
 `
@@ -102,7 +102,7 @@ func heading(k *keys.Key) string {
 	return (&keys.Key{Path: path, Kind: k.Kind}).Header()
 }
 
-// writeTable writes a table, and those within it.
+// writeTable writes a table and the tables in it.
 func writeTable(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", heading(t), t.Doc)
 	writeRowsOf(b, s, t.Path)
@@ -143,10 +143,10 @@ func writeRowsOf(b *strings.Builder, s keys.Schema, table string) {
 	b.WriteString("\n")
 }
 
-// writeLater lists the tables that are refused, and the keys that do nothing.
+// writeLater lists the tables that are refused, and the keys that have no effect.
 func writeLater(b *strings.Builder, s keys.Schema) {
-	b.WriteString("## Not supported yet\n\nThese are known and refused, with their place, until " +
-		"what they ask for is built. Nothing is read over in silence.\n\n" +
+	b.WriteString("## Not supported yet\n\nThese keys are known but refused, with their position, " +
+		"until they are implemented. No key is ignored silently.\n\n" +
 		"| table | keys |\n|---|---|\n")
 	var gone []string
 	for _, k := range keys.LaterKeys() {
@@ -168,10 +168,10 @@ func writeLater(b *strings.Builder, s keys.Schema) {
 			fmt.Fprintf(b, "| %s | %s |\n", head, strings.Join(names, " "))
 		}
 	}
-	fmt.Fprintf(b, "\nWithout effect, accepted with a warning: %s.\n\n", toml.List(gone))
+	fmt.Fprintf(b, "\nAccepted with a warning, without effect: %s.\n\n", toml.List(gone))
 }
 
-// TestReferenceExample: the page shows a configuration that loads, and says what becomes of it.
+// TestReferenceExample loads the example of the page and compares it with the page's text.
 func TestReferenceExample(t *testing.T) {
 	c, err := Parse("/srv/app", []byte(example))
 	if err != nil || len(c.Warnings) > 0 {
@@ -202,13 +202,13 @@ path = "/home/me/src/shop"
 
 [[agents]]
 name = "db"
-dir = "shop"                       # belongs to the rig, and works in its folder
+dir = "shop"                       # belongs to the rig and works in its folder
 start_command = "exec ./run-db"
 
 [[agents]]
 name = "worker"
 dir = "shop"
-depends_on = ["db"]                # the rig's, since there is one
+depends_on = ["db"]                # shop/db, the rig's agent
 idle_timeout = "30m"
 [agents.pool]
 min = 1
@@ -224,7 +224,7 @@ const referenceExample = `## An example
 
 ` + "```toml\n%s```" + `
 
-That makes the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worker-5`" + `, of which one to five run, and ` + "`notes`" + `.
+This creates the agents ` + "`shop/db`" + `, ` + "`shop/worker-1` to `shop/worker-5`" + `, one to five of which run, and ` + "`notes`" + `.
 
 `
 
@@ -233,13 +233,13 @@ const referenceHead = `# city.toml
 A folder with a ` + "`city.toml`" + ` is a city. This page is made from the same table that reads the file; do not edit it, run
 ` + "`go test ./config -update`" + `.
 
-- Everything that is wrong with a file is told at once, each with file, line and column. While a file is wrong, a running
-  city keeps the configuration that it has.
-- A duration is a string in Go's syntax: ` + "`\"500ms\"`, `\"30s\"`, `\"1h30m\"`" + `; at most a year.
-- A name is made of letters, digits, ` + "`.`, `_` and `-`" + `; the first is a letter or digit; at most 64.
-- A path is relative to the folder of the file that says it, with ` + "`//`" + ` before it to the city's, and may not leave the city by ` + "`..`" + `; an
-  absolute path may lead anywhere. ` + "`dir`" + ` is always relative to the city's folder. Symbolic links are followed. ` + "`~`" + ` is not expanded.
-- All files together have at most 10 MB, a city at most 10,000 agents; a file has at most 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark, and lines may end in CRLF.
+- If a file is invalid, all its errors are reported together, each with file, line and column, and a running city keeps
+  its last valid configuration.
+- A duration is a string in Go's syntax: ` + "`\"500ms\"`, `\"30s\"`, `\"1h30m\"`" + `; at most one year.
+- A name consists of letters, digits, ` + "`.`, `_` and `-`" + `, starts with a letter or digit, and has at most 64 characters.
+- A relative path starts at the folder of the file that contains the key, or with ` + "`//`" + ` at the city's folder, and must not leave the city
+  with ` + "`..`" + `. An absolute path may lead anywhere. ` + "`dir`" + ` is always relative to the city's folder. Symbolic links are followed. ` + "`~`" + ` is not expanded.
+- All files together have at most 10 MB, and a city has at most 10,000 agents. A file has at most 200,000 keys and 32 levels. It is UTF-8, with or without a byte order mark; lines may end in CRLF.
 
 `
 
@@ -249,40 +249,41 @@ const referenceTail = `## Templates
 
 | field | is | not in |
 |---|---|---|
-| ` + "`{{.Agent}}`" + ` | the name that the agent goes by: ` + "`RIG/NAME`" + ` in a rig, else its name | |
-| ` + "`{{.Name}}`" + ` | its name without the rig; both of a pool's member are its own | |
+| ` + "`{{.Agent}}`" + ` | the agent's full name: ` + "`RIG/NAME`" + ` in a rig, else its name | |
+| ` + "`{{.Name}}`" + ` | its name without the rig; for a member of a pool, the member's name | |
 | ` + "`{{.City}}`, `{{.CityName}}`" + ` | the city's name | |
 | ` + "`{{.CityRoot}}`" + ` | the city's folder, absolute | |
 | ` + "`{{.ConfigDir}}`" + ` | the folder of the file that declares the agent, absolute | |
 | ` + "`{{.Rig}}`" + ` | the name of its rig, empty without one | |
 | ` + "`{{.Session}}`" + ` | the name of the agent's sessions | ` + "`session_template`" + ` |
-| ` + "`{{.Dir}}`" + ` | the working folder as ` + "`dir`" + ` says it | ` + "`session_template`, `dir`" + ` |
+| ` + "`{{.Dir}}`" + ` | the working folder as written in ` + "`dir`" + ` | ` + "`session_template`, `dir`" + ` |
 | ` + "`{{.WorkDir}}`" + ` | the working folder, absolute | ` + "`session_template`, `dir`" + ` |
 
-The language is a part of Go's text/template: fields, ` + "`if`, `with`, `else`, `and`, `or`, `not`, `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `len`, `index`, `slice`, `print`, " +
+Templates use a part of Go's text/template: fields, ` + "`if`, `with`, `else`, `and`, `or`, `not`, `eq`, `ne`, `lt`, `le`, `gt`, `ge`, `len`, `index`, `slice`, `print`, " +
 	"`html`, `js`, `urlquery`" + `. Loops, variables and definitions
-are refused, and an expansion has at most 64 KiB. In a shell line put a field in quotes: a folder may have spaces in its name. In
-` + "`session_template`" + ` the values are written for a file name: ` + "`_` as `__`, `/` as `_s`, `.` as `_d`" + `.
+are refused, and an expansion has at most 64 KiB. In a shell line put fields in quotes, because the name of a folder may contain spaces. In
+` + "`session_template`" + ` values are escaped for file names: ` + "`_` as `__`, `/` as `_s`, `.` as `_d`" + `.
 
-## What an agent is started with
+## Command and environment of an agent
 
 The command is ` + "`agents.start_command`, else that of `agents.provider`, else of `workspace.provider`, else `workspace.start_command`" + `, else that
-of the first program on the agent's ` + "`PATH`" + ` among those that gcity knows. Where there is nothing, or the provider's program is not there, the agent
-is not started and says what was looked for; the others are. A ` + "`start_command`" + ` is run as it stands. What a provider says of its program, the agent
-can say otherwise, key by key; its arguments are each one word to the shell, whatever is in them.
-The environment, later wins:
+of the first preset whose program is on the agent's ` + "`PATH`" + `. If there is no command, or the provider's program is not found, the agent
+is not started and reports what gcity looked for; other agents start. A ` + "`start_command`" + ` is run unchanged. An agent's keys override those of its
+provider, key by key. Each argument of a provider is one word to the shell, no matter what it contains.
 
-1. what the controller was started with, less ` + "`GC_*`, `TMUX*`, `COLUMNS`, `LINES`, `OLDPWD`" + ` and what systemd
-   tells a service of itself (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`, `SYSTEMD_EXEC_PID`, `MANAGERPID`, `MANAGERPIDFDID`, `MEMORY_PRESSURE_*`" + `);
+The environment consists of these variables; later ones override earlier ones:
+
+1. the environment of the controller, without ` + "`GC_*`, `TMUX*`, `COLUMNS`, `LINES`, `OLDPWD`" + ` and what systemd
+   passes to services (` + "`NOTIFY_SOCKET`, `WATCHDOG_*`, `LISTEN_*`, `INVOCATION_ID`, `JOURNAL_STREAM`, `SYSTEMD_EXEC_PID`, `MANAGERPID`, `MANAGERPIDFDID`, `MEMORY_PRESSURE_*`" + `);
    ` + "`TERM` is `xterm-256color`" + `;
 2. the provider's ` + "`env`, then `agents.env`" + `, with ` + "`$NAME` and `${NAME}`" + ` replaced by the controller's variables (empty if it has none);
 3. ` + "`GC_AGENT`, `GC_CITY` and `GC_CITY_PATH`" + ` (the city's folder), ` + "`GC_CITY_NAME`, `GC_SESSION_NAME`, `GC_SESSION_ID`, `GC_DIR` and `PWD`" + ` (the working
-   folder), ` + "`BEADS_DIR`, in a rig `GC_RIG` and `GC_RIG_PATH`" + `; and ` + "`.gc/bin`" + ` stands first on ` + "`PATH`" + `.
+   folder), ` + "`BEADS_DIR`, in a rig `GC_RIG` and `GC_RIG_PATH`" + `; and ` + "`.gc/bin`" + ` is the first folder on ` + "`PATH`" + `.
 
 A pool's check has the same, with the pool's name as ` + "`GC_AGENT`" + ` and without a session's variables.
 
-An agent is restarted when what it was started with changes here: the command and its arguments, its own ` + "`env`" + ` and its provider's (as written, so the controller's
-environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Nothing else restarts one:
-not how it is told to be ready, and not that another program is found first, where nothing says which it is.
-` + "`GC_SESSION`" + ` in the environment of the controller beats ` + "`session.provider`" + `.
+An agent is restarted when one of these changes: the command and its arguments, the ` + "`env`" + ` of the agent or its provider (as written, so the controller's
+environment does not matter), ` + "`pre_start`, `session_setup`, `session_setup_script`" + ` and the content of that script. Other changes do not restart it:
+for example a change of the readiness keys, or of which preset is found first.
+` + "`GC_SESSION`" + ` in the environment of the controller takes precedence over ` + "`session.provider`" + `.
 `

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// loading is the state of one reading of a configuration. Each step of the reading is a type of its own that embeds it:
-// decoder, composer, patcher, and the checkers. Only one goroutine uses it.
+// loading is the state of one reading of a configuration. Each step is a type of its own that embeds it: decoder,
+// composer, patcher, and the checkers. It is not safe for concurrent use.
 type loading struct {
 	schema  keys.Schema
 	city    *City
@@ -20,16 +20,17 @@ type loading struct {
 	instead map[string][]byte // of Source
 
 	file   string            // the file that is being decoded, as problems name it
-	lines  []int             // offset of each of its lines
+	lines  []int             // offset of each line of file
 	files  []string          // all files so far
 	size   int               // of all files so far, in bytes
-	hashes map[string]string // of the sources that could be read, by path
+	hashes map[string]string // of the readable sources, by path
 	unread unread
 
-	packs    map[string]*pack // topologies by folder; nil = unusable, or being read
+	packs    map[string]*pack // topologies by folder; nil = invalid, or being read
 	packed   keys.Schema      // of topology.toml
-	provided map[*pack]bool   // topologies whose providers the city has
-	unkept   map[string]bool  // watchdogs of topologies that were reported to watch no agent
+	provided map[*pack]bool   // topologies that have already added their providers to the city
+	// watchdogs of topologies that were reported because they watch no agent
+	unkept map[string]bool
 
 	scripts map[string]script // by path
 	outfits outfits
@@ -38,27 +39,28 @@ type loading struct {
 	problems []Problem
 	about    []about // of each problem
 	more     bool    // there are more than maxProblems
-	// the rig of the agent that is being checked, "" = the city; nil = no agent is
-	whose *string
-	lost  map[string]int // problems about unreadable topologies, by what identifies the topology
+	// the rig of the agent that is being checked, "" = the city; nil = no agent is being checked
+	rigChecked *string
+	lost       map[string]int // problems about unreadable topologies, by the topology's identity
 }
 
-// about is what is known of a problem besides what is told.
+// about is internal information about a problem.
 type about struct {
-	cause bool     // it keeps from knowing what else is wrong, and is told first
-	same  string   // the message without the name of the rig that it was found for
-	rigs  []string // that it was found for, "" = the city; none = nobody was looked at
+	cause bool   // it hides other errors and is reported first
+	same  string // the message without the name of the rig
+	// rigs that have the problem, "" = the city; none = the problem is not about an agent
+	rigs []string
 }
 
-// seen notes that a problem was found for the rig that is looked at.
+// seen records that the current rig has problem i, too.
 func (d *loading) seen(i int) {
-	if d.whose != nil && !slices.Contains(d.about[i].rigs, *d.whose) {
-		d.about[i].rigs = append(d.about[i].rigs, *d.whose)
+	if d.rigChecked != nil && !slices.Contains(d.about[i].rigs, *d.rigChecked) {
+		d.about[i].rigs = append(d.about[i].rigs, *d.rigChecked)
 	}
 }
 
-// told finds a problem that is the same mistake, written in the same place; -1 if there is none.
-func (d *loading) told(p Problem, same string) int {
+// duplicateOf returns the index of an equal problem at the same position, or -1.
+func (d *loading) duplicateOf(p Problem, same string) int {
 	for i, q := range d.problems {
 		if q.Origin == p.Origin && q.Key == p.Key && d.about[i].same == same {
 			return i
@@ -67,27 +69,26 @@ func (d *loading) told(p Problem, same string) int {
 	return -1
 }
 
-// sameness is a message without the name of the rig that is looked at, so that the same mistake is known again for
-// another one.
+// sameness returns a message without the name of the current rig, to recognise the same error in another rig.
 func (d *loading) sameness(msg string) string {
-	if d.whose == nil || *d.whose == "" {
+	if d.rigChecked == nil || *d.rigChecked == "" {
 		return msg
 	}
-	rig := *d.whose
+	rig := *d.rigChecked
 	return strings.NewReplacer(" "+rig+"/", " ", `"`+rig+"/", `"`,
 		fmt.Sprintf(" of the rig %q", rig), "", fmt.Sprintf(" the rig %q", rig),
 		" the city").Replace(msg)
 }
 
-// causes marks the problems from one on as those that keep from knowing what else is wrong.
+// causes marks the problems from index from on as ones that hide other errors.
 func (d *loading) causes(from int) {
 	for i := from; i < len(d.about); i++ {
 		d.about[i].cause = true
 	}
 }
 
-// whom names those that a mistake was found for, if it was for several.
-func (a *about) whom() string {
+// affected lists the rigs that have a problem, if there are several.
+func (a *about) affected() string {
 	const most = 12
 	if len(a.rigs) < 2 {
 		return ""
@@ -119,12 +120,12 @@ func (d *loading) problem(at int, key, format string, args ...any) {
 	d.say(d.origin(at), key, fmt.Sprintf(format, args...))
 }
 
-// say adds a problem. What came from the file is made fit to be shown: a key may be any text. The same mistake of a
-// topology that several have is told once.
+// say adds an error. Text from the file is made safe to display, because a key may be any text. An error in a
+// topology that several rigs use is reported once.
 func (d *loading) say(o Origin, key, msg string) {
 	p := Problem{Origin: o, Key: visible(key), Message: visible(msg)}
 	same := d.sameness(p.Message)
-	if i := d.told(p, same); i >= 0 {
+	if i := d.duplicateOf(p, same); i >= 0 {
 		d.seen(i)
 		return
 	}
@@ -149,7 +150,7 @@ func (d *loading) origin(at int) Origin {
 	return Origin{File: d.file, Line: line + 1, Column: at - d.lines[line] + 1}
 }
 
-// warn says something once per key, at the first place.
+// warn adds a warning once per key, at its first position.
 func (d *loading) warn(at int, key, msg string) {
 	key = visible(key)
 	if !slices.ContainsFunc(d.city.Warnings, func(p Problem) bool {
@@ -166,7 +167,7 @@ func (d *loading) warnOnce(p Problem) {
 	}
 }
 
-// failedIn says whether something is wrong with a key of a table.
+// failedIn reports whether a key of a table has an error.
 func (d *loading) failedIn(table string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool {
 		return strings.HasPrefix(p.Key, table+".")
@@ -177,12 +178,12 @@ func (d *loading) failed(key string) bool {
 	return slices.ContainsFunc(d.problems, func(p Problem) bool { return p.Key == key })
 }
 
-// failure is all problems as an error, in the order of the files, behind what keeps from knowing what else is wrong.
+// failure returns all problems as an error: those that hide others first, the rest in the order of the files.
 func (d *loading) failure() *Error {
 	order := make([]int, len(d.problems))
 	for i := range order {
 		order[i] = i
-		d.problems[i].Message += d.about[i].whom()
+		d.problems[i].Message += d.about[i].affected()
 	}
 	rank := func(i int) int {
 		if d.about[i].cause {
@@ -208,14 +209,13 @@ func (d *loading) failure() *Error {
 	return &Error{Path: d.city.Path, Problems: d.problems, Warnings: d.city.Warnings}
 }
 
-// unplaced says why a topology cannot be read, once, by what it is known by. What is wrong with the lock is said of
-// the lock.
+// unplaced reports once why a topology cannot be read. Errors of the lock file are reported for the lock file.
 func (d *loading) unplaced(at Origin, key, known string, err error) {
 	before := len(d.problems)
 	if wrong, is := errors.AsType[toml.Problems](err); is {
-		whose := d.whose
-		d.whose = nil
-		defer func() { d.whose = whose }()
+		whose := d.rigChecked
+		d.rigChecked = nil
+		defer func() { d.rigChecked = whose }()
 		for _, p := range wrong {
 			d.say(Origin{p.File, p.Line, p.Column}, p.Key, p.Message)
 		}

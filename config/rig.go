@@ -9,23 +9,23 @@ import (
 	"unicode"
 )
 
-// maxRigs keeps the looks at their folders few.
+// maxRigs limits the number of folders that are checked.
 const maxRigs = 1000
 
-// rigChecker checks the rigs and looks at their folders.
+// rigChecker checks the rigs and their folders.
 type rigChecker struct{ *loading }
 
-// rigs checks the rigs against each other and looks at their folders.
+// rigs checks the rigs against each other, and their folders.
 func (d rigChecker) rigs() {
 	c := d.city
 	if len(c.Rigs) > maxRigs {
 		d.say(c.Rigs[maxRigs].Origin, "rigs",
-			fmt.Sprintf("there are %d rigs; %d are the most that a city can have", len(c.Rigs),
+			fmt.Sprintf("there are %d rigs; a city can have at most %d", len(c.Rigs),
 				maxRigs))
 		return
 	}
 	names, taken := make(map[string]*Rig, len(c.Rigs)), make(map[string]*Rig, len(c.Rigs))
-	var looking []*Rig // at all folders at once: some may not answer
+	var looking []*Rig // all folders are checked concurrently, because some may hang
 	began := time.Now()
 	prefixes := map[string]*Rig{c.Prefix(): nil} // nil is the city
 	for i := range c.Rigs {
@@ -33,8 +33,8 @@ func (d rigChecker) rigs() {
 		if r.Name != "" {
 			if other := names[r.Name]; other != nil {
 				d.say(r.Origins["name"], "rigs.name",
-					fmt.Sprintf("another rig is called %q already, at %s; each needs a "+
-						"name of its own",
+					fmt.Sprintf("another rig has the name %q already, at %s; choose a "+
+						"different name",
 						r.Name, other.Origins["name"]))
 				continue
 			}
@@ -56,14 +56,14 @@ func (d rigChecker) rigs() {
 	}
 }
 
-// prefix gives a rig the prefix that it is to have, and compares it with those that are taken.
+// prefix sets the prefix of a rig and checks that it is unique.
 func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	at, how, key := r.Origins["prefix"], "", "rigs.prefix"
 	if r.Prefix == "" {
 		if d.failed(key) {
 			return
 		}
-		at, how = r.Origins["name"], fmt.Sprintf(", made from the name %q,", r.Name)
+		at, how = r.Origins["name"], fmt.Sprintf(", derived from the name %q,", r.Name)
 		r.Prefix = prefixOf(r.Name)
 	}
 	other, clash := taken[strings.ToLower(r.Prefix)]
@@ -71,16 +71,16 @@ func (d rigChecker) prefix(r *Rig, taken map[string]*Rig) {
 	case !clash:
 		taken[strings.ToLower(r.Prefix)] = r
 	case other == nil:
-		d.say(at, key, fmt.Sprintf("%q%s is what the city's own work begins with; write another "+
+		d.say(at, key, fmt.Sprintf("%q%s is the prefix of the city's own work; write another "+
 			"one, like prefix = %q", r.Prefix, how, fresh(r.Name, taken)))
 	default:
-		d.say(at, key, fmt.Sprintf("%q%s is that of the rig %q at %s; write another one, like "+
-			"prefix = %q", r.Prefix, how, other.Name,
+		d.say(at, key, fmt.Sprintf("%q%s is the prefix of the rig %q at %s; write another one, "+
+			"like prefix = %q", r.Prefix, how, other.Name,
 			other.Origin, fresh(r.Name, taken)))
 	}
 }
 
-// fresh proposes a prefix that is not taken.
+// fresh suggests an unused prefix.
 func fresh(name string, taken map[string]*Rig) string {
 	name = strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
 	for n := 2; n <= min(len(name), keys.MaxPrefix); n++ {
@@ -96,7 +96,7 @@ func fresh(name string, taken map[string]*Rig) string {
 	}
 }
 
-// prefixOf makes a prefix from the name of a rig or a city.
+// prefixOf derives a prefix from the name of a rig or a city.
 func prefixOf(name string) string {
 	for _, end := range []string{"-go", "-py"} {
 		if rest, ok := strings.CutSuffix(name, end); ok && rest != "" {
@@ -124,7 +124,7 @@ func prefixOf(name string) string {
 	return strings.ToLower(b.String()[:min(b.Len(), keys.MaxPrefix)])
 }
 
-// humps splits a word where a small letter is followed by a capital one.
+// humps splits a word before each capital letter that follows a small letter.
 func humps(word string) []string {
 	var out []string
 	start := 0
@@ -136,7 +136,7 @@ func humps(word string) []string {
 	return append(out, word[start:])
 }
 
-// folder makes a rig's path absolute and begins to look whether it can be worked in.
+// folder makes a rig's path absolute and starts the check of the folder.
 func (d rigChecker) folder(r *Rig) bool {
 	path, err := resolve(d.city.Path, d.city.folderOf(r.Origins["path"]), r.Path)
 	if err != nil {
@@ -148,13 +148,13 @@ func (d rigChecker) folder(r *Rig) bool {
 	return true
 }
 
-// looked takes what was seen of a rig's folder, and compares it with those that are taken.
+// looked evaluates the check of a rig's folder, and compares the folder with those of other rigs.
 func (d rigChecker) looked(r *Rig, since time.Time, taken map[string]*Rig) {
 	saw, _ := files.LookAt(r.Path, since)
 	r.Problem = visible(saw.Problem)
 	if other := taken[saw.Real]; other != nil {
 		d.say(r.Origins["path"], "rigs.path",
-			fmt.Sprintf("is the folder of the rig %q already, at %s; each needs one of its own",
+			fmt.Sprintf("is the folder of the rig %q already, at %s; choose a different folder",
 				other.Name, other.Origins["path"]))
 		return
 	}

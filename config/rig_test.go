@@ -36,7 +36,8 @@ func TestPrefixOfCity(t *testing.T) {
 func TestPrefixesAreUnique(t *testing.T) {
 	const text = "[workspace]\nname = \"alpha\"\n[[rigs]]\nname = \"alpine\"\npath = \"/usr\"\n"
 	_, err := Parse("/srv/app", []byte(text))
-	want := `city.toml:4:8: rigs.prefix: "al", made from the name "alpine", is what the city's own work begins with; write another one, like prefix = "alp"`
+	want := `city.toml:4:8: rigs.prefix: "al", derived from the name "alpine", is the prefix ` +
+		`of the city's own work; write another one, like prefix = "alp"`
 	if err == nil || err.Error() != want {
 		t.Fatalf("got %v\nwant %s", err, want)
 	}
@@ -62,7 +63,8 @@ func TestRigsInOneFolder(t *testing.T) {
 	put(t, filepath.Join(dir, FileName), "[[rigs]]\nname = \"one\"\npath = \"real\"\n[[rigs]]\n"+
 		"name = \"two\"\npath = \"//link\"\n")
 	_, err := Load(dir)
-	if want := `city.toml:6:8: rigs.path: is the folder of the rig "one" already, at city.toml:3:8; each needs one of its own`; err == nil || err.Error() != want {
+	if want := `city.toml:6:8: rigs.path: is the folder of the rig "one" already, at ` +
+		`city.toml:3:8; choose a different folder`; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }
@@ -76,8 +78,8 @@ func TestRigsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"none":      filepath.Join(dir, "none") + " does not exist; make it, or write another path",
-		"file":      filepath.Join(dir, "file") + " is no folder; write another path",
+		"none":      filepath.Join(dir, "none") + " does not exist; create it, or write another path",
+		"file":      filepath.Join(dir, "file") + " is not a folder; write another path",
 		"file/more": "stat " + filepath.Join(dir, "file/more") + ": not a directory",
 		"locked": locked + " may not be entered by you; change its permissions, or write " +
 			"another path",

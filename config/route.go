@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// routes checks that there is somebody who gets the work of each rig.
+// routes checks that the work of each rig has a recipient.
 func (d checker) routes() {
 	for i := range d.city.Rigs {
 		r := &d.city.Rigs[i]
@@ -22,9 +22,9 @@ func (d checker) routes() {
 	}
 }
 
-// noTarget says why nobody gets a rig's work, "" if somebody does or nobody knows. A name is looked for in the rig
-// first, then in the city, then as the last part of a name that only one has; "pool:" before it makes it that of a
-// pool.
+// noTarget returns why the work of a rig has no recipient, or "" if it has one or an unreadable file may declare
+// it. A name refers to the rig first, then to the city, then to the only agent with that last part. The prefix
+// "pool:" requires a pool.
 func (d checker) noTarget(r *Rig) string {
 	name, forced := strings.CutPrefix(strings.TrimSpace(r.DefaultSlingTarget), "pool:")
 	fits := func(q string) bool {
@@ -54,10 +54,10 @@ func (d checker) noTarget(r *Rig) string {
 	case len(same) == 1:
 		return ""
 	case len(same) > 1:
-		return fmt.Sprintf("%q is one of %s; say which", name, toml.List(same))
+		return fmt.Sprintf("%q could be %s; write one of these", name, toml.List(same))
 	case near != "":
 		return fmt.Sprintf("%q is %s; did you mean %q?", name, kind, near)
 	default:
-		return fmt.Sprintf("%q is %s; name one, or take it out", name, kind)
+		return fmt.Sprintf("%q is %s; write the name of one, or remove it", name, kind)
 	}
 }

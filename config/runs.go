@@ -12,8 +12,8 @@ import (
 	"gcity/trust"
 )
 
-// Runs lists every program that the configuration names, in the order of the agents. Automations are not among
-// them: they are files of their own.
+// Runs lists all programs of the configuration, in the order of the agents. Automations are separate files and not
+// included.
 func (c *City) Runs() []trust.Program {
 	r := runs{city: c}
 	for _, p := range []struct{ what, key, provider string }{
@@ -39,7 +39,6 @@ func (c *City) Runs() []trust.Program {
 	return r.all
 }
 
-// runs collects programs.
 type runs struct {
 	city *City
 	all  []trust.Program
@@ -47,14 +46,14 @@ type runs struct {
 
 func (r *runs) add(what string, at Origin, line string, sums ...string) {
 	if strings.TrimSpace(line) == "" || strings.HasPrefix(at.File, "environment ") {
-		return // the environment is the user's own
+		return // the environment belongs to the user
 	}
 	p := trust.Program{What: what, Line: line, At: at.String(), From: []string{r.fileOf(at)},
 		Sums: sums}
 	r.all = append(r.all, p.WithScripts(r.city.Path, r.city.folderOf(at)))
 }
 
-// file adds a file or folder that the newest program consists of.
+// file adds a file or folder to the newest program.
 func (r *runs) file(path string) {
 	if n := len(r.all); n > 0 {
 		r.all[n-1].Files = append(r.all[n-1].Files, path)
@@ -71,7 +70,6 @@ func (r *runs) from(origins map[string]Origin) {
 	}
 }
 
-// fileOf is the file of an origin.
 func (r *runs) fileOf(at Origin) string {
 	if filepath.IsAbs(at.File) {
 		return at.File
@@ -79,7 +77,7 @@ func (r *runs) fileOf(at Origin) string {
 	return filepath.Join(r.city.Path, cmp.Or(at.File, FileName))
 }
 
-// provider adds a provider that is a script, or another program that works in the city's folder.
+// provider adds a provider that is a script or another program in the city's folder.
 func (r *runs) provider(what string, at Origin, name string) {
 	_, program, external := session.External(name)
 	switch {
@@ -102,7 +100,7 @@ func (r *runs) agent(a *Agent) {
 		return a.Origin
 	}
 	r.add("agent "+name, at("start_command", "provider", "args"),
-		cmp.Or(p.CommandLine(), "(the first known program that is installed)"), p.PromptFlag)
+		cmp.Or(p.CommandLine(), "(the first preset that is installed)"), p.PromptFlag)
 	r.from(p.Origins)
 	if len(p.Env) > 0 {
 		r.add("environment of "+name, at("env", "provider"), envOf(p.Env))
@@ -129,8 +127,8 @@ func (r *runs) agent(a *Agent) {
 	r.provider("session provider of "+name, at("session"), a.Session)
 }
 
-// envOf returns an environment as one line, in the order of its names. Variables such as PATH and LD_PRELOAD decide
-// what runs, so the user has to see them.
+// envOf returns an environment as one line, sorted by name. The user has to see variables that decide what runs,
+// such as PATH and LD_PRELOAD.
 func envOf(env map[string]string) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {

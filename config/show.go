@@ -19,11 +19,10 @@ import (
 	"gcity/restart"
 )
 
-// TOML is the configuration as it is in force: every value that is set or has a default, with its origin as a comment.
-// It can be loaded again, as one file: what is included, what topologies have, and what patches change, is in its
-// place. What does not survive it says in comments: secrets, which show as ***, the formulas and automations of
-// topologies, prompts that use fragments of a topology, and {{.ConfigDir}} where a file in another folder makes
-// something of it.
+// TOML returns the effective configuration: every value that is set or has a default, with its origin as a comment.
+// It is one file that can be loaded; included files, topologies and patches are merged into it. Comments mark what
+// is lost: secrets, which are printed as ***, the formulas and automations of topologies, prompts that use
+// fragments of a topology, and {{.ConfigDir}} in files of other folders.
 func (c *City) TOML() string {
 	body := printer{c}.tables()
 	var b strings.Builder
@@ -40,7 +39,7 @@ func (c *City) TOML() string {
 	return b.String()
 }
 
-// Revealed returns the same configuration, whose TOML and Explain show secrets. It is for its owner alone.
+// Revealed returns a copy that prints secrets in TOML and Explain. Show it only to the city's owner.
 func (c *City) Revealed() *City {
 	open := *c
 	open.reveal = true
@@ -50,14 +49,13 @@ func (c *City) Revealed() *City {
 // printer writes a configuration, or a part of it, as text.
 type printer struct{ *City }
 
-// tables are the tables of TOML.
 func (c printer) tables() string {
 	var b strings.Builder
 	s := keys.City()
 	for _, t := range s.Tables[""] {
 		switch {
 		case t.Status != keys.Supported || t.Path == "patches" || t.Spent:
-			// they show where they act
+			// printed where they take effect
 		case t.Path == "providers":
 			c.writeNamed(&b, s, t)
 		case t.Kind == keys.Table:
@@ -76,8 +74,7 @@ func (c printer) tables() string {
 	return b.String()
 }
 
-// writeNamed writes the tables below a name. One that stands alone although gcity knows a program of its name can
-// only be written as the patch that made it so.
+// writeNamed writes the named tables of t. A provider that replaces its preset completely is written as a patch.
 func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	for i := range c.Providers {
 		p := &c.Providers[i]
@@ -93,7 +90,7 @@ func (c printer) writeNamed(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	}
 }
 
-// writeInner writes a table within a table, if anything of it was written.
+// writeInner writes a table in a table if it has values.
 func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	if t.Kind != keys.Table || t.Status != keys.Supported {
 		return
@@ -107,7 +104,6 @@ func (c printer) writeInner(b *strings.Builder, s keys.Schema, t *keys.Key) {
 	}
 }
 
-// writeElements writes a list of tables.
 func (c printer) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key) {
 	for _, p := range c.elements(list.Path) {
 		fmt.Fprintf(b, "\n[[%s]]\n", list.Path)
@@ -123,7 +119,6 @@ func (c printer) writeElements(b *strings.Builder, s keys.Schema, list *keys.Key
 	}
 }
 
-// elements gives the elements of a list of tables.
 func (c printer) elements(path string) []place {
 	var out []place
 	switch path {
@@ -147,14 +142,13 @@ func (c printer) elements(path string) []place {
 	return out
 }
 
-// row is one line of what is shown.
 type row struct{ key, value, origin string }
 
 func (c printer) row(s keys.Schema, path string) row {
 	return row{path, c.shown(place{city: c.City}.field(s.ByPath[path])), c.Origins[path].String()}
 }
 
-// rows lists the values of one table that are set or have a default.
+// rows returns the values of one table that are set or have a default.
 func rows(s keys.Schema, table string, p place) []row {
 	var out []row
 	for _, k := range s.Tables[table] {
@@ -185,7 +179,7 @@ func rows(s keys.Schema, table string, p place) []row {
 		value, origin := printer{p.city}.shown(field), origins[name]
 		switch {
 		case k.Path == "rigs.prefix" && origin.File == "":
-			origin.File = "made from the name"
+			origin.File = "derived from the name"
 		case k.Path == "agents.session_setup_script":
 			value = toml.Quote(printer{p.city}.scriptFromHere(p.agent))
 		}
@@ -200,7 +194,7 @@ func rows(s keys.Schema, table string, p place) []row {
 	return out
 }
 
-// scriptFromHere is an agent's session_setup_script as city.toml would have to say it.
+// scriptFromHere returns an agent's session_setup_script as a path relative to city.toml.
 func (c printer) scriptFromHere(a *Agent) string {
 	at, written := a.Origins["session_setup_script"]
 	if !written {
@@ -217,7 +211,7 @@ func (c printer) scriptFromHere(a *Agent) string {
 	return folder + "/" + script
 }
 
-// shown is a value as TOML, without the secrets in it: a command line may have some.
+// shown returns a value as TOML without secrets, which command lines may contain.
 func (c printer) shown(field any) string {
 	if !c.reveal {
 		field = redacted(field)
@@ -257,7 +251,7 @@ func (c printer) shown(field any) string {
 	return ""
 }
 
-// redacted returns a field whose text has no secrets in it, and any other field as it is.
+// redacted returns a field without secrets if it is text, else unchanged.
 func redacted(field any) any {
 	switch f := field.(type) {
 	case *string:
@@ -274,7 +268,7 @@ func redacted(field any) any {
 	return field
 }
 
-// shortDuration is "1h", where Duration.String says "1h0m0s".
+// shortDuration formats a duration without zero parts: "1h" instead of "1h0m0s".
 func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -286,7 +280,7 @@ func shortDuration(d time.Duration) string {
 	return s
 }
 
-// writeRows writes "key = value  # origin", the comments below each other as far as the values allow.
+// writeRows writes "key = value # origin", with aligned comments where the values are short enough.
 func writeRows(b *strings.Builder, indent string, rows []row) {
 	const widest = 56
 	width := 0
@@ -305,16 +299,16 @@ func writeRows(b *strings.Builder, indent string, rows []row) {
 	}
 }
 
-// tomlKey is a key, in quotes if it needs them.
+// tomlKey returns a key, quoted if necessary.
 func tomlKey(s string) string {
 	bare := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
 		""
 	return cmp.Or(map[bool]string{true: s}[bare], toml.Quote(s))
 }
 
-// Explain is what an agent, a pool or a rig comes to: its own values, those that it takes from its rig and the
-// city, and what follows from them. A member's name gives its pool, and what follows for that member. ErrNoAgent if
-// nothing is called so, ErrAmbiguous if several are.
+// Explain describes an agent, pool or rig: its own values, those from its rig and the city, and the derived ones.
+// The name of a member selects its pool, with the values derived for that member. The error is ErrNoAgent if no
+// agent has the name, and ErrAmbiguous if several have it.
 func (c *City) Explain(name string) (string, error) {
 	var parts []string
 	a, member, err := c.find(name)

@@ -114,10 +114,11 @@ func TestShow(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"wroker":    `no such agent as "wroker" in city.toml; did you mean "worker"?`,
-		"nothing":   `no such agent as "nothing" in city.toml`,
-		"my-projct": `no such agent as "my-projct" in city.toml; or did you mean the rig "my-project"?`,
-		"packer-13": `no such agent as "packer-13" in city.toml; did you mean "packer"?`,
+		"wroker":  `no such agent "wroker" in city.toml; did you mean "worker"?`,
+		"nothing": `no such agent as "nothing" in city.toml`,
+		"my-projct": `no such agent as "my-projct" in city.toml; or did you mean the rig ` +
+			`"my-project"?`,
+		"packer-13": `no such agent "packer-13" in city.toml; did you mean "packer"?`,
 	} {
 		if _, err := c.Explain(name); !errors.Is(err, ErrNoAgent) || err.Error() != want {
 			t.Errorf("got %v\nwant %s", err, want)
@@ -263,7 +264,7 @@ inject_fragments = ["manners"]
 			t.Errorf("%s is told something else", was.Qualified())
 		}
 	}
-	for _, want := range []string{"# secrets show as ***", "# without the formulas and " +
+	for _, want := range []string{"# secrets are shown as ***", "# without the formulas and " +
 		"automations of the topology team",
 		"# prompt_template = ", "# its prompt uses fragments of the topology",
 		"# {{.ConfigDir}} is another folder here: pre_start"} {
@@ -330,11 +331,12 @@ args = ["--api-key", "hunter2", "--model", "y"]
 		return c.TOML() + a + b
 	}
 	if got := shows(c); strings.Contains(got, "hunter2") || !strings.Contains(got, "--model x") ||
-		!strings.Contains(got, `"--model", "y"`) || !strings.Contains(got, "# secrets show as") {
+		!strings.Contains(got, `"--model", `+
+			`"y"`) || !strings.Contains(got, "# secrets are shown as") {
 		t.Errorf("shows\n%s", got)
 	}
 	if got := c.Revealed().TOML(); strings.Count(got, "hunter2") != 5 ||
-		strings.Contains(got, "# secrets show as") {
+		strings.Contains(got, "# secrets are shown as") {
 		t.Errorf("shows its owner\n%s", got)
 	}
 }

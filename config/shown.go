@@ -7,18 +7,19 @@ import (
 	"sync"
 )
 
-// mark is {{.ConfigDir}} as it is written where nothing is made of it.
+// mark matches an unexpanded {{.ConfigDir}}.
 var mark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\{\{ *\.ConfigDir *\}\}`)
 })
 
-// movedRows are rows of an agent as city.toml has to say them to mean the same, and what cannot be said there.
+// movedRows returns the rows of an agent with the values that they need in city.toml, and notes about what cannot
+// be expressed there.
 func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	folder := c.folderOf(a.Origin)
 	quoted := strings.Trim(toml.Quote(folder), `"`)
 	if c.leans[a.Qualified()] {
 		notes = append(notes, "its prompt uses fragments of the topology, which this file does "+
-			"not take: put them into prompts/shared of the city")
+			"not contain: copy them to prompts/shared of the city")
 	}
 	for _, r := range all {
 		switch r.key {
@@ -40,11 +41,11 @@ func (c printer) movedRows(a *Agent, all []row) (out []row, notes []string) {
 	return out, notes
 }
 
-// lost says what of a city its TOML does not have.
+// lost lists the parts of a city that its TOML does not contain.
 func (c printer) lost(secrets bool) []string {
 	var out []string
 	if secrets {
-		out = append(out, "secrets show as *** or …")
+		out = append(out, "secrets are shown as *** or …")
 	}
 	for _, p := range c.stamped {
 		if p.Formulas.Dir != "" {

@@ -14,34 +14,33 @@ import (
 	"slices"
 )
 
-// Source says where a configuration is read from, and how.
+// Source selects the files of a configuration and how they are read.
 type Source struct {
 	Dir    string   // the city's folder
-	Files  []string // absolute paths of files that are read after all that city.toml includes
-	Strict bool     // two files that set the same key are an error, not a warning
-	// "K=V", beats the files: GC_SESSION names the session provider, GC_BEADS that of the work, GC_EVENTS that of
-	// the events
+	Files  []string // absolute paths of files that are read after the included ones
+	Strict bool     // if two files set the same key, that is an error and not a warning
+	// "K=V", takes precedence over the files: GC_SESSION is the session provider, GC_BEADS the store, GC_EVENTS the
+	// events provider
 	Environ []string
 
-	// Instead has contents that are taken for those of included files and of topologies', by absolute path.
+	// Instead replaces the content of included files and of topologies, by absolute path.
 	Instead map[string][]byte
 }
 
-// Load reads the configuration of the city in dir, as a Source without more files.
+// Load reads the configuration of the city in dir, without additional files.
 func Load(dir string, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Load()
 }
 
-// Parse is Load for a city.toml that has been read already. What it includes, and the scripts that it names, are
-// read from below dir, which is taken as it stands.
+// Parse is Load for the given content of city.toml. Other files are read from below dir, which is used unchanged.
 func Parse(dir string, data []byte, environ ...string) (*City, error) {
 	return Source{Dir: dir, Environ: environ}.Parse(data)
 }
 
-// Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
+// Revision returns the Revision of the configuration on disk, valid or not.
 func Revision(dir string) (string, error) { return Source{Dir: dir}.Revision() }
 
-// Load reads the configuration. What is wrong with its content, all of it, is an *Error.
+// Load reads the configuration. If the content is invalid, the error is an *Error with all problems.
 func (s Source) Load() (*City, error) {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
@@ -61,8 +60,8 @@ func (s Source) Load() (*City, error) {
 	return s.Parse(data)
 }
 
-// Parse is Load for a city.toml that has been read already. Everything else is read from disk; the folder is taken
-// as it stands.
+// Parse is Load for the given content of city.toml. All other files are read from disk. The folder is used
+// unchanged.
 func (s Source) Parse(data []byte) (*City, error) {
 	if marks := packmodel.OfFile(s.Dir, data); len(marks) > 0 {
 		return nil, whole(s.Dir, packmodel.Problem(s.Dir, marks))
@@ -75,17 +74,17 @@ func (s Source) Parse(data []byte) (*City, error) {
 	return d.city, nil
 }
 
-// Revision is the Revision of the configuration as it is on disk now, whether or not it is valid.
+// Revision returns the Revision of the configuration on disk, valid or not.
 func (s Source) Revision() (string, error) {
 	dir, err := Canonical(s.Dir)
 	if err != nil {
-		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
+		return "", fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
 	s.Dir = dir
 	path := filepath.Join(dir, FileName)
 	data, err := files.ReadSource(path)
 	if err != nil {
-		return "", fmt.Errorf("cannot look at the city's configuration: %w", err)
+		return "", fmt.Errorf("cannot read the city's configuration: %w", err)
 	}
 	if s.alone(data) {
 		return (&loading{city: &City{Sources: []string{path}},
@@ -94,7 +93,7 @@ func (s Source) Revision() (string, error) {
 	return s.decode(data).revision(), nil
 }
 
-// alone says whether a city.toml is surely the only file of its configuration.
+// alone reports whether a city.toml is certainly the only file of its configuration.
 func (s Source) alone(data []byte) bool {
 	keys := []string{"session_setup_script", "rigs", "include", "topolog", "pack",
 		"prompt_template", "overlay_dir"}
@@ -102,7 +101,7 @@ func (s Source) alone(data []byte) bool {
 	return len(s.Files) == 0 && !slices.ContainsFunc(keys, has)
 }
 
-// decode reads a configuration as far as that goes.
+// decode reads a configuration as far as possible.
 func (s Source) decode(data []byte) *loading {
 	d, root := s.begin(data)
 	if root == nil {
@@ -115,7 +114,7 @@ func (s Source) decode(data []byte) *loading {
 	return d
 }
 
-// begin opens the city.toml; the root is nil if that cannot be read.
+// begin opens city.toml. The root is nil if the file is invalid.
 func (s Source) begin(data []byte) (*loading, *toml.Node) {
 	path := filepath.Join(s.Dir, FileName)
 	d := &loading{schema: keys.City(), hashes: map[string]string{path: files.Sum(data)},
@@ -125,7 +124,7 @@ func (s Source) begin(data []byte) (*loading, *toml.Node) {
 	return d, decoder{d}.open(FileName, data, cityNeeds)
 }
 
-// gather decodes the files of a configuration, one after the other.
+// gather decodes the files of a configuration in order.
 func (d decoder) gather(root *toml.Node, more []string) {
 	for _, table := range []string{"workspace", "daemon", "session", "session.k8s", "events", "api",
 		"beads", "formulas", "automations"} {
@@ -137,15 +136,15 @@ func (d decoder) gather(root *toml.Node, more []string) {
 	d.also(more)
 }
 
-// Inputs lists what a configuration is read from.
+// Inputs lists the files and folders that a configuration is read from.
 type Inputs struct {
-	Files   []string // the city.toml first, whether or not they can be read
-	Trees   []string // folders of topologies, in which every file counts
-	Rigs    []string // folders of rigs, which count by their existence
-	Folders []string // folders of fragments and overlays, sorted, whether or not they exist
+	Files   []string // city.toml first; they need not be readable
+	Trees   []string // folders of topologies, with all their files
+	Rigs    []string // folders of rigs; only their existence matters
+	Folders []string // folders of fragments and overlays, sorted; they need not exist
 }
 
-// Inputs returns what the configuration on disk is read from, as far as it can be read.
+// Inputs returns the files and folders from which the configuration on disk is read, as far as it is readable.
 func (s Source) Inputs() (Inputs, error) {
 	data, err := files.ReadSource(filepath.Join(s.Dir, FileName))
 	if err != nil {
@@ -164,8 +163,8 @@ func (s Source) Inputs() (Inputs, error) {
 	return in, nil
 }
 
-// Part is one file or folder that a configuration is made of.
+// Part is one file or folder of a configuration.
 type Part struct {
 	Kind string `json:"kind"` // "file" or "topology"
-	Path string `json:"path"` // relative to the city, absolute if it is outside of it
+	Path string `json:"path"` // relative to the city, absolute if it is outside
 }

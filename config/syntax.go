@@ -11,15 +11,15 @@ import (
 // ParseTOML reads a city.toml as TOML.
 func ParseTOML(data []byte) (*toml.Node, []*toml.Fault) { return parseTOML(data, cityNeeds) }
 
-// parseTOML reads a file as TOML: first what it may not be at all, then its grammar, then its sense. needs says what is
-// lacking in a file without anything.
+// parseTOML parses a file in three steps: encoding and size, syntax, meaning. needs is the message for an empty
+// file.
 func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 	if len(data) > files.MaxSize {
 		return nil, []*toml.Fault{files.TooLarge()}
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
-		return nil, []*toml.Fault{{At: at, Msg: "there is a NUL byte; this is no text file, or " +
-			"it was not written to its end"}}
+		return nil, []*toml.Fault{{At: at, Msg: "contains a NUL byte; it is not a text file, or " +
+			"was not written completely"}}
 	}
 	data = toml.Unmarked(data)
 	if msg := blank(data, needs); msg != "" {
@@ -29,7 +29,7 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 	if n := len(toml.TablesOf(root.Get("agents"))) + len(toml.TablesOf(root.Get("agent"))); n >
 		keys.MaxAgents {
 		return nil, []*toml.Fault{{At: toml.Everywhere,
-			Msg: fmt.Sprintf("there are %d agents; %d are the most that a city can have", n,
+			Msg: fmt.Sprintf("there are %d agents; a city can have at most %d", n,
 				keys.MaxAgents)}}
 	}
 	if len(faults) > 0 {
@@ -38,7 +38,7 @@ func parseTOML(data []byte, needs string) (*toml.Node, []*toml.Fault) {
 	return root, nil
 }
 
-// blank says what is there where no key and no table is.
+// blank describes a file without keys and tables.
 func blank(data []byte, needs string) string {
 	comments := false
 	for line := range bytes.Lines(data) {
@@ -50,7 +50,7 @@ func blank(data []byte, needs string) string {
 	}
 	switch {
 	case comments:
-		return "the file has nothing but comments; " + needs
+		return "the file has only comments; " + needs
 	case len(data) > 0:
 		return "the file is blank; " + needs
 	}

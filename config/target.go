@@ -11,7 +11,7 @@ import (
 	"gcity/pool"
 )
 
-// Why a target has no suspended flag.
+// Reasons why a target has no suspended flag.
 var (
 	ErrNoAgent   = errors.New("no such agent")
 	ErrNoRig     = errors.New("no such rig")
@@ -19,22 +19,22 @@ var (
 	ErrAmbiguous = errors.New("the name is ambiguous")
 )
 
-// Target is what a suspended flag belongs to: an agent or pool by its qualified name, or by its name alone if that is
-// unambiguous; a rig; or, empty, the workspace.
+// Target is what a suspended flag belongs to: an agent or pool, by its qualified name or by its name if that is
+// unambiguous; a rig; or, if empty, the workspace.
 type Target struct{ Agent, Rig string }
 
-// Flag is the place of a suspended flag: a table in one file.
+// Flag is the position of a suspended flag: a table in one file.
 type Flag struct {
-	File string // as origins name it
+	File string // as in origins
 	// "workspace", "rigs", "agents", "patches.agents", "patches.rigs" or "rigs.overrides"
 	List      string
 	Dir, Name string // identify the table, as written
-	Rig       string // the rig whose overrides hold the table, "" = none
-	On        bool   // the value in force
-	NoTable   bool   // the table does not exist yet: only in "patches.agents"
+	Rig       string // the rig with the overrides that contain the table, "" = none
+	On        bool   // the effective value
+	NoTable   bool   // the table does not exist yet; only in "patches.agents"
 }
 
-// SuspendedFlag returns the place of the flag of a target.
+// SuspendedFlag returns the position of a target's flag.
 func (c *City) SuspendedFlag(t Target) (Flag, error) {
 	switch {
 	case t.Agent != "":
@@ -52,7 +52,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 		return Flag{}, err
 	}
 	if member != "" {
-		return Flag{}, fmt.Errorf("%q %w; only the pool %q as a whole can be suspended and resumed",
+		return Flag{}, fmt.Errorf("%q %w; only the whole pool %q can be suspended and resumed",
 			member, ErrMember, a.Qualified())
 	}
 	f := Flag{File: FileName, List: "patches.agents", On: a.Suspended}
@@ -65,7 +65,7 @@ func (c *City) flagOfAgent(name string) (Flag, error) {
 			}
 		}
 	}
-	var free *patch // that could have the flag, and does not
+	var free *patch // a patch that could have the flag and does not
 	for i := range slices.Backward(c.patches.agents) {
 		p := &c.patches.agents[i]
 		if !p.of(a) {
@@ -98,7 +98,7 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 		for i := range c.Rigs {
 			names = append(names, c.Rigs[i].Name)
 		}
-		return Flag{}, c.nobody(ErrNoRig, name, names)
+		return Flag{}, c.notFound(ErrNoRig, name, names)
 	}
 	for i := range slices.Backward(c.patches.rigs) {
 		p := &c.patches.rigs[i].rig
@@ -109,20 +109,20 @@ func (c *City) flagOfRig(name string) (Flag, error) {
 	return Flag{File: r.Origin.File, List: "rigs", Name: name, On: r.Suspended}, nil
 }
 
-// nobody says that nothing is called so.
-func (c *City) nobody(err error, name string, names []string) error {
+// notFound returns an error for an unknown name, with a suggestion.
+func (c *City) notFound(err error, name string, names []string) error {
 	where := FileName
 	if len(c.Include) > 0 {
-		where += " and what it includes"
+		where += " and the files that it includes"
 	}
 	if near := keys.Suggest(name, names); near != "" {
-		return fmt.Errorf("%w as %q in %s; did you mean %q?", err, name, where, near)
+		return fmt.Errorf("%w %q in %s; did you mean %q?", err, name, where, near)
 	}
 	return fmt.Errorf("%w as %q in %s", err, name, where)
 }
 
-// find gives the agent or pool that a name means: by its qualified name, else by its name alone if only one has that.
-// A name of a member gives the pool and the member's qualified name.
+// find returns the agent or pool of a name: by its qualified name, or by its name if that is unambiguous. For the
+// name of a member it returns the pool and the member's qualified name.
 func (c *City) find(name string) (a *Agent, member string, err error) {
 	type match struct {
 		agent *Agent
@@ -158,7 +158,7 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 	}
 	switch len(exact) {
 	case 0:
-		return nil, "", c.nobody(ErrNoAgent, name, names)
+		return nil, "", c.notFound(ErrNoAgent, name, names)
 	case 1:
 		if m := exact[0]; m.index > 0 {
 			member = called(m)
@@ -169,23 +169,23 @@ func (c *City) find(name string) (a *Agent, member string, err error) {
 	for _, m := range exact {
 		all = append(all, called(m))
 	}
-	return nil, "", fmt.Errorf("%w: there are %s; write one of these instead of %q", ErrAmbiguous,
+	return nil, "", fmt.Errorf("%w: use one of %s instead of %q", ErrAmbiguous,
 		toml.List(all), name)
 }
 
-// noRig says that a table is about a rig that is not there, and what to do about it.
+// noRig returns the error for a table about a rig that does not exist.
 func (c *City) noRig(name, table string) string {
 	names := make([]string, len(c.Rigs))
 	for i := range c.Rigs {
 		names[i] = c.Rigs[i].Name
 	}
 	if near := keys.Suggest(name, names); near != "" {
-		return fmt.Sprintf("there is no rig %q; did you mean %q?", name, near)
+		return fmt.Sprintf("unknown rig %q; did you mean %q?", name, near)
 	}
-	return fmt.Sprintf("there is no rig %q; take this %s out, or declare the rig", name, table)
+	return fmt.Sprintf("unknown rig %q; remove this %s, or declare the rig", name, table)
 }
 
-// dogMeant proposes a watchdog for a patch that is about none.
+// dogMeant suggests a watchdog for a patch without one.
 func (c *City) dogMeant(p *Watchdog) string {
 	var names []string
 	for i := range c.Watchdogs {
@@ -194,7 +194,7 @@ func (c *City) dogMeant(p *Watchdog) string {
 			if w.Rig != "" {
 				return fmt.Sprintf("; there is one in the rig %q: write rig = %q", w.Rig, w.Rig)
 			}
-			return "; there is one of the city: take rig out"
+			return "; the city has one: remove rig"
 		}
 		if w.Rig == p.Rig {
 			names = append(names, w.Qualified())
@@ -203,5 +203,5 @@ func (c *City) dogMeant(p *Watchdog) string {
 	if near := keys.Suggest(p.Qualified(), names); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
-	return "; take this patch out, or declare the watchdog"
+	return "; remove this patch, or declare the watchdog"
 }

@@ -15,16 +15,16 @@ func (c *City) vars(a *Agent) placeholder.Values {
 		Agent:     a.Qualified(), Name: a.Name, Rig: a.Rig, Session: a.SessionName}
 }
 
-// Expanded is what the templates and paths of an agent come to.
+// Expanded holds the expanded templates and paths of an agent.
 type Expanded struct {
 	Dir          string // working folder, absolute
-	MakeDir      bool   // it is made if it is missing
+	MakeDir      bool   // it is created if it is missing
 	PreStart     []string
 	SessionSetup []string
 	Script       string // session_setup_script, absolute; "" = none
 }
 
-// Expand fills an agent's templates in. It is pure. The problems are those that Load would have told.
+// Expand expands an agent's templates. It is pure. The problems are the same that Load reports.
 func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	out, v := Expanded{Dir: c.Path}, c.vars(a)
 	var problems []Problem
@@ -57,7 +57,6 @@ func (c *City) Expand(a *Agent) (Expanded, []Problem) {
 	return out, problems
 }
 
-// workDir finds an agent's working folder.
 func (c *City) workDir(a *Agent, v *placeholder.Values, out *Expanded) (err error) {
 	if r := c.Rig(a.Rig); r != nil {
 		v.Dir, out.Dir = a.Dir, r.Path
@@ -70,7 +69,7 @@ func (c *City) workDir(a *Agent, v *placeholder.Values, out *Expanded) (err erro
 	return err
 }
 
-// sessionName fills in the name of an agent's sessions.
+// sessionName expands the name of an agent's sessions.
 func (c *City) sessionName(a *Agent) (string, error) {
 	v := c.vars(a)
 	for _, s := range []*string{&v.City, &v.CityName, &v.CityRoot, &v.ConfigDir, &v.Agent, &v.Name,
@@ -85,13 +84,14 @@ func (c *City) sessionName(a *Agent) (string, error) {
 		switch {
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
 		default:
-			return "", fmt.Errorf("makes the name %q for the sessions of %q; letters, digits, "+
-				"\"_\" and \"-\" make one", name, a.Qualified())
+			return "", fmt.Errorf(
+				`creates the invalid name %q for the sessions of %q; use letters, digits, "_" `+
+					`and "-"`, name, a.Qualified())
 		}
 	}
 	if name == "" || len(name) > maxSessionName {
-		return "", fmt.Errorf("makes a name of %d letters for the sessions of %q; 1 to %d "+
-			"are possible", len(name), a.Qualified(), maxSessionName)
+		return "", fmt.Errorf("creates a name of %d characters for the sessions of %q; use 1 to %d",
+			len(name), a.Qualified(), maxSessionName)
 	}
 	return name, nil
 }

@@ -43,10 +43,10 @@ func FuzzExpand(f *testing.F) {
 func TestExpandRefusesWhatIsNotKnownYet(t *testing.T) {
 	for text, want := range map[string]string{
 		"[[agents]]\nname = \"a\"\ndir = " +
-			"\"x/{{.WorkDir}}\"\n": "city.toml:3:7: agents.dir: names {{.WorkDir}}, which is not " +
+			"\"x/{{.WorkDir}}\"\n": "city.toml:3:7: agents.dir: uses {{.WorkDir}}, which is not " +
 			"known yet here",
 		"[workspace]\nsession_template = \"{{.Agent}}{{.Session}}\"\n[[agents]]\n" +
-			"name=\"a\"": "city.toml:2:20: workspace.session_template: names {{.Session}}, which " +
+			"name=\"a\"": "city.toml:2:20: workspace.session_template: uses {{.Session}}, which " +
 			"is not known yet here",
 	} {
 		c, err := Parse("/srv/app", []byte(text))

@@ -52,7 +52,7 @@ func TestEachValueHasAnOrigin(t *testing.T) {
 			continue
 		}
 		origin := line[at+len("  # "):]
-		if origin == "default" || origin == "made from the name" {
+		if origin == "default" || origin == "derived from the name" {
 			from["default"]++
 			continue
 		}

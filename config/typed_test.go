@@ -23,7 +23,7 @@ func TestTextsThatAreTooLongToBeTyped(t *testing.T) {
 		if got := said(c.before + `"` + text + `"`); strings.Contains(got, "bytes") {
 			t.Errorf("%s: what can be typed is refused: %.300s", c.key, got)
 		}
-		want := fmt.Sprintf("city.toml:%s: %s: has %d bytes; %d are the most that can be typed",
+		want := fmt.Sprintf("city.toml:%s: %s: has %d bytes; at most %d can be typed",
 			c.at, c.key, session.MaxText+1, session.MaxText)
 		if got := said(c.before + `"` + text + `x"`); !strings.Contains(got, want) {
 			t.Errorf("%s: %.300s, want %s", c.key, got, want)

@@ -10,7 +10,8 @@ import (
 	"gcity/session"
 )
 
-// HeartbeatFile is where `gc heartbeat` writes that of an agent, below the city's folder.
+// HeartbeatFile returns the path, relative to the city, of the file in which `gc heartbeat` writes an agent's
+// heartbeat.
 func HeartbeatFile(agent string) string {
 	return filepath.Join(".gc", "heartbeats", session.Encode(agent)+".json")
 }
@@ -18,33 +19,33 @@ func HeartbeatFile(agent string) string {
 // watchdogChecker resolves and checks the watchdogs.
 type watchdogChecker struct{ *loading }
 
-// watchdogs checks the tiers against the agents, and against each other.
+// watchdogs checks the watchdogs against the agents and against each other.
 func (d watchdogChecker) watchdogs() {
 	c := d.city
 	called, judges := map[string]*Watchdog{}, map[string]*Watchdog{}
-	defer func() { d.whose = nil }()
+	defer func() { d.rigChecked = nil }()
 	for i := range c.Watchdogs {
 		if d.full() {
 			d.more = true
 			return
 		}
 		w := &c.Watchdogs[i]
-		d.whose = &w.Rig
+		d.rigChecked = &w.Rig
 		if w.Rig != "" && c.Rig(w.Rig) == nil && !d.unread.files {
 			d.say(w.Origins["rig"], "watchdogs.rig", c.noRig(w.Rig, "watchdog"))
 			continue
 		}
 		if first := called[w.Qualified()]; first != nil && w.Name != "" {
 			d.say(w.Origins["name"], "watchdogs.name",
-				fmt.Sprintf("%q is the name of the watchdog at %s already; give one of "+
-					"them another", w.Qualified(), first.Origin))
+				fmt.Sprintf("%q is already the name of the watchdog at %s; rename one of them",
+					w.Qualified(), first.Origin))
 		} else {
 			called[w.Qualified()] = w
 		}
 		if w.VeryStale <= w.Fresh && w.Fresh > 0 && w.VeryStale > 0 {
 			at, key := w.at("very_stale", "fresh")
 			d.say(at, "watchdogs."+key, fmt.Sprintf("very_stale is %s and fresh is %s; "+
-				"very_stale must be more", shortDuration(w.VeryStale), shortDuration(w.Fresh)))
+				"very_stale must be greater", shortDuration(w.VeryStale), shortDuration(w.Fresh)))
 		}
 		d.agentsOf(w)
 		w.EscalateTo = d.addressed(w, w.EscalateTo)
@@ -54,8 +55,8 @@ func (d watchdogChecker) watchdogs() {
 		}
 		if first := judges[w.Triage]; first != nil {
 			d.say(w.Origins["triage"], "watchdogs.triage",
-				fmt.Sprintf("%q is the triage of the watchdog at %s already; one agent judges "+
-					"for one watchdog", w.Triage, first.Origin))
+				fmt.Sprintf("%q is the triage of the watchdog at %s already; use one triage "+
+					"agent for each watchdog", w.Triage, first.Origin))
 		} else {
 			judges[w.Triage] = w
 		}
@@ -64,7 +65,7 @@ func (d watchdogChecker) watchdogs() {
 	d.tiers(judges)
 }
 
-// at is where one of two keys was written, or the table.
+// at returns the origin of the first of the keys that is set, or of the table.
 func (w *Watchdog) at(keys ...string) (Origin, string) {
 	for _, k := range keys {
 		if o, written := w.Origins[k]; written {
@@ -74,7 +75,7 @@ func (w *Watchdog) at(keys ...string) (Origin, string) {
 	return w.Origin, keys[0]
 }
 
-// agentsOf finds the two agents that a tier names.
+// agentsOf resolves the two agents that a watchdog names.
 func (d watchdogChecker) agentsOf(w *Watchdog) {
 	for _, n := range []struct {
 		key  string
@@ -90,12 +91,13 @@ func (d watchdogChecker) agentsOf(w *Watchdog) {
 	}
 	if w.Triage != "" && w.Triage == w.Watches {
 		d.say(w.Origins["triage"], "watchdogs.triage",
-			fmt.Sprintf("%q is whom it watches, and nobody sees that he hangs; name another "+
-				"agent, or take it out", w.Triage))
+			fmt.Sprintf("%q is the agent that it watches, so a hang would not be noticed; name "+
+				"another agent, or remove this key", w.Triage))
 	}
 }
 
-// notOne says why a name is not that of one agent that runs by itself, "" if it is or nobody knows.
+// notOne returns why a name is not that of a single agent that always runs. It returns "" if it is, or if an
+// unreadable file may declare it.
 func (d watchdogChecker) notOne(w *Watchdog, name string) string {
 	a := d.named[name]
 	rig, _ := cutRig(name)
@@ -103,7 +105,7 @@ func (d watchdogChecker) notOne(w *Watchdog, name string) string {
 	case a == nil && d.unread.misses("", w.Rig, rig):
 		return ""
 	case a == nil:
-		return "is no agent" + dependencies(d).meant(name, nil)
+		return "is not an agent" + dependencies(d).meant(name, nil)
 	case a.Pool != nil && a.Qualified() == name:
 		return "is a pool; name an agent that always runs"
 	case a.Pool != nil:
@@ -113,7 +115,7 @@ func (d watchdogChecker) notOne(w *Watchdog, name string) string {
 	return ""
 }
 
-// heartbeat makes the path of a tier's file absolute.
+// heartbeat makes the path of a watchdog's heartbeat file absolute.
 func (d watchdogChecker) heartbeat(w *Watchdog) {
 	at, written := w.Origins["heartbeat"]
 	if !written {
@@ -130,24 +132,24 @@ func (d watchdogChecker) heartbeat(w *Watchdog) {
 	w.Heartbeat = path
 }
 
-// awaited refuses that somebody's start waits for an agent that runs now and then.
+// awaited refuses dependencies on a triage agent, because it runs only now and then.
 func (d watchdogChecker) awaited(judges map[string]*Watchdog) {
 	for i := range d.city.Agents {
 		a := &d.city.Agents[i]
-		d.whose = &a.Rig
+		d.rigChecked = &a.Rig
 		for _, need := range a.Needs {
 			if w := judges[need]; w != nil {
 				d.say(a.Origins["depends_on"], "agents.depends_on",
-					fmt.Sprintf("%q is the triage of the watchdog %q, and runs only for its "+
-						"beats; take it out", need, w.Qualified()))
+					fmt.Sprintf("%q is the triage of the watchdog %q and runs only for its "+
+						"beats; remove it", need, w.Qualified()))
 			}
 		}
 	}
 }
 
-// tiers refuses triages that watch each other in a circle, so that none looks after itself.
+// tiers refuses cycles of triage agents that watch each other, because no agent outside would watch them.
 func (d watchdogChecker) tiers(judges map[string]*Watchdog) {
-	// whom the tier of a triage watches, if that is a triage
+	// the triage that the watchdog of a triage watches
 	watches := func(triage string) *Watchdog {
 		if w := judges[triage]; w != nil && judges[w.Watches] != nil {
 			return judges[w.Watches]
@@ -157,7 +159,7 @@ func (d watchdogChecker) tiers(judges map[string]*Watchdog) {
 	told := map[*Watchdog]bool{}
 	for i := range d.city.Watchdogs {
 		first := &d.city.Watchdogs[i]
-		d.whose = &first.Rig
+		d.rigChecked = &first.Rig
 		if first.Triage == "" || judges[first.Triage] != first || first.Triage == first.Watches {
 			continue
 		}
@@ -179,22 +181,22 @@ func (d watchdogChecker) ring(path []*Watchdog, told map[*Watchdog]bool) {
 		told[w] = true
 		steps = append(steps, fmt.Sprintf("%s (%s)", w.Qualified(), w.Origins["watches"]))
 	}
-	if len(path) < 2 { // it watches its own triage, which is said
+	if len(path) < 2 { // it watches its own triage, which is already reported
 		return
 	}
 	steps = append(steps, path[0].Qualified())
-	d.say(path[0].Origins["watches"], "watchdogs.watches", "goes round in a circle, so that in "+
-		"the end a triage judges itself: "+strings.Join(steps, " → ")+"; take one of these out")
+	d.say(path[0].Origins["watches"], "watchdogs.watches", "is a cycle, so a triage would "+
+		"judge itself: "+strings.Join(steps, " → ")+"; remove one of these")
 }
 
-// Watchdog is one [[watchdogs]] table: a tier that looks after one agent.
+// Watchdog is one [[watchdogs]] table. It monitors one agent.
 type Watchdog struct {
 	Name            string
-	Rig             string // that it belongs to, "" = the city
-	Watches, Triage string // qualified names of agents; Triage "" = thresholds decide
+	Rig             string // the rig of the watchdog, "" = the city
+	Watches, Triage string // qualified names of agents; Triage "" = the thresholds decide
 	Every           time.Duration
 	Heartbeat       string // a file, absolute
-	Topology        string // the folder of the topology that declares it, absolute; "" = none does
+	Topology        string // the folder of the topology that declares it, absolute; "" = none
 	Fresh           time.Duration
 	VeryStale       time.Duration // > Fresh
 	Nudge, Wake     string
@@ -208,6 +210,5 @@ type Watchdog struct {
 	Origins map[string]Origin
 }
 
-// watchPatch is one [[patches.watchdogs]] table: what is to count instead of what a watchdog, known by its rig and
-// its name, says itself.
+// watchPatch is one [[patches.watchdogs]] table: new values for the watchdog with its rig and name.
 type watchPatch struct{ says Watchdog }

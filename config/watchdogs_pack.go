@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Qualified is the name that a watchdog goes by: its own, behind that of its rig.
+// Qualified returns the full name of a watchdog: "rig/name", or "name" if it belongs to no rig.
 func (w *Watchdog) Qualified() string {
 	if w.Rig == "" || w.Name == "" {
 		return w.Name
@@ -18,14 +18,14 @@ func (w *Watchdog) Qualified() string {
 	return w.Rig + "/" + w.Name
 }
 
-// kept refuses that a topology's watchdogs watch somebody whom it does not have.
+// kept refuses watchdogs of a topology that watch an agent outside the topology.
 func (d composer) kept(p *pack, names []string) {
 	for i := range p.watchdogs {
 		w := &p.watchdogs[i]
 		if w.Watches == "" || p.partial || slices.Contains(names, w.Watches) {
 			continue
 		}
-		msg := fmt.Sprintf("there is no agent %q in this topology", w.Watches)
+		msg := fmt.Sprintf("this topology has no agent %q", w.Watches)
 		if near := keys.Suggest(w.Watches, names); near != "" {
 			msg += fmt.Sprintf("; did you mean %q?", near)
 		}
@@ -37,13 +37,13 @@ func (d composer) kept(p *pack, names []string) {
 	}
 }
 
-// takeWatchdogs copies the watchdogs of one topology whose agents belong to the city, or to a rig.
-func (d composer) takeWatchdogs(p *pack, who map[string]bool, e entry, r *Rig) {
+// takeWatchdogs copies the watchdogs of one topology that watch agents of the city or a rig.
+func (d composer) takeWatchdogs(p *pack, ofCity map[string]bool, e entry, r *Rig) {
 	for i := range p.watchdogs {
 		w := p.watchdogs[i]
 		if !slices.ContainsFunc(p.tree(), func(q *pack) bool {
 			return slices.ContainsFunc(q.agents, func(a Agent) bool {
-				return a.Name == w.Watches && a.isFor(who, r)
+				return a.Name == w.Watches && a.isFor(ofCity, r)
 			})
 		}) {
 			continue
@@ -56,41 +56,41 @@ func (d composer) takeWatchdogs(p *pack, who map[string]bool, e entry, r *Rig) {
 	}
 }
 
-// patchWatchdogs changes watchdogs as patches say.
+// patchWatchdogs applies [[patches.watchdogs]].
 func (d patcher) patchWatchdogs() {
 	const key = "patches.watchdogs"
 	c, done := d.city, map[*Watchdog]Origin{}
 	for i := range c.patches.watchdogs {
 		p := &c.patches.watchdogs[i].says
 		if p.Name == "" || d.full() {
-			continue // said already, or enough is
+			continue // already reported, or enough is
 		}
 		at := slices.IndexFunc(c.Watchdogs, func(w Watchdog) bool {
 			return w.Name == p.Name && w.Rig == p.Rig
 		})
 		if at < 0 && (d.unread.misses("", p.Rig) || d.unkept[p.Name]) {
-			continue // it may be there, or what is wrong with it is said
+			continue // an unreadable file may declare it, or its error is reported already
 		}
 		if at < 0 {
 			d.say(p.Origins["name"], key+".name",
-				fmt.Sprintf("there is no watchdog %q%s", p.Qualified(), c.dogMeant(p)))
+				fmt.Sprintf("unknown watchdog %q%s", p.Qualified(), c.dogMeant(p)))
 			continue
 		}
 		w := &c.Watchdogs[at]
 		if first := done[w]; first.File == p.Origin.File && first.File != "" {
-			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is patched already, at %s; make "+
-				"one of the two", w.Qualified(), first))
+			d.say(p.Origin, key, fmt.Sprintf("the watchdog %q is patched already, at %s; "+
+				"merge the two", w.Qualified(), first))
 			continue
 		}
 		done[w] = p.Origin
 		if d.changeWatchdog(w, p) == 0 {
 			c.Warnings = append(c.Warnings, Problem{Origin: p.Origin, Key: key,
-				Message: "changes nothing; write what is to be changed, or take it out"})
+				Message: "changes nothing; write what to change, or remove it"})
 		}
 	}
 }
 
-// changeWatchdog puts every value that a patch says in place of the watchdog's.
+// changeWatchdog replaces the values of a watchdog by those of a patch.
 func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	for _, k := range d.schema.Tables["watchdogs"] {
 		at, written := p.Origins[k.Name()]
@@ -106,7 +106,7 @@ func (d patcher) changeWatchdog(w, p *Watchdog) (changes int) {
 	return changes
 }
 
-// near is the name of an agent of the watchdog's rig, where it has one that is called so; else the name as it is.
+// near returns the name of the watchdog's rig's agent of that name, if there is one, else the name unchanged.
 func (d watchdogChecker) near(w *Watchdog, name string) string {
 	if q := w.Rig + "/" + name; w.Rig != "" && d.named[q] != nil {
 		return q
@@ -122,8 +122,8 @@ func (d watchdogChecker) addressed(w *Watchdog, to string) string {
 	return d.near(w, to)
 }
 
-// heartbeatOf makes the path of a heartbeat absolute that was written in a file. A topology is shared, and nothing
-// is written into it.
+// heartbeatOf makes the path of a heartbeat absolute, depending on the file that contains it. A topology is shared,
+// so nothing is written into its folder.
 func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 	c := d.city
 	if w.Topology == "" || at.File != w.Origin.File || strings.HasPrefix(w.Heartbeat, "//") ||
@@ -135,7 +135,8 @@ func (d watchdogChecker) heartbeatOf(w *Watchdog, at Origin) (string, error) {
 		base, whose = r.Path, fmt.Sprintf("the rig %q", r.Name)
 	}
 	if !filepath.IsLocal(w.Heartbeat) {
-		return "", fmt.Errorf("%q leaves the folder of %s; write an absolute path if that is meant",
+		return "", fmt.Errorf("%q leaves the folder of %s; write an absolute path if you "+
+			"intend that",
 			w.Heartbeat, whose)
 	}
 	return filepath.Join(base, w.Heartbeat), nil

@@ -82,7 +82,7 @@ func TestWatchdogsOfTopologies(t *testing.T) {
 		t.Errorf("%v\n%s", err, text)
 	}
 	if text, _ = c.Explain("south/judge"); !strings.Contains(text,
-		"judges for the watchdog south/care, packs/lane/topology.toml:18:1") {
+		"triage of the watchdog south/care, packs/lane/topology.toml:18:1") {
 		t.Error(text)
 	}
 	// What is shown can be loaded again, as one file.
@@ -110,29 +110,33 @@ func TestProblemsOfTopologiesWatchdogs(t *testing.T) {
 	const lane = "packs/lane/topology.toml"
 	for name, c := range map[string]struct{ file, from, to, want string }{
 		"nobody there": {lane, `watches = "witness"`, `watches = "witnes"`,
-			lane + `:20:11: watchdogs.watches: there is no agent "witnes" in this topology; did you mean "witness"?`},
+			lane + `:20:11: watchdogs.watches: this topology has no agent "witnes"; did you ` +
+				`mean "witness"?`},
 		"of another rig": {lane, `watches = "witness"`, `watches = "north/witness"`,
-			lane + `:20:11: watchdogs.watches: there is no agent "north/witness" in this topology`},
+			lane + `:20:11: watchdogs.watches: this topology has no agent "north/witness"`},
 		"triage": {lane, `triage = "judge"`, `triage = "jugde"`,
-			lane + `:21:10: watchdogs.triage: "jugde" is no agent; did you mean "judge"? (for the rigs north and south)`},
+			lane + `:21:10: watchdogs.triage: "jugde" is not an agent; did you mean "judge"? ` +
+				`(for the rigs north and south)`},
 		"itself": {lane, `triage = "judge"`, `triage = "witness"`,
-			"watchdogs.triage: \"north/witness\" is whom it watches"},
+			"watchdogs.triage: \"north/witness\" is the agent that it watches"},
 		"rig": {lane, `every = "7m"`, `rig = "north"`, lane +
 			":22:1: watchdogs.rig: unknown key"},
 		"leaves": {lane, `"beats/witness"`, `"../../x"`, lane +
 			`:23:13: watchdogs.heartbeat: "../../x" leaves the folder of the rig "north"`},
 		"no such watchdog": {"city.toml", "name = \"care\"", "name = \"cere\"",
-			`city.toml:17:8: patches.watchdogs.name: there is no watchdog "south/cere"; did you mean "south/care"?`},
+			`city.toml:17:8: patches.watchdogs.name: unknown watchdog "south/cere"; did you ` +
+				`mean "south/care"?`},
 		"no such rig": {"city.toml", "rig = \"south\"\nname = \"care\"",
 			"rig = \"west\"\nname = \"care\"",
-			`city.toml:17:8: patches.watchdogs.name: there is no watchdog "west/care"`},
+			`city.toml:17:8: patches.watchdogs.name: unknown watchdog "west/care"`},
 		"twice": {"city.toml", "[[watchdogs]]", "[[patches.watchdogs]]\nrig = \"south\"\nname = " +
 			"\"care\"\nevery = \"1m\"\n[[watchdogs]]",
-			`city.toml:21:1: patches.watchdogs: the watchdog "south/care" is patched already, at city.toml:15:1`},
+			`city.toml:21:1: patches.watchdogs: the watchdog "south/care" is patched already, ` +
+				`at city.toml:15:1`},
 		"own": {"city.toml", "name = \"top\"", "name = \"top\"\nrig = \"west\"",
-			`city.toml:23:7: watchdogs.rig: there is no rig "west"`},
+			`city.toml:23:7: watchdogs.rig: unknown rig "west"`},
 		"called": {"city.toml", "name = \"top\"", "name = \"care\"\nrig = \"north\"",
-			`"north/care" is the name of the watchdog at`},
+			`"north/care" is already the name of the watchdog at`},
 	} {
 		files := watchdogCity(t)
 		before := files[c.file]

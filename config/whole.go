@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 )
 
-// script is a session_setup_script as it was read.
+// script is a session_setup_script that was read.
 type script struct{ hash, problem string }
 
 // checker checks the composed city: names, templates, scripts, routes and the tables of the city itself.
 type checker struct{ *loading }
 
-// whole checks what only shows when everything is read: names against each other, templates, paths, scripts.
+// whole checks what requires all files: names against each other, templates, paths, scripts.
 func (d checker) whole() {
 	d.cityName()
 	rigChecker(d).rigs()
@@ -37,16 +37,16 @@ func (d checker) whole() {
 	c.leans = map[string]bool{}
 	d.outfits = newOutfits()
 	if len(c.Agents) == 0 {
-		d.sessionOf(&Agent{Name: "agent"}, sessions) // the template is right, or not, without any
+		d.sessionOf(&Agent{Name: "agent"}, sessions) // checks the template even without agents
 	}
 	outfitter(d).idleFragments()
-	defer func() { d.whose = nil }()
+	defer func() { d.rigChecked = nil }()
 	for i := range c.Agents {
 		a := &c.Agents[i]
-		d.whose = &a.Rig
+		d.rigChecked = &a.Rig
 		outfitter(d).outfit(a)
 		switch {
-		case a.Name == "": // said already
+		case a.Name == "": // already reported
 		case a.Pool == nil || a.Pool.Max <= 1:
 			d.agent(a, sessions)
 		default:
@@ -63,7 +63,7 @@ func (d checker) whole() {
 	}
 }
 
-// agent works out what follows from one agent's values.
+// agent computes the values that follow from one agent's values.
 func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.sessionOf(a, sessions)
 	e, problems := d.city.Expand(a)
@@ -73,7 +73,7 @@ func (d checker) agent(a *Agent, sessions map[string]string) {
 	d.script(a, e.Script)
 }
 
-// cityName takes the folder's name where the file names none.
+// cityName uses the folder's name if the file has no name.
 func (d checker) cityName() {
 	c := d.city
 	if c.Workspace.Name != "" {
@@ -83,20 +83,20 @@ func (d checker) cityName() {
 	if msg := keys.CheckName(c.Workspace.Name); msg != "" && !d.failed("workspace.name") &&
 		!d.unread.files {
 		d.problem(toml.Everywhere, "workspace.name", "is missing, and the folder's name cannot "+
-			"stand in for it: %s", msg)
+			"be used instead: %s", msg)
 	}
 }
 
-// sessionOf names an agent's sessions. What is wrong with the template is said once.
+// sessionOf computes the name of an agent's sessions. Errors of the template are reported once.
 func (d checker) sessionOf(a *Agent, taken map[string]string) {
 	const key = "workspace.session_template"
 	if d.failed("workspace.name") || keys.CheckName(d.city.Workspace.Name) != "" {
-		return // and nothing can be named after it
+		return // nothing can be named by an invalid template
 	}
 	name, err := d.city.sessionName(a)
 	if err == nil && taken[name] != "" && taken[name] != a.Qualified() {
-		err = fmt.Errorf("makes the same name %q for the sessions of %q and %q; put "+
-			"{{.Agent}} into it", name, taken[name], a.Qualified())
+		err = fmt.Errorf("creates the same name %q for the sessions of %q and %q; put {{.Agent}} "+
+			"into the template", name, taken[name], a.Qualified())
 	}
 	if err != nil {
 		if !d.failed(key) {

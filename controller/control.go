@@ -78,6 +78,17 @@ func (c *Controller) publish(before *city.Snapshot, now time.Time) {
 
 func (c *Controller) publishEnd() { c.publish(c.snap.Load(), time.Now()) }
 
+// deliverTime bounds how long a command waits for a place in the inbox.
+const deliverTime = 10 * time.Second
+
+// deliver sends a command to the loop even if ctx has ended. A client that gave up while the process was stopped has
+// closed its connection before its request is read, and the request still counts.
+func (c *Controller) deliver(ctx context.Context, cmd effect.Command) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverTime)
+	defer cancel()
+	return c.send(ctx, cmd)
+}
+
 // Do implements city.Control. When ctx ends first the command is carried out all the same, but for a run that
 // waits for a place still.
 func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, error) {
@@ -99,7 +110,7 @@ func (c *Controller) Do(ctx context.Context, cmd city.Command) (city.Receipt, er
 	reply := make(chan effect.Answer, 1)
 	c.replies.Store(id, reply)
 	defer c.replies.Delete(id)
-	if err := c.send(ctx, effect.Command{ID: id, Cmd: cmd, Peer: peer}); err != nil {
+	if err := c.deliver(ctx, effect.Command{ID: id, Cmd: cmd, Peer: peer}); err != nil {
 		if errors.Is(err, perform.ErrEnded) {
 			return city.Receipt{}, hasEnded()
 		}

@@ -12,13 +12,13 @@ import (
 	"gcity/internal/toml"
 )
 
-// knownKeys reads the keys that gcity knows of each table.
+// knownKeys returns the keys of a table that have an effect in gcity.
 func (c *conversion) knownKeys(table string) map[string]bool {
 	if c.schema == nil {
 		c.schema = map[string]map[string]bool{}
 		var schema struct {
 			Definitions map[string]struct {
-				Properties map[string]json.RawMessage `json:"properties"`
+				Properties map[string]struct{ Deprecated bool } `json:"properties"`
 			} `json:"definitions"`
 		}
 		if err := json.Unmarshal(keys.JSONSchema("city"), &schema); err != nil {
@@ -27,8 +27,8 @@ func (c *conversion) knownKeys(table string) map[string]bool {
 		}
 		for name, d := range schema.Definitions {
 			keys := map[string]bool{}
-			for key := range d.Properties {
-				keys[key] = true
+			for key, of := range d.Properties {
+				keys[key] = !of.Deprecated
 			}
 			c.schema[name] = keys
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -203,7 +204,7 @@ func whom(rows []*panel.AgentRow) string {
 
 // do carries one command per target out.
 func do(m *model, doing string, rows []*panel.AgentRow,
-	command func(name string) city.Command) []effect {
+	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(rows))
 	for i, r := range rows {
 		commands[i] = command(r.Name)
@@ -213,19 +214,19 @@ func do(m *model, doing string, rows []*panel.AgentRow,
 }
 
 // carry carries commands out; doing and what say in the status line that they are under way.
-func carry(m *model, doing, what string, commands []city.Command) []effect {
+func carry(m *model, doing, what string, commands []city.Command) []feed.Effect {
 	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
 	offer(m, doing+" "+what, commands)
-	return []effect{perform{id: id, title: doing, commands: commands}}
+	return []feed.Effect{feed.Perform{ID: id, Title: doing, Commands: commands}}
 }
 
-func zoomIn(m *model) []effect {
+func zoomIn(m *model) []feed.Effect {
 	m.before = m.focus
 	m.focus, m.zoomed = panel.IDPeek, true
 	return nil
 }
 
-func zoomOrAttach(m *model) []effect {
+func zoomOrAttach(m *model) []feed.Effect {
 	if !m.zoomed {
 		m.before = m.focus
 		m.zoomed = true
@@ -238,17 +239,17 @@ func zoomOrAttach(m *model) []effect {
 	return attachSelected(m)
 }
 
-func attachSelected(m *model) []effect {
+func attachSelected(m *model) []feed.Effect {
 	if actsOn(m, panel.KindPool) {
 		return attachMember(m)
 	}
 	choose(m, singleAgent(m).Name)
-	return []effect{attach{agent: m.Agents.Chosen}}
+	return []feed.Effect{feed.Attach{Agent: m.Agents.Chosen}}
 }
 
-func askRestart(m *model) []effect {
+func askRestart(m *model) []feed.Effect {
 	rows := targets(m)
-	do := func(m *model) []effect {
+	do := func(m *model) []feed.Effect {
 		return do(m, "restarting", rows, func(name string) city.Command {
 			return city.Restart{Agent: name}
 		})
@@ -262,10 +263,10 @@ func askRestart(m *model) []effect {
 	return nil
 }
 
-func release(m *model) []effect {
+func release(m *model) []feed.Effect {
 	rows := heldBack(m)
 	return perhaps(m, question{title: "Release " + whom(rows) + "?", whom: names(m, rows),
-		verb: "release", do: func(m *model) []effect {
+		verb: "release", do: func(m *model) []feed.Effect {
 			return do(m, "releasing", rows, func(name string) city.Command {
 				if r := m.Agents.Find(name); r != nil && r.State == city.Draining {
 					return city.Undrain{Agent: name}
@@ -275,14 +276,14 @@ func release(m *model) []effect {
 		}})
 }
 
-func askEnd(m *model) []effect {
+func askEnd(m *model) []feed.Effect {
 	rows := targets(m)
-	kill := func(m *model) []effect {
+	kill := func(m *model) []feed.Effect {
 		return do(m, "killing", rows, func(name string) city.Command {
 			return city.Kill{Agent: name}
 		})
 	}
-	stop := func(m *model) []effect {
+	stop := func(m *model) []feed.Effect {
 		return do(m, "stopping", rows, func(name string) city.Command {
 			return city.Stop{Agent: name}
 		})

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -95,10 +96,10 @@ func idleOf(rows []*panel.AutomationRow) string {
 	return ""
 }
 
-func askEndRun(m *model) []effect { return endRuns(m, automationTargets(m)) }
+func askEndRun(m *model) []feed.Effect { return endRuns(m, automationTargets(m)) }
 
 // endRuns asks whether runs are to be ended, and ends them.
-func endRuns(m *model, rows []*panel.AutomationRow) []effect {
+func endRuns(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	var names []string
 	var commands []city.Command
 	for _, r := range rows {
@@ -109,7 +110,7 @@ func endRuns(m *model, rows []*panel.AutomationRow) []effect {
 	ask(m, question{title: "End the run of " + what + "?", verb: "end", count: len(rows),
 		body: []string{"It ends at once with all its processes, has failed then, and is not " +
 			"tried again."},
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
 			return carry(m, "ending the run of", what, commands)
 		}})
@@ -123,15 +124,15 @@ type firing struct {
 	before string // the run that was its newest then
 }
 
-func askFire(m *model) []effect { return fire(m, automationTargets(m)) }
+func askFire(m *model) []feed.Effect { return fire(m, automationTargets(m)) }
 
 // fire fires automations that only wait for it; where something stands against one of them, it asks.
-func fire(m *model, rows []*panel.AutomationRow) []effect {
+func fire(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	if len(rows) > 1 {
 		return fireMany(m, rows)
 	}
 	r := *rows[0]
-	do := func(m *model) []effect {
+	do := func(m *model) []feed.Effect {
 		m.Automations.Marks = map[string]bool{}
 		m.fired = firing{name: r.Name}
 		if r.Last != nil {
@@ -154,7 +155,7 @@ func fire(m *model, rows []*panel.AutomationRow) []effect {
 }
 
 // fireMany asks: whether all gates are open is not seen at a glance.
-func fireMany(m *model, rows []*panel.AutomationRow) []effect {
+func fireMany(m *model, rows []*panel.AutomationRow) []feed.Effect {
 	var names []string
 	var commands []city.Command
 	closed := 0
@@ -169,7 +170,7 @@ func fireMany(m *model, rows []*panel.AutomationRow) []effect {
 	q := question{title: "Fire " + what + " now?", whom: []string{strings.Join(names, ", ")},
 		verb: "fire", count: len(rows),
 		body: []string{"Each runs once, now."},
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			m.Automations.Marks = map[string]bool{}
 			return carry(m, "firing", what, commands)
 		}}

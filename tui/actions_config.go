@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -43,15 +45,15 @@ func needHeldConfig(m *model) string {
 	return ""
 }
 
-func reload(m *model) []effect {
+func reload(m *model) []feed.Effect {
 	return carry(m, "reading", "the configuration", []city.Command{city.Reload{}})
 }
 
 // askConfirm shows what a held configuration does; what is confirmed is that one, and no later one.
-func askConfirm(m *model) []effect {
+func askConfirm(m *model) []feed.Effect {
 	h := heldConfig(m)
 	revision := h.Revision
-	do := func(m *model) []effect {
+	do := func(m *model) []feed.Effect {
 		if now := heldConfig(m); now == nil || now.Revision != revision {
 			complain(m, "not confirmed: the configuration has changed meanwhile; look at the plan "+
 				"of the new one")
@@ -100,7 +102,7 @@ func byPool(m *model, agents []string) []string {
 	slices.SortFunc(agents, city.CompareNames)
 	for _, name := range agents {
 		p := pool(name)
-		switch n, all := leaving[p], len(members(m, p)); {
+		switch n, all := leaving[p], len(details.Members(m.details(), p)); {
 		case p == "" || n == 1:
 			names = append(names, widget.Plain(name))
 		case said[p]:

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -8,28 +9,28 @@ import (
 // dialogActions are the keys of questions, texts, help and prompts. They are heard only there, and they alone.
 func dialogActions() []action {
 	const far = widget.Far
-	c, r, f, p := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},
-		[]keymap.Zone{keymap.InFinder}, []keymap.Zone{keymap.InPrompt}
-	pick := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.dialogs.choice().Step(n); return nil }
+	c, r, f := []keymap.Zone{keymap.InChoice}, []keymap.Zone{keymap.InReader},
+		[]keymap.Zone{keymap.InFinder}
+	pick := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { m.dialogs.choice().Step(n); return nil }
 	}
-	turn := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.dialogs.reader().Scroll(n, m.canvas()); return nil }
+	turn := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { m.dialogs.reader().Scroll(n, m.canvas()); return nil }
 	}
-	find := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.dialogs.finder().Step(n); return nil }
+	find := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { m.dialogs.finder().Step(n); return nil }
 	}
-	leaf := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.dialogs.finder().Page(n); return nil }
+	leaf := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { m.dialogs.finder().Page(n); return nil }
 	}
-	return []action{
+	return append([]action{
 		{ID: "choice.next", Key: keymap.Bind("next answer", "tab", "down", "right"), In: c,
 			Run: pick(1)},
 		{ID: "choice.previous", Key: keymap.Bind("answer before", "shift+tab", "up", "left"), In: c,
 			Run: pick(-1)},
 		{ID: "choice.take", Key: keymap.Bind("take the answer", "enter"), In: c, Run: takeAnswer},
 		{ID: "choice.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: c,
-			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InChoice); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InChoice); return nil }},
 
 		{ID: "reader.down", Key: keymap.Bind("down", "j", "down"), In: r, Run: turn(1)},
 		{ID: "reader.up", Key: keymap.Bind("up", "k", "up"), In: r, Run: turn(-1)},
@@ -42,40 +43,49 @@ func dialogActions() []action {
 		{ID: "reader.last", Key: keymap.Bind("to the end", "G", "end"), In: r, Run: turn(far)},
 		{ID: "reader.close", Key: keymap.Bind("close", "esc", "q", "d", "c", "enter", "ctrl+c"),
 			In:  r,
-			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InReader); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InReader); return nil }},
 
 		{ID: "finder.down", Key: keymap.Bind("down; in the palette's history towards the newest",
 			"down", "ctrl+n"), In: f,
-			Run: func(m *model) []effect { m.dialogs.finder().Down(); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.finder().Down(); return nil }},
 		{ID: "finder.up", Key: keymap.Bind("up; from the palette's first row into its history",
 			"up", "ctrl+p", "shift+tab"), In: f,
-			Run: func(m *model) []effect { m.dialogs.finder().Up(); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.finder().Up(); return nil }},
 		{ID: "finder.complete",
 			Key: keymap.Bind("palette: complete the verb or the name; elsewhere down", "tab"),
-			In:  f, Run: func(m *model) []effect { m.dialogs.finder().Complete(); return nil }},
+			In:  f, Run: func(m *model) []feed.Effect {
+				m.dialogs.finder().Complete()
+				return nil
+			}},
 		{ID: "finder.page.down", Key: keymap.Bind("a page down", "pgdown"), In: f, Run: leaf(1)},
 		{ID: "finder.page.up", Key: keymap.Bind("a page up", "pgup"), In: f, Run: leaf(-1)},
 		{ID: "finder.first", Key: keymap.Bind("to the first", "home"), In: f, Run: find(-far)},
 		{ID: "finder.last", Key: keymap.Bind("to the last", "end"), In: f, Run: find(far)},
 		{ID: "finder.run", Key: keymap.Bind("run it", "enter"), In: f, Run: runFound},
 		{ID: "finder.close", Key: keymap.Bind("close", "esc", "ctrl+c"), In: f,
-			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InFinder); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InFinder); return nil }},
+	}, promptActions()...)
+}
 
+// promptActions are those of a line of text that is being typed.
+func promptActions() []action {
+	p := []keymap.Zone{keymap.InPrompt}
+	return []action{
 		{ID: "prompt.done", Key: keymap.Bind("done", "enter"), In: p, Run: submitPrompt},
 		{ID: "prompt.cancel", Key: keymap.Bind("cancel", "esc", "ctrl+c"), In: p,
 			Run: leavePrompt},
 	}
 }
 
-func takeAnswer(m *model) []effect {
+func takeAnswer(m *model) []feed.Effect {
 	return m.runTasks(m.dialogs.choice().Take(func() { m.dialogs.CloseIn(keymap.InChoice) }))
 }
 
-func submitPrompt(m *model) []effect {
+func submitPrompt(m *model) []feed.Effect {
 	return m.runTasks(m.dialogs.prompt().Submit(func() { m.dialogs.CloseIn(keymap.InPrompt) }))
 }
 
-func leavePrompt(m *model) []effect {
+func leavePrompt(m *model) []feed.Effect {
 	m.dialogs.prompt().Leave(func() { m.dialogs.CloseIn(keymap.InPrompt) })
 	return nil
 }

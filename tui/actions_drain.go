@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -35,7 +37,7 @@ func drainRows(m *model) []*panel.AgentRow {
 	}
 	var rows []*panel.AgentRow
 	for _, p := range m.Pools.Targets() {
-		rows = append(rows, members(m, p.Name)...)
+		rows = append(rows, details.Members(m.details(), p.Name)...)
 	}
 	return rows
 }
@@ -82,19 +84,19 @@ func isSurplus(m *model, r *panel.AgentRow) string {
 		m.keys.KeyOf("focus.pools"), m.keys.KeyOf("pool.more"))
 }
 
-func askDrain(m *model) []effect {
+func askDrain(m *model) []feed.Effect {
 	drain, undrain := drainTargets(m)
 	if len(drain) == 0 {
 		return perhaps(m, question{title: "Take the drain of " + drained(m, undrain) + " back?",
 			whom: names(m, undrain), verb: "take it back",
-			do: func(m *model) []effect {
+			do: func(m *model) []feed.Effect {
 				return do(m, "taking back the drain of", undrain, func(name string) city.Command {
 					return city.Undrain{Agent: name}
 				})
 			}})
 	}
 	whole := ofWholePools(m)
-	do := func(m *model) []effect {
+	do := func(m *model) []feed.Effect {
 		if whole {
 			m.Pools.Marks = map[string]bool{}
 		}

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -19,36 +20,37 @@ func leaveActions() []action {
 	}
 }
 
-func askQuit(m *model) []effect {
-	leave := func(e Exit) func(*model) []effect {
-		return func(*model) []effect { return []effect{finish{e}} }
+func askQuit(m *model) []feed.Effect {
+	leave := func(e feed.Exit) func(*model) []feed.Effect {
+		return func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: e}} }
 	}
 	if m.hosts && m.home != "" {
 		return askHosted(m)
 	}
 	if lost(m) { // nothing to choose
-		return leave(Leave)(m)
+		return leave(feed.Leave)(m)
 	}
 	running := living(m)
 	c := &choice{Title: "Leave " + cityName(m) + "?", Since: m.now, Leaving: true}
 	switch {
 	case m.lobby:
 		c.Title, c.Body = "Leave?", []string{"All cities go on as they are."}
-		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)},
+		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(feed.Leave)},
 			{Key: "n", Title: "stay", Safe: true}}
 	case m.home != "" || m.all: // it is stopped where it is listed
 		c.Body = []string{fmt.Sprintf("%s running; this city and all others go on.",
 			areRunning(running))}
-		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)},
+		c.Answers = []answer{{Key: "l", Title: "leave: everything keeps running",
+			Do: leave(feed.Leave)},
 			{Key: "n", Title: "stay", Safe: true}}
 	case m.mode == Hosting:
 		c.Body = []string{fmt.Sprintf("%s running, and the controller runs in this program.",
 			areRunning(running))}
 		c.Answers = []answer{
 			{Key: "h", Title: "hand over: everything goes on, without a screen",
-				Do: leave(HandOver)},
+				Do: leave(feed.HandOver)},
 			{Key: "a", Title: "keep the agents, stop the controller: nobody looks after them",
-				Do: leave(KeepAgents)},
+				Do: leave(feed.KeepAgents)},
 			{Key: "d", Title: "drain all, then leave: everybody finishes first",
 				Do: askDrainAll},
 			{Key: "s", Title: "stop all agents, then leave", Do: askStopCity},
@@ -59,14 +61,14 @@ func askQuit(m *model) []effect {
 		c.Body = []string{fmt.Sprintf("%s running; the controller runs elsewhere.",
 			areRunning(running))}
 		c.Answers = []answer{
-			{Key: "l", Title: "leave: everything keeps running", Do: leave(Leave)},
+			{Key: "l", Title: "leave: everything keeps running", Do: leave(feed.Leave)},
 			{Key: "s", Title: "stop the city: all agents and the controller",
 				Do: askStopCity},
 			{Key: "n", Title: "stay", Safe: true},
 		}
 	default:
 		c.Body = []string{"Everything keeps running."}
-		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(Leave)},
+		c.Answers = []answer{{Key: "l", Title: "leave", Do: leave(feed.Leave)},
 			{Key: "n", Title: "stay", Safe: true}}
 	}
 	m.dialogs.Open(c)
@@ -74,8 +76,8 @@ func askQuit(m *model) []effect {
 }
 
 // askStopCity asks once more where agents end for it, as ending one of them would.
-func askStopCity(m *model) []effect {
-	stop := func(*model) []effect { return []effect{finish{StopCity}} }
+func askStopCity(m *model) []feed.Effect {
+	stop := func(*model) []feed.Effect { return []feed.Effect{feed.Quit{Exit: feed.StopCity}} }
 	n := living(m)
 	if n == 0 {
 		return stop(m)
@@ -96,7 +98,9 @@ func askLost(m *model) {
 	c.Title, c.Must = "Leave "+cityName(m)+"?", ""
 	c.Body = []string{widget.Lead(problems(m)[0])}
 	c.Answers = []answer{
-		{Key: "l", Title: "leave", Do: func(*model) []effect { return []effect{finish{Leave}} }},
+		{Key: "l", Title: "leave", Do: func(*model) []feed.Effect {
+			return []feed.Effect{feed.Quit{Exit: feed.Leave}}
+		}},
 		{Key: "n", Title: "stay", Safe: true},
 	}
 	c.At, c.Since = min(c.At, 1), m.now
@@ -120,7 +124,7 @@ func areRunning(n int) string {
 	return fmt.Sprintf("%d agents are", n)
 }
 
-func explainSuspend(m *model) []effect {
+func explainSuspend(m *model) []feed.Effect {
 	body := []string{"Suspending this program would freeze the controller in it: nobody would",
 		"look after the agents until it goes on.", "",
 		m.keys.KeyOf("quit") + " leaves it and keeps the agents running; gcity comes back to them."}

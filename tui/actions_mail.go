@@ -6,6 +6,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -19,8 +20,8 @@ const (
 func mailActions() []action {
 	global, k, r := []keymap.Zone{keymap.Everywhere}, []keymap.Zone{keymap.InMail},
 		[]keymap.Zone{keymap.InReader}
-	by := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.dialogs.inbox().move(n); return nil }
+	by := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { m.dialogs.inbox().move(n); return nil }
 	}
 	return []action{
 		{ID: "mail.show", Key: keymap.Bind("show the mail for people; from there everybody's", "L"),
@@ -60,7 +61,7 @@ func mailActions() []action {
 		{ID: "mail.yank", Key: keymap.Bind("copy from it", "y"), In: k, Why: needMail,
 			Run: showCopies},
 		{ID: "mail.close", Key: keymap.Bind("close", "esc", "q", "L", "ctrl+c"), In: k,
-			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InMail); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InMail); return nil }},
 
 		{ID: "reader.reply", Key: keymap.Bind("from a message: reply", "r"), In: r,
 			Why: ofLetter(needWritable), Run: fromLetter(reply)},
@@ -100,8 +101,8 @@ func ofLetter(why func(*model) string) func(*model) string {
 }
 
 // onMail does something with the message under the cursor.
-func onMail(do func(*model, mail.Message) []effect) func(*model) []effect {
-	return func(m *model) []effect {
+func onMail(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
+	return func(m *model) []feed.Effect {
 		l := m.dialogs.inbox().under()
 		if l == nil {
 			return nil
@@ -111,8 +112,8 @@ func onMail(do func(*model, mail.Message) []effect) func(*model) []effect {
 }
 
 // fromLetter does something with the message that is read, and closes it.
-func fromLetter(do func(*model, mail.Message) []effect) func(*model) []effect {
-	return func(m *model) []effect {
+func fromLetter(do func(*model, mail.Message) []feed.Effect) func(*model) []feed.Effect {
+	return func(m *model) []feed.Effect {
 		l := m.dialogs.letter()
 		if l == nil {
 			return nil
@@ -122,14 +123,14 @@ func fromLetter(do func(*model, mail.Message) []effect) func(*model) []effect {
 	}
 }
 
-func toggleOthers(m *model) []effect {
+func toggleOthers(m *model) []feed.Effect {
 	m.dialogs.inbox().others = !m.dialogs.inbox().others
 	listMail(m)
 	return nil
 }
 
 // refreshMail asks anew, once the question under way is answered.
-func refreshMail(m *model) []effect {
+func refreshMail(m *model) []feed.Effect {
 	if m.dialogs.inbox().stale = true; m.dialogs.inbox().asked == 0 {
 		askMail(m)
 	}
@@ -138,7 +139,7 @@ func refreshMail(m *model) []effect {
 
 // openMail shows a message over the list, which stays behind it. Reading marks it where it is for people: of an
 // agent's mail nothing is taken away from it.
-func openMail(m *model) []effect {
+func openMail(m *model) []feed.Effect {
 	l := m.dialogs.inbox().under()
 	if l == nil {
 		return nil
@@ -151,11 +152,12 @@ func openMail(m *model) []effect {
 	}
 	m.dialogs.inbox().mark(own.ID, true)
 	m.actions++
-	return []effect{dispatch{id: m.actions, title: "reading", errands: []errand{readMail{own.ID}},
-		quiet: true}}
+	return []feed.Effect{feed.RunTasks{ID: m.actions, Title: "reading",
+		Errands: []feed.Task{feed.ReadMail{ID: own.ID}},
+		Quiet:   true}}
 }
 
-func markUnread(m *model) []effect {
+func markUnread(m *model) []feed.Effect {
 	if undoable(m) {
 		return takeBack(m)
 	}
@@ -170,10 +172,11 @@ func markUnread(m *model) []effect {
 
 // archive puts a message away; for a while it can be had again. What an agent has not read yet is taken from it,
 // and asked about.
-func archive(m *model, l mail.Message) []effect {
+func archive(m *model, l mail.Message) []feed.Effect {
 	q := question{title: "Archive " + widget.Plain(l.ID) + "?",
-		body: []string{widget.Plain(l.Subject)}, verb: "archive it", do: func(m *model) []effect {
-			todo := send(m, "archiving", widget.Plain(l.ID), archiveMail{l.ID})
+		body: []string{widget.Plain(l.Subject)}, verb: "archive it",
+		do: func(m *model) []feed.Effect {
+			todo := send(m, "archiving", widget.Plain(l.ID), feed.ArchiveMail{ID: l.ID})
 			open := beads.StatusOpen
 			m.undo = undo{id: m.status.id, what: "archiving " + widget.Plain(l.ID),
 				until: m.now.Add(undoFor),

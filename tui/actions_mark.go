@@ -2,6 +2,7 @@ package tui
 
 import (
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
@@ -42,7 +43,7 @@ func needRow(m *model) string {
 	return ""
 }
 
-func mark(m *model) []effect {
+func mark(m *model) []feed.Effect {
 	k := marking(m)
 	id := k.Here()
 	if (*k.Marks)[id] {
@@ -58,7 +59,7 @@ func mark(m *model) []effect {
 }
 
 // markRange marks from the last mark to the cursor; without one, or where the list no longer shows it, it begins here.
-func markRange(m *model) []effect {
+func markRange(m *model) []feed.Effect {
 	k := marking(m)
 	from := k.List.Cursor
 	for at, i := range k.List.Shown {
@@ -75,7 +76,7 @@ func markRange(m *model) []effect {
 	return nil
 }
 
-func markAll(m *model) []effect {
+func markAll(m *model) []feed.Effect {
 	k := marking(m)
 	before := len(*k.Marks)
 	ids := make([]string, 0, len(k.List.Shown))

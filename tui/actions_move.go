@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -9,11 +10,11 @@ import (
 // moveActions move within a panel.
 func moveActions(all []panel.Panel) []action {
 	everyPanel := append(panel.ZonesOf(all, func(*panel.About) bool { return true }), keymap.InPeek)
-	by := func(n int) func(*model) []effect {
-		return func(m *model) []effect { step(m, n); return nil }
+	by := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { step(m, n); return nil }
 	}
-	page := func(parts, of int) func(*model) []effect {
-		return func(m *model) []effect {
+	page := func(parts, of int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect {
 			n := max(1, (m.focusRows()-1)*max(parts, -parts)/of)
 			if parts < 0 {
 				n = -n
@@ -37,7 +38,7 @@ func moveActions(all []panel.Panel) []action {
 			Run: by(-widget.Far)},
 		{ID: "move.last", Key: keymap.Bind("to the end; Events and Peek follow again", "G", "end"),
 			In:  everyPanel,
-			Run: func(m *model) []effect { toEnd(m); return nil }},
+			Run: func(m *model) []feed.Effect { toEnd(m); return nil }},
 	}
 }
 

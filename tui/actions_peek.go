@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
@@ -16,8 +17,8 @@ import (
 // peekActions are about the pane: what is seen of an agent's terminal. None of them touches the agent.
 func peekActions() []action {
 	pane := []keymap.Zone{keymap.InPeek}
-	sideways := func(n int) func(*model) []effect {
-		return func(m *model) []effect {
+	sideways := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect {
 			w, _ := paneRoom(m)
 			m.peek.Sideways(n*max(1, w/4), w)
 			return nil
@@ -34,10 +35,10 @@ func peekActions() []action {
 			Short: "search", In: pane,
 			Why: needOutput, Run: askSearch},
 		{ID: "peek.search.next", Key: keymap.Bind("next match", "n"), In: pane, Why: needSearch,
-			Run: func(m *model) []effect { nextHit(m, 1); return nil }},
+			Run: func(m *model) []feed.Effect { nextHit(m, 1); return nil }},
 		{ID: "peek.search.previous", Key: keymap.Bind("match before", "N"), In: pane,
 			Why: needSearch,
-			Run: func(m *model) []effect { nextHit(m, -1); return nil }},
+			Run: func(m *model) []feed.Effect { nextHit(m, -1); return nil }},
 		{ID: "peek.follow", Key: keymap.Bind("follow again, or freeze what is seen", "F"),
 			Short: "follow", In: pane, Why: needOutput,
 			Run: holdOrFollow},
@@ -47,12 +48,15 @@ func peekActions() []action {
 			Why: needOutput, Run: markOutput},
 		{ID: "peek.wrap", Key: keymap.Bind("wrap lines wider than the pane, or cut them", "w"),
 			Short: "wrap", In: pane, Why: needLines,
-			Run: func(m *model) []effect { m.peek.Wrap, m.peek.X = !m.peek.Wrap, 0; return nil }},
+			Run: func(m *model) []feed.Effect {
+				m.peek.Wrap, m.peek.X = !m.peek.Wrap, 0
+				return nil
+			}},
 		{ID: "peek.fit",
 			Key: keymap.Bind(
 				"fit: wrap lines, leave out empty rows and columns of a full-screen program", "z"),
 			Short: "fit",
-			In:    pane, Run: func(m *model) []effect {
+			In:    pane, Run: func(m *model) []feed.Effect {
 				m.peek.Fit, m.peek.X = !m.peek.Fit, 0
 				return nil
 			}},
@@ -123,7 +127,7 @@ func needSearch(m *model) string {
 
 // showLogs gives the whole screen to the agent's output, with everything that is kept of it; there once more it goes
 // back to the terminal.
-func showLogs(m *model) []effect {
+func showLogs(m *model) []feed.Effect {
 	if m.peek.Logs {
 		m.peek.Logs = false
 		m.peek.Follow()
@@ -142,7 +146,7 @@ func showLogs(m *model) []effect {
 }
 
 // askSearch finds what is typed as it is typed: the newest match first, or the last one above the end of what is seen.
-func askSearch(m *model) []effect {
+func askSearch(m *model) []feed.Effect {
 	p := &m.peek
 	began := *p
 	all := p.All()
@@ -211,7 +215,7 @@ func nextHit(m *model, n int) {
 	p.Reveal(w, h)
 }
 
-func holdOrFollow(m *model) []effect {
+func holdOrFollow(m *model) []feed.Effect {
 	p := &m.peek
 	if p.Frozen() || p.Pinned {
 		p.Follow()
@@ -224,7 +228,7 @@ func holdOrFollow(m *model) []effect {
 	return nil
 }
 
-func markOutput(m *model) []effect {
+func markOutput(m *model) []feed.Effect {
 	at := m.now.Format("15:04:05")
 	if why := m.peek.Bookmark("marked " + at); why != "" {
 		complain(m, "cannot mark: "+why)
@@ -250,12 +254,12 @@ func bornRule(m *model) string {
 	return text
 }
 
-func pageOutput(m *model) []effect {
-	return []effect{page{text: outputText(m.peek.All(), true)}}
+func pageOutput(m *model) []feed.Effect {
+	return []feed.Effect{feed.ShowText{Text: outputText(m.peek.All(), true)}}
 }
 
 // askSave asks for the file; the one offered is in the folder that gcity was started in, as with any other tool.
-func askSave(m *model) []effect {
+func askSave(m *model) []feed.Effect {
 	text, of := outputText(m.peek.All(), false), m.Agents.Chosen
 	if showsRun(m) {
 		of = m.Automations.Current().Name
@@ -272,9 +276,9 @@ func askSave(m *model) []effect {
 			return ""
 		},
 		Done: func(path string) task {
-			return func(m *model) []effect {
-				return []effect{save{id: begin(m, "saving "+path), path: path, text: text,
-					lines: lines}}
+			return func(m *model) []feed.Effect {
+				return []feed.Effect{feed.Save{ID: begin(m, "saving "+path), Path: path, Text: text,
+					Lines: lines}}
 			}
 		},
 	})

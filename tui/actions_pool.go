@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -27,10 +29,10 @@ func poolActions() []action {
 			Risk: keymap.Confirmed, Why: needPoolVerb, Run: askScale},
 		{ID: "pool.less", Key: keymap.Bind("run one member less", "<"), Short: "less", In: here,
 			Risk: keymap.Confirmed, Why: needLess,
-			Run: func(m *model) []effect { p := pool(m); return scale(m, p, wanted(m, p)-1) }},
+			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)-1) }},
 		{ID: "pool.more", Key: keymap.Bind("run one member more", ">"), Short: "more", In: here,
 			Why: needMore,
-			Run: func(m *model) []effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
+			Run: func(m *model) []feed.Effect { p := pool(m); return scale(m, p, wanted(m, p)+1) }},
 	}
 }
 
@@ -101,7 +103,7 @@ func isScaling(m *model, p *panel.PoolRow) bool {
 }
 
 // askScale asks for a size, and for another one as long as it is none that the pool may have.
-func askScale(m *model) []effect {
+func askScale(m *model) []feed.Effect {
 	p := *pool(m)
 	m.dialogs.Open(&prompt{
 		Live: func() string {
@@ -116,7 +118,7 @@ func askScale(m *model) []effect {
 		Edit:   widget.NewEntry(""),
 		Refuse: func(text string) string { _, _, why := p.SizeOf(text); return why },
 		Done: func(text string) task {
-			return func(m *model) []effect {
+			return func(m *model) []feed.Effect {
 				size, auto, why := p.SizeOf(text)
 				now := m.Pools.Find(p.Name)
 				switch {
@@ -136,9 +138,9 @@ func askScale(m *model) []effect {
 }
 
 // scale sets a size by hand; where members have to go for it, it asks.
-func scale(m *model, p *panel.PoolRow, size int) []effect {
+func scale(m *model, p *panel.PoolRow, size int) []feed.Effect {
 	name := p.Name
-	do := func(m *model) []effect {
+	do := func(m *model) []feed.Effect {
 		todo := carry(m, fmt.Sprintf("scaling to %d", size), "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Size: size}})
 		m.scaled = scaling{pool: name, size: size, at: m.now}
@@ -149,12 +151,12 @@ func scale(m *model, p *panel.PoolRow, size int) []effect {
 }
 
 // auto gives a pool back to its check; where it is known that members have to go for it, it asks.
-func (m *model) auto(p *panel.PoolRow) []effect {
+func (m *model) auto(p *panel.PoolRow) []feed.Effect {
 	name, size := p.Name, p.Max
 	if p.Check.Good != nil {
 		size = min(max(p.Check.Value, p.Min), p.Max)
 	}
-	do := func(m *model) []effect {
+	do := func(m *model) []feed.Effect {
 		todo := carry(m, "giving back to its check", "pool "+widget.Plain(name),
 			[]city.Command{city.Scale{Pool: name, Auto: true}})
 		m.scaled = scaling{}
@@ -165,7 +167,7 @@ func (m *model) auto(p *panel.PoolRow) []effect {
 }
 
 // askLeaving asks only where members leave for it; else it is done at once.
-func askLeaving(m *model, q question, leaving []*panel.AgentRow) []effect {
+func askLeaving(m *model, q question, leaving []*panel.AgentRow) []feed.Effect {
 	if len(leaving) == 0 {
 		return perhaps(m, q)
 	}
@@ -179,7 +181,7 @@ func askLeaving(m *model, q question, leaving []*panel.AgentRow) []effect {
 // before any that is at work those that are not.
 func beyond(m *model, p *panel.PoolRow, size int) []*panel.AgentRow {
 	var idle, busy []*panel.AgentRow
-	for _, r := range members(m, p.Name) {
+	for _, r := range details.Members(m.details(), p.Name) {
 		switch {
 		case !r.Drainable():
 		case r.Task == "":
@@ -228,10 +230,10 @@ func needMember(m *model) string {
 }
 
 // attachMember attaches to the pool's only member, or asks to which.
-func attachMember(m *model) []effect {
-	to := func(name string) []effect {
+func attachMember(m *model) []feed.Effect {
+	to := func(name string) []feed.Effect {
 		choose(m, name)
-		return []effect{attach{agent: name}}
+		return []feed.Effect{feed.Attach{Agent: name}}
 	}
 	rows := membersAt(m)
 	if len(rows) == 1 {
@@ -241,7 +243,7 @@ func attachMember(m *model) []effect {
 		None: "No member is called that."}
 	for _, r := range rows {
 		f.All = append(f.All, item{Title: r.Shown, Words: r.Why,
-			Tail: string(r.State) + ", " + r.Why, Run: func(m *model) []effect {
+			Tail: string(r.State) + ", " + r.Why, Run: func(m *model) []feed.Effect {
 				if now := m.Agents.Find(r.Name); now == nil || !now.Running {
 					complain(m, "cannot attach: "+r.Shown+" runs no longer")
 					return nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -78,7 +79,7 @@ func needSuspendedRig(m *model) string {
 	return why
 }
 
-func askSuspendRig(m *model) []effect {
+func askSuspendRig(m *model) []feed.Effect {
 	r := *rig(m)
 	shown := "rig " + widget.Plain(r.Name)
 	body := []string{
@@ -87,7 +88,7 @@ func askSuspendRig(m *model) []effect {
 		"until the rig is resumed. This is written into the configuration.",
 	}
 	ask(m, question{title: "Suspend " + shown + "?", body: body, verb: "suspend", count: r.Running,
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			return carry(m, "suspending", shown, []city.Command{city.SuspendRig{Rig: r.Name}})
 		}})
 	return nil
@@ -100,10 +101,10 @@ func belong(agents int) string {
 	return fmt.Sprintf("%d agents belong", agents)
 }
 
-func resumeRig(m *model) []effect {
+func resumeRig(m *model) []feed.Effect {
 	name := rig(m).Name
 	return perhaps(m, question{title: "Resume rig " + widget.Plain(name) + "?", verb: "resume",
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			return carry(m, "resuming", "rig "+widget.Plain(name),
 				[]city.Command{city.ResumeRig{Rig: name}})
 		}})

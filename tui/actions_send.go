@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -41,15 +42,15 @@ func sendActions() []action {
 		{ID: "composer.send", Key: keymap.Bind("send it", "enter"), In: c,
 			Run: sendComposed},
 		{ID: "composer.newline", Key: keymap.Bind("a new line", "alt+enter", "ctrl+j"), In: c,
-			Run: func(m *model) []effect { m.dialogs.composer().Newline(); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.composer().Newline(); return nil }},
 		{ID: "composer.up",
 			Key: keymap.Bind("a line up; from the first one, into what was sent before", "up",
 				"ctrl+p"), In: c,
-			Run: func(m *model) []effect { m.dialogs.composer().Up(); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.composer().Up(); return nil }},
 		{ID: "composer.down",
 			Key: keymap.Bind("a line down; from the last one, towards what was sent last", "down",
 				"ctrl+n"), In: c,
-			Run: func(m *model) []effect { m.dialogs.composer().Down(); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.composer().Down(); return nil }},
 		{ID: "composer.leave",
 			Key: keymap.Bind("leave it; what is written stays for the same agents", "esc",
 				"ctrl+c"), In: c, Run: leaveComposer},
@@ -80,7 +81,7 @@ func hearing(m *model) (hearing, deaf []*panel.AgentRow) {
 }
 
 // askSend opens what was being written to the same agents, or nothing.
-func askSend(m *model) []effect {
+func askSend(m *model) []feed.Effect {
 	rows, deaf := hearing(m)
 	to := make([]string, len(rows))
 	for i, r := range rows {
@@ -120,7 +121,7 @@ func sendLabel(to []string) string {
 }
 
 // sendComposed sends what is written, or says why not. Until somebody has said yes, where that is asked, it is kept.
-func sendComposed(m *model) []effect {
+func sendComposed(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	if _, ok := c.About.(*envelope); ok {
 		return mailComposed(m)
@@ -150,10 +151,10 @@ func sendComposed(m *model) []effect {
 }
 
 // deliver sends a text, asking first where that is due; agreed is told when it goes.
-func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []effect {
+func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model)) []feed.Effect {
 	first, _, _ := strings.Cut(text, "\n")
 	q := question{title: "Send to " + whom(rows) + "?", whom: names(m, rows), verb: "send",
-		count: len(rows), do: func(m *model) []effect {
+		count: len(rows), do: func(m *model) []feed.Effect {
 			agreed(m)
 			rememberSent(m, text)
 			return do(m, "sending to", rows, func(name string) city.Command {
@@ -170,7 +171,7 @@ func deliver(m *model, rows []*panel.AgentRow, text string, agreed func(*model))
 }
 
 // leaveComposer closes it; what is written is kept while the room is open.
-func leaveComposer(m *model) []effect {
+func leaveComposer(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	m.dialogs.Close(c)
 	forgetDraft(m, c.To)
@@ -198,9 +199,9 @@ func waitingRows(m *model) []*panel.AgentRow {
 	}
 	for i := range m.letters {
 		l := &m.letters[i]
-		r := m.Agents.Find(l.agent)
+		r := m.Agents.Find(l.Agent)
 		if r != nil && !slices.Contains(rows, r) &&
-			slices.ContainsFunc(r.Waiting, func(s city.Send) bool { return s.ID == l.send.ID }) {
+			slices.ContainsFunc(r.Waiting, func(s city.Send) bool { return s.ID == l.Send.ID }) {
 			rows = append(rows, r)
 		}
 	}
@@ -237,23 +238,23 @@ func ofRead(why func(*model) string) func(*model) string {
 		if no := needDossier(m); no != "" {
 			return no
 		}
-		_, no := aimed(m, []string{m.dialogs.dossier().name},
-			func() ([]effect, string) { return nil, why(m) })
+		_, no := aimed(m, []string{m.dialogs.dossier().Name},
+			func() ([]feed.Effect, string) { return nil, why(m) })
 		return no
 	}
 }
 
 // fromDetails does something to the agent whose details are read, and closes them.
-func fromDetails(do func(*model) []effect) func(*model) []effect {
-	return func(m *model) []effect {
-		name := m.dialogs.dossier().name
+func fromDetails(do func(*model) []feed.Effect) func(*model) []feed.Effect {
+	return func(m *model) []feed.Effect {
+		name := m.dialogs.dossier().Name
 		m.dialogs.CloseIn(keymap.InReader)
-		todo, _ := aimed(m, []string{name}, func() ([]effect, string) { return do(m), "" })
+		todo, _ := aimed(m, []string{name}, func() ([]feed.Effect, string) { return do(m), "" })
 		return todo
 	}
 }
 
-func askUnsend(m *model) []effect {
+func askUnsend(m *model) []feed.Effect {
 	rows := waitingRows(m)
 	var commands []city.Command
 	var body []string
@@ -267,7 +268,7 @@ func askUnsend(m *model) []effect {
 	what := widget.Count(len(commands), "text") + " to " + whom(rows)
 	ask(m, question{title: "Take back " + what + "?", verb: "take back", count: len(rows),
 		body: body,
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			unmark(m, commands)
 			expectBack(m, commands)
 			return carry(m, "taking back", what, commands)
@@ -277,7 +278,7 @@ func askUnsend(m *model) []effect {
 
 // askSendNow sends the text that is typed next again, whatever is on the line; only where it could be taken back first,
 // so that it is typed once.
-func askSendNow(m *model) []effect {
+func askSendNow(m *model) []feed.Effect {
 	rows := waitingRows(m)
 	var first, commands []city.Command
 	body := []string{"It is typed behind whatever is on the line, and sent with that."}
@@ -293,7 +294,7 @@ func askSendNow(m *model) []effect {
 	}
 	ask(m, question{title: "Send to " + whom(rows) + " now?", verb: "send now", count: len(rows),
 		body: body,
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			for _, c := range commands {
 				// it is nowhere else, should the second step fail
 				rememberSent(m, c.(city.Nudge).Text)
@@ -301,8 +302,8 @@ func askSendNow(m *model) []effect {
 			unmark(m, commands)
 			todo := carry(m, "sending to", whom(rows), commands)
 			for i, e := range todo {
-				if p, ok := e.(perform); ok {
-					p.first = first
+				if p, ok := e.(feed.Perform); ok {
+					p.First = first
 					todo[i] = p
 				}
 			}
@@ -313,7 +314,7 @@ func askSendNow(m *model) []effect {
 }
 
 // sendLine sends what stands in the palette to the selected or marked agents.
-func sendLine(m *model, args []string) ([]effect, string) {
+func sendLine(m *model, args []string) ([]feed.Effect, string) {
 	if why := needRunning(m); why != "" {
 		return nil, why
 	}
@@ -321,8 +322,8 @@ func sendLine(m *model, args []string) ([]effect, string) {
 }
 
 // nudgeLine sends it to the agent that is named before it.
-func nudgeLine(m *model, args []string) ([]effect, string) {
-	return aimed(m, args[:1], func() ([]effect, string) {
+func nudgeLine(m *model, args []string) ([]feed.Effect, string) {
+	return aimed(m, args[:1], func() ([]feed.Effect, string) {
 		if len(args) < 2 {
 			return nil, "a text is missing behind the name"
 		}

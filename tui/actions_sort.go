@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -26,14 +27,14 @@ func needSorted(m *model) string {
 	return ""
 }
 
-func sortNext(m *model) []effect {
+func sortNext(m *model) []feed.Effect {
 	o, ways := m.focused().Sorting(m.now)
 	*o = widget.Order{Way: (o.Way + 1) % len(ways)}
 	m.resort()
 	return nil
 }
 
-func sortReverse(m *model) []effect {
+func sortReverse(m *model) []feed.Effect {
 	o, _ := m.focused().Sorting(m.now)
 	o.Reversed = !o.Reversed
 	m.resort()

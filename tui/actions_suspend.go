@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -85,7 +86,7 @@ func called(all []subject) string {
 
 // setFlag sends a command for each subject.
 func setFlag(m *model, doing string, all []subject,
-	command func(name string) city.Command) []effect {
+	command func(name string) city.Command) []feed.Effect {
 	commands := make([]city.Command, len(all))
 	for i, s := range all {
 		commands[i] = command(s.name)
@@ -99,9 +100,9 @@ func suspend(name string) city.Command { return city.Suspend{Agent: name} }
 func resume(name string) city.Command { return city.Resume{Agent: name} }
 
 // resume takes a flag away again.
-func resumeAll(m *model, all []subject) []effect {
+func resumeAll(m *model, all []subject) []feed.Effect {
 	return perhaps(m, question{title: "Resume " + called(all) + "?", verb: "resume",
-		do: func(m *model) []effect { return setFlag(m, "resuming", all, resume) }})
+		do: func(m *model) []feed.Effect { return setFlag(m, "resuming", all, resume) }})
 }
 
 // needSuspend is for what is about the pool where Pools has the focus, else about the agents.
@@ -127,7 +128,7 @@ func flagTargets(m *model) []subject {
 	return all
 }
 
-func askSuspend(m *model) []effect {
+func askSuspend(m *model) []feed.Effect {
 	if actsOn(m, panel.KindPool) && len(m.aim) == 0 {
 		return askSuspendPools(m, m.Pools.Targets())
 	}
@@ -143,7 +144,7 @@ func askSuspend(m *model) []effect {
 	}
 	q := question{title: "Suspend " + called(on) + "?", verb: "suspend",
 		count: max(len(on), ending(m, on)),
-		do:    func(m *model) []effect { return setFlag(m, "suspending", on, suspend) }}
+		do:    func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	switch {
 	case len(on) > 1:
 		q.whom = []string{listed(on)}
@@ -182,7 +183,7 @@ func listed(all []subject) string {
 }
 
 // askSuspendPools suspends those of some pools that are not suspended; where all are, it resumes them.
-func askSuspendPools(m *model, rows []*panel.PoolRow) []effect {
+func askSuspendPools(m *model, rows []*panel.PoolRow) []feed.Effect {
 	all := make([]subject, len(rows))
 	for i, p := range rows {
 		all[i] = poolSubject(p)
@@ -204,7 +205,7 @@ func askSuspendPools(m *model, rows []*panel.PoolRow) []effect {
 	}
 	q := question{title: "Suspend " + called(on) + "?", body: append(body, already(all, on)...),
 		verb: "suspend", count: max(len(on), ending),
-		do: func(m *model) []effect { return setFlag(m, "suspending", on, suspend) }}
+		do: func(m *model) []feed.Effect { return setFlag(m, "suspending", on, suspend) }}
 	if len(on) > 1 {
 		q.whom = []string{listed(on)}
 	}
@@ -230,14 +231,14 @@ func askAbove(m *model, s subject) {
 	shown := called([]subject{s})
 	q := question{verb: "resume", title: "Resume rig " + widget.Plain(s.rig) + "?",
 		body: []string{shown + " is suspended with its rig, and with all that belongs to it."},
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			return carry(m, "resuming", "rig "+widget.Plain(s.rig),
 				[]city.Command{city.ResumeRig{Rig: s.rig}})
 		}}
 	if s.off == "by city" {
 		q.title, q.body = "Resume "+cityName(m)+"?",
 			[]string{shown + " is suspended with the whole city."}
-		q.do = func(m *model) []effect {
+		q.do = func(m *model) []feed.Effect {
 			return carry(m, "resuming", "the city", []city.Command{city.Resume{}})
 		}
 	}

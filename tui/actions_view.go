@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -20,8 +21,8 @@ func cloned(m map[string]bool) map[string]bool {
 // focusActions move the focus from panel to panel.
 func focusActions(all []panel.Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
-	focusOn := func(p panel.ID) func(*model) []effect {
-		return func(m *model) []effect { focusOn(m, p); return nil }
+	focusOn := func(p panel.ID) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { focusOn(m, p); return nil }
 	}
 	var to []action
 	for _, p := range all {
@@ -35,9 +36,9 @@ func focusActions(all []panel.Panel) []action {
 			Key: keymap.Bind("go to the pane: the agent's terminal, or what the automation prints",
 				"0"), In: global, Run: focusOn(panel.IDPeek)},
 		{ID: "focus.next", Key: keymap.Bind("go to the next panel", "tab"), In: global,
-			Run: func(m *model) []effect { cycle(m, 1); return nil }},
+			Run: func(m *model) []feed.Effect { cycle(m, 1); return nil }},
 		{ID: "focus.previous", Key: keymap.Bind("go to the panel before", "shift+tab"), In: global,
-			Run: func(m *model) []effect { cycle(m, -1); return nil }},
+			Run: func(m *model) []feed.Effect { cycle(m, -1); return nil }},
 	}...)
 }
 
@@ -46,7 +47,11 @@ func viewActions(all []panel.Panel) []action {
 	global := []keymap.Zone{keymap.Everywhere}
 	return []action{
 		{ID: "view.zoom", Key: keymap.Bind("zoom the panel, or back", "f"), In: global,
-			Run: func(m *model) []effect { m.zoomed = !m.zoomed; m.before = m.focus; return nil }},
+			Run: func(m *model) []feed.Effect {
+				m.zoomed = !m.zoomed
+				m.before = m.focus
+				return nil
+			}},
 		{ID: "view.event", Key: keymap.Bind("show all of the event", "enter"), Short: "detail",
 			In:  []keymap.Zone{keymap.InEvents},
 			Why: needEvent, Run: showEvent},
@@ -66,9 +71,9 @@ func viewActions(all []panel.Panel) []action {
 		{ID: "view.pane.place",
 			Key: keymap.Bind("the agent's terminal: beside or below (wide screens)", "P"),
 			In:  global,
-			Run: func(m *model) []effect { m.below, m.hidden = !m.below, false; return nil }},
+			Run: func(m *model) []feed.Effect { m.below, m.hidden = !m.below, false; return nil }},
 		{ID: "view.redraw", Key: keymap.Bind("draw the screen anew", "ctrl+l"), In: global,
-			Run: func(m *model) []effect { return []effect{redraw{}} }},
+			Run: func(m *model) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "city.details",
 			Key: keymap.Bind("show the city: its problems in full, configuration, controller", "c"),
 			In:  global,
@@ -78,10 +83,10 @@ func viewActions(all []panel.Panel) []action {
 			Run: askSuspendCity},
 		{ID: "view.palette", Key: keymap.Bind("palette: find an action and run it", ":", "ctrl+p"),
 			Short: "palette", In: global,
-			Run: func(m *model) []effect { openFinder(m, true); return nil }},
+			Run: func(m *model) []feed.Effect { openFinder(m, true); return nil }},
 		{ID: "view.help", Key: keymap.Bind("help: every key; / searches, enter runs", "?"),
 			Short: "help", In: global,
-			Run: func(m *model) []effect { openFinder(m, false); return nil }},
+			Run: func(m *model) []feed.Effect { openFinder(m, false); return nil }},
 		{ID: "view.back", Key: keymap.Bind("one step back; never leaves", "esc"), In: global,
 			Run: back},
 	}
@@ -108,16 +113,16 @@ func needWritable(m *model) string {
 	return ""
 }
 
-func askSuspendCity(m *model) []effect {
+func askSuspendCity(m *model) []feed.Effect {
 	if m.snap != nil && m.snap.Suspended {
 		return perhaps(m, question{title: "Resume " + cityName(m) + "?", verb: "resume",
-			do: func(m *model) []effect {
+			do: func(m *model) []feed.Effect {
 				return carry(m, "resuming", "the city", []city.Command{city.Resume{}})
 			}})
 	}
 	ask(m, question{title: "Suspend " + cityName(m) + "?", verb: "suspend", count: living(m),
 		body: []string{"All sessions end, and none begins until the city is resumed."},
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			return carry(m, "suspending", "the city", []city.Command{city.Suspend{}})
 		}})
 	return nil
@@ -156,7 +161,7 @@ func cycle(m *model, n int) {
 	focusOn(m, ring[(at+n+len(ring))%len(ring)])
 }
 
-func togglePane(m *model) []effect {
+func togglePane(m *model) []feed.Effect {
 	m.hidden = !m.hidden
 	if m.hidden && m.focus == panel.IDPeek {
 		m.focus, m.zoomed = panel.IDAgents, false
@@ -164,7 +169,7 @@ func togglePane(m *model) []effect {
 	return nil
 }
 
-func toggleAttention(m *model) []effect {
+func toggleAttention(m *model) []feed.Effect {
 	m.attention = !m.attention
 	m.refill()
 	return nil
@@ -174,7 +179,7 @@ func toggleAttention(m *model) []effect {
 func filter(m *model) *widget.Filter { return m.focused().Query() }
 
 // askFilter edits the focused panel's filter; every keystroke shows what it would leave.
-func askFilter(m *model) []effect {
+func askFilter(m *model) []feed.Effect {
 	f := filter(m)
 	apply := func(text string) {
 		*f = widget.ParseFilter(text)
@@ -191,7 +196,7 @@ func askFilter(m *model) []effect {
 		Label: "filter", Hint: hint,
 		Change: apply,
 		Done: func(text string) task {
-			return func(m *model) []effect { apply(text); return nil }
+			return func(m *model) []feed.Effect { apply(text); return nil }
 		},
 		Cancel: func() { apply("") },
 	})
@@ -199,7 +204,7 @@ func askFilter(m *model) []effect {
 }
 
 // back undoes one step of looking closer.
-func back(m *model) []effect {
+func back(m *model) []feed.Effect {
 	switch {
 	case m.status.failed:
 		m.status = status{}
@@ -229,7 +234,7 @@ func back(m *model) []effect {
 	case m.focus != panel.IDAgents:
 		focusOn(m, panel.IDAgents)
 	case m.all:
-		return leaveFor(m, travel{})
+		return leaveFor(m, feed.SwitchCity{})
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -19,12 +20,12 @@ func answerable(m *model) *panel.WatchdogRow {
 }
 
 // answer says that a person has seen a call.
-func answerCall(m *model, r *panel.WatchdogRow) []effect {
+func answerCall(m *model, r *panel.WatchdogRow) []feed.Effect {
 	return carry(m, "answering", r.Shown, []city.Command{city.Acknowledge{Watchdog: r.Name,
 		By: "operator"}})
 }
 
-func beatLine(m *model, args []string) ([]effect, string) {
+func beatLine(m *model, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	if r == nil {
 		return nil, unknown("watchdog", args[0], watchdogNames(m, nil))
@@ -35,7 +36,7 @@ func beatLine(m *model, args []string) ([]effect, string) {
 	return grantOne(m, panel.LookNow(r)), ""
 }
 
-func heardLine(m *model, args []string) ([]effect, string) {
+func heardLine(m *model, args []string) ([]feed.Effect, string) {
 	r := m.Watchdogs.Find(args[0])
 	switch {
 	case r == nil:

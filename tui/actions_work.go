@@ -7,6 +7,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -14,8 +15,8 @@ import (
 // workActions are about the city's open work.
 func workActions() []action {
 	w := []keymap.Zone{keymap.InWork}
-	by := func(n int) func(*model) []effect {
-		return func(m *model) []effect { m.dialogs.work().move(n); return nil }
+	by := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { m.dialogs.work().move(n); return nil }
 	}
 	return []action{
 		{ID: "work.show", Key: keymap.Bind("show the open work, by pool and by who has it", "b"),
@@ -38,7 +39,7 @@ func workActions() []action {
 		{ID: "work.refresh", Key: keymap.Bind("look anew", "ctrl+r"), In: w,
 			Run: refreshWork},
 		{ID: "work.close", Key: keymap.Bind("close", "esc", "q", "b", "ctrl+c"), In: w,
-			Run: func(m *model) []effect { m.dialogs.CloseIn(keymap.InWork); return nil }},
+			Run: func(m *model) []feed.Effect { m.dialogs.CloseIn(keymap.InWork); return nil }},
 	}
 }
 
@@ -56,7 +57,7 @@ func needBeadVerb(m *model) string {
 	return needBead(m)
 }
 
-func showWork(m *model) []effect {
+func showWork(m *model) []feed.Effect {
 	k := &work{}
 	k.List = dialog.List[task]{In: keymap.InWork, Title: k.title, Move: k.move,
 		Lines: func(w int) []string { return workSheet(m, w) }}
@@ -66,7 +67,7 @@ func showWork(m *model) []effect {
 }
 
 // refreshWork asks anew, once the question under way is answered.
-func refreshWork(m *model) []effect {
+func refreshWork(m *model) []feed.Effect {
 	if m.dialogs.work().stale = true; m.dialogs.work().asked == 0 {
 		askWork(m)
 	}
@@ -74,14 +75,14 @@ func refreshWork(m *model) []effect {
 }
 
 // askCreate asks for a title; a word pool:NAME in it says whose work it is.
-func askCreate(m *model) []effect {
+func askCreate(m *model) []feed.Effect {
 	m.dialogs.Open(&prompt{
 		Label: "new work", Hint: "pool:NAME gives it to a pool  " +
 			m.keys.Hint("  ", "prompt.done", "adds it", "prompt.cancel", "leaves"),
 		Edit:   widget.NewEntry(""),
 		Refuse: func(text string) string { _, why := newBead(m, text); return why },
 		Done: func(text string) task {
-			return func(m *model) []effect {
+			return func(m *model) []feed.Effect {
 				b, why := newBead(m, text)
 				if why != "" || b.Title == "" {
 					return nil
@@ -118,7 +119,7 @@ func newBead(m *model, text string) (b beads.Bead, why string) {
 	return b, ""
 }
 
-func askClose(m *model) []effect {
+func askClose(m *model) []feed.Effect {
 	b := m.dialogs.work().under()
 	if b == nil {
 		return nil
@@ -133,7 +134,7 @@ func askClose(m *model) []effect {
 		body = append(body, widget.Count(parts, "part")+" of it are not closed, and stay so.")
 	}
 	ask(m, question{title: "Close " + shown + "?", body: body, verb: "close it", plan: parts > 0,
-		do: func(m *model) []effect {
+		do: func(m *model) []feed.Effect {
 			return carry(m, "closing", shown, []city.Command{
 				city.UpdateBead{ID: id, Patch: beads.Closing(), Force: parts > 0}})
 		}})
@@ -141,7 +142,7 @@ func askClose(m *model) []effect {
 }
 
 // showBead shows a piece of work over the list, which stays behind it.
-func showBead(m *model) []effect {
+func showBead(m *model) []feed.Effect {
 	b := m.dialogs.work().under()
 	if b == nil {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"gcity/city"
 	"gcity/events"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/tuitest"
 )
@@ -225,7 +226,7 @@ func TestFireFromThePalette(t *testing.T) {
 	s.shows("no automation is selected; 4 goes to them")
 	s = newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(withAutomations)
 	s.point("triage")
 	s.hides("t fire ")
@@ -247,7 +248,7 @@ func TestFiredRunsTellHowTheyEnded(t *testing.T) {
 	ended(s, "gc-1", "ok")
 	s.hides("release: ok in")
 	s.press("t")
-	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, receipts: []string{"fired release"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.shows("fired release")
 	s.automation("release", func(a *city.Automation) { a.Last = &city.Run{ID: "gc-2", Opened: s.now} })
 	s.hides("release: ok")
@@ -256,16 +257,16 @@ func TestFiredRunsTellHowTheyEnded(t *testing.T) {
 	s.press("t")
 	ended(s, "gc-3", "failed") // before the city has answered
 	s.shows("firing release")
-	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, receipts: []string{"fired release"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.shows("release failed after 1.5s: failed: no tag")
 	s.press("esc", "t")
-	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, receipts: []string{"fired release"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Receipts: []string{"fired release"}}}})
 	s.automation("release", func(a *city.Automation) {
 		a.Last = &city.Run{ID: "gc-3b", Outcome: "ok", Opened: s.now, Ended: &epoch, Made: "gc-3c"}
 	})
 	s.shows("release: made gc-3c in")
 	s.press("t")
-	s.hear(news{results: []result{{id: s.m.status.id, title: "firing", total: 1, failures: []string{"release is disabled"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "firing", Total: 1, Failures: []string{"release is disabled"}}}})
 	ended(s, "gc-4", "ok")
 	s.hides("release: ok in")
 	s.shows("release is disabled")
@@ -275,8 +276,8 @@ func TestAutomationDetails(t *testing.T) {
 	s := automated(t, 120, 50)
 	s.point("db-health")
 	s.press("enter")
-	q, ok := effectOf[seek](s)
-	if !ok || q.query.Limit != 10 || q.query.Type != "run" || !slices.Equal(q.query.Labels, []string{"automation-run:db-health"}) {
+	q, ok := effectOf[feed.QueryBeads](s)
+	if !ok || q.Query.Limit != 10 || q.Query.Type != "run" || !slices.Equal(q.Query.Labels, []string{"automation-run:db-health"}) {
 		t.Fatalf("asked for %+v", q)
 	}
 	s.shows("asking")
@@ -284,7 +285,7 @@ func TestAutomationDetails(t *testing.T) {
 	s.shows("Runs", "exit 3        0.9s  manual, by operator", "Nov 20 08:42  ok            2.0s", "all is well", `unknown key "colour"`)
 	s.hides("asking")
 	s.automation("db-health", func(a *city.Automation) { a.Reason = "cooldown: 2m remaining" })
-	if _, again := effectOf[seek](s); again {
+	if _, again := effectOf[feed.QueryBeads](s); again {
 		t.Error("the runs are asked for without a new one")
 	}
 	s.automation("db-health", func(a *city.Automation) { a.Last = &city.Run{ID: "gc-300", Opened: s.now} })
@@ -292,7 +293,7 @@ func TestAutomationDetails(t *testing.T) {
 	s.shows("cannot be read: the store did not answer", "exit 3        0.9s  manual, by operator")
 	s.press("esc")
 	s.automation("db-health", func(a *city.Automation) { a.Last = nil })
-	if _, again := effectOf[seek](s); again {
+	if _, again := effectOf[feed.QueryBeads](s); again {
 		t.Error("asked for a text that is closed")
 	}
 	s.press("d")
@@ -307,9 +308,9 @@ func TestLateAnswersAreLetGo(t *testing.T) {
 	s := automated(t, 120, 50)
 	s.point("db-health")
 	s.press("d")
-	first, _ := effectOf[seek](s)
+	first, _ := effectOf[feed.QueryBeads](s)
 	s.press("esc", "j", "d")
-	s.hear(news{found: []found{{id: first.id, beads: someWork()}}})
+	s.hear(feed.News{Found: []feed.FoundBeads{{ID: first.ID, Beads: someWork()}}})
 	s.shows("asking")
 }
 
@@ -338,13 +339,13 @@ func TestSeekAlwaysAnswers(t *testing.T) {
 		city city.Control
 		want string
 	}{{f, "the store is gone"}, {slowCity{f}, "the city did not say within 10s"}} {
-		box := newMailbox()
-		r := &runner{ctx: t.Context(), city: c.city, box: box, log: slog.New(slog.DiscardHandler), fail: func() { t.Error(errors.New("it panicked")) }}
-		r.seek(seek{id: 7})
-		r.wait()
-		n, _ := box.take(epoch)
-		if len(n.found) != 1 || n.found[0].id != 7 || n.found[0].problem != c.want {
-			t.Errorf("%+v, want %q", n.found, c.want)
+		box := feed.NewMailbox()
+		r := &feed.Runner{Ctx: t.Context(), City: c.city, Box: box, Log: slog.New(slog.DiscardHandler), Fail: func() { t.Error(errors.New("it panicked")) }}
+		r.Seek(feed.QueryBeads{ID: 7})
+		r.Wait()
+		n, _ := box.Take(epoch)
+		if len(n.Found) != 1 || n.Found[0].ID != 7 || n.Found[0].Problem != c.want {
+			t.Errorf("%+v, want %q", n.Found, c.want)
 		}
 	}
 }

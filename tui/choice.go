@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -17,7 +18,7 @@ type question struct {
 	no    string // what "no" does, "" = leaves it
 	count int    // how many it is about
 	plan  bool   // it shows what must have been seen: asked whatever the person prefers
-	do    func(*model) []effect
+	do    func(*model) []feed.Effect
 }
 
 // many is from how many on their number must be typed.
@@ -33,7 +34,7 @@ const (
 )
 
 // perhaps does what is harmless and reversible; only a person who wants to be asked always is asked.
-func perhaps(m *model, q question) []effect {
+func perhaps(m *model, q question) []feed.Effect {
 	if m.confirm != confirmAlways {
 		return q.do(m)
 	}

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -19,14 +20,14 @@ func TestAnswersAreWrapped(t *testing.T) {
 		s, took := demo(t, w, h), -1
 		c := &choice{Title: "Leave?", Since: s.now}
 		for i, title := range titles {
-			c.Answers = append(c.Answers, answer{Key: string(rune('a' + i)), Title: title, Do: func(*model) []effect {
+			c.Answers = append(c.Answers, answer{Key: string(rune('a' + i)), Title: title, Do: func(*model) []feed.Effect {
 				took = i
 				return nil
 			}})
 		}
 		s.m.dialogs.Open(c)
 		s.now = s.now.Add(time.Second)
-		s.send(news{})
+		s.send(feed.News{})
 		return s, &took
 	}
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 12}} {

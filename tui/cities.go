@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
@@ -23,9 +24,9 @@ type abroad struct {
 	folder    string      // of the city, no links in it; "" = not known
 	// elsewhere than in the city that the room was opened for: the name of that; "" else
 	home    string
-	homeAt  string // the folder of that city, "" = the room was opened for all
-	hosts   bool   // this program runs it
-	from    travel // where the room of all cities was entered from
+	homeAt  string          // the folder of that city, "" = the room was opened for all
+	hosts   bool            // this program runs it
+	from    feed.SwitchCity // where the room of all cities was entered from
 	going   journey
 	arrived time.Time
 
@@ -43,17 +44,6 @@ type journey struct {
 	name   string
 	before status // what the line said before
 }
-
-// travel leaves for another city's room, for that of all cities, or for that of the city that this program runs.
-type travel struct {
-	id         int
-	name, path string // of the city; "" = all cities
-	home       bool   // the city that the room was opened for
-	agent      string // to be selected there, "" = whoever is
-	leaving    bool   // to ask there how to leave
-}
-
-func (travel) effect() {}
 
 // hearFleet takes a new list of the cities in.
 func hearFleet(m *model, f *fleet.List) {
@@ -132,30 +122,30 @@ func moveNeeds(m *model, n int) {
 }
 
 // visitCity goes to a city of the list.
-func visitCity(m *model, name, path, agent string) []effect {
+func visitCity(m *model, name, path, agent string) []feed.Effect {
 	if !m.lobby && name == m.at && (m.folder == "" || path == m.folder) &&
 		(m.under == "" || m.under == name) {
 		say(m, "this is "+widget.Plain(name))
 		return nil
 	}
-	return leaveFor(m, travel{name: name, path: path, agent: agent})
+	return leaveFor(m, feed.SwitchCity{Name: name, Path: path, Agent: agent})
 }
 
 // leaveFor begins a switch. Until it is there no key does anything but giving it up: it would have been meant for
 // the other city.
-func leaveFor(m *model, t travel) []effect {
+func leaveFor(m *model, t feed.SwitchCity) []feed.Effect {
 	if m.departure.waits() {
 		complain(m, "cannot switch city: "+departureText(m))
 		return nil
 	}
-	where := widget.Plain(t.name)
-	if t.name == "" {
+	where := widget.Plain(t.Name)
+	if t.Name == "" {
 		where = "all cities"
 	}
 	before := m.status
-	t.id = begin(m, "going to "+where+" "+m.look.Glyphs.More)
-	m.going = journey{t.id, where, before}
-	return []effect{t}
+	t.ID = begin(m, "going to "+where+" "+m.look.Glyphs.More)
+	m.going = journey{t.ID, where, before}
+	return []feed.Effect{t}
 }
 
 // between reports whether a key is not for this room: it is being left, or has just been come to, and what is typed
@@ -195,7 +185,7 @@ func inherit(m *model, from *model, now time.Time) {
 	m.w, m.h, m.mouse = from.w, from.h, from.mouse
 	m.tried, m.around.ground, m.glanced = from.tried, from.around.ground, from.glanced
 	takePerson(m, from.person)
-	m.going, m.watched = journey{}, watch{}
+	m.going, m.watched = journey{}, feed.Watch{}
 	m.dialogs.CloseIn(keymap.InFinder)
 	m.all, m.directory, m.registrar, m.homeAt = from.all, from.directory, from.registrar,
 		from.homeAt
@@ -278,7 +268,7 @@ func cityNames(m *model, _ []string) []word {
 	return all
 }
 
-func cityLine(m *model, args []string) ([]effect, string) {
+func cityLine(m *model, args []string) ([]feed.Effect, string) {
 	if !m.directory {
 		return nil, noDirectory(m)[0]
 	}
@@ -290,8 +280,8 @@ func cityLine(m *model, args []string) ([]effect, string) {
 }
 
 // askHosted is quitting in a room of another city, while this program runs one.
-func askHosted(m *model) []effect {
-	return leaveFor(m, travel{home: true, name: m.home, leaving: true})
+func askHosted(m *model) []feed.Effect {
+	return leaveFor(m, feed.SwitchCity{Home: true, Name: m.home, Leaving: true})
 }
 
 // needFleet is why there is no room of all cities.

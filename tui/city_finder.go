@@ -3,13 +3,14 @@ package tui
 import (
 	"cmp"
 
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/widget"
 )
 
 // switchCity is what @ does: it offers the cities, or goes back to the room of all of them where one has come from
 // there.
-func switchCity(m *model) []effect {
+func switchCity(m *model) []feed.Effect {
 	switch {
 	case !m.directory:
 		m.read(&reader{Title: "Other cities",
@@ -20,7 +21,7 @@ func switchCity(m *model) []effect {
 			" stays")
 		return nil
 	case m.all:
-		return leaveFor(m, travel{})
+		return leaveFor(m, feed.SwitchCity{})
 	}
 	f := &finder{Title: citiesTitle(m), None: "No city is called that.", About: citiesList{},
 		Verb: "goes there", Reasons: true}
@@ -73,12 +74,12 @@ func cityItems(m *model) []item {
 			Title: mark + widget.FitName(c.Shown, name, m.look.Glyphs.More) + "  " + h.Sign + " " +
 				widget.Fit(h.Word, 9, "") + "  " + c.Counts(),
 			Words: c.Shown + " " + widget.Plain(c.Info.Path), Line: c.Info.Name, Tail: c.Why(m.now),
-			Run: func(m *model) []effect { return visitCity(m, c.Info.Name, c.Info.Path, "") },
+			Run: func(m *model) []feed.Effect { return visitCity(m, c.Info.Name, c.Info.Path, "") },
 		})
 	}
 	return append(items, item{Title: "  all cities, side by side", Words: "fleet",
 		Line: "fleet.show",
-		Run:  func(m *model) []effect { return leaveFor(m, travel{}) }})
+		Run:  func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }})
 }
 
 // homeItem is the city that this room was opened for where the list does not have it, nil where it has.
@@ -92,12 +93,12 @@ func homeItem(m *model, name int) *item {
 	}
 	return &item{Title: mark + widget.FitName(shown, name, m.look.Glyphs.More) +
 		"  is in no list; this room was opened for it", Line: shown,
-		Run: func(m *model) []effect {
+		Run: func(m *model) []feed.Effect {
 			if m.home == "" {
 				say(m, "this is "+shown)
 				return nil
 			}
-			return leaveFor(m, travel{home: true, name: shown})
+			return leaveFor(m, feed.SwitchCity{Home: true, Name: shown})
 		}}
 }
 

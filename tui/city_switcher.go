@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 )
 
@@ -17,53 +18,42 @@ import (
 // that turns the model.
 type tour struct {
 	o       Options
-	root    *runner
+	root    *feed.Runner
 	fresh   terminal.ScreenMaker
 	rooms   map[string]*station // by the city's folder; "" is that of all cities
 	here    *station
-	home    *station // of the city that Run was called for, nil = for all
-	lookout *lookout // nil = there is no list of cities
+	home    *station           // of the city that Run was called for, nil = for all
+	lookout *feed.FleetWatcher // nil = there is no list of cities
 	visits  int
 
 	mu     sync.Mutex
-	box    *mailbox // of the room that is shown
-	person *Person  // changed preferences, nil = they are as they were
+	box    *feed.Mailbox // of the room that is shown
+	person *feed.Person  // changed preferences, nil = they are as they were
 }
 
 // station is the room of one city, while it is shown and for when it is shown again.
 type station struct {
-	m      *model
-	r      *runner
-	keep   string // file that keeps how the room was left
-	leave  context.CancelFunc
-	missed []*delivery // what it has not heard of yet
-	visit  int         // the newest, to know who was away longest
+	m     *model
+	r     *feed.Runner
+	keep  string // file that keeps how the room was left
+	leave context.CancelFunc
+	visit int // the newest, to know who was away longest
 }
 
 // maxRooms bounds the rooms that are kept.
 const maxRooms = 16
 
-// arrival is what a switch to another city has come to.
-type arrival struct {
-	travel
-	city    city.Control // nil = its room is there already
-	memory  memory
-	snap    *city.Snapshot // nil = it has not answered yet
-	silent  string         // why not
-	problem string         // why there is no way, "" = there is
-}
-
 // newTour opens the first room: that of the city, or that of all cities.
-func newTour(r *runner, o Options, fresh terminal.ScreenMaker) *tour {
+func newTour(r *feed.Runner, o Options, fresh terminal.ScreenMaker) *tour {
 	t := &tour{o: o, root: r, fresh: fresh, rooms: map[string]*station{}}
-	r.tour = t
-	if o.Cities != nil {
-		t.lookout = newLookout(r, o.Cities)
-		if o.Mode == Hosting {
-			t.lookout.own, t.lookout.ownAt = o.City, o.Folder
-		}
+	r.Cities = feed.Directory{Dir: o.Cities}
+	if o.Mode == Hosting {
+		r.Cities.Own, r.Cities.OwnAt = o.City, o.Folder
 	}
-	m := newModel(o, r.now())
+	if o.Cities != nil {
+		t.lookout = feed.NewFleetWatcher(r)
+	}
+	m := newModel(o, r.Now())
 	if o.City == nil {
 		m.lobby, m.all = true, true
 		t.here = &station{m: m, r: r}
@@ -78,9 +68,9 @@ func newTour(r *runner, o Options, fresh terminal.ScreenMaker) *tour {
 		t.rooms[m.homeAt] = t.here
 	}
 	if o.Memory != "" && t.home != nil {
-		old, err := readMemory(o.Memory)
+		old, err := feed.ReadMemory(o.Memory)
 		if err != nil {
-			r.log.Warn("how the room was left is not known", "error", err)
+			r.Log.Warn("how the room was left is not known", "error", err)
 		}
 		recall(m, old)
 	}
@@ -94,102 +84,66 @@ func (t *tour) move(s *station) {
 	t.visits++
 	s.visit = t.visits
 	t.mu.Lock()
-	t.box = s.r.box
+	t.box = s.r.Box
 	t.mu.Unlock()
-	ctx, leave := context.WithCancel(t.root.ctx)
+	ctx, leave := context.WithCancel(t.root.Ctx)
 	s.leave = leave
 	if !s.m.lobby {
-		s.r.listen(ctx, t.fresh, s.m.mode)
+		pulse := time.Second
+		if s.m.mode != Hosting {
+			pulse = 2 * time.Second
+		}
+		s.r.Listen(ctx, t.fresh, pulse)
 	}
 	if t.lookout != nil {
-		t.lookout.tell(s.r.box)
+		t.lookout.Tell(s.r.Box)
 	}
 }
 
 // putPerson tells of changed preferences whichever room is shown.
-func (t *tour) putPerson(p Person) {
+func (t *tour) putPerson(p feed.Person) {
 	t.mu.Lock()
 	t.person = &p
 	box := t.box
 	t.mu.Unlock()
-	box.putPerson(p)
+	box.PutPerson(p)
 }
 
-// greet is how long a city has to say how it is before its room is shown without.
-const greet = 300 * time.Millisecond
-
-// notYet is why nothing is heard of a city that is only slow, as far as is known.
-const notYet = "it has not answered yet"
-
-// travel finds the way to another room, beside the model, and puts it into the mailbox of the one that is shown.
-func (r *runner) travel(e travel) {
-	t := r.top().tour
-	a := &arrival{travel: e}
-	known := t.destination(e)
-	r.spawn("travel", func(ctx context.Context) {
-		defer func() { r.box.putArrival(a) }()
-		var c city.Control
-		switch {
-		case e.name == "": // all cities
-			return
-		case known != nil:
-			c = known.r.city
-		default:
-			var err error
-			if c, err = r.pin(ctx, t.o.Cities, e.name, e.path); err != nil {
-				a.problem = err.Error()
-				return
-			}
-			a.city = c
-			if t.o.MemoryOf != nil {
-				if a.memory, err = readMemory(t.o.MemoryOf(e.path)); err != nil {
-					r.log.Warn("how the room was left is not known", "error", err)
-				}
-			}
-		}
-		ctx, cancel := context.WithTimeout(ctx, greet)
-		defer cancel()
-		var err error
-		switch a.snap, err = c.Snapshot(ctx); {
-		case ctx.Err() != nil:
-			a.snap, a.silent = nil, notYet
-		case err != nil:
-			a.snap, a.silent = nil, whyGone(err)
-		}
-	})
-}
-
-// cityIn is a city of the list. The one that this program runs is reached without the supervisor, who cannot run it
-// as well.
-func (t *tour) cityIn(name, path string) (city.Control, error) {
-	if t.home != nil && t.home.m.mode == Hosting && path == t.o.Folder {
-		return t.o.City, nil
+// travel finds the way to another room.
+func (t *tour) travel(r *feed.Runner, e feed.SwitchCity) {
+	var known city.Control
+	if s := t.destination(e); s != nil {
+		known = s.r.City
 	}
-	return t.o.Cities.City(name)
+	keep := ""
+	if t.o.MemoryOf != nil {
+		keep = t.o.MemoryOf(e.Path)
+	}
+	r.Travel(e, known, keep)
 }
 
 // destination is the room that somebody leaves for, nil if it is not there yet.
-func (t *tour) destination(e travel) *station {
-	if e.home {
+func (t *tour) destination(e feed.SwitchCity) *station {
+	if e.Home {
 		return t.home
 	}
-	s := t.rooms[e.path]
-	if s != nil && s != t.home && !s.m.lobby && s.m.under != e.name {
+	s := t.rooms[e.Path]
+	if s != nil && s != t.home && !s.m.lobby && s.m.under != e.Name {
 		return nil // it has another name by now
 	}
 	return s
 }
 
 // arrive shows the room that a switch leads to.
-func (r *room) arrive(a *arrival) tea.Cmd {
+func (r *room) arrive(a *feed.Arrival) tea.Cmd {
 	t := r.tour
 	old := t.here
-	if a.problem != "" {
-		cannotGo(old.m, a.id, a.problem)
+	if a.Problem != "" {
+		cannotGo(old.m, a.ID, a.Problem)
 		return nil
 	}
-	now := r.r.now()
-	s := t.destination(a.travel)
+	now := r.r.Now()
+	s := t.destination(a.SwitchCity)
 	if s == nil {
 		s = t.build(a, now)
 	}
@@ -198,8 +152,8 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 	cmd := r.carryOut(keepMemory(old.m, true))
 	inherit(s.m, old.m, now)
 	if s.m.lobby && !old.m.lobby {
-		s.m.from = travel{name: cmp.Or(old.m.under, cityName(old.m)), path: old.m.folder,
-			home: old == t.home}
+		s.m.from = feed.SwitchCity{Name: cmp.Or(old.m.under, cityName(old.m)), Path: old.m.folder,
+			Home: old == t.home}
 	}
 	s.m.home = ""
 	if t.home != nil && s != t.home {
@@ -211,19 +165,19 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 	if person != nil {
 		takePerson(s.m, *person)
 	}
-	s.r.box.drop(a.snap)
-	if a.snap != nil && s.r.box.behind(a.snap.Seq) {
+	s.r.Box.Drop(a.Snap)
+	if a.Snap != nil && s.r.Box.Behind(a.Snap.Seq) {
 		s.m.Events.Reset()
 	}
 	t.move(s)
 	r.m, r.r, r.keep = s.m, s.r, s.keep
-	r.post(s)
-	n := news{snap: a.snap}
-	if a.silent != "" {
-		n.gone = &a.silent
-	} else if a.snap != nil {
+	r.post(s.r)
+	n := feed.News{Snap: a.Snap}
+	if a.Silent != "" {
+		n.Gone = &a.Silent
+	} else if a.Snap != nil {
 		heard := ""
-		n.gone = &heard
+		n.Gone = &heard
 	}
 	todo := append(s.m.update(now, n), welcome(s.m, a, old.m)...)
 	t.forget()
@@ -231,7 +185,7 @@ func (r *room) arrive(a *arrival) tea.Cmd {
 }
 
 // welcome is what is to be seen first in a room: the agent that one came for, and which city this is.
-func welcome(m *model, a *arrival, from *model) []effect {
+func welcome(m *model, a *feed.Arrival, from *model) []feed.Effect {
 	switch {
 	case m.lobby:
 		if c := m.fleet.Find(from.at); c != nil {
@@ -239,7 +193,7 @@ func welcome(m *model, a *arrival, from *model) []effect {
 			m.cities.Choose()
 		}
 		return nil
-	case a.leaving:
+	case a.Leaving:
 		todo := askQuit(m)
 		if c := m.dialogs.choice(); c != nil && m.mode == Hosting {
 			where := cityName(from) + ", where you were"
@@ -255,34 +209,34 @@ func welcome(m *model, a *arrival, from *model) []effect {
 	if !m.status.pending && !m.status.failed { // of something that was begun here before
 		say(m, "this is "+cityName(m))
 	}
-	if a.agent != "" {
-		goTo(m, []string{a.agent})
+	if a.Agent != "" {
+		goTo(m, []string{a.Agent})
 	}
 	return nil
 }
 
 // build makes the room of a city that was not looked at before, or that of all cities.
-func (t *tour) build(a *arrival, now time.Time) *station {
+func (t *tour) build(a *feed.Arrival, now time.Time) *station {
 	o := t.o
 	if o.Mode == Hosting {
 		o.Mode = Joined
 	}
 	o.Config = nil
-	if t.o.ConfigOf != nil && a.name != "" {
-		o.Config = t.o.ConfigOf(a.path, a.city)
+	if t.o.ConfigOf != nil && a.Name != "" {
+		o.Config = t.o.ConfigOf(a.Path, a.City)
 	}
-	r := t.root.beside(a.city, o.Config)
+	r := t.root.Beside(a.City, o.Config)
 	s := &station{m: newModel(o, now), r: r}
-	if a.name == "" {
+	if a.Name == "" {
 		s.m.lobby = true
 	} else {
-		s.m.at, s.m.under, s.m.folder = a.name, a.name, a.path
+		s.m.at, s.m.under, s.m.folder = a.Name, a.Name, a.Path
 		if t.o.MemoryOf != nil {
-			s.keep = t.o.MemoryOf(a.path)
-			recall(s.m, a.memory)
+			s.keep = t.o.MemoryOf(a.Path)
+			recall(s.m, a.Memory)
 		}
 	}
-	t.rooms[a.path] = s
+	t.rooms[a.Path] = s
 	return s
 }
 
@@ -302,56 +256,4 @@ func (t *tour) forget() {
 		}
 		delete(t.rooms, oldest)
 	}
-}
-
-// beside is a runner for another city in the same room.
-func (r *runner) beside(c city.Control, config ConfigFile) *runner {
-	root := r.top()
-	return &runner{ctx: root.ctx, root: root, city: c, box: newMailbox(), log: root.log,
-		getenv: root.getenv, clock: root.clock, tmux: root.tmux,
-		config: config, fail: root.fail}
-}
-
-// listen begins to read the city, until ctx ends.
-func (r *runner) listen(ctx context.Context, fresh terminal.ScreenMaker, mode Mode) {
-	r.viewer = newViewer(r.city, r.box, fresh)
-	viewer := r.viewer
-	pulse := time.Second
-	if mode != Hosting {
-		pulse = 2 * time.Second
-	}
-	r.spawnIn(ctx, "snapshots", r.snapshots)
-	r.spawnIn(ctx, "events", r.events)
-	r.spawnIn(ctx, "pane", viewer.run)
-	r.spawnIn(ctx, "pulse", func(ctx context.Context) { r.pulse(ctx, pulse) })
-}
-
-func (b *mailbox) putArrival(a *arrival) {
-	b.put(func(n *news) {
-		if n.arrival == nil || n.arrival.id < a.id { // one that was given up may be late
-			n.arrival = a
-		}
-	})
-}
-
-// drop forgets what a room's mailbox holds that was true when the room was left, and is no longer.
-func (b *mailbox) drop(newer *city.Snapshot) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pending.person, b.pending.pane, b.pending.gone, b.pending.arrival = nil, nil, nil, nil
-	if newer != nil {
-		b.pending.snap = nil
-	}
-}
-
-// behind reports whether more has happened than is shown of the past anyway since the room was left; then it is
-// forgotten.
-func (b *mailbox) behind(seq uint64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.newest == 0 || seq >= b.newest && seq-b.newest <= backlog {
-		return false
-	}
-	b.newest, b.pending.events = 0, nil
-	return true
 }

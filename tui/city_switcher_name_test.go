@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/tui/feed"
 )
 
 // A city that was stopped, called otherwise and started again is gone to by its new name, from its old room and from the list.
@@ -75,27 +76,27 @@ func TestTheWayToACityHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		d := silentList{citytest.NewMachine(citytest.NewFake("alpha", city.Agent{Name: "one", Running: true}))}
-		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
-		r.tour = &tour{o: Options{Cities: d}, root: r, rooms: map[string]*station{}}
-		r.travel(travel{id: 1, name: "alpha", path: "/alpha"})
+		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Cities = feed.Directory{Dir: d}
+		r.Travel(feed.SwitchCity{ID: 1, Name: "alpha", Path: "/alpha"}, nil, "")
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		n, _ := r.box.take(time.Now())
-		if n.arrival == nil || n.arrival.problem == "" {
-			t.Errorf("nobody says that the list does not answer: %+v", n.arrival)
+		n, _ := r.Box.Take(time.Now())
+		if n.Arrival == nil || n.Arrival.Problem == "" {
+			t.Errorf("nobody says that the list does not answer: %+v", n.Arrival)
 		}
 		cancel()
-		r.wg.Wait()
+		r.Goroutines.Wait()
 	})
 }
 
 // What a switch that was given up has come to does not take the place of the one after it.
 func TestTheNewerSwitchCounts(t *testing.T) {
-	b := newMailbox()
-	b.putArrival(&arrival{travel: travel{id: 2, name: "beta"}})
-	b.putArrival(&arrival{travel: travel{id: 1, name: "alpha"}, problem: "no answer"})
-	if n, _ := b.take(time.Now()); n.arrival == nil || n.arrival.id != 2 {
-		t.Errorf("arrived: %+v", n.arrival)
+	b := feed.NewMailbox()
+	b.PutArrival(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 2, Name: "beta"}})
+	b.PutArrival(&feed.Arrival{SwitchCity: feed.SwitchCity{ID: 1, Name: "alpha"}, Problem: "no answer"})
+	if n, _ := b.Take(time.Now()); n.Arrival == nil || n.Arrival.ID != 2 {
+		t.Errorf("arrived: %+v", n.Arrival)
 	}
 }
 
@@ -119,7 +120,7 @@ func TestBackFromAllCities(t *testing.T) {
 	c.coax("\x1b", "this is beta")
 	s := lobby(t, 120, 40, Options{})
 	s.press("esc")
-	if _, left := effectOf[travel](s); left {
+	if _, left := effectOf[feed.SwitchCity](s); left {
 		t.Error("it leaves the room that it began in")
 	}
 }
@@ -128,8 +129,8 @@ func TestBackFromAllCities(t *testing.T) {
 func TestHowACityOfTheListComesBack(t *testing.T) {
 	s := among(t, 200, 20)
 	s.m.under = "bright-lights"
-	for why, want := range map[string]string{"no supervisor is running here": "; `gcity start` there has it run again", notYet: notYet + "; what is shown"} {
-		s.hear(news{gone: &why})
+	for why, want := range map[string]string{"no supervisor is running here": "; `gcity start` there has it run again", feed.NotYet: feed.NotYet + "; what is shown"} {
+		s.hear(feed.News{Gone: &why})
 		s.shows(want)
 		s.hides("run `gcity` there")
 	}

@@ -19,6 +19,7 @@ import (
 	"gcity/city"
 	"gcity/city/citytest"
 	"gcity/internal/eventually"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/terminal"
 )
@@ -171,24 +172,25 @@ func TestLookout(t *testing.T) {
 			d.Put(name, "/"+name, fakes[name])
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
-		l := newLookout(r, d)
-		l.tell(r.box)
-		r.spawn("cities", l.run)
+		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Cities.Dir = d
+		l := feed.NewFleetWatcher(r)
+		l.Tell(r.Box)
+		r.Spawn("cities", l.Run)
 		list := func() *fleet.List {
 			synctest.Wait()
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			return l.last
+			l.Mu.Lock()
+			defer l.Mu.Unlock()
+			return l.Last
 		}
-		time.Sleep(2 * lookGap)
+		time.Sleep(2 * feed.LookGap)
 		if f := list(); !f.Find("alpha").Known || f.Find("alpha").Brief.Running != 1 || !f.Find("beta").Known {
 			t.Fatalf("%+v", f)
 		}
 		d.Hang("alpha", true)
-		time.Sleep(lookPulse + lookDeadline + 2*lookGap)
+		time.Sleep(feed.LookPulse + feed.LookDeadline + 2*feed.LookGap)
 		fakes["beta"].Set(func(s *city.Snapshot) { s.Agents[0].State = city.Quarantined })
-		time.Sleep(2 * lookGap)
+		time.Sleep(2 * feed.LookGap)
 		f := list()
 		if c := f.Find("alpha"); c.Mute == "" || c.Brief.Running != 1 || c.Heard.IsZero() {
 			t.Errorf("a city that hangs: %+v", c)
@@ -201,12 +203,12 @@ func TestLookout(t *testing.T) {
 			t.Error("nothing happens, and the list is told anew")
 		}
 		d.Hang("alpha", false)
-		time.Sleep(lookPulse + 3*lookGap)
+		time.Sleep(feed.LookPulse + 3*feed.LookGap)
 		if c := list().Find("alpha"); c.Mute != "" {
 			t.Errorf("it answers again: %+v", c)
 		}
 		cancel()
-		r.wg.Wait()
+		r.Goroutines.Wait()
 		if all, _ := d.Streams("alpha"); all != 0 {
 			t.Errorf("%d streams are left", all)
 		}
@@ -278,18 +280,19 @@ func fifty() (*citytest.Machine, []*citytest.Fake) {
 // What a snapshot of a city that is not on the screen costs, and the list of 50 cities from it.
 func BenchmarkLookout(b *testing.B) {
 	d, all := fifty()
-	r := &runner{ctx: b.Context(), box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: func() {}}
-	l := newLookout(r, d)
-	l.to, l.heard = r.box, true
+	r := &feed.Runner{Ctx: b.Context(), Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: func() {}}
+	r.Cities.Dir = d
+	l := feed.NewFleetWatcher(r)
+	l.To, l.Heard = r.Box, true
 	infos, _ := d.Cities(b.Context())
-	l.infos = infos
+	l.Infos = infos
 	for _, in := range infos {
-		l.watched[in.Name] = &beat{}
+		l.Watched[in.Name] = &feed.CityWatch{}
 	}
 	for i := 0; b.Loop(); i++ {
 		s, _ := all[i%50].Snapshot(b.Context())
-		l.take(b.Context(), l.watched[infos[i%50].Name], s, true)
-		l.tellNews()
+		l.Take(b.Context(), l.Watched[infos[i%50].Name], s, true)
+		l.TellNews()
 	}
 }
 
@@ -304,7 +307,7 @@ func BenchmarkFrameFleet(b *testing.B) {
 	}
 	for b.Loop() {
 		next := *f
-		s.hear(news{fleet: &next})
+		s.hear(feed.News{Fleet: &next})
 		s.m.draw()
 	}
 }

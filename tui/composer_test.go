@@ -12,6 +12,7 @@ import (
 
 	"gcity/city"
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -39,17 +40,17 @@ func everybody(s *stage) {
 // sent hears how far each text of the newest action has come.
 func (s *stage) sent(sends ...city.Send) {
 	s.t.Helper()
-	p, ok := effectOf[perform](s)
+	p, ok := effectOf[feed.Perform](s)
 	if !ok {
 		s.t.Fatal("no action is under way")
 	}
-	r := result{id: p.id, title: p.title, total: len(p.commands)}
-	for i, c := range p.commands {
+	r := feed.Result{ID: p.ID, Title: p.Title, Total: len(p.Commands)}
+	for i, c := range p.Commands {
 		n := c.(city.Nudge)
-		r.receipts = append(r.receipts, n.Agent+": sent")
-		r.letters = append(r.letters, letter{agent: n.Agent, text: n.Text, send: sends[i]})
+		r.Receipts = append(r.Receipts, n.Agent+": sent")
+		r.Letters = append(r.Letters, feed.Letter{Agent: n.Agent, Text: n.Text, Send: sends[i]})
 	}
-	s.hear(news{results: []result{r}})
+	s.hear(feed.News{Results: []feed.Result{r}})
 }
 
 func (s *stage) paste(text string) { s.send(tea.PasteMsg{Content: text}) }
@@ -151,10 +152,10 @@ func TestComposerWalksWhatWasSent(t *testing.T) {
 	}
 	s.press("esc")
 	path := filepath.Join(t.TempDir(), "city.json")
-	r := &runner{ctx: t.Context()}
-	r.remember(path, keepMemory(s.m, true)[0].(remember))
-	r.wait()
-	old, err := readMemory(path)
+	r := &feed.Runner{Ctx: t.Context()}
+	r.Remember(path, keepMemory(s.m, true)[0].(feed.Remember))
+	r.Wait()
+	old, err := feed.ReadMemory(path)
 	if err != nil || !slices.Equal(old.Sent, []string{"two\nlines", "one", "three"}) {
 		t.Errorf("kept: %q, %v", old.Sent, err)
 	}
@@ -172,8 +173,8 @@ func TestSentIsBounded(t *testing.T) {
 	for i := range maxSent {
 		rememberSent(s.m, strings.Repeat("<", maxSentText-1)+string(rune('a'+i)))
 	}
-	if size := len(strings.Join(s.m.sent, "")); size > maxSentAll || len(memoryOf(s.m).text()) > maxMemory {
-		t.Errorf("%d bytes are kept, a file of %d", size, len(memoryOf(s.m).text()))
+	if size := len(strings.Join(s.m.sent, "")); size > maxSentAll || len(memoryOf(s.m).Text()) > feed.MaxMemory {
+		t.Errorf("%d bytes are kept, a file of %d", size, len(memoryOf(s.m).Text()))
 	}
 	rememberSent(s.m, strings.Repeat("x", maxSentText+1))
 	if len(s.m.sent[len(s.m.sent)-1]) > maxSentText {
@@ -266,7 +267,7 @@ func TestComposerAsksForMany(t *testing.T) {
 func TestComposerIsRefused(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	for _, key := range []string{"i", "U", "I"} {
 		s.press(key)
 		if s.m.dialogs.composer() != nil || s.m.dialogs.choice() != nil {
@@ -302,7 +303,7 @@ func TestComposerWithoutColour(t *testing.T) {
 	for _, name := range []string{"send", "send-lines", "send-many"} {
 		s := newStage(t, Options{NoColor: true})
 		s.size(120, 40)
-		s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+		s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 		scenes()[name](s)
 		golden(t, "testdata/"+name+"-120x40.txt", s.text())
 		for _, code := range strings.Split(strings.Join(s.m.draw().lines, "\n"), "\x1b[")[1:] {
@@ -316,7 +317,7 @@ func TestComposerWithoutColour(t *testing.T) {
 func TestComposerInASCII(t *testing.T) {
 	s := newStage(t, Options{ASCII: true})
 	s.size(80, 24)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.choose("builder")
 	s.press("space", "space", "i")
 	s.paste("one\ntwo")

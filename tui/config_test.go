@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 // held is a configuration that would remove so many of the running agents.
@@ -70,7 +71,7 @@ func TestACityTellsOfItsRigsAndPlans(t *testing.T) {
 		"shop · 1 of 2 agents run · /srv/shop · suspended")
 	ro := newStage(t, Options{Mode: ReadOnly})
 	ro.size(120, 40)
-	ro.hear(news{snap: s.m.snap})
+	ro.hear(feed.News{Snap: s.m.snap})
 	ro.shows("configuration held: removes 3 of 4 running agents\n")
 	ro.hides("C shows")
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/feed"
 	"io"
 	"sync"
 	"testing"
@@ -15,8 +16,8 @@ func (once) Init() tea.Cmd  { return nil }
 func (once) View() tea.View { return tea.NewView("") }
 
 func (o once) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	if d, ok := msg.(*delivery); ok {
-		d.heard.Store(true)
+	if d, ok := msg.(*feed.Delivery); ok {
+		d.Heard.Store(true)
 		return o, tea.Quit
 	}
 	return o, nil
@@ -31,20 +32,20 @@ func TestUnreadPostIsKept(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	post := &postman{}
+	post := &feed.Sender{}
 	first, second := "first", "second"
-	post.send(p, epoch, news{gone: &first})
+	post.Send(p, epoch, feed.News{Gone: &first})
 	wg.Wait()
 	for range 3 {
-		post.send(p, epoch, news{gone: &second})
+		post.Send(p, epoch, feed.News{Gone: &second})
 	}
-	missed := post.missed()
+	missed := post.Missed()
 	if len(missed) != 3 {
 		t.Fatalf("%d deliveries were missed, want the last 3", len(missed))
 	}
 	for _, d := range missed {
-		if *d.news.gone != second {
-			t.Errorf("%q was heard, and is brought again", *d.news.gone)
+		if *d.News.Gone != second {
+			t.Errorf("%q was heard, and is brought again", *d.News.Gone)
 		}
 	}
 }

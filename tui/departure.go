@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -25,7 +26,7 @@ type departure struct {
 func (d *departure) waits() bool { return d.total > 0 && !d.given }
 
 // askDrainAll asks whether all shall finish before the city is stopped.
-func askDrainAll(m *model) []effect {
+func askDrainAll(m *model) []feed.Effect {
 	var rows []*panel.AgentRow
 	for i := range m.Agents.Rows {
 		if r := &m.Agents.Rows[i]; r.Running && r.Session != nil {
@@ -33,7 +34,7 @@ func askDrainAll(m *model) []effect {
 		}
 	}
 	if len(rows) == 0 {
-		return []effect{finish{StopCity}}
+		return []feed.Effect{feed.Quit{Exit: feed.StopCity}}
 	}
 	body := []string{drainMeans(m, rows)[0],
 		"The city is stopped when the last one has, or after " +
@@ -43,7 +44,7 @@ func askDrainAll(m *model) []effect {
 	ask(m, question{title: "Drain " + whom(rows) + ", then leave?", whom: names(m, rows),
 		body: body,
 		verb: "drain, then leave", no: "stay", count: len(rows),
-		do: func(m *model) []effect { return depart(m, rows) }})
+		do: func(m *model) []feed.Effect { return depart(m, rows) }})
 	return nil
 }
 
@@ -61,7 +62,7 @@ func longestDrain(m *model, rows []*panel.AgentRow) time.Duration {
 }
 
 // depart tells agents to finish and waits for the ends of their sessions.
-func depart(m *model, rows []*panel.AgentRow) []effect {
+func depart(m *model, rows []*panel.AgentRow) []feed.Effect {
 	d := departure{lives: map[string]string{}, total: len(rows),
 		until: m.now.Add(longestDrain(m, rows) + panel.Slack)}
 	var commands []city.Command
@@ -72,7 +73,7 @@ func depart(m *model, rows []*panel.AgentRow) []effect {
 			d.told = append(d.told, r.Name)
 		}
 	}
-	var todo []effect
+	var todo []feed.Effect
 	if len(commands) > 0 {
 		todo = carry(m, "draining", widget.Count(len(commands), "agent"), commands)
 		m.undo = undo{} // esc takes it back
@@ -83,14 +84,14 @@ func depart(m *model, rows []*panel.AgentRow) []effect {
 }
 
 // refusedToDepart no longer waits for those who could not be told to finish.
-func refusedToDepart(m *model, r *result) {
+func refusedToDepart(m *model, r *feed.Result) {
 	d := &m.departure
-	if d.total == 0 || d.id != r.id {
+	if d.total == 0 || d.id != r.ID {
 		return
 	}
 	var told []string
 	for i, name := range d.told {
-		if slices.Contains(r.refused, i) {
+		if slices.Contains(r.Refused, i) {
 			delete(d.lives, name)
 		} else {
 			told = append(told, name)
@@ -119,14 +120,14 @@ func unfinished(m *model) []*panel.AgentRow {
 func leaveWhenDone(m *model) {
 	if m.departure.waits() && (len(unfinished(m)) == 0 || !m.now.Before(m.departure.until)) {
 		m.departure = departure{}
-		m.todo = append(m.todo, finish{StopCity})
+		m.todo = append(m.todo, feed.Quit{Exit: feed.StopCity})
 	}
 }
 
 // stayHere gives the departure up: of those whom it told to finish, who has not need not, and who has begins anew.
 // Who was told by somebody else goes on finishing. While the city has not said who was told at all, it is waited
 // for.
-func stayHere(m *model) []effect {
+func stayHere(m *model) []feed.Effect {
 	d := &m.departure
 	if len(d.told) > 0 && !d.heard {
 		d.given = true

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 )
 
@@ -38,11 +39,11 @@ func TestDrainAllThenLeave(t *testing.T) {
 	s.shows("leaving when all have ended: 0 of 3 have, at most 5m more", "esc stays")
 	s.ended("builder", "idle")
 	s.shows("2 of 3 have")
-	if _, ok := effectOf[finish](s); ok {
+	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Fatal("left before all have finished")
 	}
 	s.ended("chatty")
-	if f, ok := effectOf[finish](s); !ok || f.exit != StopCity {
+	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
 		t.Error("all have finished, and the city is not left")
 	}
 }
@@ -52,11 +53,11 @@ func TestDrainAllHasADeadline(t *testing.T) {
 	s.change(few)
 	s.press("q", "d", "y")
 	s.wait(usualDrain - 10*time.Second)
-	if _, ok := effectOf[finish](s); ok {
+	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Fatal("left too early")
 	}
 	s.wait(10*time.Second + panel.Slack)
-	if f, ok := effectOf[finish](s); !ok || f.exit != StopCity {
+	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
 		t.Error("the deadline is over")
 	}
 }
@@ -75,7 +76,7 @@ func TestEscStays(t *testing.T) {
 	s.hides("leaving when")
 	s.ended("idle", "chatty")
 	s.wait(2 * usualDrain)
-	if _, ok := effectOf[finish](s); ok {
+	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Error("left, though the person stayed")
 	}
 }
@@ -84,11 +85,11 @@ func TestEscStays(t *testing.T) {
 func TestStoppingTheCityAsks(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.m.confirm = confirmNever
 	left := func() bool {
-		f, ok := effectOf[finish](s)
-		return ok && f.exit == StopCity
+		f, ok := effectOf[feed.Quit](s)
+		return ok && f.Exit == feed.StopCity
 	}
 	s.press("q", "s")
 	s.shows("Stop 6 agents and the controller?", "type 6")
@@ -102,11 +103,11 @@ func TestStoppingTheCityAsks(t *testing.T) {
 	}
 	s.press("q", "s")
 	why := "the controller has ended"
-	s.hear(news{gone: &why})
+	s.hear(feed.News{Gone: &why})
 	s.shows("Leave bright-lights?")
 	s.press("n")
 	why = ""
-	s.hear(news{gone: &why})
+	s.hear(feed.News{Gone: &why})
 	s.press("q", "s", "y")
 	if !left() {
 		t.Error("not stopped")
@@ -123,14 +124,14 @@ func TestEscStaysBeforeTheAnswer(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
 	s.press("q", "d", "y")
-	p, _ := effectOf[perform](s)
+	p, _ := effectOf[feed.Perform](s)
 	s.press("esc")
 	s.wants()
 	s.shows("staying; who has been told")
-	s.hear(news{results: []result{{id: p.id, title: p.title, total: 3, receipts: []string{"", ""}, failures: []string{"chatty: no session"}, refused: []int{1}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, Refused: []int{1}}}})
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.wait(2 * usualDrain)
-	if _, ok := effectOf[finish](s); ok {
+	if _, ok := effectOf[feed.Quit](s); ok {
 		t.Error("left, though the person stayed")
 	}
 }
@@ -140,10 +141,10 @@ func TestDrainAllOfThoseThatRefuse(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(few)
 	s.press("q", "d", "y")
-	p, _ := effectOf[perform](s)
+	p, _ := effectOf[feed.Perform](s)
 	s.ended("builder", "idle")
-	s.hear(news{results: []result{{id: p.id, title: p.title, total: 3, receipts: []string{"", ""}, failures: []string{"chatty: no session"}, refused: []int{1}}}})
-	if f, ok := effectOf[finish](s); !ok || f.exit != StopCity {
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"", ""}, Failures: []string{"chatty: no session"}, Refused: []int{1}}}})
+	if f, ok := effectOf[feed.Quit](s); !ok || f.Exit != feed.StopCity {
 		t.Errorf("left is %v", ok)
 	}
 }
@@ -163,13 +164,13 @@ func TestDrainAllOfMany(t *testing.T) {
 			n.Agents[i].Running, n.Agents[i].Session = false, nil
 		}
 	})
-	if _, ok := effectOf[finish](s); !ok {
+	if _, ok := effectOf[feed.Quit](s); !ok {
 		t.Error("nobody runs, and the city is not left")
 	}
 	s = demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Agents = nil })
 	s.press("q", "d")
-	if _, ok := effectOf[finish](s); !ok {
+	if _, ok := effectOf[feed.Quit](s); !ok {
 		t.Error("nobody has to finish")
 	}
 }

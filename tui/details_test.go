@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/widget"
 )
 
@@ -67,7 +68,7 @@ func TestMembersAreCounted(t *testing.T) {
 		}
 	})
 	var got []string
-	for _, r := range members(s.m, "worker") {
+	for _, r := range details.Members(s.m.details(), "worker") {
 		got = append(got, r.Name)
 	}
 	if !slices.Equal(got, []string{"worker-1", "worker-2", "worker-3", "worker-9", "worker-10"}) {

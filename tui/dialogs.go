@@ -5,14 +5,16 @@ import (
 
 	"gcity/mail"
 	"gcity/themes"
+	"gcity/tui/details"
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
 // task is what a dialog asks the model to do.
-type task = func(m *model) []effect
+type task = func(m *model) []feed.Effect
 
 type (
 	choice = dialog.Confirm[task]
@@ -107,7 +109,7 @@ func (d *dialogs) about() any {
 
 // agentText is a text about an agent.
 type agentText struct {
-	*dossier
+	*details.Inspection
 	crashes bool // it is about its crashes
 	told    bool // it is about its prompt
 }
@@ -116,16 +118,16 @@ type agentText struct {
 type eventAgent string
 
 // dossier returns what is known of the agent that is read about, nil if no agent is.
-func (d *dialogs) dossier() *dossier {
+func (d *dialogs) dossier() *details.Inspection {
 	if t, ok := d.about().(agentText); ok {
-		return t.dossier
+		return t.Inspection
 	}
 	return nil
 }
 
 // history returns the runs of the automation that is read about, nil if none is.
-func (d *dialogs) history() *history {
-	h, _ := d.about().(*history)
+func (d *dialogs) history() *details.RunHistory {
+	h, _ := d.about().(*details.RunHistory)
 	return h
 }
 
@@ -147,7 +149,7 @@ func (d *dialogs) covers() bool {
 }
 
 // runTasks carries out what a dialog asks for.
-func (m *model) runTasks(tasks []task) (todo []effect) {
+func (m *model) runTasks(tasks []task) (todo []feed.Effect) {
 	for _, t := range tasks {
 		if t != nil {
 			todo = append(todo, t(m)...)

@@ -9,35 +9,30 @@ import (
 	"strings"
 	"sync"
 
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
 
-// fileLine is where something of the configuration is written.
-type fileLine struct {
-	file string // "" = the city.toml
-	line int    // 0 = nowhere in particular
-}
-
 // written is a place, and what stands there.
 type written struct {
-	fileLine
+	feed.FileLine
 	what string
 }
 
 // placeOf reads a place as the city says it: "teams/one.toml:12:3". What has no line is no place of a file.
-func placeOf(m *model, source string) (fileLine, bool) {
+func placeOf(m *model, source string) (feed.FileLine, bool) {
 	parts := strings.Split(source, ":")
 	if len(parts) < 3 {
-		return fileLine{}, false
+		return feed.FileLine{}, false
 	}
 	line, err := strconv.Atoi(parts[len(parts)-2])
 	if err != nil {
-		return fileLine{}, false
+		return feed.FileLine{}, false
 	}
-	p := fileLine{strings.Join(parts[:len(parts)-2], ":"), line}
-	if p.file == filepath.Base(m.files.Path("")) {
-		p.file = ""
+	p := feed.FileLine{File: strings.Join(parts[:len(parts)-2], ":"), Line: line}
+	if p.File == filepath.Base(m.files.Path("")) {
+		p.File = ""
 	}
 	return p, true
 }
@@ -48,13 +43,13 @@ var refusedAt = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // mistake is where the configuration on disk is wrong first, if it is refused.
-func mistake(m *model) (fileLine, bool) {
+func mistake(m *model) (feed.FileLine, bool) {
 	if m.snap == nil || m.snap.Config.Rejected == "" {
-		return fileLine{}, false
+		return feed.FileLine{}, false
 	}
 	at := refusedAt().FindStringSubmatch(m.snap.Config.Rejected)
 	if at == nil {
-		return fileLine{}, false
+		return feed.FileLine{}, false
 	}
 	return placeOf(m, at[1])
 }
@@ -66,7 +61,7 @@ func editedThing(m *model) (name, source string, patched []string) {
 	case m.snap == nil:
 		return "", "", nil
 	case m.dialogs.dossier() != nil:
-		name = m.dialogs.dossier().name
+		name = m.dialogs.dossier().Name
 	case m.subject().Kind == panel.KindPool:
 		if p := pool(m); p != nil {
 			if q, ok := m.snap.Pool(p.Name); ok {
@@ -83,8 +78,8 @@ func editedThing(m *model) (name, source string, patched []string) {
 // writtenAt lists where what is worked with is written: a mistake first, then its declaration, then what changes that.
 func writtenAt(m *model) (name string, all []written) {
 	name, source, patched := editedThing(m)
-	add := func(p fileLine, what string) {
-		if !slices.ContainsFunc(all, func(w written) bool { return w.fileLine == p }) {
+	add := func(p feed.FileLine, what string) {
+		if !slices.ContainsFunc(all, func(w written) bool { return w.FileLine == p }) {
 			all = append(all, written{p, what})
 		}
 	}
@@ -104,14 +99,14 @@ func writtenAt(m *model) (name string, all []written) {
 
 // editPlace begins an edit where what is worked with is written. Where that is not one place of city.toml it asks
 // for the file; a mistake in city.toml comes before all else.
-func editPlace(m *model) []effect {
+func editPlace(m *model) []feed.Effect {
 	_, all := writtenAt(m)
 	_, refused := mistake(m)
 	switch {
 	case len(all) == 0:
-		return []effect{edit{}}
-	case all[0].file == "" && (len(all) == 1 || refused):
-		return []effect{edit{at: all[0].fileLine}}
+		return []feed.Effect{feed.Edit{}}
+	case all[0].File == "" && (len(all) == 1 || refused):
+		return []feed.Effect{feed.Edit{At: all[0].FileLine}}
 	}
 	askWhere(m, all)
 	return nil
@@ -120,19 +115,19 @@ func editPlace(m *model) []effect {
 // askWhere asks which of several files is to be edited; those that are not edited from here are told with the reason.
 func askWhere(m *model, all []written) {
 	c := &choice{Title: "Edit which file?", Since: m.now}
-	if !slices.ContainsFunc(all, func(w written) bool { return w.file == "" }) {
+	if !slices.ContainsFunc(all, func(w written) bool { return w.File == "" }) {
 		all = append(all, written{what: "the city's own"})
 	}
 	told := map[string]bool{}
 	for _, w := range all {
-		why := m.files.Fixed(w.file)
+		why := m.files.Fixed(w.File)
 		if why == "" {
 			c.Answers = append(c.Answers, answer{Key: strconv.Itoa(len(c.Answers) + 1),
-				Title: placeName(m, w.fileLine) + ": " + w.what, Safe: true,
-				Do: func(*model) []effect { return []effect{edit{at: w.fileLine}} }})
+				Title: placeName(m, w.FileLine) + ": " + w.what, Safe: true,
+				Do: func(*model) []feed.Effect { return []feed.Effect{feed.Edit{At: w.FileLine}} }})
 			continue
 		}
-		c.Body = append(c.Body, placeName(m, w.fileLine)+" "+w.what+".")
+		c.Body = append(c.Body, placeName(m, w.FileLine)+" "+w.what+".")
 		if !told[why] {
 			c.Body = append(c.Body, widget.PlainLines(why)...)
 		}
@@ -147,7 +142,7 @@ func askWhere(m *model, all []written) {
 func declaredText(m *model, source string, patched []string) string {
 	one := func(at string) string {
 		if m.files != nil && m.mode != ReadOnly {
-			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.file) != "" {
+			if p, ok := placeOf(m, at); ok && m.files.Fixed(p.File) != "" {
 				return widget.Plain(at) + " (not edited from here)"
 			}
 		}
@@ -161,21 +156,21 @@ func declaredText(m *model, source string, patched []string) string {
 }
 
 // placeName is a place as a person is told of it.
-func placeName(m *model, p fileLine) string {
-	file := p.file
+func placeName(m *model, p feed.FileLine) string {
+	file := p.File
 	if file == "" {
 		file = filepath.Base(m.files.Path(""))
 	}
-	if p.line == 0 {
+	if p.Line == 0 {
 		return widget.Plain(file)
 	}
-	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.line)
+	return fmt.Sprintf("%s, line %d", widget.Plain(file), p.Line)
 }
 
 // draftName is what is edited, as a question has it.
-func draftName(d *draft) string {
-	if d.file == "" {
+func draftName(d *feed.Draft) string {
+	if d.File == "" {
 		return "configuration"
 	}
-	return widget.Plain(d.file)
+	return widget.Plain(d.File)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 // placed is a stage on which builder is written where a test says.
@@ -16,7 +17,7 @@ func placed(t *testing.T, source string, patched ...string) *stage {
 	t.Helper()
 	s := newStage(t, Options{Config: textFile{"/srv/city/city.toml"}})
 	s.size(80, 24)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.agent("builder", func(a *city.Agent) { a.Source, a.Patched = source, patched })
 	s.choose("builder")
 	return s
@@ -29,38 +30,38 @@ func TestEditWhereItIsWritten(t *testing.T) {
 		patched      []string
 		shows        []string
 		press        string
-		want         fileLine
+		want         feed.FileLine
 	}{
-		{name: "in city.toml", source: "city.toml:12:1", want: fileLine{line: 12}},
+		{name: "in city.toml", source: "city.toml:12:1", want: feed.FileLine{Line: 12}},
 		{name: "nobody knows where", source: "environment GC_SESSION"},
-		{name: "in an included file", source: "teams/one.toml:3:1", press: "enter", want: fileLine{"teams/one.toml", 3},
+		{name: "in an included file", source: "teams/one.toml:3:1", press: "enter", want: feed.FileLine{File: "teams/one.toml", Line: 3},
 			shows: []string{"Edit which file?", "teams/one.toml, line 3: declares builder", "city.toml: the city's own"}},
 		{name: "in an included file, city.toml", source: "teams/one.toml:3:1", press: "2"},
-		{name: "changed by a patch", source: "teams/one.toml:3:1", patched: []string{"city.toml:40:1"}, press: "2", want: fileLine{line: 40},
+		{name: "changed by a patch", source: "teams/one.toml:3:1", patched: []string{"city.toml:40:1"}, press: "2", want: feed.FileLine{Line: 40},
 			shows: []string{"teams/one.toml, line 3: declares builder", "city.toml, line 40: changes builder"}},
-		{name: "changed in city.toml", source: "city.toml:3:1", patched: []string{"city.toml:40:1"}, press: "1", want: fileLine{line: 3}},
+		{name: "changed in city.toml", source: "city.toml:3:1", patched: []string{"city.toml:40:1"}, press: "1", want: feed.FileLine{Line: 3}},
 		{name: "somebody else's", source: "far/topology.toml:9:1", press: "1",
 			shows: []string{"far/topology.toml, line 9 declares builder.", "It is far away.", "city.toml: the city's own"}},
-		{name: "a colon in its name", source: "teams/a:b.toml:3:1", press: "1", want: fileLine{"teams/a:b.toml", 3}},
+		{name: "a colon in its name", source: "teams/a:b.toml:3:1", press: "1", want: feed.FileLine{File: "teams/a:b.toml", Line: 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := placed(t, c.source, c.patched...)
 			s.press("e")
 			s.shows(c.shows...)
 			if c.press != "" {
-				if _, ok := effectOf[edit](s); ok {
+				if _, ok := effectOf[feed.Edit](s); ok {
 					t.Fatal("an editor opens before the file is chosen")
 				}
 				s.press(c.press)
 			}
-			if e, ok := effectOf[edit](s); !ok || e.draft != nil || e.at != c.want {
+			if e, ok := effectOf[feed.Edit](s); !ok || e.Draft != nil || e.At != c.want {
 				t.Errorf("%+v, %v; want %+v", e, ok, c.want)
 			}
 		})
 	}
 	s := placed(t, "teams/one.toml:3:1")
 	s.press("e", "n")
-	if _, ok := effectOf[edit](s); ok || s.m.dialogs.choice() != nil {
+	if _, ok := effectOf[feed.Edit](s); ok || s.m.dialogs.choice() != nil {
 		t.Error("no opens an editor")
 	}
 }
@@ -79,14 +80,14 @@ func TestEditAMistake(t *testing.T) {
 	refuse := func(why string) { s.change(func(n *city.Snapshot) { n.Config.Rejected = why }) }
 	refuse("city.toml:31:4: daemon.patrol: no such key\nteams/one.toml:2:1: neither")
 	s.press("e")
-	if e, ok := effectOf[edit](s); !ok || e.at != (fileLine{line: 31}) {
+	if e, ok := effectOf[feed.Edit](s); !ok || e.At != (feed.FileLine{Line: 31}) {
 		t.Errorf("%+v, %v", e, ok)
 	}
 	refuse("teams/one.toml:2:1: agents.naem: no such key")
 	s.press("e")
 	s.shows("teams/one.toml, line 2: where the mistake is", "city.toml, line 12: declares builder")
 	s.press("enter")
-	if e, ok := effectOf[edit](s); !ok || e.at != (fileLine{"teams/one.toml", 2}) {
+	if e, ok := effectOf[feed.Edit](s); !ok || e.At != (feed.FileLine{File: "teams/one.toml", Line: 2}) {
 		t.Errorf("%+v, %v", e, ok)
 	}
 }
@@ -111,14 +112,14 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	if err := os.WriteFile(one, []byte("first\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDraft(textFile{path}, fileLine{"one.toml", 4})
-	if err != nil || d.line != 4 || contents(t, d.path) != "first\n" || !strings.HasPrefix(filepath.Base(d.path), "edit-one-") || len(drafts(t, path)) != 1 {
+	d, err := feed.NewDraft(textFile{path}, feed.FileLine{File: "one.toml", Line: 4})
+	if err != nil || d.Line != 4 || contents(t, d.Path) != "first\n" || !strings.HasPrefix(filepath.Base(d.Path), "edit-one-") || len(drafts(t, path)) != 1 {
 		t.Fatalf("%+v, %v, %q", d, err, drafts(t, path))
 	}
 	f := newFakeCity(epoch)
-	r := &runner{ctx: t.Context(), city: f, box: newMailbox(), config: textFile{path}, fail: func() {}}
-	r.enforce(enforce{id: 1, draft: d, data: []byte("second\n")})
-	r.wg.Wait()
+	r := &feed.Runner{Ctx: t.Context(), City: f, Box: feed.NewMailbox(), Config: textFile{path}, Fail: func() {}}
+	r.Enforce(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("second\n")})
+	r.Goroutines.Wait()
 	if contents(t, path) != "one\n" || contents(t, one) != "second\n" || len(drafts(t, path)) != 0 {
 		t.Errorf("%q, %q, %q", contents(t, path), contents(t, one), drafts(t, path))
 	}
@@ -127,27 +128,27 @@ func TestDraftOfAnIncludedFile(t *testing.T) {
 	}
 	s := newStage(t, Options{Config: textFile{path}})
 	s.size(80, 24)
-	s.hear(news{snap: demoSnapshot(epoch)})
-	editedConfig(s.m, edited{draft: d, data: []byte("new")})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
 	s.shows("Put the edited one.toml into force?")
 }
 
 // What an editor that failed has written is kept until somebody says what becomes of it.
 func TestAnEditorThatFails(t *testing.T) {
 	s := placed(t, "city.toml:12:1")
-	d := &draft{path: "/x/.gc/edit-1.toml"}
-	s.hear(news{edited: &edited{draft: d, err: errors.New(`the editor "vi" was ended by SIGKILL`)}})
+	d := &feed.Draft{Path: "/x/.gc/edit-1.toml"}
+	s.hear(feed.News{Edited: &feed.Edited{Draft: d, Err: errors.New(`the editor "vi" was ended by SIGKILL`)}})
 	s.shows("The edit is not finished", `What was written is kept, though the editor "vi" was ended by SIGKILL.`, "edit it again")
 	s.press("e")
-	if e, ok := effectOf[edit](s); !ok || e.draft != d {
+	if e, ok := effectOf[feed.Edit](s); !ok || e.Draft != d {
 		t.Errorf("%+v, %v", e, ok)
 	}
-	s.hear(news{edited: &edited{draft: d, err: errors.New("again")}})
+	s.hear(feed.News{Edited: &feed.Edited{Draft: d, Err: errors.New("again")}})
 	s.press("n")
-	if got, ok := effectOf[discard](s); !ok || got.path != d.path {
+	if got, ok := effectOf[feed.DiscardDraft](s); !ok || got.Path != d.Path {
 		t.Errorf("%+v, %v", got, ok)
 	}
-	s.hear(news{edited: &edited{err: errors.New(`the editor "false" failed with exit status 1`)}})
+	s.hear(feed.News{Edited: &feed.Edited{Err: errors.New(`the editor "false" failed with exit status 1`)}})
 	s.shows(`the editor "false" failed with exit status 1`)
 	if s.m.dialogs.choice() != nil || s.m.draft != nil {
 		t.Error("nothing was written, and it asks what becomes of it")
@@ -165,7 +166,7 @@ func TestEditFromTheDetails(t *testing.T) {
 	s.press("e")
 	s.shows("Edit which file?", "teams/one.toml, line 3: declares builder")
 	s.press("enter")
-	if e, ok := effectOf[edit](s); !ok || e.at != (fileLine{"teams/one.toml", 3}) {
+	if e, ok := effectOf[feed.Edit](s); !ok || e.At != (feed.FileLine{File: "teams/one.toml", Line: 3}) {
 		t.Errorf("%+v, %v", e, ok)
 	}
 	if s.m.dialogs.reader() != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 // textFile is a configuration in which a line with "wrong" is a mistake, and each other line one change.
@@ -43,17 +44,17 @@ func (f textFile) Check(_ string, data []byte) (problems []string, line int) {
 	return problems, line
 }
 
-func (f textFile) Plan(ctx context.Context, _ string, data []byte) (Plan, error) {
+func (f textFile) Plan(ctx context.Context, _ string, data []byte) (feed.Plan, error) {
 	switch {
 	case bytes.Contains(data, []byte("unplanned")):
-		return Plan{}, errors.New("nobody knows")
+		return feed.Plan{}, errors.New("nobody knows")
 	case bytes.Contains(data, []byte("panic")):
 		panic("as asked in a plan")
 	case bytes.Contains(data, []byte("endless")):
 		<-ctx.Done()
-		return Plan{}, ctx.Err()
+		return feed.Plan{}, ctx.Err()
 	}
-	return Plan{Changes: []Change{{Agent: "builder", What: "restart", Why: "it says " + strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ", ")}}}, nil
+	return feed.Plan{Changes: []feed.Change{{Agent: "builder", What: "restart", Why: "it says " + strings.ReplaceAll(strings.TrimSpace(string(data)), "\n", ", ")}}}, nil
 }
 
 func (f textFile) Replace(file string, was, now []byte) error {
@@ -170,9 +171,9 @@ func TestTerminalPlanOfAnEdit(t *testing.T) {
 func TestAnEditWaitsForWhoTypes(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press(":")
-	s.hear(news{edited: &edited{draft: &draft{path: "/x/.gc/edit-1.toml"}, data: []byte("new"), plan: Plan{Changes: []Change{{Agent: "x", What: "start", Why: "not running"}}}}})
+	s.hear(feed.News{Edited: &feed.Edited{Draft: &feed.Draft{Path: "/x/.gc/edit-1.toml"}, Data: []byte("new"), Plan: feed.Plan{Changes: []feed.Change{{Agent: "x", What: "start", Why: "not running"}}}}})
 	s.press("y")
 	s.wants()
 	s.hides("start  x")
@@ -202,30 +203,30 @@ func TestEditDraft(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path, ed := writing(t, c.script)
-			d, err := newDraft(textFile{path}, fileLine{})
+			d, err := feed.NewDraft(textFile{path}, feed.FileLine{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.editor != "" {
 				ed = c.editor
 			}
-			p, err := editor(t.Context(), []string{"PATH=" + os.Getenv("PATH"), "EDITOR=" + ed}, d)
+			p, err := feed.Editor(t.Context(), []string{"PATH=" + os.Getenv("PATH"), "EDITOR=" + ed}, d)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var failed error
-			if ran := p.cmd.Run(); ran != nil {
-				failed = p.failed(ran)
+			if ran := p.Cmd.Run(); ran != nil {
+				failed = p.Failed(ran)
 			}
-			e := judge(t.Context(), textFile{path}, d, failed)
-			plan, problem := strings.Join(e.plan.Notes, "\n"), ""
-			for _, c := range e.plan.Changes {
+			e := feed.Judge(t.Context(), textFile{path}, d, failed)
+			plan, problem := strings.Join(e.Plan.Notes, "\n"), ""
+			for _, c := range e.Plan.Changes {
 				plan += c.What + "  " + c.Agent + ": " + c.Why
 			}
-			if e.err != nil {
-				problem = e.err.Error()
+			if e.Err != nil {
+				problem = e.Err.Error()
 			}
-			if len(e.problems) != c.problems || plan != c.plan || !strings.Contains(problem, c.err) || (problem == "") != (c.err == "") || len(drafts(t, path)) != c.left {
+			if len(e.Problems) != c.problems || plan != c.plan || !strings.Contains(problem, c.err) || (problem == "") != (c.err == "") || len(drafts(t, path)) != c.left {
 				t.Errorf("%+v, drafts %q", e, drafts(t, path))
 			}
 			if contents(t, path) != "one\n" {
@@ -237,19 +238,19 @@ func TestEditDraft(t *testing.T) {
 
 // The editor is the one that was asked for, and begins at the line only where it knows how.
 func TestEditor(t *testing.T) {
-	d := &draft{path: "/x/city.toml", line: 7}
+	d := &feed.Draft{Path: "/x/city.toml", Line: 7}
 	for _, c := range []struct {
 		environ []string
 		want    []string
 	}{
-		{[]string{"EDITOR=nano"}, []string{`nano "$@"`, "editor", "+7", d.path}},
-		{[]string{"VISUAL=/usr/bin/vim -n", "EDITOR=nano"}, []string{`/usr/bin/vim -n "$@"`, "editor", "+7", d.path}},
-		{[]string{"EDITOR=code -w"}, []string{`code -w "$@"`, "editor", d.path}},
-		{[]string{"EDITOR= ", "VISUAL=kak"}, []string{`kak "$@"`, "editor", "+7", d.path}},
+		{[]string{"EDITOR=nano"}, []string{`nano "$@"`, "editor", "+7", d.Path}},
+		{[]string{"VISUAL=/usr/bin/vim -n", "EDITOR=nano"}, []string{`/usr/bin/vim -n "$@"`, "editor", "+7", d.Path}},
+		{[]string{"EDITOR=code -w"}, []string{`code -w "$@"`, "editor", d.Path}},
+		{[]string{"EDITOR= ", "VISUAL=kak"}, []string{`kak "$@"`, "editor", "+7", d.Path}},
 	} {
-		p, err := editor(t.Context(), c.environ, d)
-		if err != nil || !slices.Equal(p.cmd.Args[2:], c.want) {
-			t.Errorf("%q: %q, %v", c.environ, p.cmd.Args, err)
+		p, err := feed.Editor(t.Context(), c.environ, d)
+		if err != nil || !slices.Equal(p.Cmd.Args[2:], c.want) {
+			t.Errorf("%q: %q, %v", c.environ, p.Cmd.Args, err)
 		}
 	}
 }
@@ -259,12 +260,12 @@ func TestDraftsAreKept(t *testing.T) {
 	o := Options{Config: textFile{"/x/city.toml"}}
 	s := newStage(t, o)
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
-	edits := func() *draft {
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	edits := func() *feed.Draft {
 		t.Helper()
 		for _, e := range s.out {
-			if e, ok := e.(edit); ok {
-				return e.draft
+			if e, ok := e.(feed.Edit); ok {
+				return e.Draft
 			}
 		}
 		t.Fatalf("no editor: %v", s.out)
@@ -274,33 +275,36 @@ func TestDraftsAreKept(t *testing.T) {
 	if edits() != nil {
 		t.Error("there is a draft before there was one")
 	}
-	d := &draft{path: "/x/.gc/edit-1.toml"}
-	editedConfig(s.m, edited{draft: d, problems: []string{"city.toml:3:1: no\x1b[31m"}, line: 3})
+	d := &feed.Draft{Path: "/x/.gc/edit-1.toml"}
+	editedConfig(s.m, feed.Edited{Draft: d, Problems: []string{"city.toml:3:1: no\x1b[31m"}, Line: 3})
 	s.shows("city.toml:3:1: no", "at line 3")
 	s.press("esc", "e")
-	if edits() != d || d.line != 3 {
+	if edits() != d || d.Line != 3 {
 		t.Errorf("the draft is %+v", d)
 	}
-	editedConfig(s.m, edited{draft: d, data: []byte("new"), plan: Plan{Changes: []Change{{Agent: "x", What: "start", Why: "not running"}}}})
+	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new"), Plan: feed.Plan{Changes: []feed.Change{{Agent: "x", What: "start", Why: "not running"}}}})
 	s.wait(time.Second)
 	s.shows("start  x: not running")
 	s.press("y")
-	if !slices.ContainsFunc(s.out, func(e effect) bool { f, ok := e.(enforce); return ok && f.draft == d && string(f.data) == "new" }) {
+	if !slices.ContainsFunc(s.out, func(e feed.Effect) bool {
+		f, ok := e.(feed.ApplyDraft)
+		return ok && f.Draft == d && string(f.Data) == "new"
+	}) {
 		t.Errorf("yes gives %v", s.out)
 	}
 	s.press("e")
 	if edits() != nil {
 		t.Error("the draft was given away and is still there")
 	}
-	editedConfig(s.m, edited{draft: d, data: []byte("new")})
+	editedConfig(s.m, feed.Edited{Draft: d, Data: []byte("new")})
 	s.shows("It changes no agent.")
 	s.press("n")
-	if !slices.Contains(s.out, effect(discard{d.path})) || s.m.draft != nil {
+	if !slices.Contains(s.out, feed.Effect(feed.DiscardDraft{Path: d.Path})) || s.m.draft != nil {
 		t.Errorf("no gives %v", s.out)
 	}
-	editedConfig(s.m, edited{})
+	editedConfig(s.m, feed.Edited{})
 	s.shows("left as it is")
-	editedConfig(s.m, edited{err: errors.New("no editor")})
+	editedConfig(s.m, feed.Edited{Err: errors.New("no editor")})
 	s.shows("no editor")
 }
 
@@ -308,7 +312,7 @@ func TestEditIsRefused(t *testing.T) {
 	for why, o := range map[string]Options{"read-only": {Mode: ReadOnly, Config: textFile{"/x"}}, "does not know the configuration's file": {}} {
 		s := newStage(t, o)
 		s.size(120, 40)
-		s.hear(news{snap: demoSnapshot(epoch)})
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.press("e")
 		if len(s.out) > 0 {
 			t.Errorf("%s: %v", why, s.out)
@@ -320,22 +324,22 @@ func TestEditIsRefused(t *testing.T) {
 // Whoever was faster keeps what he wrote, and the edit is not lost.
 func TestEnforceAfterSomebodyElse(t *testing.T) {
 	path, _ := writing(t, "")
-	d, err := newDraft(textFile{path}, fileLine{})
+	d, err := feed.NewDraft(textFile{path}, feed.FileLine{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	f := newFakeCity(epoch)
-	r := &runner{ctx: ctx, city: f, box: newMailbox(), config: textFile{path}, fail: cancel}
+	r := &feed.Runner{Ctx: ctx, City: f, Box: feed.NewMailbox(), Config: textFile{path}, Fail: cancel}
 	if err := os.WriteFile(path, []byte("faster\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.enforce(enforce{id: 1, draft: d, data: []byte("slower\n")})
-	r.wg.Wait()
-	n, _ := r.box.take(time.Now())
-	if len(n.results) != 1 || !strings.Contains(strings.Join(n.results[0].failures, ""), d.path) || contents(t, path) != "faster\n" || len(drafts(t, path)) != 1 {
-		t.Errorf("%+v, %q", n.results, contents(t, path))
+	r.Enforce(feed.ApplyDraft{ID: 1, Draft: d, Data: []byte("slower\n")})
+	r.Goroutines.Wait()
+	n, _ := r.Box.Take(time.Now())
+	if len(n.Results) != 1 || !strings.Contains(strings.Join(n.Results[0].Failures, ""), d.Path) || contents(t, path) != "faster\n" || len(drafts(t, path)) != 1 {
+		t.Errorf("%+v, %q", n.Results, contents(t, path))
 	}
 	if slices.ContainsFunc(f.done, func(c city.Command) bool { _, ok := c.(city.Reload); return ok }) {
 		t.Error("it was read anew")

@@ -1,33 +1,11 @@
 package tui
 
 import (
-	"time"
-
 	"gcity/events"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
-)
-
-// dig asks for events older than one and answers with one dug.
-type dig struct {
-	id     int
-	before uint64
-}
-
-func (dig) effect() {}
-
-// dug is what a dig came to.
-type dug struct {
-	id      int
-	events  []events.Event // oldest first
-	begins  bool           // there is none before them
-	problem string         // why there is no answer, "" = there is
-}
-
-const (
-	digPage     = 500
-	digDeadline = 20 * time.Second
 )
 
 // eventActions are those of the timeline.
@@ -89,18 +67,18 @@ func needReadAgent(m *model) string {
 	return ""
 }
 
-func chooseRead(m *model) []effect {
+func chooseRead(m *model) []feed.Effect {
 	name := m.dialogs.eventAgent()
 	m.dialogs.CloseIn(keymap.InReader)
 	return chooseNamed(m, name)
 }
 
-func chooseOfEvent(m *model) []effect {
+func chooseOfEvent(m *model) []feed.Effect {
 	return chooseNamed(m, agentOf(m, &m.Events.Selected().Event))
 }
 
 // chooseNamed selects an agent, and says so where its list does not show it.
-func chooseNamed(m *model, name string) []effect {
+func chooseNamed(m *model, name string) []feed.Effect {
 	choose(m, name)
 	if m.Agents.Chosen == name && !visibleIn(m, &m.Agents.List, name) {
 		say(m, widget.Plain(name)+" is selected; the filter of Agents hides it")
@@ -127,7 +105,7 @@ func needOnly(m *model) string {
 
 // toggleOnly narrows the timeline to the agent of the event under the cursor, which is selected for that, and then to
 // whichever is.
-func toggleOnly(m *model) []effect {
+func toggleOnly(m *model) []feed.Effect {
 	if !m.Events.Only {
 		choose(m, agentOf(m, &m.Events.Selected().Event))
 	}
@@ -148,25 +126,25 @@ func digUp(m *model) {
 	}
 	m.seeks++
 	t.Asked = m.seeks
-	m.todo = append(m.todo, dig{id: t.Asked, before: t.Rows[0].Event.Seq})
+	m.todo = append(m.todo, feed.LoadHistory{ID: t.Asked, Before: t.Rows[0].Event.Seq})
 }
 
 // unearthed takes older events in. Where a filter hides all of them the next page is asked for, up to what is held
 // at all.
-func unearthed(m *model, d dug) {
+func unearthed(m *model, d feed.LoadedHistory) {
 	t := m.Events
-	if d.id != t.Asked {
+	if d.ID != t.Asked {
 		return
 	}
 	t.Asked = 0
 	m.ui++
-	if d.problem != "" {
-		complain(m, "cannot load older events: "+widget.Plain(d.problem))
+	if d.Problem != "" {
+		complain(m, "cannot load older events: "+widget.Plain(d.Problem))
 		return
 	}
-	t.Begins = d.begins
+	t.Begins = d.Begins
 	before := len(t.List.Shown)
-	t.Older(d.events)
+	t.Older(d.Events)
 	if len(t.List.Shown) == before && m.focus == panel.IDEvents {
 		digUp(m)
 	}

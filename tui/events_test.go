@@ -10,6 +10,8 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/details"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/tuitest"
@@ -56,7 +58,7 @@ func TestFilterOfEvents(t *testing.T) {
 func TestEventsOfOneAgent(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch), events: happened(1, 6)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(1, 6)})
 	other := s.m.Agents.Rows[len(s.m.Agents.Rows)-1].Name
 	choose(s.m, other)
 	s.press("5", "k") // the fifth, about scout
@@ -76,7 +78,7 @@ func TestEventsOfOneAgent(t *testing.T) {
 	if s.m.Agents.Chosen != "scout" || s.m.dialogs.reader() != nil {
 		t.Errorf("selected is %s", s.m.Agents.Chosen)
 	}
-	s.hear(news{events: happened(7, 2)})
+	s.hear(feed.News{Events: happened(7, 2)})
 	if got, want := s.eventSeqs(), []uint64{1, 3, 5, 7}; !slices.Equal(got, want) {
 		t.Errorf("with news: %d, want %d", got, want)
 	}
@@ -96,7 +98,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 	s.choose("builder")
 	s.press("space")
 	s.choose("scout")
-	s.hear(news{events: []events.Event{
+	s.hear(feed.News{Events: []events.Event{
 		{Seq: 901, TS: epoch, Type: events.AgentStarted, Actor: "controller", Subject: "worker-2", Message: "pid 12"},
 		{Seq: 902, TS: epoch, Type: events.AutomationFired, Actor: "controller", Subject: "bulletin", Message: "due"},
 	}})
@@ -134,7 +136,7 @@ func TestVerbsOfAnEvent(t *testing.T) {
 func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 	s := pooled(t, 120, 40)
 	came := func(seq uint64, who string) {
-		s.hear(news{events: []events.Event{{Seq: seq, TS: epoch, Type: events.AgentStopped, Subject: who, Message: "stopped"}}})
+		s.hear(feed.News{Events: []events.Event{{Seq: seq, TS: epoch, Type: events.AgentStopped, Subject: who, Message: "stopped"}}})
 	}
 	came(901, "worker-2")
 	s.press("5")
@@ -167,10 +169,10 @@ func TestAnEventThatComesInIsNotMeant(t *testing.T) {
 func TestOlderEvents(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch), events: happened(2001, 30)})
-	asked := func() *dig {
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(2001, 30)})
+	asked := func() *feed.LoadHistory {
 		for _, e := range s.out {
-			if q, ok := e.(dig); ok {
+			if q, ok := e.(feed.LoadHistory); ok {
 				return &q
 			}
 		}
@@ -182,7 +184,7 @@ func TestOlderEvents(t *testing.T) {
 	}
 	s.press("g")
 	q := asked()
-	if q == nil || q.before != 2001 {
+	if q == nil || q.Before != 2001 {
 		t.Fatalf("asked %+v", q)
 	}
 	s.shows("asking for older")
@@ -190,31 +192,31 @@ func TestOlderEvents(t *testing.T) {
 	if asked() != nil {
 		t.Error("asked twice")
 	}
-	s.hear(news{dug: []dug{{id: q.id + 1, events: happened(1, 2)}}})
+	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID + 1, Events: happened(1, 2)}}})
 	if len(s.m.Events.Rows) != 30 {
 		t.Error("the answer to another question is taken")
 	}
-	s.hear(news{dug: []dug{{id: q.id, events: happened(1501, 500)}}})
+	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Events: happened(1501, 500)}}})
 	if len(s.m.Events.Rows) != 530 || s.m.Events.CursorSeq() != 2001 || !s.m.Events.Frozen {
 		t.Errorf("%d rows, cursor on %d", len(s.m.Events.Rows), s.m.Events.CursorSeq())
 	}
-	s.hear(news{events: happened(2031, 2000)}) // while somebody looks at them, they stay
+	s.hear(feed.News{Events: happened(2031, 2000)}) // while somebody looks at them, they stay
 	if s.m.Events.Rows[0].Event.Seq != 1501 || s.m.Events.CursorSeq() != 2001 {
 		t.Errorf("the first is %d, the cursor on %d", s.m.Events.Rows[0].Event.Seq, s.m.Events.CursorSeq())
 	}
 	s.press("g")
 	q = asked()
-	s.hear(news{dug: []dug{{id: q.id, problem: "the disk is gone"}}})
+	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Problem: "the disk is gone"}}})
 	s.shows("the disk is gone")
 	s.press("esc", "g", "k")
 	q = asked()
-	s.hear(news{dug: []dug{{id: q.id, events: happened(1401, 100), begins: true}}})
+	s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Events: happened(1401, 100), Begins: true}}})
 	s.press("g")
 	if asked() != nil {
 		t.Error("asked for what is before the beginning")
 	}
 	s.press("G")
-	s.hear(news{events: happened(4031, 1)})
+	s.hear(feed.News{Events: happened(4031, 1)})
 	if n := len(s.m.Events.Rows); n != panel.Kept {
 		t.Errorf("%d rows are kept by who follows", n)
 	}
@@ -224,26 +226,26 @@ func TestOlderEvents(t *testing.T) {
 func TestOlderEventsBehindAFilter(t *testing.T) {
 	s := newStage(t, Options{})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch), events: happened(50_001, 30)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: happened(50_001, 30)})
 	s.press("5", "/", "x", "y", "z", "enter", "k")
 	pages := 0
 	for first := uint64(50_001); ; pages++ {
-		var q *dig
+		var q *feed.LoadHistory
 		for _, e := range s.out {
-			if d, ok := e.(dig); ok {
+			if d, ok := e.(feed.LoadHistory); ok {
 				q = &d
 			}
 		}
 		if q == nil {
 			break
 		}
-		if q.before != first {
-			t.Fatalf("asked for what is before %d, not %d", q.before, first)
+		if q.Before != first {
+			t.Fatalf("asked for what is before %d, not %d", q.Before, first)
 		}
-		first -= digPage
-		s.hear(news{dug: []dug{{id: q.id, events: happened(first, digPage)}}})
+		first -= feed.DigPage
+		s.hear(feed.News{Dug: []feed.LoadedHistory{{ID: q.ID, Events: happened(first, feed.DigPage)}}})
 	}
-	if n := len(s.m.Events.Rows); pages == 0 || n < panel.DigMost || n >= panel.DigMost+digPage {
+	if n := len(s.m.Events.Rows); pages == 0 || n < panel.DigMost || n >= panel.DigMost+feed.DigPage {
 		t.Errorf("%d pages, %d rows", pages, n)
 	}
 }
@@ -258,7 +260,7 @@ func TestPayloadAsFields(t *testing.T) {
 		`not`:    {"not"},
 		`null`:   {"null"},
 	} {
-		all := strings.Join(payloadLines(s.m, json.RawMessage(raw)), "\n")
+		all := strings.Join(details.Payload(s.m.details(), json.RawMessage(raw)), "\n")
 		for _, w := range want {
 			if !strings.Contains(all, w) {
 				t.Errorf("%s: %q is not in\n%s", raw, w, all)
@@ -275,7 +277,7 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte("\x1b[2J"))
 	s := demo(f, 120, 40)
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, l := range payloadLines(s.m, raw) {
+		for _, l := range details.Payload(s.m.details(), raw) {
 			if strings.ContainsAny(l, "\n\r\a") {
 				t.Errorf("%q", l)
 			}

@@ -9,6 +9,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/feed"
 )
 
 // withAutomations gives a city automations of every kind, and work.
@@ -111,18 +112,18 @@ func (s *stage) find(all []beads.Bead, problem string) {
 	for more := true; more; {
 		more = false
 		for _, e := range s.out {
-			q, ok := e.(seek)
+			q, ok := e.(feed.QueryBeads)
 			if !ok {
 				continue
 			}
 			more = true
-			f := found{id: q.id, problem: problem}
+			f := feed.FoundBeads{ID: q.ID, Problem: problem}
 			for _, b := range all {
-				if problem == "" && q.query.Match(b) && len(f.beads) < q.query.Most() {
-					f.beads = append(f.beads, b)
+				if problem == "" && q.Query.Match(b) && len(f.Beads) < q.Query.Most() {
+					f.Beads = append(f.Beads, b)
 				}
 			}
-			s.hear(news{found: []found{f}})
+			s.hear(feed.News{Found: []feed.FoundBeads{f}})
 		}
 	}
 }

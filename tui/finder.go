@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 )
 
@@ -56,7 +57,7 @@ func unseen(m *model, a *action) bool {
 
 // runFound closes the finder and runs what is under the cursor; in the palette a line that names nothing that is
 // offered is tried as it stands.
-func runFound(m *model) []effect {
+func runFound(m *model) []feed.Effect {
 	f := m.dialogs.finder()
 	if t := f.Current(); t != nil && (f.Pointed || !t.Near) {
 		if t.Info {
@@ -69,7 +70,7 @@ func runFound(m *model) []effect {
 		m.dialogs.Close(f)
 		return nil
 	}
-	todo, why := []effect(nil), fmt.Sprintf("nothing is called %q", line)
+	todo, why := []feed.Effect(nil), fmt.Sprintf("nothing is called %q", line)
 	if f.Palette != nil {
 		todo, why = runLine(m, line)
 	}
@@ -86,7 +87,7 @@ func runFound(m *model) []effect {
 }
 
 // runItem closes a finder and runs an item of it, or says why it cannot be run.
-func runItem(m *model, f *finder, t item) (todo []effect) {
+func runItem(m *model, f *finder, t item) (todo []feed.Effect) {
 	m.dialogs.Close(f)
 	if why := t.Refused(); why != "" {
 		what, _, _ := strings.Cut(t.Title, ":")

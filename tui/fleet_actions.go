@@ -8,6 +8,7 @@ import (
 	"gcity/city"
 	"gcity/describe"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -17,15 +18,15 @@ import (
 // fleetActions lead to other cities, and are those of the room of all cities.
 func fleetActions() []action {
 	f := []keymap.Zone{keymap.InFleet}
-	move := func(n int) func(*model) []effect {
-		return func(m *model) []effect { stepFleet(m, n); return nil }
+	move := func(n int) func(*model) []feed.Effect {
+		return func(m *model) []feed.Effect { stepFleet(m, n); return nil }
 	}
 	return []action{
 		{ID: "city.switch", Key: keymap.Bind("switch city: choose one, or back to all of them",
 			"@"), In: []keymap.Zone{keymap.Everywhere}, Run: switchCity},
 		{ID: "fleet.show", Key: keymap.Bind("show all cities, side by side"),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needFleet,
-			Run: func(m *model) []effect { return leaveFor(m, travel{}) }},
+			Run: func(m *model) []feed.Effect { return leaveFor(m, feed.SwitchCity{}) }},
 
 		{ID: "fleet.open", Key: keymap.Bind("go into the city, or to the agent", "enter", "@"),
 			Short: "opens", In: f, Why: needCityRow, Run: enterCity},
@@ -54,7 +55,7 @@ func fleetActions() []action {
 			Key: keymap.Bind("let the mouse click and scroll here, or select text again", "M"),
 			In:  f, Run: toggleMouse},
 		{ID: "fleet.redraw", Key: keymap.Bind("draw the screen anew", "ctrl+l"), In: f,
-			Run: func(*model) []effect { return []effect{redraw{}} }},
+			Run: func(*model) []feed.Effect { return []feed.Effect{feed.Redraw{}} }},
 		{ID: "fleet.verbs", Key: keymap.Bind("find one of these and run it", "?", ":", "x",
 			"ctrl+p"), Short: "help", In: f, Run: fleetMenu},
 		{ID: "fleet.quit", Key: keymap.Bind("leave; all cities go on", "q", "ctrl+c"),
@@ -84,7 +85,7 @@ func stepFleet(m *model, n int) {
 }
 
 // turnFleet goes from the cities to the agents, and back.
-func turnFleet(m *model) []effect {
+func turnFleet(m *model) []feed.Effect {
 	m.onNeeds = !m.onNeeds && len(allNeeds(m)) > 0
 	moveNeeds(m, 0)
 	return nil
@@ -149,7 +150,7 @@ func needRegistered(m *model) string {
 	return needCityItself(m)
 }
 
-func enterCity(m *model) []effect {
+func enterCity(m *model) []feed.Effect {
 	c, agent := chosenCity(m), ""
 	if m.onNeeds {
 		agent = m.needOf[1]
@@ -157,61 +158,33 @@ func enterCity(m *model) []effect {
 	return visitCity(m, c.Info.Name, c.Info.Path, agent)
 }
 
-// steering is a command for a city of the list. It goes to the one that was looked at, or to none: another one may
-// have got the name meanwhile.
-type steering struct {
-	name, path string
-	command    city.Command
-}
-
-// steer carries an order out; enroll and dismiss change the list. Each answers with a result.
-type (
-	steer struct {
-		id    int // of the status line that waits for it
-		title string
-		order steering
-	}
-	enroll struct {
-		id   int
-		path string
-	}
-	dismiss struct {
-		id         int
-		name, path string
-	}
-)
-
-func (steer) effect()   {}
-func (enroll) effect()  {}
-func (dismiss) effect() {}
-
 // toCity sends a command to a city of the list.
-func toCity(m *model, doing string, c *fleet.City, command city.Command) []effect {
-	return []effect{steer{id: begin(m, doing+" "+c.Shown+" "+m.look.Glyphs.More),
-		title: doing,
-		order: steering{c.Info.Name, c.Info.Path, command}}}
+func toCity(m *model, doing string, c *fleet.City, command city.Command) []feed.Effect {
+	return []feed.Effect{feed.CommandCity{ID: begin(m, doing+" "+c.Shown+" "+m.look.Glyphs.More),
+		Title: doing,
+		Order: feed.CityOrder{Name: c.Info.Name, Path: c.Info.Path, Command: command}}}
 }
 
-func suspendCity(m *model) []effect {
+func suspendCity(m *model) []feed.Effect {
 	c := *chosenCity(m)
 	if c.Brief.Suspended {
 		return perhaps(m, question{title: "Resume " + c.Shown + "?", verb: "resume",
-			do: func(m *model) []effect { return toCity(m, "resuming", &c, city.Resume{}) }})
+			do: func(m *model) []feed.Effect { return toCity(m, "resuming", &c, city.Resume{}) }})
 	}
 	ask(m, question{title: "Suspend " + c.Shown + "?", verb: "suspend", count: c.Brief.Running,
 		body: []string{fmt.Sprintf("%s there. All sessions end, and none begins until the city "+
 			"is resumed.", areRunning(c.Brief.Running))},
-		do: func(m *model) []effect { return toCity(m, "suspending", &c, city.Suspend{}) }})
+		do: func(m *model) []feed.Effect { return toCity(m, "suspending", &c, city.Suspend{}) }})
 	return nil
 }
 
-func reloadCity(m *model) []effect {
+func reloadCity(m *model) []feed.Effect {
 	return toCity(m, "reading the configuration of", chosenCity(m), city.Reload{})
 }
 
 // askRegister asks for a folder; where a city is selected that does not run, it is that one's: registered anew it
 // is run.
-func askRegister(m *model) []effect {
+func askRegister(m *model) []feed.Effect {
 	text := widget.NewEntry("")
 	if c := chosenCity(m); c != nil && !c.Info.Running {
 		text = widget.NewReplacedEntry(c.Info.Path)
@@ -225,15 +198,15 @@ func askRegister(m *model) []effect {
 			return ""
 		},
 		Done: func(text string) task {
-			return func(m *model) []effect {
-				return []effect{enroll{id: begin(m, "registering "+text+" "+
-					m.look.Glyphs.More), path: filepath.Clean(text)}}
+			return func(m *model) []feed.Effect {
+				return []feed.Effect{feed.RegisterCity{ID: begin(m, "registering "+text+" "+
+					m.look.Glyphs.More), Path: filepath.Clean(text)}}
 			}
 		}})
 	return nil
 }
 
-func askUnregister(m *model) []effect {
+func askUnregister(m *model) []feed.Effect {
 	c := *chosenCity(m)
 	body := []string{fmt.Sprintf("%s in %s.", areRunning(c.Brief.Running),
 		widget.Plain(c.Info.Path)),
@@ -244,9 +217,10 @@ func askUnregister(m *model) []effect {
 	m.dialogs.Open(&choice{Title: "Stop and forget " + c.Shown, Body: body, Must: c.Shown,
 		Edit: widget.NewEntry(""), Since: m.now,
 		Answers: []answer{
-			{Title: "stop it and forget it", Do: func(m *model) []effect {
-				return []effect{dismiss{begin(m, "stopping "+c.Shown+" "+m.look.Glyphs.More),
-					c.Info.Name, c.Info.Path}}
+			{Title: "stop it and forget it", Do: func(m *model) []feed.Effect {
+				return []feed.Effect{feed.UnregisterCity{ID: begin(m,
+					"stopping "+c.Shown+" "+m.look.Glyphs.More),
+					Name: c.Info.Name, Path: c.Info.Path}}
 			}},
 			{Title: "cancel", Safe: true},
 		}})
@@ -254,7 +228,7 @@ func askUnregister(m *model) []effect {
 }
 
 // filterCities edits the filter of the list; every keystroke shows what it would leave.
-func filterCities(m *model) []effect {
+func filterCities(m *model) []feed.Effect {
 	m.onNeeds = false
 	apply := func(text string) {
 		m.cityFilter = widget.ParseFilter(text)
@@ -265,7 +239,7 @@ func filterCities(m *model) []effect {
 			m.keys.KeyOf("prompt.cancel") + " clears",
 		Change: apply,
 		Done: func(text string) task {
-			return func(m *model) []effect { apply(text); return nil }
+			return func(m *model) []feed.Effect { apply(text); return nil }
 		},
 		Cancel: func() { apply("") },
 	})
@@ -273,7 +247,7 @@ func filterCities(m *model) []effect {
 }
 
 // fleetMenu offers all that can be done here.
-func fleetMenu(m *model) []effect {
+func fleetMenu(m *model) []feed.Effect {
 	f := &finder{Title: "All cities", None: "No action is called that.", Reasons: true}
 	for _, a := range m.keys.In(keymap.InFleet) {
 		if a.ID != "fleet.verbs" && !unseen(m, a) {
@@ -291,7 +265,7 @@ func fleetMenu(m *model) []effect {
 	return nil
 }
 
-func backInFleet(m *model) []effect {
+func backInFleet(m *model) []feed.Effect {
 	switch {
 	case m.status.failed:
 		m.status = status{}
@@ -307,7 +281,7 @@ func backInFleet(m *model) []effect {
 }
 
 // showSister is all that is known of a city without going there.
-func showSister(m *model) []effect {
+func showSister(m *model) []feed.Effect {
 	name := chosenCity(m).Info.Name
 	m.read(&reader{Title: chosenCity(m).Shown,
 		Lines: func(w int) []string { return widget.WrapAll(sisterLines(m, name), w) }})

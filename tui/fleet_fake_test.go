@@ -6,6 +6,7 @@ import (
 
 	"gcity/city"
 	"gcity/city/citytest"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 )
 
@@ -43,7 +44,7 @@ func lobby(t testing.TB, w, h int, o Options) *stage {
 	s := newStage(t, o)
 	s.m.lobby, s.m.all = true, true
 	s.size(w, h)
-	s.hear(news{fleet: demoFleet(epoch)})
+	s.hear(feed.News{Fleet: demoFleet(epoch)})
 	return s
 }
 
@@ -52,7 +53,7 @@ func among(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{Cities: citytest.NewMachine(), Mode: Joined, Folder: "/srv/bright-lights"})
 	s.m.folder, s.m.homeAt = "/srv/bright-lights", "/srv/bright-lights"
 	s.size(w, h)
-	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch), fleet: demoFleet(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch), Fleet: demoFleet(epoch)})
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 )
 
@@ -35,19 +36,19 @@ func TestFleetVerbsOfCitiesAreNotForAgents(t *testing.T) {
 func TestListThatComesAndGoes(t *testing.T) {
 	s := among(t, 120, 40)
 	none := &fleet.List{Gone: "no supervisor runs", None: true}
-	s.hear(news{fleet: none})
+	s.hear(feed.News{Fleet: none})
 	s.press("@")
 	if s.m.dialogs.finder() != nil || s.m.dialogs.reader() == nil || s.m.directory {
 		t.Fatalf("a list is shown that nobody keeps")
 	}
 	s.press("esc")
-	s.hear(news{fleet: demoFleet(epoch)})
+	s.hear(feed.News{Fleet: demoFleet(epoch)})
 	if !strings.Contains(s.m.status.text, "a supervisor runs now: @ goes to its cities") {
 		t.Errorf("%q", s.m.status.text)
 	}
 	old := demoFleet(epoch)
 	old.Gone = "the supervisor has stopped"
-	s.hear(news{fleet: old})
+	s.hear(feed.News{Fleet: old})
 	if !strings.Contains(s.m.status.text, "the supervisor has stopped") || !s.m.status.failed {
 		t.Errorf("%q", s.m.status.text)
 	}
@@ -57,7 +58,7 @@ func TestListThatComesAndGoes(t *testing.T) {
 		t.Errorf("%+v", s.m.dialogs.finder())
 	}
 	s.press("esc")
-	s.hear(news{fleet: demoFleet(epoch)})
+	s.hear(feed.News{Fleet: demoFleet(epoch)})
 	if s.m.status.failed || !strings.Contains(s.m.status.text, "is read again") {
 		t.Errorf("%q", s.m.status.text)
 	}
@@ -72,7 +73,7 @@ func TestClickOnATitleOfTheFleet(t *testing.T) {
 		f.Rows = append(f.Rows, fleet.City{Shown: name, Known: true, Brief: fleet.Brief{Agents: 1, Held: 1, Needs: []fleet.Need{{Agent: "a", Shown: "a", State: city.Quarantined, Why: "crashed"}}},
 			Info: city.Info{Name: name, Path: "/srv/" + name, Running: true, Status: city.CityRunning}})
 	}
-	s.hear(news{fleet: f})
+	s.hear(feed.News{Fleet: f})
 	s.press("G", "tab", "G")
 	for _, title := range []string{"Agents that need you", "Cities 68", "health", "all cities"} {
 		s.m.onNeeds = true

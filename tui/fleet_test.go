@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 )
 
@@ -101,7 +102,7 @@ func TestFleetKeepsStillUnderTheCursor(t *testing.T) {
 	s.sail("harbour")
 	f := demoFleet(epoch)
 	f.Find("harbour").Mute = "no answer within 2s"
-	s.hear(news{fleet: f})
+	s.hear(feed.News{Fleet: f})
 	if s.m.cities.Chosen != "harbour" || s.m.cities.Rows[0].Info.Name != "delta" || s.m.cities.Rows[5].Info.Name != "harbour" {
 		t.Errorf("the cursor is on %s, the rows %v", s.m.cities.Chosen, s.text())
 	}
@@ -119,17 +120,17 @@ func TestFleetVerbsNameTheirCity(t *testing.T) {
 	s.shows("Suspend orchard?")
 	f := demoFleet(epoch)
 	f.Rows = slices.DeleteFunc(f.Rows, func(c fleet.City) bool { return c.Info.Name == "bright-lights" })
-	s.hear(news{fleet: f})
+	s.hear(feed.News{Fleet: f})
 	s.press("y")
-	want := steering{"orchard", "/srv/orchard", city.Suspend{}}
-	if e, _ := effectOf[steer](s); !reflect.DeepEqual(e.order, want) {
-		t.Errorf("%+v, want %+v", e.order, want)
+	want := feed.CityOrder{Name: "orchard", Path: "/srv/orchard", Command: city.Suspend{}}
+	if e, _ := effectOf[feed.CommandCity](s); !reflect.DeepEqual(e.Order, want) {
+		t.Errorf("%+v, want %+v", e.Order, want)
 	}
 	s.press("esc")
 	s.sail("sleepy")
 	s.press("s")
-	if e, _ := effectOf[steer](s); !reflect.DeepEqual(e.order, steering{"sleepy", "/srv/sleepy", city.Resume{}}) {
-		t.Errorf("%+v", e.order)
+	if e, _ := effectOf[feed.CommandCity](s); !reflect.DeepEqual(e.Order, feed.CityOrder{Name: "sleepy", Path: "/srv/sleepy", Command: city.Resume{}}) {
+		t.Errorf("%+v", e.Order)
 	}
 	s.sail("tower")
 	s.press("R")
@@ -141,17 +142,17 @@ func TestFleetAsksForMany(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("harbour")
 	s.press("s", "y", "enter")
-	if _, did := effectOf[steer](s); did {
+	if _, did := effectOf[feed.CommandCity](s); did {
 		t.Fatal("eight agents ended by one key")
 	}
 	s.press("esc", "ctrl+k", "enter")
 	s.shows("Stop and forget harbour")
-	if _, did := effectOf[dismiss](s); did {
+	if _, did := effectOf[feed.UnregisterCity](s); did {
 		t.Fatal("a city is forgotten by one key")
 	}
 	s.typeIn("harbour")
 	s.press("enter")
-	if e, _ := effectOf[dismiss](s); e.name != "harbour" || e.path != "/srv/harbour" {
+	if e, _ := effectOf[feed.UnregisterCity](s); e.Name != "harbour" || e.Path != "/srv/harbour" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -172,7 +173,7 @@ func TestFleetRegisters(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("tower")
 	s.press("a", "enter")
-	if e, _ := effectOf[enroll](s); e.path != "/srv/tower" {
+	if e, _ := effectOf[feed.RegisterCity](s); e.Path != "/srv/tower" {
 		t.Errorf("a city that is stopped: %+v", e)
 	}
 	s.sail("harbour")
@@ -183,7 +184,7 @@ func TestFleetRegisters(t *testing.T) {
 	s.press("ctrl+u")
 	s.typeIn("/srv/new/")
 	s.press("enter")
-	if e, _ := effectOf[enroll](s); e.path != "/srv/new" {
+	if e, _ := effectOf[feed.RegisterCity](s); e.Path != "/srv/new" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -193,8 +194,8 @@ func TestFleetEnters(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	s.sail("orchard")
 	s.press("enter")
-	e, _ := effectOf[travel](s)
-	if e.name != "orchard" || e.path != "/srv/orchard" {
+	e, _ := effectOf[feed.SwitchCity](s)
+	if e.Name != "orchard" || e.Path != "/srv/orchard" {
 		t.Fatalf("%+v", e)
 	}
 	s.press("s", "ctrl+k", "j")
@@ -204,7 +205,7 @@ func TestFleetEnters(t *testing.T) {
 	s.press("esc")
 	s.shows("staying here")
 	s.press("tab", "j", "enter")
-	if e, _ = effectOf[travel](s); e.agent == "" || e.name == "" {
+	if e, _ = effectOf[feed.SwitchCity](s); e.Agent == "" || e.Name == "" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -215,7 +216,7 @@ func TestSwitchListSearches(t *testing.T) {
 	s.shows("✓ bright-lights", "all cities, side by side")
 	s.typeIn("harb")
 	s.press("enter")
-	if e, _ := effectOf[travel](s); e.name != "harbour" || e.path != "/srv/harbour" {
+	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "harbour" || e.Path != "/srv/harbour" {
 		t.Fatalf("%+v", e)
 	}
 	s.press("r", "y", "D", "q")
@@ -232,7 +233,7 @@ func TestSwitchListLives(t *testing.T) {
 	at := underFinder(s.m)
 	f := demoFleet(epoch)
 	f.Rows = slices.DeleteFunc(f.Rows, func(c fleet.City) bool { return c.Info.Name == "delta" })
-	s.hear(news{fleet: f})
+	s.hear(feed.News{Fleet: f})
 	s.hides("delta")
 	if underFinder(s.m) != at {
 		t.Errorf("the cursor went from %s to %s", at, underFinder(s.m))
@@ -245,7 +246,7 @@ func TestSwitchToWhereOneIs(t *testing.T) {
 	s.typeIn("bright")
 	s.press("enter")
 	s.shows("this is bright-lights")
-	if _, left := effectOf[travel](s); left {
+	if _, left := effectOf[feed.SwitchCity](s); left {
 		t.Error("it leaves for where it is")
 	}
 }
@@ -263,7 +264,7 @@ func TestSwitchWithoutAList(t *testing.T) {
 func TestSwitchByThePalette(t *testing.T) {
 	s := among(t, 120, 40)
 	s.line("city orchard", "enter")
-	if e, _ := effectOf[travel](s); e.name != "orchard" {
+	if e, _ := effectOf[feed.SwitchCity](s); e.Name != "orchard" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -301,7 +302,7 @@ func TestQuitElsewhereWhileHosting(t *testing.T) {
 	s := among(t, 120, 40)
 	s.m.home, s.m.hosts, s.m.at = "harbour", true, "bright-lights"
 	s.press("q")
-	if e, _ := effectOf[travel](s); !e.home || !e.leaving {
+	if e, _ := effectOf[feed.SwitchCity](s); !e.Home || !e.Leaving {
 		t.Fatalf("%+v", s.out)
 	}
 	s = among(t, 120, 40)
@@ -316,13 +317,13 @@ func TestThePulseDoesNotGoBack(t *testing.T) {
 	s := demo(t, 120, 40)
 	fresh, old := *s.m.snap, *s.m.snap
 	fresh.Patrol.Last, old.Patrol.Last = epoch, epoch.Add(-10*fresh.Patrol.Interval)
-	s.hear(news{snap: &fresh})
-	s.hear(news{snap: &old})
+	s.hear(feed.News{Snap: &fresh})
+	s.hear(feed.News{Snap: &old})
 	s.hides("has not turned")
-	b := newMailbox()
-	b.putSnapshot(&fresh)
-	b.putSnapshot(&old)
-	if n, _ := b.take(epoch); n.snap != &fresh {
+	b := feed.NewMailbox()
+	b.PutSnapshot(&fresh)
+	b.PutSnapshot(&old)
+	if n, _ := b.Take(epoch); n.Snap != &fresh {
 		t.Error("the mailbox keeps the older one")
 	}
 }
@@ -340,7 +341,7 @@ func TestFleetByMouse(t *testing.T) {
 			t.Errorf("the cursor is on %s", s.m.cities.Chosen)
 		}
 		s.doubleClick("pump")
-		if e, _ := effectOf[travel](s); e.name != "marsh" || e.agent != "pump" {
+		if e, _ := effectOf[feed.SwitchCity](s); e.Name != "marsh" || e.Agent != "pump" {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -354,7 +355,7 @@ func TestHomeIsInNoList(t *testing.T) {
 	s.shows("cottage-by-the-lake  is in no list")
 	s.typeIn("cottage")
 	s.press("enter")
-	if e, _ := effectOf[travel](s); !e.home {
+	if e, _ := effectOf[feed.SwitchCity](s); !e.Home {
 		t.Errorf("%+v", s.out)
 	}
 }
@@ -382,7 +383,7 @@ func TestStuckElsewhere(t *testing.T) {
 	s := lobby(t, 120, 40, Options{})
 	b := fleet.BriefOf(&city.Snapshot{Agents: []city.Agent{{Name: "monitor", State: city.Running, Running: true, Since: epoch.Add(-time.Hour),
 		Stuck: &city.Stuck{Since: epoch.Add(-10 * time.Minute), Task: "gc-4"}}}}, epoch)
-	s.hear(news{fleet: &fleet.List{Rows: []fleet.City{{Shown: "harbour", Known: true, Brief: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
+	s.hear(feed.News{Fleet: &fleet.List{Rows: []fleet.City{{Shown: "harbour", Known: true, Brief: b, Info: city.Info{Name: "harbour", Path: "/srv/harbour", Running: true, Status: city.CityRunning}}}}})
 	s.shows("! stuck", "monitor")
 	s.hides("● running")
 	s.sail("harbour")

@@ -10,6 +10,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -266,7 +267,7 @@ func fleetSummary(m *model, w int) string {
 }
 
 // clickFleet puts the cursor on the row that is clicked; twice at the same place it goes there.
-func clickFleet(m *model, c tea.MouseClickMsg, double bool) []effect {
+func clickFleet(m *model, c tea.MouseClickMsg, double bool) []feed.Effect {
 	at := planFleet(m)
 	row := c.Y - at.head - 1
 	switch {

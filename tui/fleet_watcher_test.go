@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 // unreadable is a list that cannot be read.
@@ -30,7 +31,7 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var log bytes.Buffer
-		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.NewTextHandler(&log, nil)), fail: cancel}
+		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.NewTextHandler(&log, nil)), Fail: cancel}
 		d := &unreadable{}
 		fails := func(text string) {
 			err := errors.New(text)
@@ -38,16 +39,17 @@ func TestWhyTheListCannotBeReadIsLoggedOnce(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			synctest.Wait()
 		}
-		l := newLookout(r, d)
+		r.Cities.Dir = d
+		l := feed.NewFleetWatcher(r)
 		err := errors.New("the socket is gone")
 		d.why.Store(&err)
-		r.spawn("cities", l.run)
+		r.Spawn("cities", l.Run)
 		fails("the socket is gone")
 		fails("supervisor.json is damaged")
 		if n := strings.Count(log.String(), "the list of the cities broke"); n != 2 {
 			t.Errorf("two reasons are logged %d times:\n%.1000s", n, log.String())
 		}
 		cancel()
-		r.wg.Wait()
+		r.Goroutines.Wait()
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 // With Pools in focus the verbs of agents touch nobody: the agent they would be about is not looked at.
@@ -20,7 +21,7 @@ func TestAgentVerbsAreRefusedAmongPools(t *testing.T) {
 			if len(s.commands()) > 0 || s.m.dialogs.choice() != nil || s.m.dialogs.prompt() != nil {
 				t.Errorf("%s does something: %v", key, s.commands())
 			}
-			if _, attached := effectOf[attach](s); attached {
+			if _, attached := effectOf[feed.Attach](s); attached {
 				t.Errorf("%s attaches", key)
 			}
 			if !strings.HasSuffix(s.m.status.text, ": press 1 for the agents; s, D, S, < and > act on pools") {
@@ -83,7 +84,7 @@ func TestAttachAmongPools(t *testing.T) {
 	s.press("a")
 	s.shows("Attach to a member of worker", running[0], running[1])
 	s.press("down", "enter")
-	if e, ok := effectOf[attach](s); !ok || e.agent != running[1] {
+	if e, ok := effectOf[feed.Attach](s); !ok || e.Agent != running[1] {
 		t.Errorf("attached to %+v, not to %s", e, running[1])
 	}
 	only := running[0]
@@ -95,12 +96,12 @@ func TestAttachAmongPools(t *testing.T) {
 		}
 	})
 	s.press("a")
-	if e, ok := effectOf[attach](s); !ok || e.agent != only {
+	if e, ok := effectOf[feed.Attach](s); !ok || e.Agent != only {
 		t.Errorf("attached to %+v, not to %s", e, only)
 	}
 	s.agent(only, func(a *city.Agent) { a.Running = false })
 	s.press("a")
-	if _, ok := effectOf[attach](s); ok {
+	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Error("attached to nobody")
 	}
 	s.shows("no member of the pool worker runs")

@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
@@ -95,11 +96,11 @@ func FuzzFrame(f *testing.F) {
 		work := someWork()
 		work[0].Title, work[0].Assignee, work[0].Labels = why, name, []string{city.PoolLabel + kind}
 		work[1].Description, work[1].ID, work[1].Metadata = output, name, map[string]string{kind: why}
-		s.hear(news{
-			snap:   snap,
-			events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
+		s.hear(feed.News{
+			Snap:   snap,
+			Events: []events.Event{{Seq: 1, TS: end, Type: kind, Subject: name, Message: why, Payload: []byte(output)}},
 		})
-		s.hear(news{pane: &terminal.News{Agent: s.m.Agents.Chosen, Screen: terminalWith(output),
+		s.hear(feed.News{Pane: &terminal.News{Agent: s.m.Agents.Chosen, Screen: terminalWith(output),
 			Text: widget.AllPlain(output)}})
 		s.frame("start")
 		for _, k := range keys {
@@ -143,8 +144,8 @@ func crowd(n int) *city.Snapshot {
 func benchStage(b *testing.B, n int) *stage {
 	s := newStage(b, Options{})
 	s.size(200, 60)
-	s.hear(news{snap: crowd(n), events: demoEvents(epoch)})
-	s.hear(news{pane: paneOf("builder", s.m.watched.session)})
+	s.hear(feed.News{Snap: crowd(n), Events: demoEvents(epoch)})
+	s.hear(feed.News{Pane: paneOf("builder", s.m.watched.Session)})
 	return s
 }
 
@@ -159,7 +160,7 @@ func BenchmarkFrameCold(b *testing.B) {
 				next.Rev++
 				s.m.peek.Version++
 				s.m.Events.Version++
-				s.hear(news{snap: &next})
+				s.hear(feed.News{Snap: &next})
 				s.m.draw()
 			}
 		})

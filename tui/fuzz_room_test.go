@@ -11,6 +11,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
@@ -99,7 +100,7 @@ func (x *explorer) city() {
 	for range x.IntN(8) {
 		x.change1(n)
 	}
-	x.hear(news{snap: n})
+	x.hear(feed.News{Snap: n})
 }
 
 // change1 changes one thing of each kind.
@@ -133,47 +134,47 @@ func (x *explorer) answer() {
 			why = x.text()
 		}
 		switch e := e.(type) {
-		case perform:
-			r := result{id: e.id, title: e.title, total: len(e.commands)}
-			for i := range e.commands {
+		case feed.Perform:
+			r := feed.Result{ID: e.ID, Title: e.Title, Total: len(e.Commands)}
+			for i := range e.Commands {
 				if why == "" {
-					r.receipts = append(r.receipts, x.text())
+					r.Receipts = append(r.Receipts, x.text())
 				} else {
-					r.failures, r.refused = append(r.failures, why), append(r.refused, i)
+					r.Failures, r.Refused = append(r.Failures, why), append(r.Refused, i)
 				}
 			}
-			x.hear(news{results: []result{r}})
-		case seek:
-			f := found{id: e.id, problem: why, beads: append(someWork(), someMail()...)}
+			x.hear(feed.News{Results: []feed.Result{r}})
+		case feed.QueryBeads:
+			f := feed.FoundBeads{ID: e.ID, Problem: why, Beads: append(someWork(), someMail()...)}
 			for range 2 {
-				b := &f.beads[x.IntN(len(f.beads))]
+				b := &f.Beads[x.IntN(len(f.Beads))]
 				b.ID, b.Title, b.Assignee, b.Description, b.Labels = x.text(), x.text(), x.text(), x.text(), []string{city.PoolLabel + x.text()}
 			}
-			x.hear(news{found: []found{f}})
-		case dispatch:
-			r := result{id: e.id, title: e.title, total: len(e.errands), quiet: e.quiet}
-			for i := range e.errands {
+			x.hear(feed.News{Found: []feed.FoundBeads{f}})
+		case feed.RunTasks:
+			r := feed.Result{ID: e.ID, Title: e.Title, Total: len(e.Errands), Quiet: e.Quiet}
+			for i := range e.Errands {
 				if why == "" {
-					r.receipts = append(r.receipts, x.text())
+					r.Receipts = append(r.Receipts, x.text())
 				} else {
-					r.failures, r.refused = append(r.failures, why), append(r.refused, i)
+					r.Failures, r.Refused = append(r.Failures, why), append(r.Refused, i)
 				}
 			}
-			x.hear(news{results: []result{r}})
-		case inspect:
+			x.hear(feed.News{Results: []feed.Result{r}})
+		case feed.Inspect:
 			about := scoutSaid()
 			about.Prompt, about.PromptFile, about.PromptMode, about.Problems = x.text(), x.text(), x.text(), []string{x.text()}
-			x.hear(news{inspected: []inspected{{id: e.id, about: about, problem: why}}})
-		case dig:
-			x.hear(news{dug: []dug{{id: e.id, events: demoEvents(x.now), begins: x.IntN(2) == 0, problem: why}}})
-		case watch:
-			p := terminal.News{Agent: e.agent, Session: e.session, Run: e.run, Problem: why, Ended: x.IntN(3) == 0, Fed: uint64(x.IntN(1000))}
-			if e.run == "" && x.IntN(4) > 0 {
+			x.hear(feed.News{Inspected: []feed.Inspected{{ID: e.ID, About: about, Problem: why}}})
+		case feed.LoadHistory:
+			x.hear(feed.News{Dug: []feed.LoadedHistory{{ID: e.ID, Events: demoEvents(x.now), Begins: x.IntN(2) == 0, Problem: why}}})
+		case feed.Watch:
+			p := terminal.News{Agent: e.Agent, Session: e.Session, Run: e.Run, Problem: why, Ended: x.IntN(3) == 0, Fed: uint64(x.IntN(1000))}
+			if e.Run == "" && x.IntN(4) > 0 {
 				p.Screen = terminalWith(demoScreens()["builder"] + x.text())
 			} else {
 				p.Text = widget.AllPlain(x.text() + "\n" + x.text())
 			}
-			x.hear(news{pane: &p})
+			x.hear(feed.News{Pane: &p})
 		}
 	}
 }
@@ -215,14 +216,14 @@ func (x *explorer) step(what byte) {
 		x.wait([]time.Duration{time.Millisecond, time.Second, time.Minute, 24 * time.Hour}[x.IntN(4)])
 	case what < 30:
 		did = "events"
-		x.hear(news{events: []events.Event{{Seq: x.Uint64(), TS: x.when(), Type: x.text(), Actor: x.text(), Subject: x.text(), Message: x.text(), Payload: []byte(x.text())}}})
+		x.hear(feed.News{Events: []events.Event{{Seq: x.Uint64(), TS: x.when(), Type: x.text(), Actor: x.text(), Subject: x.text(), Message: x.text(), Payload: []byte(x.text())}}})
 	case what == 30:
 		did = "edited"
-		editedConfig(x.m, edited{draft: &draft{}, line: x.number(), problems: []string{x.text()}[:x.IntN(2)], plan: Plan{Changes: []Change{{Agent: x.text(), Pool: x.text(), What: x.text(), Why: x.text()}, {Agent: x.text(), What: changeOrder[x.IntN(len(changeOrder))]}}, Notes: []string{x.text()}}})
+		editedConfig(x.m, feed.Edited{Draft: &feed.Draft{}, Line: x.number(), Problems: []string{x.text()}[:x.IntN(2)], Plan: feed.Plan{Changes: []feed.Change{{Agent: x.text(), Pool: x.text(), What: x.text(), Why: x.text()}, {Agent: x.text(), What: changeOrder[x.IntN(len(changeOrder))]}}, Notes: []string{x.text()}}})
 	default:
 		did = "gone"
 		why := []string{"", x.text()}[x.IntN(2)]
-		x.hear(news{gone: &why, person: &Person{Columns: panel.ColumnNames()[:x.IntN(len(panel.ColumnNames()))]}})
+		x.hear(feed.News{Gone: &why, Person: &feed.Person{Columns: panel.ColumnNames()[:x.IntN(len(panel.ColumnNames()))]}})
 	}
 	x.log = append(x.log, did)
 	if n := len(x.log) - 30; n > 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 )
 
@@ -46,27 +47,27 @@ func scenes() map[string]func(s *stage) {
 		"start": func(*stage) {},
 		"peek": func(s *stage) {
 			s.choose("builder")
-			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 		},
 		"zoom": func(s *stage) {
 			s.choose("builder")
-			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 			s.press("enter")
 		},
 		"looked-up": func(s *stage) {
 			s.choose("builder")
-			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 			s.press("0", "m", "/", "m", "o", "d", "u", "l", "e", "4", "enter", "N")
 		},
 		"logs": func(s *stage) {
 			s.choose("builder")
-			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 			s.press("l", "w")
 		},
 		"quarantine": func(s *stage) { s.press("3") },
 		"words": func(s *stage) {
 			s.choose("scout")
-			s.hear(news{pane: &terminal.News{Agent: "scout", Ended: true, Text: []string{"scout: looking for a map", "scout: no map, giving up"}}})
+			s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Ended: true, Text: []string{"scout: looking for a map", "scout: no map, giving up"}}})
 		},
 		"crash":      func(s *stage) { s.choose("scout"); s.press("d") },
 		"events":     func(s *stage) { s.press("5", "k", "k") },
@@ -94,7 +95,7 @@ func scenes() map[string]func(s *stage) {
 		"failed": func(s *stage) {
 			s.press("u")
 			id := s.m.status.id
-			s.hear(news{results: []result{{id: id, title: "releasing", total: 1, failures: []string{"prober is not held back: it fails by itself"}}}})
+			s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "releasing", Total: 1, Failures: []string{"prober is not held back: it fails by itself"}}}})
 		},
 		"sick": func(s *stage) {
 			s.change(func(n *city.Snapshot) {
@@ -144,7 +145,7 @@ func scenes() map[string]func(s *stage) {
 		"automation-live-details": func(s *stage) { withAll(s); s.live("nightly", 60); s.press("enter"); s.find(someWork(), "") },
 		"automation-attention":    func(s *stage) { withAll(s); s.press("4", "!") },
 		"automation-none":         func(s *stage) { s.press("4") },
-		"automation-events":       func(s *stage) { withAll(s); s.hear(news{events: automationEvents()}); s.press("5") },
+		"automation-events":       func(s *stage) { withAll(s); s.hear(feed.News{Events: automationEvents()}); s.press("5") },
 		"fire":                    func(s *stage) { withAll(s); s.point("db-health"); s.press("t") },
 		"work":                    func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("j") },
 		"work-none":               func(s *stage) { s.press("b"); s.find(nil, "") },
@@ -160,26 +161,26 @@ func scenes() map[string]func(s *stage) {
 		"dossier": func(s *stage) {
 			s.choose("scout")
 			s.press("d")
-			s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
 			s.m.draw() // how long it is
 			s.press("pgdown", "pgdown")
 		},
 		"told": func(s *stage) {
 			s.choose("builder")
 			s.press("d")
-			s.hear(news{inspected: []inspected{{id: s.asked().id, about: builderTold()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
 			s.press("p")
 		},
 		"told-short": func(s *stage) {
 			s.choose("builder")
 			s.press("d")
-			s.hear(news{inspected: []inspected{{id: s.asked().id, about: builderTold()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
 			s.m.draw()
 			s.press("G")
 		},
 		"crashes": func(s *stage) {
 			s.press("3", "enter")
-			s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
 		},
 		"events-only": func(s *stage) {
 			s.press("5")
@@ -207,14 +208,14 @@ func scenes() map[string]func(s *stage) {
 		"sling":        func(s *stage) { withAll(s); s.choose("builder"); s.press("B"); s.find(openWork(), "") },
 		"sling-whom":   func(s *stage) { withAll(s); s.press("b"); s.find(someWork(), ""); s.press("s") },
 		"edited": func(s *stage) {
-			editedConfig(s.m, edited{draft: &draft{}, plan: editPlan()})
+			editedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: editPlan()})
 		},
 		"edited-all": func(s *stage) {
-			editedConfig(s.m, edited{draft: &draft{}, plan: editPlan()})
+			editedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: editPlan()})
 			s.press("d")
 		},
 		"mistaken": func(s *stage) {
-			editedConfig(s.m, edited{draft: &draft{}, line: 12, problems: []string{`city.toml:12:3: agents.comand: unknown key; did you mean "command"?`}})
+			editedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Line: 12, Problems: []string{`city.toml:12:3: agents.comand: unknown key; did you mean "command"?`}})
 		},
 		"empty": func(s *stage) {
 			s.change(func(n *city.Snapshot) { n.Agents = nil })
@@ -223,14 +224,14 @@ func scenes() map[string]func(s *stage) {
 }
 
 // editPlan is of an edit that changes a bit of everything.
-func editPlan() Plan {
-	p := Plan{Changes: []Change{
+func editPlan() feed.Plan {
+	p := feed.Plan{Changes: []feed.Change{
 		{Agent: "builder", What: "restart", Why: "command changed, env PATH_HINT changed"}, {Agent: "chatty", What: "none", Why: "runs as configured"},
 		{Agent: "herald", What: "start", Why: "not running"}, {Agent: "idle", What: "stop", Why: "not in the configuration"},
 		{Agent: "scout", What: "wait", Why: "quarantined: crashed 6× in 4m0s, until 11:38"},
 	}, Notes: []string{"formulas/automations/prune/automation.toml:4:1: both formula and exec"}}
 	for i := range 4 {
-		p.Changes = append(p.Changes, Change{Agent: fmt.Sprint("worker-", i+1), Pool: "worker", What: "restart", Why: "env MODEL added; held back while somebody is attached"})
+		p.Changes = append(p.Changes, feed.Change{Agent: fmt.Sprint("worker-", i+1), Pool: "worker", What: "restart", Why: "env MODEL added; held back while somebody is attached"})
 	}
 	return p
 }
@@ -239,8 +240,8 @@ func editPlan() Plan {
 func bulk(s *stage) {
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
-	s.hear(news{results: []result{{id: s.m.status.id, title: "restarting", total: 3, refused: []int{1},
-		receipts: []string{"agent builder is running, pid 4711", "agent idle is running, pid 4712"}, failures: []string{"chatty: its holder does not answer"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "restarting", Total: 3, Refused: []int{1},
+		Receipts: []string{"agent builder is running, pid 4711", "agent idle is running, pid 4712"}, Failures: []string{"chatty: its holder does not answer"}}}})
 }
 
 // withAll is a city with pools, automations and work.
@@ -291,7 +292,7 @@ func TestGoldenLooks(t *testing.T) {
 			t.Run(look+"-"+name, func(t *testing.T) {
 				s := newStage(t, options)
 				s.size(80, 24)
-				s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+				s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 				all[name](s)
 				s.frame(name)
 				golden(t, fmt.Sprintf("testdata/%s/%s.txt", look, name), s.painted())
@@ -305,7 +306,7 @@ func TestScenesInASCII(t *testing.T) {
 	for name, lead := range allScenes() {
 		s := newStage(t, Options{ASCII: true})
 		s.size(120, 40)
-		s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+		s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 		lead(s)
 		for _, r := range s.text() {
 			if r >= 0x7f && !unicode.In(r, unicode.L, unicode.M) && !strings.HasPrefix(name, "wide-") {
@@ -338,7 +339,7 @@ func TestGoldenStopped(t *testing.T) {
 		s.size(size[0], size[1])
 		snap, why := demoSnapshot(epoch), "the controller has ended"
 		snap.ShutDown = true
-		s.hear(news{snap: snap, gone: &why})
+		s.hear(feed.News{Snap: snap, Gone: &why})
 		golden(t, fmt.Sprintf("testdata/stopped-%dx%d.txt", size[0], size[1]), s.text())
 	}
 }
@@ -354,7 +355,7 @@ func TestGoldenBelow(t *testing.T) {
 func TestGoldenNoColour(t *testing.T) {
 	s := newStage(t, Options{NoColor: true})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	raw := strings.Join(s.m.draw().lines, "\n")
 	golden(t, "testdata/start-120x40.txt", s.text())
 	s.change(withPools)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
@@ -19,7 +20,7 @@ func panelActions(all []panel.Panel) []action {
 					Risk:  a.Action.Risk,
 					In:    []keymap.Zone{p.About().Zone},
 					Why:   func(m *model) string { return refusedIn(m, p, a) },
-					Run:   func(m *model) []effect { return grant(m, a.Action.Run(m.env())) },
+					Run:   func(m *model) []feed.Effect { return grant(m, a.Action.Run(m.env())) },
 				},
 			)
 		}
@@ -39,19 +40,19 @@ func refusedIn(m *model, p panel.Panel, a panel.Action) string {
 }
 
 // grant does what a panel asks for.
-func grant(m *model, all []panel.Request) (todo []effect) {
+func grant(m *model, all []panel.Request) (todo []feed.Effect) {
 	for _, r := range all {
 		todo = append(todo, grantOne(m, r)...)
 	}
 	return todo
 }
 
-func grantOne(m *model, r panel.Request) []effect {
+func grantOne(m *model, r panel.Request) []feed.Effect {
 	switch {
 	case r.Lines != nil:
 		m.read(&reader{Title: r.Title, Lines: func(w int) []string { return r.Lines(m.env(), w) }})
 	case len(r.Commands) > 0:
-		do := func(m *model) []effect { return carry(m, r.Doing, r.What, r.Commands) }
+		do := func(m *model) []feed.Effect { return carry(m, r.Doing, r.What, r.Commands) }
 		return perhaps(m, question{title: r.Ask, verb: r.Verb, do: do})
 	case r.Visit != "":
 		focusOn(m, panel.IDAgents)

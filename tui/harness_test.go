@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
@@ -20,7 +21,7 @@ type stage struct {
 	t   testing.TB
 	m   *model
 	now time.Time
-	out []effect // of the last message
+	out []feed.Effect // of the last message
 }
 
 func newStage(t testing.TB, o Options) *stage {
@@ -36,7 +37,7 @@ func newStage(t testing.TB, o Options) *stage {
 func demo(t testing.TB, w, h int) *stage {
 	s := newStage(t, Options{})
 	s.size(w, h)
-	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	return s
 }
 
@@ -44,16 +45,16 @@ func (s *stage) send(msg any) { s.out = s.m.update(s.now, msg) }
 
 func (s *stage) size(w, h int) { s.send(tea.WindowSizeMsg{Width: w, Height: h}) }
 
-func (s *stage) hear(n news) { s.send(n) }
+func (s *stage) hear(n feed.News) { s.send(n) }
 
 func (s *stage) wait(d time.Duration) {
 	s.now = s.now.Add(d)
-	s.send(news{})
+	s.send(feed.News{})
 }
 
 // press presses keys one after the other, slowly enough for dialogs to hear them; the effects of all are kept.
 func (s *stage) press(keys ...string) {
-	var all []effect
+	var all []feed.Effect
 	for _, k := range keys {
 		s.now = s.now.Add(2 * keymap.Guard)
 		s.send(tuitest.KeyPress(k))
@@ -76,7 +77,7 @@ func (s *stage) change(edit func(*city.Snapshot)) {
 	next.Rev++
 	next.At, next.Patrol.Last = s.now, s.now
 	edit(&next)
-	s.hear(news{snap: &next})
+	s.hear(feed.News{Snap: &next})
 }
 
 func (s *stage) agent(name string, edit func(*city.Agent)) {
@@ -147,15 +148,15 @@ func (s *stage) hides(not ...string) {
 func (s *stage) commands() []city.Command {
 	var all []city.Command
 	for _, e := range s.out {
-		if p, ok := e.(perform); ok {
-			all = append(all, p.commands...)
+		if p, ok := e.(feed.Perform); ok {
+			all = append(all, p.Commands...)
 		}
 	}
 	return all
 }
 
 // effectOf finds the last effect of a kind.
-func effectOf[E effect](s *stage) (E, bool) {
+func effectOf[E feed.Effect](s *stage) (E, bool) {
 	var zero E
 	for i := len(s.out) - 1; i >= 0; i-- {
 		if e, ok := s.out[i].(E); ok {

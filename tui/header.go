@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -260,7 +261,7 @@ func problems(m *model) []string {
 // startAgain says what brings a city back that is heard no more.
 func startAgain(m *model) string {
 	switch {
-	case !lost(m) || m.gone == notYet:
+	case !lost(m) || m.gone == feed.NotYet:
 		return ""
 	case m.under != "":
 		return "; `gcity start` there has it run again"

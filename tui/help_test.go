@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/feed"
 	"strings"
 	"testing"
 )
@@ -36,9 +37,9 @@ func TestHelpIsReadToItsEnd(t *testing.T) {
 
 // What signs stand for, and where preferences are written, is found by the words somebody would look for.
 func TestHelpKnowsSignsAndPreferences(t *testing.T) {
-	s := newStage(t, Options{Person: Person{File: "~/.config/gcity/config.toml"}})
+	s := newStage(t, Options{Person: feed.Person{File: "~/.config/gcity/config.toml"}})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	for text, want := range map[string][]string{
 		"prefer": {"columns = [", "[keys]", "in ~/.config/gcity/config.toml"}, "columns": {"which columns Agents has"},
 		"prefs": {"theme"}, "legend": {"quarantined", "marked: what is done next"}, "↻": {"starts again by itself"}, "◌": {"waiting: it starts"},

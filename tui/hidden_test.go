@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 )
 
@@ -20,7 +21,7 @@ func TestHiddenRowsAreCounted(t *testing.T) {
 		s := newStage(t, Options{ASCII: c.ascii})
 		s.size(c.w, c.h)
 		const all = 80
-		s.hear(news{snap: crowd(all), events: demoEvents(epoch)})
+		s.hear(feed.News{Snap: crowd(all), Events: demoEvents(epoch)})
 		s.press("g")
 		rows := len(s.m.Agents.List.Shown) - s.below(t, c.down)
 		if rows < 3 {
@@ -79,7 +80,7 @@ func TestHiddenRowsCostNoTitle(t *testing.T) {
 	for w := 40; w <= 130; w++ {
 		s := newStage(t, Options{})
 		s.size(w, 20)
-		s.hear(news{snap: crowd(300), events: demoEvents(epoch)})
+		s.hear(feed.News{Snap: crowd(300), Events: demoEvents(epoch)})
 		s.press("G", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k", "k")
 		line := strings.Split(s.text(), "\n")[1]
 		for _, key := range []string{"1 Agents 300", " 2 ", " 3 ", " 4 ", " 5"} {

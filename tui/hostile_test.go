@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
 	"gcity/tui/widget"
@@ -55,13 +56,13 @@ func TestHostileOutputThroughTheViewer(t *testing.T) {
 				}
 				yield(city.Frame{Data: []byte("\x1b\\\x18\x1b[r\x1b[?6l\x1b[m\r\n\r\nafterwards")}, nil)
 				<-ctx.Done()
-			}, func(v *viewer, b *mailbox) {
+			}, func(v *feed.Viewer, b *feed.Mailbox) {
 				s := demo(t, 80, 24)
 				s.choose("builder")
-				v.look(watch{agent: "builder", session: "builder-1", running: true})
-				time.Sleep(settle + time.Minute) // fake time; a flood is looked at with pauses
+				v.Look(feed.Watch{Agent: "builder", Session: "builder-1", Running: true})
+				time.Sleep(feed.Settle + time.Minute) // fake time; a flood is looked at with pauses
 				p := seen(t, b)
-				s.hear(news{pane: &p})
+				s.hear(feed.News{Pane: &p})
 				s.frame(name)
 				for _, k := range []string{"0", "f", "w", "k", "right", "F", "z", "m", "/", "v", "enter", "n"} {
 					s.press(k)
@@ -131,15 +132,15 @@ func TestHostileTextOfThePane(t *testing.T) {
 	s := demo(t, 120, 40)
 	for name, output := range hostile() {
 		s.choose("scout")
-		s.hear(news{pane: &terminal.News{Agent: "scout", Ended: true, Text: widget.AllPlain(output),
+		s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Ended: true, Text: widget.AllPlain(output),
 			Problem: output}})
 		s.frame(name)
 		s.agent("scout", func(a *city.Agent) {
 			a.Exit = &city.Exit{Signal: output, File: output}
 			a.Session = &city.Session{ID: fmt.Sprint(len(name)), Started: epoch}
 		})
-		s.hear(news{pane: &terminal.News{Agent: "scout", Session: "1", Screen: terminalWith("one\r\n")}})
-		s.hear(news{pane: &terminal.News{Agent: "scout", Session: fmt.Sprint("2", name), Screen: terminalWith("two\r\n")}})
+		s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Session: "1", Screen: terminalWith("one\r\n")}})
+		s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Session: fmt.Sprint("2", name), Screen: terminalWith("two\r\n")}})
 		s.frame(name + " as the end of a life")
 		s.press("0", "ctrl+s", "esc", "1")
 		s.frame(name)

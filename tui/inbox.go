@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"gcity/city"
 	"gcity/mail"
 	"gcity/themes"
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -66,7 +66,7 @@ func unread(m *model) int {
 	return max(0, m.snap.Mail.Unread)
 }
 
-func showInbox(m *model) []effect {
+func showInbox(m *model) []feed.Effect {
 	k := &inbox{}
 	k.List = dialog.List[task]{In: keymap.InMail, Title: k.title, Move: k.move,
 		Lines: func(w int) []string { return inboxSheet(m, w) }}
@@ -104,14 +104,14 @@ func mailChanged(m *model) {
 }
 
 // takeMail takes an answer in; the cursor stays on its message.
-func takeMail(m *model, f found) {
+func takeMail(m *model, f feed.FoundBeads) {
 	k := m.dialogs.inbox()
-	k.asked, k.known, k.problem = 0, true, widget.Plain(f.problem)
-	if f.problem != "" {
+	k.asked, k.known, k.problem = 0, true, widget.Plain(f.Problem)
+	if f.Problem != "" {
 		return // what was known stays
 	}
 	k.all = k.all[:0]
-	for _, b := range f.beads {
+	for _, b := range f.Beads {
 		if l, ok := mail.Of(b); ok && !l.Archived {
 			k.all = append(k.all, l)
 		}
@@ -290,15 +290,6 @@ func mailDetails(m *model, l *mail.Message) []string {
 func mailCopies(l *mail.Message) []panel.Copied {
 	return []panel.Copied{{What: "text", Text: l.Text}, {What: "subject", Text: l.Subject},
 		{What: "from", Text: l.From}, {What: "id", Text: l.ID}}
-}
-
-// mailField says how much mail an agent has not read, nil = none.
-func mailField(m *model, a *city.Agent) []string {
-	if a.Mail <= 0 {
-		return nil
-	}
-	return []string{m.look.Field("mail", m.look.Paint(themes.Accent,
-		widget.Count(a.Mail, "message")+" that it has not read"))}
 }
 
 // subject is the letter under the cursor.

@@ -12,6 +12,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
+	"gcity/tui/feed"
 )
 
 // someMail is mail for people and between agents, newest first.
@@ -47,12 +48,12 @@ func openWork() []beads.Bead {
 }
 
 // wantsErrands compares what was done with the last messages.
-func (s *stage) wantsErrands(want ...errand) {
+func (s *stage) wantsErrands(want ...feed.Task) {
 	s.t.Helper()
-	var got []errand
+	var got []feed.Task
 	for _, e := range s.out {
-		if d, ok := e.(dispatch); ok {
-			got = append(got, d.errands...)
+		if d, ok := e.(feed.RunTasks); ok {
+			got = append(got, d.Errands...)
 		}
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -103,7 +104,7 @@ func TestReplyToOwnMail(t *testing.T) {
 	s.shows(`mail to builder, "Re: take the spare machine":`)
 	s.typeIn("until six")
 	s.press("enter")
-	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "builder", Subject: "Re: take the spare machine", Text: "until six", Thread: "gc-232", ReplyTo: "gc-232"}})
+	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: take the spare machine", Text: "until six", Thread: "gc-232", ReplyTo: "gc-232"}})
 }
 
 // Another message is looked for when the city says that there is one; the cursor stays on its message.
@@ -111,7 +112,7 @@ func TestInboxFollows(t *testing.T) {
 	s := mailed(t)
 	s.press("j")
 	s.change(func(n *city.Snapshot) { n.Mail.Total++; n.Mail.Unread++ })
-	if _, asks := effectOf[seek](s); !asks {
+	if _, asks := effectOf[feed.QueryBeads](s); !asks {
 		t.Fatal("it is not looked at anew")
 	}
 	fresh := mail.New(mail.Message{From: "chatty", To: mail.Person, Subject: "hello"})
@@ -129,11 +130,11 @@ func TestInboxFollows(t *testing.T) {
 func TestReadingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("enter")
-	s.wantsErrands(readMail{"gc-231"})
+	s.wantsErrands(feed.ReadMail{ID: "gc-231"})
 	s.shows("from", "builder", "I would need it from four on,", "r reply", "A archive")
-	d, _ := effectOf[dispatch](s)
+	d, _ := effectOf[feed.RunTasks](s)
 	was := s.m.status.text
-	s.hear(news{results: []result{{id: d.id, title: "reading", total: 1, receipts: []string{"gc-231 is read"}, quiet: true}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: d.ID, Title: "reading", Total: 1, Receipts: []string{"gc-231 is read"}, Quiet: true}}})
 	if s.m.status.text != was {
 		t.Errorf("reading says %q", s.m.status.text)
 	}
@@ -145,7 +146,7 @@ func TestReadingMail(t *testing.T) {
 	s.wantsErrands()
 	s.shows("the retry test is mine", "It has no text.")
 	s.press("esc", "k", "enter")
-	s.hear(news{results: []result{{id: s.m.actions, title: "reading", total: 1, refused: []int{0}, failures: []string{"the store is full"}, quiet: true}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.actions, Title: "reading", Total: 1, Refused: []int{0}, Failures: []string{"the store is full"}, Quiet: true}}})
 	s.press("esc")
 	s.shows("the store is full")
 }
@@ -158,7 +159,7 @@ func TestReplyingToMail(t *testing.T) {
 	s.press("alt+enter")
 	s.typeIn("blue is out")
 	s.press("enter")
-	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "builder", Subject: "Re: May I use the spare machine?", Text: "yes\nblue is out", Thread: "gc-231", ReplyTo: "gc-231"}})
+	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "Re: May I use the spare machine?", Text: "yes\nblue is out", Thread: "gc-231", ReplyTo: "gc-231"}})
 	s.shows("Mail 3", "sending mail to builder")
 	if len(s.m.drafts) != 0 {
 		t.Errorf("drafts are left: %+v", s.m.drafts)
@@ -171,13 +172,13 @@ func TestMailThatFailsIsADraftAgain(t *testing.T) {
 	s.press("enter", "r")
 	s.typeIn("blue is out")
 	s.press("enter")
-	d, _ := effectOf[dispatch](s)
-	ended(s.m, result{id: d.id, title: "sending", total: 1, failures: []string{"no answer"}, refused: []int{0}})
+	d, _ := effectOf[feed.RunTasks](s)
+	ended(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Failures: []string{"no answer"}, Refused: []int{0}})
 	s.press("enter", "r")
 	s.shows("blue is out")
 	s.press("enter")
-	d, _ = effectOf[dispatch](s)
-	ended(s.m, result{id: d.id, title: "sending", total: 1, receipts: []string{"sent"}})
+	d, _ = effectOf[feed.RunTasks](s)
+	ended(s.m, feed.Result{ID: d.ID, Title: "sending", Total: 1, Receipts: []string{"sent"}})
 	if len(s.m.drafts) != 0 || len(s.m.posted) != 0 {
 		t.Errorf("left: %+v, %+v", s.m.drafts, s.m.posted)
 	}
@@ -195,19 +196,19 @@ func TestWritingMail(t *testing.T) {
 	s.press("enter", "h", "i", "esc", "W")
 	s.shows("mail to builder, subject: paint")
 	s.press("enter", "!", "enter")
-	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "builder", Subject: "paint", Text: "hi!"}})
+	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "builder", Subject: "paint", Text: "hi!"}})
 	s.press("i")
 	s.hides("hi!")
 	s.press("esc")
 	s.choose("builder")
 	s.press("space", "space", "W", "y", "enter", "enter")
-	d, _ := effectOf[dispatch](s)
-	if len(d.errands) != 2 {
+	d, _ := effectOf[feed.RunTasks](s)
+	if len(d.Errands) != 2 {
 		t.Errorf("%+v", d)
 	}
 	s.pick("worker")
 	s.press("W", "z", "enter", "enter")
-	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "pool:worker", Subject: "z"}})
+	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "pool:worker", Subject: "z"}})
 	s.press("W")
 	s.m.dialogs.prompt().Edit.Paste(strings.Repeat("x", beads.MaxTitle+1))
 	s.press("enter")
@@ -221,7 +222,7 @@ func TestMailByName(t *testing.T) {
 	s.line("mail ann about the map", "enter")
 	s.shows(`mail to ann, "about the map":`)
 	s.press("o", "enter")
-	s.wantsErrands(sendMail{mail.Message{From: mail.Person, To: "ann", Subject: "about the map", Text: "o"}})
+	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "ann", Subject: "about the map", Text: "o"}})
 	s.line("mail pool:nowhere x", "enter")
 	s.wantsErrands()
 	s.shows("no pool is called")
@@ -240,7 +241,7 @@ func TestMailByName(t *testing.T) {
 func TestArchivingMail(t *testing.T) {
 	s := mailed(t)
 	s.press("A")
-	s.wantsErrands(archiveMail{"gc-231"})
+	s.wantsErrands(feed.ArchiveMail{ID: "gc-231"})
 	s.hides("May I use")
 	if s.m.dialogs.inbox().chosen != "gc-229" {
 		t.Errorf("the cursor is on %q", s.m.dialogs.inbox().chosen)
@@ -257,7 +258,7 @@ func TestArchivingMail(t *testing.T) {
 	s.wantsErrands()
 	s.shows("pool:worker has not read it")
 	s.press("y")
-	s.wantsErrands(archiveMail{"gc-230"})
+	s.wantsErrands(feed.ArchiveMail{ID: "gc-230"})
 }
 
 // Who only looks reads mail and leaves it as it is.
@@ -285,15 +286,15 @@ func TestSling(t *testing.T) {
 	s.choose("idle")
 	s.press("B")
 	s.shows("Work for idle", "asking")
-	q, _ := effectOf[seek](s)
-	if !q.query.Ready || !slices.Equal(q.query.NotType, city.NotWork()) {
-		t.Errorf("%+v", q.query)
+	q, _ := effectOf[feed.QueryBeads](s)
+	if !q.Query.Ready || !slices.Equal(q.Query.NotType, city.NotWork()) {
+		t.Errorf("%+v", q.Query)
 	}
 	s.find(openWork(), "")
 	s.shows("gc-219", "pool worker", "builder has it")
 	s.press("enter")
-	s.wantsErrands(sling{city.SlingRequest{Target: "idle", Bead: "gc-219", Nudge: true}})
-	s.hear(news{results: []result{{id: s.m.status.id, title: "handing", total: 1, receipts: []string{"handed gc-219 to idle"}}}})
+	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-219", Nudge: true}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "handing", Total: 1, Receipts: []string{"handed gc-219 to idle"}}}})
 	s.shows("handed gc-219 to idle")
 	s.press("B")
 	s.find(openWork(), "")
@@ -302,7 +303,7 @@ func TestSling(t *testing.T) {
 	s.wantsErrands()
 	s.shows("Hand gc-7 to idle?", "builder has it, open.")
 	s.press("y")
-	s.wantsErrands(sling{city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}})
+	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "idle", Bead: "gc-7", Nudge: true, Force: true}})
 	s.press("B")
 	s.find(nil, "")
 	s.shows("No work is ready")
@@ -311,13 +312,13 @@ func TestSling(t *testing.T) {
 	s.press("j", "j", "j", "s")
 	s.typeIn("pool:worker")
 	s.press("enter")
-	d, ok := effectOf[dispatch](s)
-	if !ok || d.errands[0].(sling).request.Target != "pool:worker" {
+	d, ok := effectOf[feed.RunTasks](s)
+	if !ok || d.Errands[0].(feed.Sling).Request.Target != "pool:worker" {
 		t.Errorf("%+v", d)
 	}
 	s.press("esc")
 	s.line("sling worker gc-6", "enter")
-	s.wantsErrands(sling{city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
+	s.wantsErrands(feed.Sling{Request: city.SlingRequest{Target: "worker", Bead: "gc-6", Nudge: true}})
 }
 
 // What goes with the work that somebody has is not offered to others.
@@ -329,16 +330,16 @@ func TestReadyWorkIsLoose(t *testing.T) {
 		{ID: "gc-2", Title: "step", Type: "task", ParentID: "gc-1", Status: beads.StatusOpen},
 		{ID: "gc-3", Title: "free", Type: "task", Status: beads.StatusOpen},
 	}
-	box := newMailbox()
-	r := &runner{ctx: t.Context(), city: f, box: box, log: slog.New(slog.DiscardHandler)}
-	r.seek(seek{id: 7, query: beads.Query{Ready: true, Limit: -1}})
-	r.wg.Wait()
-	n, _ := box.take(epoch)
-	if len(n.found) != 1 || n.found[0].problem != "" {
-		t.Fatalf("%+v", n.found)
+	box := feed.NewMailbox()
+	r := &feed.Runner{Ctx: t.Context(), City: f, Box: box, Log: slog.New(slog.DiscardHandler)}
+	r.Seek(feed.QueryBeads{ID: 7, Query: beads.Query{Ready: true, Limit: -1}})
+	r.Goroutines.Wait()
+	n, _ := box.Take(epoch)
+	if len(n.Found) != 1 || n.Found[0].Problem != "" {
+		t.Fatalf("%+v", n.Found)
 	}
 	var ids []string
-	for _, b := range n.found[0].beads {
+	for _, b := range n.Found[0].Beads {
 		ids = append(ids, b.ID)
 	}
 	if slices.Sort(ids); !slices.Equal(ids, []string{"gc-1", "gc-3"}) {
@@ -350,17 +351,17 @@ func TestReadyWorkIsLoose(t *testing.T) {
 func TestErrands(t *testing.T) {
 	f := newFakeCity(epoch)
 	f.beads = someMail()
-	box, broken := newMailbox(), make(chan struct{}, 1)
-	r := &runner{ctx: t.Context(), city: f, box: box, log: slog.New(slog.DiscardHandler), fail: func() { broken <- struct{}{} }}
-	r.dispatch(dispatch{id: 7, title: "all", errands: []errand{
-		sendMail{mail.Message{To: "builder", Subject: "a"}}, readMail{"gc-231"}, readMail{"gc-999"}, archiveMail{"gc-229"},
-		sling{city.SlingRequest{Target: "builder", Bead: "gc-1"}}}})
-	r.wg.Wait()
-	n, _ := box.take(epoch)
-	if len(n.results) != 1 || n.results[0].total != 5 || len(n.results[0].receipts) != 4 || fmt.Sprint(n.results[0].refused) != "[2]" {
-		t.Fatalf("%+v", n.results)
+	box, broken := feed.NewMailbox(), make(chan struct{}, 1)
+	r := &feed.Runner{Ctx: t.Context(), City: f, Box: box, Log: slog.New(slog.DiscardHandler), Fail: func() { broken <- struct{}{} }}
+	r.Dispatch(feed.RunTasks{ID: 7, Title: "all", Errands: []feed.Task{
+		feed.SendMail{Message: mail.Message{To: "builder", Subject: "a"}}, feed.ReadMail{ID: "gc-231"}, feed.ReadMail{ID: "gc-999"}, feed.ArchiveMail{ID: "gc-229"},
+		feed.Sling{Request: city.SlingRequest{Target: "builder", Bead: "gc-1"}}}})
+	r.Goroutines.Wait()
+	n, _ := box.Take(epoch)
+	if len(n.Results) != 1 || n.Results[0].Total != 5 || len(n.Results[0].Receipts) != 4 || fmt.Sprint(n.Results[0].Refused) != "[2]" {
+		t.Fatalf("%+v", n.Results)
 	}
-	if got := n.results[0].receipts[0]; !strings.HasPrefix(got, "sent") || !strings.Contains(got, "builder") {
+	if got := n.Results[0].Receipts[0]; !strings.HasPrefix(got, "sent") || !strings.Contains(got, "builder") {
 		t.Errorf("%q", got)
 	}
 	all, err := f.Beads(t.Context(), mail.Query(""))
@@ -373,8 +374,8 @@ func TestErrands(t *testing.T) {
 		}
 	}
 	f.fail = map[string]string{"gc-231": "panic"}
-	r.dispatch(dispatch{id: 8, title: "x", errands: []errand{archiveMail{"gc-231"}}})
-	r.wg.Wait()
+	r.Dispatch(feed.RunTasks{ID: 8, Title: "x", Errands: []feed.Task{feed.ArchiveMail{ID: "gc-231"}}})
+	r.Goroutines.Wait()
 	select {
 	case <-broken:
 	default:

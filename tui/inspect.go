@@ -2,39 +2,13 @@ package tui
 
 import (
 	"strings"
-	"time"
 
 	"gcity/city"
+	"gcity/tui/details"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
-
-// inspect asks what is known of an agent beyond the snapshot, and answers with one inspected.
-type inspect struct {
-	id    int
-	agent string
-}
-
-func (inspect) effect() {}
-
-// inspected is what an inspect came to.
-type inspected struct {
-	id      int
-	about   *city.Inspection
-	problem string // why there is no answer, "" = there is
-}
-
-// dossier is what has been heard of an agent that is looked at.
-type dossier struct {
-	name    string
-	about   *city.Inspection // nil = nothing yet
-	problem string           // why the newest could not be had, "" = it could
-	asked   int              // the question under way, 0 = none
-	sign    string           // how the agent was when it was asked about
-}
-
-// inspectDeadline bounds one look at an agent.
-const inspectDeadline = 10 * time.Second
 
 // inspectActions are about what is known of an agent.
 func inspectActions() []action {
@@ -69,7 +43,7 @@ func needHeldDossier(m *model) string {
 	if m.mode == ReadOnly {
 		return "this control room is read-only"
 	}
-	if r := m.Agents.Find(m.dialogs.dossier().name); r == nil || !r.HeldBack() {
+	if r := m.Agents.Find(m.dialogs.dossier().Name); r == nil || !r.HeldBack() {
 		return "nothing is held back: only an agent in quarantine or backoff, or one that " +
 			"drains, is released"
 	}
@@ -77,8 +51,8 @@ func needHeldDossier(m *model) string {
 }
 
 // releaseRead releases the agent that is read about, and nobody else, whoever is marked.
-func releaseRead(m *model) []effect {
-	r := m.Agents.Find(m.dialogs.dossier().name)
+func releaseRead(m *model) []feed.Effect {
+	r := m.Agents.Find(m.dialogs.dossier().Name)
 	m.dialogs.CloseIn(keymap.InReader)
 	var command city.Command = city.Release{Agent: r.Name}
 	if r.State == city.Draining {
@@ -88,21 +62,22 @@ func releaseRead(m *model) []effect {
 }
 
 // showAgent opens an agent's details.
-func showAgent(m *model) []effect {
+func showAgent(m *model) []feed.Effect {
 	r := singleAgent(m)
-	d := &dossier{name: r.Name}
-	m.read(&reader{Title: r.Shown, About: agentText{dossier: d}, Lines: func(w int) []string {
-		return widget.WrapAll(append(details(m, d.name, w), dossierLines(m, d, w)...), w)
+	d := &details.Inspection{Name: r.Name}
+	m.read(&reader{Title: r.Shown, About: agentText{Inspection: d}, Lines: func(w int) []string {
+		return widget.WrapAll(append(details.Agent(m.details(), d.Name, w),
+			details.Rest(m.details(), d, w)...), w)
 	}})
 	askAbout(m, d)
 	return nil
 }
 
 // askAbout asks for what is known of an agent.
-func askAbout(m *model, d *dossier) {
+func askAbout(m *model, d *details.Inspection) {
 	m.seeks++
-	d.asked, d.sign = m.seeks, signOf(m, d.name)
-	m.todo = append(m.todo, inspect{id: d.asked, agent: d.name})
+	d.Asked, d.Sign = m.seeks, signOf(m, d.Name)
+	m.todo = append(m.todo, feed.Inspect{ID: d.Asked, Agent: d.Name})
 }
 
 // signOf changes when there may be more to know of an agent.
@@ -128,21 +103,21 @@ func dossierChanged(m *model) {
 	if d == nil {
 		return
 	}
-	if sign := signOf(m, d.name); d.asked == 0 && sign != "" && sign != d.sign {
+	if sign := signOf(m, d.Name); d.Asked == 0 && sign != "" && sign != d.Sign {
 		askAbout(m, d)
 	}
 }
 
 // heardAbout takes an answer in; one that nobody waits for any more is let go.
-func heardAbout(m *model, in inspected) {
+func heardAbout(m *model, in feed.Inspected) {
 	d := m.dialogs.dossier()
-	if d == nil || d.asked != in.id {
+	if d == nil || d.Asked != in.ID {
 		return
 	}
 	m.ui++
-	d.asked, d.problem = 0, widget.Plain(in.problem)
-	if in.problem == "" {
-		d.about = in.about
+	d.Asked, d.Problem = 0, widget.Plain(in.Problem)
+	if in.Problem == "" {
+		d.About = in.About
 	}
 	dossierChanged(m)
 }
@@ -160,10 +135,10 @@ func readerKeys(m *model) []string {
 		return nil
 	}
 	var keys []string
-	if !r.crashes && r.about != nil && len(r.about.Crashes) > 0 {
+	if !r.crashes && r.About != nil && len(r.About.Crashes) > 0 {
 		keys = append(keys, m.keys.KeyOf("reader.crashes")+" crashes")
 	}
-	if !r.told && r.about != nil && r.about.Prompt != "" {
+	if !r.told && r.About != nil && r.About.Prompt != "" {
 		keys = append(keys, m.keys.KeyOf("reader.told")+" prompt")
 	}
 	if needEditableDossier(m) == "" && !r.crashes {

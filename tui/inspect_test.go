@@ -10,6 +10,7 @@ import (
 	"gcity/city"
 	"gcity/describe"
 	"gcity/events"
+	"gcity/tui/feed"
 )
 
 // scoutSaid is what is known of the quarantined agent of the seeded city.
@@ -31,15 +32,15 @@ func scoutSaid() *city.Inspection {
 }
 
 // asked is the question among the effects that the city is to answer.
-func (s *stage) asked() inspect {
+func (s *stage) asked() feed.Inspect {
 	s.t.Helper()
 	for _, e := range s.out {
-		if q, ok := e.(inspect); ok {
+		if q, ok := e.(feed.Inspect); ok {
 			return q
 		}
 	}
 	s.t.Fatalf("nothing was asked: %v", s.out)
-	return inspect{}
+	return feed.Inspect{}
 }
 
 // The details say at once what the snapshot has, and all else when the city has answered.
@@ -48,14 +49,14 @@ func TestDossier(t *testing.T) {
 	choose(s.m, "scout")
 	s.press("d")
 	q := s.asked()
-	if q.agent != "scout" || !strings.Contains(s.text(), "asking for the rest") {
+	if q.Agent != "scout" || !strings.Contains(s.text(), "asking for the rest") {
 		t.Errorf("%+v\n%s", q, s.text())
 	}
-	s.hear(news{inspected: []inspected{{id: q.id + 1, problem: "of another one"}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID + 1, Problem: "of another one"}}})
 	if strings.Contains(s.text(), "another") {
 		t.Error("an answer to another question is taken")
 	}
-	s.hear(news{inspected: []inspected{{id: q.id, about: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, About: scoutSaid()}}})
 	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
 	for _, want := range []string{"git fetch", "crash 6 within 1h is quarantine", "when a line begins with", "within 1m", "no map, giving up", "a secret: not shown", "only a fingerprint"} {
 		if !strings.Contains(all, want) {
@@ -85,14 +86,14 @@ func TestDetailsStayTrue(t *testing.T) {
 	s := demo(t, 120, 40)
 	choose(s.m, "scout")
 	s.press("d")
-	s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
 	s.change(func(*city.Snapshot) {})
-	if slices.ContainsFunc(s.out, func(e effect) bool { _, ok := e.(inspect); return ok }) {
+	if slices.ContainsFunc(s.out, func(e feed.Effect) bool { _, ok := e.(feed.Inspect); return ok }) {
 		t.Error("asked anew though nothing has changed")
 	}
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "fedcba987654" })
 	q := s.asked()
-	s.hear(news{inspected: []inspected{{id: q.id, problem: "the disk is full"}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: q.ID, Problem: "the disk is full"}}})
 	if all := strings.Join(s.m.dialogs.reader().Lines(100), "\n"); !strings.Contains(all,
 		"the disk is full") || !strings.Contains(all, "git fetch") {
 		t.Errorf("a failure and what was known before are not both in\n%s", all)
@@ -106,7 +107,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	if s.m.dialogs.reader() == nil || s.m.dialogs.reader().Title != "crashes of scout" {
 		t.Fatalf("no crashes:\n%s", s.text())
 	}
-	s.hear(news{inspected: []inspected{{id: s.asked().id, about: scoutSaid()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: scoutSaid()}}})
 	s.press("u")
 	got := s.commands()
 	if want := []city.Command{city.Release{Agent: "scout"}}; !slices.Equal(got, want) {
@@ -114,7 +115,7 @@ func TestCrashesReleaseTheAgentThatIsRead(t *testing.T) {
 	}
 	s = newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("3", "enter", "u")
 	if got := s.commands(); got != nil || !strings.Contains(s.text(), "read-only") {
 		t.Errorf("a read-only room did %v\n%s", got, s.text())
@@ -137,19 +138,19 @@ func TestHostileDossier(t *testing.T) {
 			s := demo(t, size[0], size[1])
 			s.choose("scout")
 			s.press("d")
-			s.hear(news{inspected: []inspected{{id: s.asked().id, about: about}}})
+			s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: about}}})
 			for _, k := range []string{"pgdown", "pgdown", "l", "pgdown"} {
 				s.press(k)
 				s.frame(name + " after " + k)
 			}
 			s.press("esc")
-			s.hear(news{events: []events.Event{{Seq: 1 << 40, TS: epoch, Type: text, Actor: text, Subject: text, Message: text, Payload: json.RawMessage(text)}}})
+			s.hear(feed.News{Events: []events.Event{{Seq: 1 << 40, TS: epoch, Type: text, Actor: text, Subject: text, Message: text, Payload: json.RawMessage(text)}}})
 			s.press("5", "G", ",")
 			s.frame(name + " in the timeline")
 			s.press(",", "enter")
 			s.frame(name + " in an event")
 			s.press("esc")
-			editedConfig(s.m, edited{draft: &draft{}, plan: Plan{Changes: []Change{{Agent: text, Pool: text, What: text, Why: text}}, Notes: []string{text}}})
+			editedConfig(s.m, feed.Edited{Draft: &feed.Draft{}, Plan: feed.Plan{Changes: []feed.Change{{Agent: text, Pool: text, What: text, Why: text}}, Notes: []string{text}}})
 			s.frame(name + " in a plan")
 		}
 	}

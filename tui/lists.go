@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"gcity/city"
+	"gcity/tui/details"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -60,4 +62,13 @@ func (m *model) forgetDrawn() {
 	for _, p := range m.Panels {
 		p.Forget()
 	}
+}
+
+// details is what details are made from.
+func (m *model) details() *details.Source {
+	return &details.Source{Env: m.env(), Lists: &m.Lists,
+		Declared: func(source string, patched []string) string {
+			return declaredText(m, source, patched)
+		},
+		Printed: func(r *city.Run) []string { return printed(m, r) }}
 }

@@ -7,6 +7,7 @@ import (
 
 	"gcity/beads"
 	"gcity/mail"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -74,10 +75,10 @@ func needAddressees(m *model) string {
 	return ""
 }
 
-func askMailTo(m *model) []effect { return askSubject(m, &envelope{to: addressees(m)}) }
+func askMailTo(m *model) []feed.Effect { return askSubject(m, &envelope{to: addressees(m)}) }
 
 // askSubject asks for the subject of mail, and then for its text. One that was begun goes on.
-func askSubject(m *model, e *envelope) []effect {
+func askSubject(m *model, e *envelope) []feed.Effect {
 	begun := ""
 	if i := draftOf(m, e.shelf()); i >= 0 {
 		begun = m.drafts[i].subject
@@ -93,7 +94,7 @@ func askSubject(m *model, e *envelope) []effect {
 			return ""
 		},
 		Done: func(text string) task {
-			return func(m *model) []effect {
+			return func(m *model) []feed.Effect {
 				e.subject = strings.TrimSpace(text)
 				return compose(m, e)
 			}
@@ -103,7 +104,7 @@ func askSubject(m *model, e *envelope) []effect {
 }
 
 // compose opens what was being written, or nothing.
-func compose(m *model, e *envelope) []effect {
+func compose(m *model, e *envelope) []feed.Effect {
 	var begun unsent
 	if i := draftOf(m, e.shelf()); i >= 0 {
 		begun = m.drafts[i].unsent
@@ -116,7 +117,7 @@ func compose(m *model, e *envelope) []effect {
 	return nil
 }
 
-func reply(m *model, l mail.Message) []effect {
+func reply(m *model, l mail.Message) []feed.Effect {
 	answer := mail.Reply(l, mail.Person, "")
 	return compose(m, &envelope{to: []string{answer.To}, subject: answer.Subject, answers: &l})
 }
@@ -130,24 +131,24 @@ func addressed(to []string) string {
 }
 
 // mailComposed sends what is written, or says why not.
-func mailComposed(m *model) []effect {
+func mailComposed(m *model) []feed.Effect {
 	c := m.dialogs.composer()
 	e, ok := c.About.(*envelope)
 	if !ok {
 		return nil
 	}
 	all := e.messages(c.Text())
-	var errands []errand
+	var errands []feed.Task
 	for _, l := range all {
 		if err := mail.Check(l); err != nil {
 			c.Problem = err.Error()
 			return nil
 		}
-		errands = append(errands, sendMail{l})
+		errands = append(errands, feed.SendMail{Message: l})
 	}
 	leaveComposer(m)
 	q := question{title: "Mail to " + addressed(e.to) + "?", verb: "send", count: len(all),
-		body: []string{widget.Plain(all[0].Subject)}, do: func(m *model) []effect {
+		body: []string{widget.Plain(all[0].Subject)}, do: func(m *model) []feed.Effect {
 			i := draftOf(m, c.To)
 			todo := send(m, "sending", "mail to "+addressed(e.to), errands...)
 			if i >= 0 {
@@ -167,13 +168,13 @@ func mailComposed(m *model) []effect {
 }
 
 // askRecipient offers whom one may write to.
-func askRecipient(m *model) []effect {
+func askRecipient(m *model) []feed.Effect {
 	f := &finder{Title: "Mail to",
 		None: "Nobody is called that; in the palette `mail NAME` writes to any name.",
 		Verb: "takes it"}
 	for _, w := range mailNames(m, nil) {
 		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
-			Tail: widget.Plain(w.note), Run: func(m *model) []effect {
+			Tail: widget.Plain(w.note), Run: func(m *model) []feed.Effect {
 				return askSubject(m, &envelope{to: []string{w.word}})
 			}})
 	}
@@ -206,7 +207,7 @@ func mailNames(m *model, _ []string) []word {
 }
 
 // writeLine writes to whom is named; what follows is the subject.
-func writeLine(m *model, args []string) ([]effect, string) {
+func writeLine(m *model, args []string) ([]feed.Effect, string) {
 	if m.snap == nil {
 		return nil, needCity(m)
 	}
@@ -231,8 +232,8 @@ type posting struct {
 }
 
 // undelivered makes mail that could not be sent a draft again, for those whom it has not reached.
-func undelivered(m *model, r *result) {
-	i := slices.IndexFunc(m.posted, func(p posting) bool { return p.id == r.id })
+func undelivered(m *model, r *feed.Result) {
+	i := slices.IndexFunc(m.posted, func(p posting) bool { return p.id == r.ID })
 	if i < 0 {
 		return
 	}
@@ -240,7 +241,7 @@ func undelivered(m *model, r *result) {
 	m.posted = slices.Delete(slices.Clone(m.posted), i, i+1)
 	var to []string
 	for n, name := range d.to {
-		if slices.Contains(r.refused, n) {
+		if slices.Contains(r.Refused, n) {
 			to = append(to, name)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"gcity/city"
 	"gcity/internal/screen"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 )
 
@@ -124,7 +125,7 @@ func child(mode string) int {
 		panic(err)
 	}
 	exit, err := run(ctx, o, fresh)
-	if exit == Hangup { // the shell's own comes after the kernel's
+	if exit == feed.Hangup { // the shell's own comes after the kernel's
 		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
 			panic(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,29 +22,29 @@ func TestMemory(t *testing.T) {
 	s.press(strings.Split("view.redraw", "")...)
 	s.press("enter")
 	s.wait(rememberEvery)
-	e, ok := effectOf[remember](s)
+	e, ok := effectOf[feed.Remember](s)
 	if !ok {
 		t.Fatal("after a minute nothing is written")
 	}
 	s.wait(rememberEvery)
-	if _, again := effectOf[remember](s); again {
+	if _, again := effectOf[feed.Remember](s); again {
 		t.Error("what did not change is written again")
 	}
 	path := filepath.Join(t.TempDir(), "deep", "city.json")
-	r := &runner{ctx: t.Context()}
-	r.remember(path, e)
-	r.wait()
+	r := &feed.Runner{Ctx: t.Context()}
+	r.Remember(path, e)
+	r.Wait()
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the file: %v, %v", info, err)
 	}
-	old, err := readMemory(path)
+	old, err := feed.ReadMemory(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	next := newStage(t, Options{})
 	recall(next.m, old)
 	next.size(200, 60)
-	next.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	next.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	m := next.m
 	if way := m.orders()["agents"]; way != "name" || len(m.history) != 1 {
 		t.Errorf("recalled: agents by %s, history %q", way, m.history)
@@ -59,7 +60,7 @@ func TestMemory(t *testing.T) {
 		t.Error("what changed is not written at the end")
 	}
 	far := newStage(t, Options{OverSSH: true})
-	recall(far.m, memory{Version: memoryVersion})
+	recall(far.m, feed.Memory{Version: feed.MemoryVersion})
 	if !far.m.below {
 		t.Error("over SSH the pane is not below")
 	}
@@ -68,23 +69,23 @@ func TestMemory(t *testing.T) {
 // What is damaged, of another version, or no file does not count, and does not keep the room from opening.
 func TestMemoryIsTolerant(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", maxMemory+1)} {
+	for name, text := range map[string]string{"damaged": "{", "future": `{"version": 99, "focus": "pools"}`, "empty": "", "huge": strings.Repeat(" ", feed.MaxMemory+1)} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if old, err := readMemory(path); err == nil || old.Focus != "" || !strings.Contains(err.Error(), path) {
+		if old, err := feed.ReadMemory(path); err == nil || old.Focus != "" || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %+v, %v", name, old, err)
 		}
 	}
-	if _, err := readMemory(dir); err == nil {
+	if _, err := feed.ReadMemory(dir); err == nil {
 		t.Error("a folder is taken for a memory")
 	}
-	if old, err := readMemory(filepath.Join(dir, "none")); err != nil || old.Version != 0 {
+	if old, err := feed.ReadMemory(filepath.Join(dir, "none")); err != nil || old.Version != 0 {
 		t.Errorf("none: %+v, %v", old, err)
 	}
 	s := demo(t, 80, 24)
-	recall(s.m, memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
+	recall(s.m, feed.Memory{Version: 1, Focus: "cellar", Hidden: true, Zoomed: true, Filters: map[string]string{"agents": "\x1b[2Jx", "cellar": "y"}})
 	s.wait(time.Second)
 	if strings.Contains(s.text(), "\x1b[2J") || s.m.focus != panel.IDAgents {
 		t.Error("nonsense is recalled")
@@ -94,7 +95,7 @@ func TestMemoryIsTolerant(t *testing.T) {
 // Nobody wonders where the others are when a filter was kept, and what is typed next takes its place.
 func TestAKeptFilterIsTold(t *testing.T) {
 	s := demo(t, 120, 40)
-	recall(s.m, memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
+	recall(s.m, feed.Memory{Version: 1, Filters: map[string]string{"agents": "shop"}})
 	s.wait(0)
 	s.shows("as you left it: /shop hides the others; esc clears it", "3 of 12")
 	s.press("/", "i", "d", "l", "e", "enter")
@@ -114,6 +115,6 @@ func TestAKeptFilterIsTold(t *testing.T) {
 	s.press("esc")
 	s.shows("1 Agents 12")
 	s.hides("as you left it: only")
-	recall(s.m, memory{Version: 1, Attention: true})
+	recall(s.m, feed.Memory{Version: 1, Attention: true})
 	s.shows("only what needs attention; ! shows all")
 }

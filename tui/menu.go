@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -55,7 +56,7 @@ func subjectTitle(m *model) string {
 }
 
 // showVerbs lists all that can be done with what is selected.
-func showVerbs(m *model) []effect {
+func showVerbs(m *model) []feed.Effect {
 	title := subjectTitle(m)
 	if r := stoodFor(m); r != nil && !listOpen(m) {
 		title += " and " + r.Shown

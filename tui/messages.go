@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -52,7 +53,7 @@ func messageActions() []action {
 }
 
 // showMessages shows what was said, the newest at the end, where reading begins.
-func showMessages(m *model) []effect {
+func showMessages(m *model) []feed.Effect {
 	m.read(&reader{Title: "Messages", Offset: widget.Far, Lines: func(w int) []string {
 		return messageLines(m, w)
 	}})
@@ -103,16 +104,16 @@ func hanging(lead, text string, w int) []string {
 	return lines
 }
 
-// each is what came of every single command, those that failed first.
-func (r *result) each() []string {
-	if r.total < 2 {
+// eachOutcome is what came of every single command, those that failed first.
+func eachOutcome(r *feed.Result) []string {
+	if r.Total < 2 {
 		return nil
 	}
-	all := make([]string, 0, r.total)
-	for _, why := range r.failures {
+	all := make([]string, 0, r.Total)
+	for _, why := range r.Failures {
 		all = append(all, widget.Lead("failed: "+why))
 	}
-	for _, said := range r.receipts {
+	for _, said := range r.Receipts {
 		all = append(all, widget.Lead(said))
 	}
 	return all

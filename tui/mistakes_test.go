@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/feed"
 	"gcity/tui/tuitest"
 )
 
@@ -23,7 +24,7 @@ func mistakes(n int) string {
 func TestManyMistakes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.change(func(n *city.Snapshot) { n.Config.Rejected = mistakes(36) })
-	s.hear(news{events: []events.Event{{Seq: 9000, TS: epoch, Type: events.ConfigRejected, Actor: "controller", Message: mistakes(36)}}})
+	s.hear(feed.News{Events: []events.Event{{Seq: 9000, TS: epoch, Type: events.ConfigRejected, Actor: "controller", Message: mistakes(36)}}})
 	s.shows(`city.toml:12:1: unknown key "comand"; did`, "… and 35 more  c shows all")
 	s.press("c")
 	s.shows("stays in force: city.toml:12:1: unknown key", "city.toml:13:1: unknown key", "city.toml:30:1: unknown key")

@@ -8,6 +8,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/fleet"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
@@ -20,16 +21,16 @@ const still = 3 * time.Second
 
 // configEdit is what is known of an edit of the configuration.
 type configEdit struct {
-	files   ConfigFile // of the configuration, nil = it cannot be edited
-	draft   *draft     // a configuration that was edited and is not decided about; nil = none
-	judging bool       // it is being checked
-	judged  *edited    // the outcome of the check, until the user is asked; nil = none
+	files   feed.ConfigFile // of the configuration, nil = it cannot be edited
+	draft   *feed.Draft     // a configuration that was edited and is not decided about; nil = none
+	judging bool            // it is being checked
+	judged  *feed.Edited    // the outcome of the check, until the user is asked; nil = none
 }
 
 // appearance is how the room looks: the user's preferences, the theme and the terminal's background.
 type appearance struct {
 	around  surroundings
-	person  Person
+	person  feed.Person
 	theme   themes.Theme // as painted now
 	ascii   bool
 	glanced bool     // the terminal was asked how bright it is
@@ -40,8 +41,8 @@ type appearance struct {
 
 // visitMemory is what is kept of a room from one visit to the next.
 type visitMemory struct {
-	recalled memory // how the room was left last
-	noted    []byte // what was written last
+	recalled feed.Memory // how the room was left last
+	noted    []byte      // what was written last
 	notedAt  time.Time
 }
 
@@ -70,19 +71,20 @@ type screenState struct {
 // paneState is the pane and what it shows.
 type paneState struct {
 	peek    terminal.Pane
-	watched watch        // what the viewer was last told
+	watched feed.Watch   // what the viewer was last told
 	stayed  stay         // the last visit to a terminal
 	pane    widget.Cache // what the pane was drawn as
 }
 
 // outgoing is what the user has written to agents and people.
 type outgoing struct {
-	drafts      []draftTo // of texts to agents, the newest last
-	posted      []posting // mail that is being sent
-	sent        []string  // texts that went to agents, oldest first
-	letters     []letter  // that are still on their way, oldest first
-	followed    int       // the action whose letters the status line reports
-	refusedText time.Time // of the last letter of a text that could not be typed; zero = none
+	drafts   []draftTo        // of texts to agents, the newest last
+	posted   []posting        // mail that is being sent
+	sent     []string         // texts that went to agents, oldest first
+	letters  []followedLetter // that are still on their way, oldest first
+	followed int              // the action whose letters the status line reports
+	// of the last letter of a text that could not be typed; zero = none
+	refusedText time.Time
 }
 
 // actionLog is what was done in the room: the status line, the undo, the messages and the questions asked.
@@ -130,7 +132,7 @@ type model struct {
 
 	now     time.Time // of the last message
 	dialogs dialogs
-	todo    []effect // what followed from what was heard
+	todo    []feed.Effect // what followed from what was heard
 }
 
 // newModel is a control room that has heard nothing yet.
@@ -145,18 +147,18 @@ func newModel(o Options, now time.Time) *model {
 	m.directory = o.Cities != nil
 	_, m.registrar = o.Cities.(city.Registrar)
 	takePerson(m, o.Person)
-	m.noted, m.notedAt = memoryOf(m).text(), now
+	m.noted, m.notedAt = memoryOf(m).Text(), now
 	return m
 }
 
 // update takes a message in and says what is to be done.
-func (m *model) update(now time.Time, msg any) []effect {
+func (m *model) update(now time.Time, msg any) []feed.Effect {
 	m.now = now
 	m.Events.Seen.Look(m.Events.CursorSeq(), now)
 	defer func() { m.Events.Seen.Look(m.Events.CursorSeq(), now) }()
-	var todo []effect
+	var todo []feed.Effect
 	switch msg := msg.(type) {
-	case news:
+	case feed.News:
 		m.hear(msg)
 	case tea.WindowSizeMsg:
 		m.ui++
@@ -202,22 +204,22 @@ func (m *model) update(now time.Time, msg any) []effect {
 type failure string
 
 // hear takes in what the mailbox held.
-func (m *model) hear(n news) {
-	if n.person != nil {
-		reread(m, *n.person)
+func (m *model) hear(n feed.News) {
+	if n.Person != nil {
+		reread(m, *n.Person)
 	}
-	if n.gone != nil {
+	if n.Gone != nil {
 		if m.gone == "" {
 			m.lone = m.now
 		}
-		m.gone = widget.Plain(*n.gone)
+		m.gone = widget.Plain(*n.Gone)
 	}
 	if m.stayed.agent != "" && m.now.After(m.stayed.until) {
 		m.stayed = stay{}
 		m.relist()
 	}
-	if n.snap != nil {
-		m.snapshot(n.snap)
+	if n.Snap != nil {
+		m.snapshot(n.Snap)
 	} else if m.snap != nil && !m.settledOrder() {
 		m.snapshot(m.snap)
 	}
@@ -225,32 +227,32 @@ func (m *model) hear(n news) {
 		m.keepUp()
 	}
 	m.Events.Aim(m.now)
-	for _, d := range n.dug {
+	for _, d := range n.Dug {
 		unearthed(m, d)
 	}
-	if len(n.events) > 0 {
-		m.Events.Add(n.events)
+	if len(n.Events) > 0 {
+		m.Events.Add(n.Events)
 	}
-	for _, r := range n.results {
+	for _, r := range n.Results {
 		ended(m, r)
 	}
-	for _, f := range n.found {
+	for _, f := range n.Found {
 		takeFound(m, f)
 	}
-	for _, in := range n.inspected {
+	for _, in := range n.Inspected {
 		heardAbout(m, in)
 	}
-	if n.pane != nil {
-		if n.pane.Agent != m.peek.News.Agent || n.pane.Run != m.peek.News.Run {
+	if n.Pane != nil {
+		if n.Pane.Agent != m.peek.News.Agent || n.Pane.Run != m.peek.News.Run {
 			endSearch(m)
 		}
-		m.peek.Take(*n.pane, bornRule(m))
+		m.peek.Take(*n.Pane, bornRule(m))
 	}
-	if n.edited != nil {
-		m.judged = n.edited
+	if n.Edited != nil {
+		m.judged = n.Edited
 	}
-	if n.fleet != nil {
-		hearFleet(m, n.fleet)
+	if n.Fleet != nil {
+		hearFleet(m, n.Fleet)
 	} else if m.lobby && m.sifted != m.now.Unix() {
 		m.sifted = m.now.Unix()
 		listCities(m)
@@ -278,7 +280,7 @@ func (m *model) snapshot(s *city.Snapshot) {
 }
 
 // key finds out what a key means where it was pressed.
-func (m *model) key(k tea.KeyPressMsg) []effect {
+func (m *model) key(k tea.KeyPressMsg) []feed.Effect {
 	if m.dialogs.Top() != nil {
 		return m.dialogKey(k)
 	}
@@ -306,7 +308,7 @@ func (m *model) zone() keymap.Zone {
 }
 
 // perform runs an action, or says why it cannot be done.
-func (m *model) perform(a *action) []effect {
+func (m *model) perform(a *action) []feed.Effect {
 	if why := a.Refused(m); why != "" {
 		what, _, _ := strings.Cut(a.Title(), ":")
 		complain(m, "cannot "+what+": "+why)
@@ -319,7 +321,7 @@ func (m *model) perform(a *action) []effect {
 }
 
 // dialogKey lets the top dialog have a key: as an action of its zone, else as it is.
-func (m *model) dialogKey(k tea.KeyPressMsg) []effect {
+func (m *model) dialogKey(k tea.KeyPressMsg) []feed.Effect {
 	d := m.dialogs.Top()
 	if !d.Ready(m.now) {
 		return nil

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/tuitest"
@@ -116,12 +117,12 @@ func TestOutcomes(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("r", "y")
-	s.hear(news{results: []result{{id: s.m.status.id, total: 1, receipts: []string{"restarted builder, pid 4812"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Total: 1, Receipts: []string{"restarted builder, pid 4812"}}}})
 	s.shows("✓ restarted builder, pid 4812")
 	s.wait(fade + time.Second)
 	s.hides("pid 4812 ")
 	s.press("r", "y")
-	s.hear(news{results: []result{{id: s.m.status.id, total: 1, failures: []string{"cannot restart builder: it is being stopped"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Total: 1, Failures: []string{"cannot restart builder: it is being stopped"}}}})
 	s.wait(time.Hour)
 	s.shows("cannot restart builder: it is being stopped", "esc dismisses")
 	s.press("esc")
@@ -174,7 +175,7 @@ func TestMarksAndBulk(t *testing.T) {
 	s.press("y")
 	s.wants(city.Restart{Agent: "builder"}, city.Restart{Agent: "chatty"}, city.Restart{Agent: "idle"})
 	id := s.m.status.id
-	s.hear(news{results: []result{{id: id, title: "restarting", total: 3, receipts: []string{"", ""}, failures: []string{"idle: gone"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "restarting", Total: 3, Receipts: []string{"", ""}, Failures: []string{"idle: gone"}}}})
 	s.shows("restarting: 2 ok, 1 failed: idle: gone")
 	s.hides("marked")
 }
@@ -192,7 +193,7 @@ func TestManyNeedTheirNumber(t *testing.T) {
 func TestReadOnlyRefusesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(withPools)
 	verbs := 0
 	for _, focus := range []panel.ID{panel.IDAgents, panel.IDPools} {
@@ -207,7 +208,7 @@ func TestReadOnlyRefusesVerbs(t *testing.T) {
 			s.m.dialogs.CloseIn(keymap.InReader)
 			s.out = s.m.perform(a)
 			s.wants()
-			if _, ok := effectOf[attach](s); ok || s.m.dialogs.choice() != nil ||
+			if _, ok := effectOf[feed.Attach](s); ok || s.m.dialogs.choice() != nil ||
 				s.m.dialogs.prompt() != nil {
 				t.Errorf("%s is not refused", a.ID)
 			}
@@ -251,7 +252,7 @@ func TestEscNeverLeaves(t *testing.T) {
 	s.press("!", "/", "s", "enter", "space", "5", "f", "k")
 	for range 20 {
 		s.press("esc")
-		if _, ok := effectOf[finish](s); ok {
+		if _, ok := effectOf[feed.Quit](s); ok {
 			t.Fatal("esc left")
 		}
 	}
@@ -279,31 +280,31 @@ func TestQuitByMode(t *testing.T) {
 	for _, c := range []struct {
 		mode Mode
 		keys []string
-		want Exit
+		want feed.Exit
 	}{
-		{Hosting, []string{"q", "h"}, HandOver},
-		{Hosting, []string{"ctrl+c", "a"}, KeepAgents},
-		{Hosting, []string{"q", "s", "6", "enter"}, StopCity},
+		{Hosting, []string{"q", "h"}, feed.HandOver},
+		{Hosting, []string{"ctrl+c", "a"}, feed.KeepAgents},
+		{Hosting, []string{"q", "s", "6", "enter"}, feed.StopCity},
 		{Hosting, []string{"q", "s", "enter", "esc"}, -1},
 		{Hosting, []string{"q", "enter"}, -1},
 		{Hosting, []string{"q", "q", "n"}, -1},
 		{Hosting, []string{"ctrl+z", "enter"}, -1},
-		{Joined, []string{"q", "enter"}, Leave},
-		{Joined, []string{"q", "s", "6", "enter"}, StopCity},
+		{Joined, []string{"q", "enter"}, feed.Leave},
+		{Joined, []string{"q", "s", "6", "enter"}, feed.StopCity},
 		{Joined, []string{"q", "s", "y", "enter", "esc"}, -1},
 		{Joined, []string{"q", "esc"}, -1},
-		{ReadOnly, []string{"q", "l"}, Leave},
+		{ReadOnly, []string{"q", "l"}, feed.Leave},
 		{ReadOnly, []string{"q", "s", "n"}, -1},
 	} {
 		s := newStage(t, Options{Mode: c.mode})
-		s.hear(news{snap: demoSnapshot(epoch)})
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.press(c.keys...)
-		f, ok := effectOf[finish](s)
+		f, ok := effectOf[feed.Quit](s)
 		if !ok {
-			f.exit = -1
+			f.Exit = -1
 		}
-		if f.exit != c.want || s.m.dialogs.choice() != nil {
-			t.Errorf("%v %v: exit %d, want %d", c.mode, c.keys, f.exit, c.want)
+		if f.Exit != c.want || s.m.dialogs.choice() != nil {
+			t.Errorf("%v %v: exit %d, want %d", c.mode, c.keys, f.Exit, c.want)
 		}
 	}
 }
@@ -325,10 +326,10 @@ func TestHelpRunsWhatItFinds(t *testing.T) {
 func TestLostCityIsSaid(t *testing.T) {
 	s := demo(t, 120, 40)
 	why := "the controller has ended"
-	s.hear(news{gone: &why})
+	s.hear(feed.News{Gone: &why})
 	s.shows("the city cannot be heard: the controller has ended")
 	why = ""
-	s.hear(news{gone: &why})
+	s.hear(feed.News{Gone: &why})
 	s.hides("cannot be heard")
 	s.wait(5 * time.Minute)
 	s.shows("the loop has not turned for 5m")
@@ -350,22 +351,22 @@ func TestACityThatEndedIsLeftAtOnce(t *testing.T) {
 	} {
 		s := newStage(t, Options{Mode: c.mode})
 		s.size(120, 40)
-		s.hear(news{snap: demoSnapshot(epoch)})
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		if c.shutDown {
 			s.change(func(n *city.Snapshot) { n.ShutDown = true })
 			s.shows("the city is shutting down")
 		}
-		s.hear(news{gone: &why})
+		s.hear(feed.News{Gone: &why})
 		s.wait(time.Hour)
 		s.shows(c.banner)
 		if c.shutDown {
 			s.hides("gone for", "is shutting down", "r restart", "a attach", "again in 0s", "the loop has not turned")
 		}
 		s.press("q")
-		f, left := effectOf[finish](s)
+		f, left := effectOf[feed.Quit](s)
 		if asks := s.m.dialogs.choice() != nil; asks != c.asks || left == c.asks ||
-			left && f.exit != Leave {
-			t.Errorf("%+v: left %v with %v, asks %v", c, left, f.exit, asks)
+			left && f.Exit != feed.Leave {
+			t.Errorf("%+v: left %v with %v, asks %v", c, left, f.Exit, asks)
 		}
 		if !c.asks {
 			s.hides("keeps running", "runs elsewhere")
@@ -378,14 +379,14 @@ func TestASheetOfACityThatIsGone(t *testing.T) {
 	for _, key := range []string{"d", "c", "b", "L"} {
 		s := newStage(t, Options{Mode: Joined})
 		s.size(80, 24)
-		s.hear(news{snap: demoSnapshot(epoch)})
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.press(key)
 		s.hides("this is how it was")
 		why, again := "nobody answers", ""
-		s.hear(news{gone: &why})
+		s.hear(feed.News{Gone: &why})
 		s.wait(5 * time.Second)
 		s.shows("the city is gone for 5s: this is how it was")
-		s.hear(news{gone: &again})
+		s.hear(feed.News{Gone: &again})
 		s.hides("this is how it was")
 	}
 }
@@ -394,21 +395,21 @@ func TestASheetOfACityThatIsGone(t *testing.T) {
 func TestTheCityEndsUnderTheQuestion(t *testing.T) {
 	s := newStage(t, Options{Mode: Joined})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("q", "tab", "tab")
 	s.shows("the controller runs elsewhere", "stop the city")
 	s.change(func(n *city.Snapshot) { n.ShutDown = true })
 	why, heard := "the controller has ended", ""
-	s.hear(news{gone: &why})
+	s.hear(feed.News{Gone: &why})
 	s.shows("the city was stopped", "Leave bright-lights?")
 	s.hides("runs elsewhere", "keeps running", "stop the city")
 	s.press("enter") // "stay" was chosen and is
-	if _, left := effectOf[finish](s); left || s.m.dialogs.choice() != nil {
+	if _, left := effectOf[feed.Quit](s); left || s.m.dialogs.choice() != nil {
 		t.Errorf("left %v", left)
 	}
 	again := *s.m.snap
 	again.Started, again.ShutDown = s.now, false
-	s.hear(news{snap: &again, gone: &heard}) // it was started anew
+	s.hear(feed.News{Snap: &again, Gone: &heard}) // it was started anew
 	s.hides("was stopped", "gone for")
 	s.press("q")
 	s.shows("the controller runs elsewhere")
@@ -419,11 +420,11 @@ func TestOvertakenSnapshotIsIgnored(t *testing.T) {
 	s := demo(t, 120, 40)
 	old := s.m.snap
 	s.agent("idle", func(a *city.Agent) { a.Description = "busy now" })
-	s.hear(news{snap: old})
+	s.hear(feed.News{Snap: old})
 	s.shows("busy now")
 	restarted := *old
 	restarted.Started, restarted.Rev = epoch, 1
-	s.hear(news{snap: &restarted})
+	s.hear(feed.News{Snap: &restarted})
 	s.hides("busy now")
 }
 

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
@@ -35,7 +36,7 @@ func mouseActions() []action {
 	}
 }
 
-func toggleMouse(m *model) []effect {
+func toggleMouse(m *model) []feed.Effect {
 	m.mouse = !m.mouse
 	if !m.mouse {
 		say(m, "the mouse is the terminal's again")
@@ -88,7 +89,7 @@ func covered(m *model) bool {
 func listOpen(m *model) bool { return m.dialogs.list() != nil }
 
 // hand is what a hand does besides pressing keys.
-func hand(m *model, msg any) (todo []effect) {
+func hand(m *model, msg any) (todo []feed.Effect) {
 	m.ui++
 	switch msg := msg.(type) {
 	case tea.MouseClickMsg:
@@ -105,7 +106,7 @@ func hand(m *model, msg any) (todo []effect) {
 
 // click goes where it points: a tab, a panel, a row; twice at the same place it opens what is there, or zooms the
 // panel.
-func click(m *model, c tea.MouseClickMsg) []effect {
+func click(m *model, c tea.MouseClickMsg) []feed.Effect {
 	last := m.pressed
 	m.pressed = press{at: m.now, x: c.X, y: c.Y}
 	double := last.x == c.X && last.y == c.Y && m.now.Sub(last.at) <= doubleClick
@@ -148,7 +149,7 @@ func click(m *model, c tea.MouseClickMsg) []effect {
 
 // clickSheet takes the answer that is clicked, or puts the cursor on a row of a list, which a second click runs. Beside
 // these nothing happens: nobody loses a question by a slip of the hand.
-func clickSheet(m *model, x, y int, double bool) []effect {
+func clickSheet(m *model, x, y int, double bool) []feed.Effect {
 	_, lines, w, _, _ := m.sheetContent()
 	left, top, h := m.sheetPlace(len(lines), w)
 	row := y - top - 1
@@ -168,7 +169,7 @@ func clickSheet(m *model, x, y int, double bool) []effect {
 }
 
 // unfold does what enter does in a panel, but never attaches: a hand on the mouse is none on the keyboard.
-func unfold(m *model, p panel.ID) []effect {
+func unfold(m *model, p panel.ID) []feed.Effect {
 	if p == panel.IDPeek {
 		return m.perform(m.keys.ByID("view.zoom"))
 	}
@@ -271,9 +272,9 @@ func (r *room) mouse(msg tea.Msg) (cmd tea.Cmd, ok bool) {
 	case gathered:
 		w := r.wheel
 		r.wheel, r.turning = wheel{}, false
-		cmd = r.carryOut(r.m.update(r.r.now(), w))
+		cmd = r.carryOut(r.m.update(r.r.Now(), w))
 	case tea.MouseClickMsg:
-		cmd = r.carryOut(r.m.update(r.r.now(), msg))
+		cmd = r.carryOut(r.m.update(r.r.Now(), msg))
 	case tea.MouseReleaseMsg, tea.MouseMotionMsg: // nothing follows from them
 	default:
 		return nil, false

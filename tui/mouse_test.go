@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 )
@@ -118,7 +119,7 @@ func TestWheel(t *testing.T) {
 	s := demo(t, 200, 60)
 	s.choose("builder")
 	screen := terminalWith(strings.Repeat("a line\r\n", 300))
-	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: screen, Fed: 300}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: screen, Fed: 300}})
 	x, y := s.where("0 builder")
 	s.send(wheel{x, y + 3, -2})
 	if !s.m.peek.Frozen() || s.m.focus != panel.IDAgents {
@@ -147,8 +148,8 @@ func TestWheel(t *testing.T) {
 // Turns of the wheel are gathered: of very many messages the model hears few.
 func TestWheelIsGathered(t *testing.T) {
 	s := demo(t, 200, 60)
-	box := newMailbox()
-	r := &room{m: s.m, r: &runner{ctx: t.Context(), box: box, viewer: newViewer(newFakeCity(epoch), box, terminal.NewScreen)}}
+	box := feed.NewMailbox()
+	r := &room{m: s.m, r: &feed.Runner{Ctx: t.Context(), Box: box, Viewer: feed.NewViewer(newFakeCity(epoch), box, terminal.NewScreen)}}
 	x, y := s.where("builder")
 	waits := 0
 	s.press("g")

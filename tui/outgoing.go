@@ -8,15 +8,14 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
-// letter is a text that this room has sent to one agent.
-type letter struct {
-	action int // that sent it
-	agent  string
-	text   string // all of it: a city tells only the beginning
-	send   city.Send
+// followedLetter is a text that this room has sent to one agent.
+type followedLetter struct {
+	feed.Letter
+	action int       // that sent it
 	life   time.Time // of the controller that has it
 	seen   bool      // the city has told of it
 	gone   bool      // it tells nothing of it any more
@@ -27,21 +26,21 @@ type letter struct {
 const maxLetters = 4 << 20
 
 // post takes in what was sent just now, to be followed.
-func post(m *model, r result) {
+func post(m *model, r feed.Result) {
 	if m.snap == nil {
 		return
 	}
-	for _, l := range r.letters {
-		l.action, l.life = r.id, m.snap.Started
-		m.letters = append(m.letters, l)
+	for _, l := range r.Letters {
+		m.letters = append(m.letters, followedLetter{Letter: l, action: r.ID,
+			life: m.snap.Started})
 	}
 	size, from := 0, len(m.letters)
-	for from > 0 && size+len(m.letters[from-1].text) <= maxLetters {
+	for from > 0 && size+len(m.letters[from-1].Text) <= maxLetters {
 		from--
-		size += len(m.letters[from].text)
+		size += len(m.letters[from].Text)
 	}
-	m.letters = m.letters[min(from, len(m.letters)-len(r.letters)):]
-	m.followed = r.id
+	m.letters = m.letters[min(from, len(m.letters)-len(r.Letters)):]
+	m.followed = r.ID
 	tellStages(m)
 	readLetters(m)
 }
@@ -52,8 +51,8 @@ func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 		return s.Text, true
 	}
 	for i := range m.letters {
-		if l := &m.letters[i]; l.agent == agent && l.send.ID == s.ID {
-			return l.text, true
+		if l := &m.letters[i]; l.Agent == agent && l.Send.ID == s.ID {
+			return l.Text, true
 		}
 	}
 	return "", false
@@ -63,8 +62,8 @@ func wholeOf(m *model, agent string, s *city.Send) (string, bool) {
 func expectBack(m *model, commands []city.Command) {
 	for _, c := range commands {
 		for i := range m.letters {
-			if u, ok := c.(city.Unsend); ok && u.Agent == m.letters[i].agent &&
-				u.ID == m.letters[i].send.ID {
+			if u, ok := c.(city.Unsend); ok && u.Agent == m.letters[i].Agent &&
+				u.ID == m.letters[i].Send.ID {
 				m.letters[i].back = true
 			}
 		}
@@ -83,48 +82,48 @@ func readLetters(m *model) {
 			continue
 		}
 		told = told || l.action == m.followed && !l.back
-		if l.send.Stage == city.GivenUp && !l.back {
-			complain(m, widget.Plain(l.agent)+": "+l.said())
+		if l.Send.Stage == city.GivenUp && !l.back {
+			complain(m, widget.Plain(l.Agent)+": "+l.said())
 		}
 	}
 	if told {
 		tellStages(m)
 	}
-	m.letters = slices.DeleteFunc(m.letters, func(l letter) bool { return l.gone })
+	m.letters = slices.DeleteFunc(m.letters, func(l followedLetter) bool { return l.gone })
 }
 
 // read takes in what a snapshot says of a letter; it reports whether that is news.
-func (l *letter) read(s *city.Snapshot) bool {
-	a, ok := s.Agent(l.agent)
+func (l *followedLetter) read(s *city.Snapshot) bool {
+	a, ok := s.Agent(l.Agent)
 	if ok = ok && s.Started.Equal(l.life); ok { // another controller counts anew
 		for _, now := range a.Sends {
-			if now.ID != l.send.ID || now.Since.Before(l.send.Since) {
+			if now.ID != l.Send.ID || now.Since.Before(l.Send.Since) {
 				continue
 			}
-			changed := now.Stage != l.send.Stage || now.Why != l.send.Why
-			l.send, l.seen = now, true
+			changed := now.Stage != l.Send.Stage || now.Why != l.Send.Why
+			l.Send, l.seen = now, true
 			return changed
 		}
 	}
 	l.gone = l.seen || !ok
-	return l.gone && !l.send.Stage.Over()
+	return l.gone && !l.Send.Stage.Over()
 }
 
 // said is how far it has come, in words.
-func (l *letter) said() string {
+func (l *followedLetter) said() string {
 	switch {
-	case l.gone && !l.send.Stage.Over():
+	case l.gone && !l.Send.Stage.Over():
 		return "waits no longer"
-	case l.send.Why != "":
-		return widget.Plain(string(l.send.Stage)) + ": " + widget.Plain(l.send.Why)
+	case l.Send.Why != "":
+		return widget.Plain(string(l.Send.Stage)) + ": " + widget.Plain(l.Send.Why)
 	}
-	return widget.Plain(string(l.send.Stage))
+	return widget.Plain(string(l.Send.Stage))
 }
 
 // tellStages puts into the status line how far the letters have come that it follows, unless it tells of something
 // newer.
 func tellStages(m *model) {
-	var all []*letter
+	var all []*followedLetter
 	var each []string
 	token := themes.Good
 	waits := false
@@ -134,10 +133,10 @@ func tellStages(m *model) {
 			continue
 		}
 		all = append(all, l)
-		each = append(each, widget.Lead(widget.Plain(l.agent)+": "+l.said()))
-		if !l.send.Stage.Over() && !l.gone {
+		each = append(each, widget.Lead(widget.Plain(l.Agent)+": "+l.said()))
+		if !l.Send.Stage.Over() && !l.gone {
 			token = themes.Busy
-			waits = waits || l.send.Stage == city.Queued
+			waits = waits || l.Send.Stage == city.Queued
 		}
 	}
 	text := stagesText(all)
@@ -154,20 +153,20 @@ func tellStages(m *model) {
 }
 
 // stagesText says how far texts have come: each of one, how many of several.
-func stagesText(all []*letter) string {
+func stagesText(all []*followedLetter) string {
 	if len(all) == 1 {
-		return widget.Plain(all[0].agent) + ": " + all[0].said()
+		return widget.Plain(all[0].Agent) + ": " + all[0].said()
 	}
 	var parts []string
 	for _, stage := range []city.Stage{city.Acknowledged, city.Submitted, city.Typing, city.Queued,
 		city.GivenUp} {
 		n, why := 0, ""
 		for _, l := range all {
-			if l.send.Stage != stage || l.gone && !stage.Over() {
+			if l.Send.Stage != stage || l.gone && !stage.Over() {
 				continue
 			}
 			if n++; why == "" {
-				why = widget.Plain(l.send.Why)
+				why = widget.Plain(l.Send.Why)
 			}
 		}
 		if n == 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sahilm/fuzzy"
 
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -53,7 +54,7 @@ func palettes(m *model, text string) ([]item, bool) {
 		goesOn := takesMore(m, line) && !strings.HasSuffix(c.usage, "…")
 		near := a.word != part && !goesOn && (far || !c.looks)
 		found = append(found, item{Keys: m.keys.KeysOf(c.id), Title: line, Line: line, Tail: a.note,
-			Near: near, Run: func(m *model) []effect {
+			Near: near, Run: func(m *model) []feed.Effect {
 				if goesOn {
 					return openPaletteAt(m, line+" ")
 				}
@@ -74,7 +75,7 @@ func textItem(m *model, c *verb, line string) item {
 		title = c.name + " " + c.usage
 	}
 	return item{Keys: m.keys.KeysOf(c.id), Title: title, Line: line, Tail: c.does,
-		Run: func(m *model) []effect {
+		Run: func(m *model) []feed.Effect {
 			todo, why := runLine(m, line)
 			if why != "" {
 				complain(m, "cannot "+c.name+": "+why)
@@ -84,7 +85,7 @@ func textItem(m *model, c *verb, line string) item {
 }
 
 // openPaletteAt opens the palette with a text that goes on.
-func openPaletteAt(m *model, text string) []effect {
+func openPaletteAt(m *model, text string) []feed.Effect {
 	openFinder(m, true)
 	m.dialogs.finder().Type(text)
 	return nil

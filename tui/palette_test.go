@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 )
 
@@ -216,7 +217,7 @@ func TestEnterRunsWhatIsCalledSo(t *testing.T) {
 func TestReadOnlyHidesVerbs(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(200, 60)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.change(withPools)
 	s.press("?")
 	s.hides("restart the agent", "kill or stop", "read the configuration now", "undo or release")

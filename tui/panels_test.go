@@ -10,6 +10,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/tuitest"
@@ -146,7 +147,7 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 			s.m.actions++ // any counter that grows
 			es = append(es, events.Event{Seq: uint64(100 + s.m.actions), TS: epoch, Type: "bead.closed", Subject: fmt.Sprintf("gc-%d", s.m.actions)})
 		}
-		s.hear(news{events: es})
+		s.hear(feed.News{Events: es})
 	}
 	more(30)
 	s.shows("gc-30")
@@ -162,7 +163,7 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 	s.shows("about", at)
 	s.press("esc", "G")
 	s.shows("gc-33")
-	s.hear(news{events: []events.Event{{Seq: 101, Subject: "twin"}}})
+	s.hear(feed.News{Events: []events.Event{{Seq: 101, Subject: "twin"}}})
 	s.hides("twin")
 	more(2 * panel.Kept)
 	if n := len(s.m.Events.Rows); n != panel.Kept {
@@ -173,18 +174,18 @@ func TestEventsFollowUntilScrolled(t *testing.T) {
 func TestPaneFollowsAndFreezes(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
-	if w := s.m.watched; w.agent != "builder" || w.session != "builder-1" || w.focused {
+	if w := s.m.watched; w.Agent != "builder" || w.Session != "builder-1" || w.Focused {
 		t.Errorf("watched: %+v", w)
 	}
 	p := paneOf("builder", "builder-1")
-	s.hear(news{pane: p})
+	s.hear(feed.News{Pane: p})
 	s.shows("0 builder following", "compiling 世界", "120x40")
 	s.press("0", "pgup")
 	s.shows("frozen, G follows")
 	s.hides("compiling")
 	_, _ = p.Screen.Write([]byte("later\r\n"))
 	p.Fed += 312
-	s.hear(news{pane: p})
+	s.hear(feed.News{Pane: p})
 	s.shows("+312 new, G follows")
 	s.hides("later")
 	s.press("g")
@@ -203,19 +204,19 @@ func TestPaneFollowsAndFreezes(t *testing.T) {
 func TestLastWordsStay(t *testing.T) {
 	s := demo(t, 80, 24)
 	s.choose("builder")
-	s.hear(news{pane: paneOf("builder", "builder-1")})
+	s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 	s.agent("builder", func(a *city.Agent) {
 		a.State, a.Running, a.Session, a.Reason = city.Backoff, false, nil, "exit 1"
 		a.Exit = &city.Exit{Code: 1, Uptime: time.Minute}
 	})
-	if w := s.m.watched; w.session != "builder-1" || w.running {
+	if w := s.m.watched; w.Session != "builder-1" || w.Running {
 		t.Errorf("an ended session is watched anew: %+v", w)
 	}
 	s.shows("last words", "compiling", "exit 1 after 1m")
 	s.agent("builder", func(a *city.Agent) {
 		a.State, a.Running, a.Session = city.Running, true, &city.Session{ID: "builder-2"}
 	})
-	if w, ok := effectOf[watch](s); !ok || w.session != "builder-2" {
+	if w, ok := effectOf[feed.Watch](s); !ok || w.Session != "builder-2" {
 		t.Errorf("the new session is not watched: %+v", w)
 	}
 	s.shows("compiling") // until the new one says something
@@ -225,11 +226,11 @@ func TestHiddenPaneWatchesNothing(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("p")
-	if w, ok := effectOf[watch](s); !ok || w != (watch{}) {
+	if w, ok := effectOf[feed.Watch](s); !ok || w != (feed.Watch{}) {
 		t.Errorf("watch %+v, %v", w, ok)
 	}
 	s.press("p")
-	if w := s.m.watched; w.agent != "builder" {
+	if w := s.m.watched; w.Agent != "builder" {
 		t.Errorf("watch %+v", w)
 	}
 }
@@ -239,7 +240,7 @@ func TestFitWraps(t *testing.T) {
 	s.choose("chatty")
 	p := paneOf("chatty", "chatty-1")
 	_, _ = p.Screen.Write([]byte(strings.Repeat("x", 100) + "END\r\n"))
-	s.hear(news{pane: p})
+	s.hear(feed.News{Pane: p})
 	s.hides("END")
 	s.press("0", "z")
 	s.shows("END", "fit")
@@ -250,11 +251,11 @@ func TestZoomThenAttach(t *testing.T) {
 	s.choose("builder")
 	s.press("enter")
 	s.hides("chatty", "1 Agents")
-	if _, ok := effectOf[attach](s); ok {
+	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Fatal("the first enter attaches")
 	}
 	s.press("enter")
-	if a, ok := effectOf[attach](s); !ok || a.agent != "builder" {
+	if a, ok := effectOf[feed.Attach](s); !ok || a.Agent != "builder" {
 		t.Errorf("the second enter: %+v %v", a, ok)
 	}
 	s.press("esc")
@@ -264,7 +265,7 @@ func TestZoomThenAttach(t *testing.T) {
 	}
 	s.choose("scout")
 	s.press("a")
-	if _, ok := effectOf[attach](s); ok {
+	if _, ok := effectOf[feed.Attach](s); ok {
 		t.Error("attached to an agent without a terminal")
 	}
 	s.shows("there is no terminal to attach to")
@@ -322,9 +323,9 @@ func TestHostileTextStaysText(t *testing.T) {
 		}
 		n.Agents[0].Name = evil
 	})
-	s.hear(news{
-		events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
-		pane:   &terminal.News{Agent: "prober", Text: widget.AllPlain(evil), Problem: evil},
+	s.hear(feed.News{
+		Events: []events.Event{{Seq: 900, Type: evil, Subject: evil, Message: evil, Actor: evil, Payload: []byte(evil)}},
+		Pane:   &terminal.News{Agent: "prober", Text: widget.AllPlain(evil), Problem: evil},
 	})
 	work := []beads.Bead{{ID: evil, Title: evil, Type: evil, Status: beads.StatusOpen, Assignee: evil, ParentID: evil, Ref: evil, Needs: []string{evil},
 		Description: evil, Labels: []string{city.PoolLabel + evil}, Metadata: map[string]string{evil: evil}}}
@@ -362,13 +363,13 @@ func TestLastExit(t *testing.T) {
 func TestLastWordsNameTheirFile(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("scout")
-	s.hear(news{pane: &terminal.News{Agent: "scout", Ended: true}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Ended: true}})
 	s.shows("has left no output", "kept in .gc/crashes/scout/")
 	var words []string
 	for i := range 100 {
 		words = append(words, fmt.Sprintf("word %02d", i))
 	}
-	s.hear(news{pane: &terminal.News{Agent: "scout", Text: words, Ended: true}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "scout", Text: words, Ended: true}})
 	s.shows("word 99", "kept in .gc/crashes/scout/")
 	s.press("0", "g")
 	s.shows("word 00", "kept in")

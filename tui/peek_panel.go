@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
@@ -207,21 +208,21 @@ func peekNote(m *model) string {
 }
 
 // watching is what the pane should show now.
-func watching(m *model) watch {
+func watching(m *model) feed.Watch {
 	if w, ok := watchingRun(m); ok {
 		return w
 	}
 	row := selected(m)
 	if row == nil || !m.peekVisible() {
-		return watch{}
+		return feed.Watch{}
 	}
-	w := watch{agent: row.Name, running: row.Running, focused: m.focus == panel.IDPeek,
-		deep: m.peek.Logs}
+	w := feed.Watch{Agent: row.Name, Running: row.Running, Focused: m.focus == panel.IDPeek,
+		Deep: m.peek.Logs}
 	switch {
 	case row.Session != nil:
-		w.session = row.Session.ID
-	case m.watched.agent == row.Name:
-		w.session = m.watched.session // what it last said stays
+		w.Session = row.Session.ID
+	case m.watched.Agent == row.Name:
+		w.Session = m.watched.Session // what it last said stays
 	}
 	return w
 }

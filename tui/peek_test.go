@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 )
 
@@ -16,7 +17,7 @@ func watchingBuilder(t *testing.T, w, h int, output string) (*stage, terminal.Sc
 	s := demo(t, w, h)
 	s.choose("builder")
 	p := &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(output)}
-	s.hear(news{pane: p})
+	s.hear(feed.News{Pane: p})
 	s.press("0")
 	return s, p.Screen
 }
@@ -27,7 +28,7 @@ func (s *stage) prints(screen terminal.Screen, text string) {
 	n := s.m.peek.News
 	n.Screen = screen
 	n.Fed += uint64(strings.Count(text, "\n"))
-	s.hear(news{pane: &n})
+	s.hear(feed.News{Pane: &n})
 }
 
 func numbered(from, to int) string {
@@ -42,14 +43,14 @@ func numbered(from, to int) string {
 func TestASearchEndsWithItsAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
-	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(strings.Repeat("builder secret line\r\n", 60))}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(strings.Repeat("builder secret line\r\n", 60))}})
 	s.press("0", "/", "s")
 	s.shows("search: s")
 	s.change(func(n *city.Snapshot) {
 		n.Agents = slices.DeleteFunc(n.Agents, func(a city.Agent) bool { return a.Name == "builder" })
 	})
 	s.hides("search: s", "builder secret")
-	s.hear(news{pane: &terminal.News{Agent: s.m.Agents.Chosen, Session: s.m.Agents.Chosen + "-1", Screen: terminalWith(strings.Repeat("another\r\n", 60))}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: s.m.Agents.Chosen, Session: s.m.Agents.Chosen + "-1", Screen: terminalWith(strings.Repeat("another\r\n", 60))}})
 	s.press("e", "esc")
 	s.hides("builder secret")
 	if s.m.peek.Frozen() {
@@ -163,10 +164,10 @@ func TestMarkStaysWithItsLine(t *testing.T) {
 	behind()
 	s.press("1")
 	s.choose("chatty")
-	s.hear(news{pane: &terminal.News{Agent: "chatty", Session: "chatty-1", Screen: terminalWith("hello")}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "chatty", Session: "chatty-1", Screen: terminalWith("hello")}})
 	s.hides(mark)
 	s.choose("builder")
-	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(numbered(50, 106))}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(numbered(50, 106))}})
 	behind()
 	s.press("0", "k", "F")
 	s.press("m")
@@ -190,7 +191,7 @@ func TestNewLife(t *testing.T) {
 			a.Session = &city.Session{ID: "builder-2", Started: s.m.now}
 			a.Exit = &city.Exit{Code: 1, Uptime: 3 * time.Second}
 		})
-		s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), Fed: 1}})
+		s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-2", Screen: terminalWith("I am new\r\n"), Fed: 1}})
 	}
 	second()
 	s.shows("new life "+s.m.now.Format("15:04:05")+", exit 1 after 3.0s before", "line 099", "I am new", "following")
@@ -330,18 +331,18 @@ func TestWideCharactersAtTheBorder(t *testing.T) {
 func TestLogs(t *testing.T) {
 	s, _ := watchingBuilder(t, 120, 40, numbered(0, 100))
 	s.press("1", "l")
-	w, ok := effectOf[watch](s)
-	if !ok || !w.deep || w.agent != "builder" || w.session != "builder-1" {
+	w, ok := effectOf[feed.Watch](s)
+	if !ok || !w.Deep || w.Agent != "builder" || w.Session != "builder-1" {
 		t.Errorf("asked for %+v", w)
 	}
 	s.shows("0 builder logs  following")
 	s.hides("1 Agents")
-	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(numbered(0, 300)), Keeps: terminal.LogLines}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith(numbered(0, 300)), Keeps: terminal.LogLines}})
 	s.press("/", "0", "0", "7", "enter")
 	s.shows("line 007", "1 of 1")
 	s.press("esc", "esc", "esc")
 	s.shows("1 Agents")
-	if w, ok := effectOf[watch](s); !ok || w.deep {
+	if w, ok := effectOf[feed.Watch](s); !ok || w.Deep {
 		t.Errorf("it goes on asking for all: %+v", w)
 	}
 	s.press("l", "l")
@@ -357,7 +358,7 @@ func TestTerminalOfAnEvent(t *testing.T) {
 		s.press("k")
 	}
 	s.press("a")
-	if a, ok := effectOf[attach](s); !ok || a.agent != "chatty" || s.m.Agents.Chosen != "chatty" {
+	if a, ok := effectOf[feed.Attach](s); !ok || a.Agent != "chatty" || s.m.Agents.Chosen != "chatty" {
 		t.Errorf("attached to %+v, chosen %s", a, s.m.Agents.Chosen)
 	}
 	s.press("g", "l") // an event about nobody
@@ -373,12 +374,12 @@ func TestSaveAsksForTheFile(t *testing.T) {
 	s.press("ctrl+u", "enter")
 	s.shows("a file needs a name")
 	s.press("x", "enter")
-	e, ok := effectOf[save](s)
-	if !ok || e.path != "x" || e.text != "red\n世界\n\n" || e.id != s.m.status.id {
+	e, ok := effectOf[feed.Save](s)
+	if !ok || e.Path != "x" || e.Text != "red\n世界\n\n" || e.ID != s.m.status.id {
 		t.Errorf("%+v", e)
 	}
 	s.press("|")
-	if p, ok := effectOf[page](s); !ok || p.text != "\x1b[31mred\x1b[m\n世界\n\n" {
+	if p, ok := effectOf[feed.ShowText](s); !ok || p.Text != "\x1b[31mred\x1b[m\n世界\n\n" {
 		t.Errorf("%+v", p)
 	}
 }

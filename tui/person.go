@@ -10,26 +10,11 @@ import (
 
 	"gcity/internal/detach"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
-
-// Person is what belongs to whoever sits in front of the screen. It may change while the room is open; nothing in it is
-// changed by the room. The zero value asks for nothing.
-type Person struct {
-	// one of Themes by name, AutoTheme, or "" = the city's, else that of the Options
-	Theme         string
-	Themes        []themes.Theme   // that can be chosen; nil = those that come with gcity
-	ASCII         *bool            // nil = as the Options say
-	ReducedMotion bool             // besides what the Options say
-	Columns       []string         // of agents, see ColumnNames; nil = the usual ones
-	Confirm       string           // "normal", "always" or "never"; "" = normal
-	Detach        detach.Key       // leaves an attached terminal
-	Keys          []keymap.Binding // in the order in which they were written
-	File          string           // where all of this is written, "" = nowhere; for texts
-	Problems      []string         // what could not be read of it, each with its place
-}
 
 // AutoTheme is dark or light as the terminal is, and the theme of the Options while that is not known.
 const AutoTheme = "auto"
@@ -77,7 +62,7 @@ func groundOf(environ []string) ground {
 }
 
 // takePerson lets what a person prefers count from now on.
-func takePerson(m *model, p Person) {
+func takePerson(m *model, p feed.Person) {
 	if p.Themes == nil {
 		p.Themes = m.person.Themes
 	}
@@ -98,7 +83,7 @@ func takePerson(m *model, p Person) {
 }
 
 // reread is takePerson while the room is open, and says so.
-func reread(m *model, p Person) {
+func reread(m *model, p feed.Person) {
 	m.ui++
 	takePerson(m, p)
 	if m.snap != nil {
@@ -135,7 +120,7 @@ func relook(m *model) {
 	names := themeNames(m)
 	if !m.glanced && m.around.ground == groundUnknown && slices.Contains(names[:], AutoTheme) {
 		m.glanced = true
-		m.todo = append(m.todo, glance{})
+		m.todo = append(m.todo, feed.AskBackground{})
 	}
 	t := wantedTheme(m)
 	if t == m.theme && ascii == m.ascii {
@@ -150,11 +135,6 @@ func relook(m *model) {
 	m.ui++
 	m.forgetDrawn()
 }
-
-// glance asks how bright the terminal is. Nobody waits for the answer: it may never come.
-type glance struct{}
-
-func (glance) effect() {}
 
 // themeNames are the themes that somebody wants, who counts most first, "" = none: what the palette shows just now,
 // what was chosen there, the person's own, the city's.
@@ -210,7 +190,7 @@ func themeActions(all []themes.Theme) []action {
 	choose := func(name, does string) action {
 		return action{ID: themeID + name, Key: keymap.Bind(does),
 			In: []keymap.Zone{keymap.Everywhere}, Why: needColours,
-			Run: func(m *model) []effect { tryTheme(m, name); return nil }}
+			Run: func(m *model) []feed.Effect { tryTheme(m, name); return nil }}
 	}
 	actions := []action{choose(AutoTheme, "theme: dark or light, as the terminal is")}
 	for i := range all {

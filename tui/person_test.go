@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/internal/detach"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -30,9 +31,9 @@ func TestWhoseTheme(t *testing.T) {
 		{"auto", "light", false, "light"}, // nobody knows yet
 		{"dark", "", true, "colourless"},
 	} {
-		s := newStage(t, Options{NoColor: c.noColor, Person: Person{Theme: c.person}})
+		s := newStage(t, Options{NoColor: c.noColor, Person: feed.Person{Theme: c.person}})
 		s.size(120, 40)
-		s.hear(news{snap: demoSnapshot(epoch)})
+		s.hear(feed.News{Snap: demoSnapshot(epoch)})
 		s.change(func(n *city.Snapshot) { n.Console.Theme = c.city })
 		if got := s.m.theme.Name; got != c.want {
 			t.Errorf("person %q, city %q: %s, want %s", c.person, c.city, got, c.want)
@@ -46,14 +47,14 @@ func TestWhoseTheme(t *testing.T) {
 func TestAutoFollowsTheTerminal(t *testing.T) {
 	for env, want := range map[string]string{"COLORFGBG=15;0": "dark", "COLORFGBG=0;15": "light", "COLORFGBG=0;default;7": "light",
 		"COLORFGBG=": "terminal", "COLORFGBG=0;99": "terminal", "LANG=C": "terminal"} {
-		s := newStage(t, Options{Environ: []string{env}, Person: Person{Theme: AutoTheme}})
+		s := newStage(t, Options{Environ: []string{env}, Person: feed.Person{Theme: AutoTheme}})
 		if got := s.m.theme.Name; got != want {
 			t.Errorf("%s: %s, want %s", env, got, want)
 		}
 	}
-	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: Person{Theme: AutoTheme}})
+	s := newStage(t, Options{Environ: []string{"COLORFGBG=15;0"}, Person: feed.Person{Theme: AutoTheme}})
 	s.wait(time.Second)
-	if _, asked := effectOf[glance](s); asked {
+	if _, asked := effectOf[feed.AskBackground](s); asked {
 		t.Error("what is known is asked again")
 	}
 	s.send(tea.BackgroundColorMsg{Color: color.White})
@@ -65,15 +66,15 @@ func TestAutoFollowsTheTerminal(t *testing.T) {
 // A terminal that says nothing of itself is asked once, when it matters.
 func TestAutoAsksOnce(t *testing.T) {
 	s := demo(t, 120, 40)
-	if _, asked := effectOf[glance](s); asked {
+	if _, asked := effectOf[feed.AskBackground](s); asked {
 		t.Error("nobody wants to know, and it is asked")
 	}
 	s.change(func(n *city.Snapshot) { n.Console.Theme = AutoTheme })
-	if _, asked := effectOf[glance](s); !asked {
+	if _, asked := effectOf[feed.AskBackground](s); !asked {
 		t.Error("the terminal is not asked")
 	}
-	s.hear(news{person: &Person{Theme: AutoTheme}})
-	if _, asked := effectOf[glance](s); asked {
+	s.hear(feed.News{Person: &feed.Person{Theme: AutoTheme}})
+	if _, asked := effectOf[feed.AskBackground](s); asked {
 		t.Error("the terminal is asked again")
 	}
 	s.send(tea.BackgroundColorMsg{Color: color.Black})
@@ -85,9 +86,9 @@ func TestAutoAsksOnce(t *testing.T) {
 // Moving over a theme in the palette shows it at once; esc brings the old one back, enter keeps the new one and says how
 // to make it stay.
 func TestThemePreview(t *testing.T) {
-	s := newStage(t, Options{Person: Person{File: "/home/a/.config/gcity/config.toml"}})
+	s := newStage(t, Options{Person: feed.Person{File: "/home/a/.config/gcity/config.toml"}})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	find := func(name string) {
 		s.press(":")
 		s.press(strings.Split("theme: "+name, "")...)
@@ -116,7 +117,7 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	yes := true
-	s.hear(news{person: &Person{Theme: "light", ASCII: &yes, Detach: leave, Keys: []keymap.Binding{
+	s.hear(feed.News{Person: &feed.Person{Theme: "light", ASCII: &yes, Detach: leave, Keys: []keymap.Binding{
 		{Action: "agent.restart", Keys: []string{"R"}, Place: "config.toml:3:1"}, {Action: "focus.pools", Keys: []string{"Y"}, Place: "config.toml:4:1"}, {Action: "agent.attach", Keys: nil, Place: "config.toml:5:1"}}}})
 	if s.m.theme.Name != "light" || !s.m.ascii {
 		t.Errorf("theme %s, ascii %v", s.m.theme.Name, s.m.ascii)
@@ -130,7 +131,7 @@ func TestPersonIsRereadWhileTheRoomIsOpen(t *testing.T) {
 	s.press("esc", "?")
 	s.press(strings.Split("terminal, ", "")...)
 	s.shows("ctrl+] leaves it")
-	s.hear(news{person: &Person{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"},
+	s.hear(feed.News{Person: &feed.Person{Problems: []string{"config.toml:1:9: theme: \"drak\" is not known"},
 		Keys: []keymap.Binding{{Action: "agent.restrat", Keys: []string{"R"},
 			Place: "config.toml:3:1"}}}})
 	s.press("esc")
@@ -157,7 +158,7 @@ func TestSignboard(t *testing.T) {
 	}
 	plainly := newStage(t, Options{NoColor: true})
 	plainly.size(120, 40)
-	plainly.hear(news{snap: demoSnapshot(epoch)})
+	plainly.hear(feed.News{Snap: demoSnapshot(epoch)})
 	plainly.change(func(n *city.Snapshot) { n.Console.Colour = "5" })
 	if got := plainly.m.draw().lines[0]; strings.Contains(got, "35") {
 		t.Errorf("NO_COLOR and a colour: %q", got)
@@ -165,9 +166,9 @@ func TestSignboard(t *testing.T) {
 }
 
 func TestChosenColumns(t *testing.T) {
-	s := newStage(t, Options{Person: Person{Columns: []string{"cpu", "name", "why", "age", "task", "pid", "restarts"}}})
+	s := newStage(t, Options{Person: feed.Person{Columns: []string{"cpu", "name", "why", "age", "task", "pid", "restarts"}}})
 	s.size(200, 60)
-	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	head := headLine(t, s)
 	at := -1
 	for _, want := range []string{"cpu", "name", "why", "for", "pid", "restarts"} {
@@ -218,9 +219,9 @@ func TestThemesOfOneself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t, Options{Person: Person{Theme: "mine", Themes: []themes.Theme{mine}}})
+	s := newStage(t, Options{Person: feed.Person{Theme: "mine", Themes: []themes.Theme{mine}}})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	if s.m.theme.Name != "mine" {
 		t.Errorf("theme: %s", s.m.theme.Name)
 	}
@@ -228,7 +229,7 @@ func TestThemesOfOneself(t *testing.T) {
 	s.press(strings.Split("sand", "")...)
 	s.shows("theme: mine, sand")
 	other, _ := themes.Parse("mine", []byte("[styles]\naccent = 'red'"))
-	s.hear(news{person: &Person{Theme: "mine", Themes: []themes.Theme{other}}})
+	s.hear(feed.News{Person: &feed.Person{Theme: "mine", Themes: []themes.Theme{other}}})
 	if s.m.theme != other {
 		t.Error("a theme that was changed is not painted anew")
 	}
@@ -239,12 +240,12 @@ func TestThemesOfOneself(t *testing.T) {
 func TestHowMuchIsAsked(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
-	s.hear(news{person: &Person{Confirm: "never"}})
+	s.hear(feed.News{Person: &feed.Person{Confirm: "never"}})
 	s.press("r")
 	if s.m.dialogs.choice() != nil || len(s.commands()) != 1 {
 		t.Errorf("never: asked %v, %d commands", s.m.dialogs.choice() != nil, len(s.commands()))
 	}
-	s.hear(news{person: &Person{}})
+	s.hear(feed.News{Person: &feed.Person{}})
 	s.press("r")
 	if s.m.dialogs.choice() == nil {
 		t.Error("normal: nothing is asked")

@@ -7,30 +7,15 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
-
-// Plan is what a configuration would change, were it in force now.
-type Plan struct {
-	Changes []Change // an agent each, those that stay as they are too, in any order
-	// what else somebody should know before: that it would be held, what is doubtful in it
-	Notes []string
-}
-
-// Change is what would become of one agent.
-type Change struct {
-	Agent string
-	Pool  string // whose member it is, "" = of none
-	// "stop", "fail", "drain", "restart", "start", "wait", "none"; others are shown as they are
-	What string
-	Why  string // for a person; of a restart the fields that differ
-}
 
 // changeOrder is how urgent it is to have seen a change: whoever ends comes first.
 var changeOrder = [...]string{"stop", "fail", "drain", "restart", "start", "wait", "none"}
 
 // idle reports whether nothing becomes of an agent by the plan.
-func (c *Change) idle() bool { return c.What == "none" }
+func idle(c *feed.Change) bool { return c.What == "none" }
 
 func changeToken(what string) themes.Token {
 	switch what {
@@ -44,10 +29,10 @@ func changeToken(what string) themes.Token {
 	return themes.Dim
 }
 
-// sorted is the plan's changes, the most urgent first.
-func (p *Plan) sorted() []Change {
+// sortedChanges is the plan's changes, the most urgent first.
+func sortedChanges(p *feed.Plan) []feed.Change {
 	all := slices.Clone(p.Changes)
-	slices.SortStableFunc(all, func(a, b Change) int {
+	slices.SortStableFunc(all, func(a, b feed.Change) int {
 		if d := slices.Index(changeOrder[:], a.What) - slices.Index(changeOrder[:], b.What); d !=
 			0 {
 			return d
@@ -59,16 +44,18 @@ func (p *Plan) sorted() []Change {
 
 // planRow is a change of one agent, or the same change of several members of a pool.
 type planRow struct {
-	Change
+	feed.Change
 	members int // 0 = it is one agent
 }
 
-// rows puts together what becomes of members of a pool for the same reason, as long as there are some.
-func (p *Plan) rows() []planRow {
+// planRows puts together what becomes of members of a pool for the same reason, as long as there are some.
+func planRows(p *feed.Plan) []planRow {
 	const several = 3
-	all := p.sorted()
-	alike := func(c *Change) Change { return Change{Pool: c.Pool, What: c.What, Why: c.Why} }
-	n := map[Change]int{}
+	all := sortedChanges(p)
+	alike := func(c *feed.Change) feed.Change {
+		return feed.Change{Pool: c.Pool, What: c.What, Why: c.Why}
+	}
+	n := map[feed.Change]int{}
 	for i := range all {
 		n[alike(&all[i])]++
 	}
@@ -88,16 +75,16 @@ func (p *Plan) rows() []planRow {
 
 // planLines is a plan for whoever has to say yes to it: what it changes, and how many it leaves alone; with all of
 // it, each agent by itself.
-func planLines(m *model, p *Plan, all bool) []string {
-	rows, still := p.rows(), 0
+func planLines(m *model, p *feed.Plan, all bool) []string {
+	rows, still := planRows(p), 0
 	if all {
 		rows = rows[:0]
-		for _, c := range p.sorted() {
+		for _, c := range sortedChanges(p) {
 			rows = append(rows, planRow{Change: c})
 		}
 	}
 	for i := range p.Changes {
-		if p.Changes[i].idle() {
+		if idle(&p.Changes[i]) {
 			still++
 		}
 	}
@@ -107,7 +94,7 @@ func planLines(m *model, p *Plan, all bool) []string {
 	}
 	var lines []string
 	for i := range rows {
-		if all || !rows[i].idle() {
+		if all || !idle(&rows[i].Change) {
 			lines = append(lines, planLine(m, &rows[i], room))
 		}
 	}
@@ -145,25 +132,25 @@ func planLine(m *model, r *planRow, room int) string {
 }
 
 // askEnforce asks whether an edit is to come into force, with what it would change.
-func askEnforce(m *model, e edited, again, drop answer) {
-	yes := answer{Key: "y", Title: "yes, put it into force", Do: func(m *model) []effect {
+func askEnforce(m *model, e feed.Edited, again, drop answer) {
+	yes := answer{Key: "y", Title: "yes, put it into force", Do: func(m *model) []feed.Effect {
 		m.draft = nil
-		return []effect{enforce{id: begin(m, "putting the configuration into force "+
-			m.look.Glyphs.More), draft: e.draft, data: e.data}}
+		return []feed.Effect{feed.ApplyDraft{ID: begin(m, "putting the configuration into force "+
+			m.look.Glyphs.More), Draft: e.Draft, Data: e.Data}}
 	}}
 	answers := []answer{yes, again, drop}
-	if len(e.plan.Changes) > 0 {
+	if len(e.Plan.Changes) > 0 {
 		read := answer{Key: "d", Title: "read what becomes of each agent", Safe: true,
-			Do: func(m *model) []effect {
+			Do: func(m *model) []feed.Effect {
 				m.judged = &e // it is asked again behind the text
 				m.read(&reader{Title: "What the edited configuration changes",
 					Lines: func(w int) []string {
-						return widget.WrapAll(planLines(m, &e.plan, true), w)
+						return widget.WrapAll(planLines(m, &e.Plan, true), w)
 					}})
 				return nil
 			}}
 		answers = []answer{yes, read, again, drop}
 	}
-	m.dialogs.Open(&choice{Title: "Put the edited " + draftName(e.draft) + " into force?",
-		Body: planLines(m, &e.plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
+	m.dialogs.Open(&choice{Title: "Put the edited " + draftName(e.Draft) + " into force?",
+		Body: planLines(m, &e.Plan, false), Since: m.now, At: len(answers) - 1, Answers: answers})
 }

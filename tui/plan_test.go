@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/widget"
 )
@@ -16,8 +17,8 @@ import (
 func TestPlanOfAnEdit(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
-	editedConfig(s.m, edited{draft: &draft{path: "/x/.gc/edit-1.toml"}, data: []byte("new"), plan: editPlan()})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x/.gc/edit-1.toml"}, Data: []byte("new"), Plan: editPlan()})
 	var said []string
 	for _, l := range s.m.dialogs.choice().Body {
 		said = append(said, strings.ReplaceAll(ansi.Strip(l), widget.NBSP, " "))
@@ -42,7 +43,7 @@ func TestPlanOfAnEdit(t *testing.T) {
 	s.shows("yes, put it into force", "worker (4 members)")
 	s.wait(keymap.Guard)
 	s.press("y")
-	if e, ok := effectOf[enforce](s); !ok || string(e.data) != "new" || s.m.draft != nil {
+	if e, ok := effectOf[feed.ApplyDraft](s); !ok || string(e.Data) != "new" || s.m.draft != nil {
 		t.Errorf("%+v", e)
 	}
 }
@@ -51,10 +52,10 @@ func TestPlanOfAnEdit(t *testing.T) {
 func TestPlanThatCannotBeTold(t *testing.T) {
 	s := newStage(t, Options{Config: textFile{"/x/city.toml"}})
 	s.size(80, 24)
-	s.hear(news{snap: demoSnapshot(epoch)})
-	editedConfig(s.m, edited{draft: &draft{path: "/x"}, plan: Plan{Notes: []string{"What it would change cannot be told: nobody knows"}}})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
+	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Notes: []string{"What it would change cannot be told: nobody knows"}}})
 	s.shows("! What it would change cannot be told: nobody knows", "yes, put it into force")
 	s.hides("It changes no agent.")
-	editedConfig(s.m, edited{draft: &draft{path: "/x"}, plan: Plan{Changes: []Change{{Agent: "a", What: "none"}}}})
+	editedConfig(s.m, feed.Edited{Draft: &feed.Draft{Path: "/x"}, Plan: feed.Plan{Changes: []feed.Change{{Agent: "a", What: "none"}}}})
 	s.shows("It changes no agent.")
 }

@@ -3,38 +3,41 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
-	"gcity/city"
 	"gcity/themes"
-	"gcity/tui/panel"
+	"gcity/tui/details"
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
-func showEvent(m *model) []effect {
+func showEvent(m *model) []feed.Effect {
 	row := *m.Events.Selected()
 	m.read(&reader{Title: row.Kind, About: eventAgent(agentOf(m, &row.Event)),
-		Lines: func(w int) []string { return widget.WrapAll(eventDetail(m, &row), w) }})
+		Lines: func(w int) []string {
+			return widget.WrapAll(details.Event(m.details(), &row), w)
+		}})
 	return nil
 }
 
 // showDetails is about what verbs act on, or the agent that it stands for.
-func showDetails(m *model) []effect {
+func showDetails(m *model) []feed.Effect {
 	if id := m.worked().About().Details; id != "" {
 		return m.keys.ByID(id).Run(m)
 	}
 	return showAgent(m)
 }
 
-func showPool(m *model) []effect {
+func showPool(m *model) []feed.Effect {
 	p := pool(m)
 	name := p.Name
 	m.read(&reader{Title: "pool " + p.Shown,
-		Lines: func(w int) []string { return widget.WrapAll(poolDetails(m, name), w) }})
+		Lines: func(w int) []string {
+			return widget.WrapAll(details.Pool(m.details(), name), w)
+		}})
 	return nil
 }
 
-func showCity(m *model) []effect {
+func showCity(m *model) []feed.Effect {
 	m.read(&reader{Title: cityName(m),
 		Lines: func(w int) []string { return widget.WrapAll(cityDetails(m), w) }})
 	return nil
@@ -77,40 +80,7 @@ func cityDetails(m *model) []string {
 		lines = append(lines, "", m.look.Paint(themes.Title, "Rigs"))
 	}
 	for i := range s.Rigs {
-		lines = append(lines, rigLine(m, &s.Rigs[i]))
+		lines = append(lines, details.Rig(m.details(), &s.Rigs[i]))
 	}
 	return lines
-}
-
-// rigLine is a project folder, and how those that work in it are.
-func rigLine(m *model, r *city.Rig) string {
-	dot := " " + m.look.Glyphs.Dot + " "
-	text := widget.Plain(r.Name) + dot +
-		fmt.Sprintf("%d of %s run", r.Running, widget.Count(r.Agents, "agent")) + dot +
-		widget.Plain(r.Path)
-	if r.Suspended {
-		text += dot + "suspended"
-	}
-	if r.Problem != "" {
-		text += dot + m.look.Paint(themes.Bad, widget.Plain(r.Problem))
-	}
-	return text
-}
-
-// eventDetail is all there is to know of one event.
-func eventDetail(m *model, r *panel.EventRow) []string {
-	e := &r.Event
-	lines := []string{
-		m.look.Field("when", e.TS.In(m.now.Location()).Format(time.RFC3339Nano)+", "+
-			widget.Age(m.now.Sub(e.TS))+" ago"),
-		m.look.Field("about", r.Subject),
-		m.look.Field("by", widget.Plain(e.Actor)),
-	}
-	label := "message"
-	for _, text := range widget.PlainLines(e.Message) {
-		lines = append(lines, m.look.Field(label, text))
-		label = ""
-	}
-	lines = append(lines, m.look.Field("seq", fmt.Sprint(e.Seq)))
-	return append(lines, payloadLines(m, e.Payload)...)
 }

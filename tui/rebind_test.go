@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -28,7 +29,7 @@ func keysIn(r *registry, id string) string { return strings.Join(r.ByID(id).Key.
 // What is said of keys is true of those that somebody has chosen.
 func TestTextsNameTheKeysThereAre(t *testing.T) {
 	s := automated(t, 120, 40)
-	s.hear(news{person: &Person{Keys: []keymap.Binding{
+	s.hear(feed.News{Person: &feed.Person{Keys: []keymap.Binding{
 		{Action: "agent.release", Keys: []string{"ü"}, Place: "1"}, {Action: "focus.automations", Keys: []string{"ö"}, Place: "2"},
 		{Action: "automation.fire", Keys: []string{"T"}, Place: "3"}, {Action: "move.last", Keys: []string{"E"}, Place: "4"},
 		{Action: "agent.suspend", Keys: []string{"ctrl+g"}, Place: "5"}, {Action: "quit", Keys: []string{"Q"}, Place: "6"},
@@ -135,7 +136,7 @@ func FuzzRebind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, id1, keys1, id2, keys2 string) {
 		s := demo(t, 80, 24)
 		takePerson(s.m,
-			Person{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
+			feed.Person{Keys: []keymap.Binding{{Action: id1, Keys: strings.Fields(keys1), Place: "a"},
 				{Action: id2, Keys: strings.Fields(keys2), Place: "b"}}})
 		r := s.m.keys
 		for i := range r.Actions {
@@ -159,13 +160,13 @@ func FuzzRebind(f *testing.F) {
 // Hints name the keys that a person has, not the usual ones.
 func TestHintsNameThePersonsKeys(t *testing.T) {
 	s := newStage(t,
-		Options{Person: Person{Keys: []keymap.Binding{{Action: "prompt.done",
+		Options{Person: feed.Person{Keys: []keymap.Binding{{Action: "prompt.done",
 			Keys: []string{"ctrl+o"}, Place: ""}, {Action: "prompt.cancel", Keys: []string{"ctrl+g"}, Place: ""},
 			{Action: "composer.send", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "composer.newline", Keys: []string{"ctrl+t"}, Place: ""}, {Action: "composer.leave", Keys: []string{"ctrl+g"}, Place: ""},
 			{Action: "finder.run", Keys: []string{"ctrl+o"}, Place: ""}, {Action: "finder.close", Keys: []string{"ctrl+g"}, Place: ""}, {Action: "work.create", Keys: []string{"W"}, Place: ""},
 			{Action: "work.close", Keys: []string{"ctrl+g"}, Place: ""}, {Action: "focus.agents", Keys: []string{"A"}, Place: ""}, {Action: "reader.unsend", Keys: []string{"ctrl+y"}, Place: ""}}}})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch), events: demoEvents(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch), Events: demoEvents(epoch)})
 	s.change(withPools)
 	s.agent("builder", withTexts)
 	s.choose("builder")

@@ -3,18 +3,19 @@ package tui
 import (
 	"slices"
 
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 )
 
 // action is one thing that the control room can do.
-type action = keymap.Action[*model, effect]
+type action = keymap.Action[*model, feed.Effect]
 
 // registry is the list of the control room's actions.
-type registry = keymap.Registry[*model, effect]
+type registry = keymap.Registry[*model, feed.Effect]
 
 // CheckKeys says what is wrong with a person's keys, as the control room would.
-func CheckKeys(p Person) []string {
+func CheckKeys(p feed.Person) []string {
 	r := newRegistry(panel.NewLists().Panels)
 	r.Include(themeActions(p.Themes))
 	return r.Rebind(p.Keys)

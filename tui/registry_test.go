@@ -8,6 +8,7 @@ import (
 	"charm.land/bubbles/v2/key"
 
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/keymap"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
@@ -74,7 +75,7 @@ func TestEveryBindingIsHandled(t *testing.T) {
 				for i := range s.m.keys.Actions {
 					if b := &s.m.keys.Actions[i]; b.ID == a.ID {
 						old := b.Run
-						b.Run = func(m *model) []effect { ran = true; return old(m) }
+						b.Run = func(m *model) []feed.Effect { ran = true; return old(m) }
 						b.Why = nil
 					}
 				}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"gcity/tui/feed"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,11 +10,11 @@ import (
 // room lets Bubble Tea turn the model: it stamps messages with the time and hands effects to the runner.
 type room struct {
 	m    *model
-	r    *runner
+	r    *feed.Runner
 	keep string // file that keeps how the room was left
 	tour *tour  // nil = there is one city
-	post func(s *station)
-	next effect // attach, page, edit or finish: why the program was told to quit
+	post func(*feed.Runner)
+	next feed.Effect // attach, page, edit or finish: why the program was told to quit
 
 	wheel   wheel // turned since it was last told of
 	turning bool  // somebody waits for it to end
@@ -25,21 +26,21 @@ func (r *room) Init() tea.Cmd { return nil }
 func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.r.crashed("update", p)
+			r.r.Crashed("update", p)
 			cmd = tea.Quit
 		}
 	}()
 	if _, ours := msg.(tea.KeyPressMsg); ours {
-		r.r.top().handed.Store(false)
+		r.r.Top().Handed.Store(false)
 	}
-	if d, ok := msg.(*delivery); ok {
-		d.heard.Store(true)
-		if r.tour != nil && d.of != r.tour.here { // it was on its way when that room was left
-			d.of.missed = append(d.of.missed, &delivery{of: d.of, at: d.at, news: d.news})
+	if d, ok := msg.(*feed.Delivery); ok {
+		d.Heard.Store(true)
+		if r.tour != nil && d.Of != r.tour.here.r { // it was on its way when that room was left
+			d.Of.Missed = append(d.Of.Missed, &feed.Delivery{Of: d.Of, At: d.At, News: d.News})
 			return r, nil
 		}
-		cmd := r.carryOut(r.m.update(d.at, d.news))
-		if a := d.news.arrival; a != nil && a.id == r.m.going.id {
+		cmd := r.carryOut(r.m.update(d.At, d.News))
+		if a := d.News.Arrival; a != nil && a.ID == r.m.going.id {
 			cmd = tea.Sequence(cmd, r.arrive(a))
 		}
 		return r, cmd
@@ -47,54 +48,54 @@ func (r *room) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
 	if cmd, ok := r.mouse(msg); ok {
 		return r, cmd
 	}
-	return r, r.carryOut(r.m.update(r.r.now(), msg))
+	return r, r.carryOut(r.m.update(r.r.Now(), msg))
 }
 
-func (r *room) carryOut(todo []effect) tea.Cmd {
+func (r *room) carryOut(todo []feed.Effect) tea.Cmd {
 	var cmd tea.Cmd
 	for _, e := range todo {
 		switch e := e.(type) {
-		case glance:
+		case feed.AskBackground:
 			cmd = tea.RequestBackgroundColor
-		case remember:
-			r.r.remember(r.keep, e)
-		case perform:
-			r.r.perform(e)
-		case dispatch:
-			r.r.dispatch(e)
-		case seek:
-			r.r.seek(e)
-		case inspect:
-			r.r.inspect(e)
-		case dig:
-			r.r.dig(e)
-		case watch:
-			r.r.watch(e)
-		case clip:
-			if e.program {
-				r.r.clip(e)
+		case feed.Remember:
+			r.r.Remember(r.keep, e)
+		case feed.Perform:
+			r.r.Perform(e)
+		case feed.RunTasks:
+			r.r.Dispatch(e)
+		case feed.QueryBeads:
+			r.r.Seek(e)
+		case feed.Inspect:
+			r.r.Inspect(e)
+		case feed.LoadHistory:
+			r.r.Dig(e)
+		case feed.Watch:
+			r.r.Watch(e)
+		case feed.Copy:
+			if e.Program {
+				r.r.Clip(e)
 			} else {
-				cmd = tea.Raw(clipSequence(e.text, r.r.tmux))
+				cmd = tea.Raw(feed.ClipSequence(e.Text, r.r.Tmux))
 			}
-		case redraw:
+		case feed.Redraw:
 			cmd = tea.ClearScreen
-		case save:
-			r.r.save(e)
-		case enforce:
-			r.r.enforce(e)
-		case discard:
-			r.r.discard(e)
-		case travel:
-			r.r.travel(e)
-		case steer:
-			r.r.steer(e)
-		case enroll:
-			r.r.enroll(e)
-		case dismiss:
-			r.r.dismiss(e)
-		case attach, page, edit, finish:
-			_, over := e.(finish)
-			r.r.top().handed.Store(!over)
+		case feed.Save:
+			r.r.Save(e)
+		case feed.ApplyDraft:
+			r.r.Enforce(e)
+		case feed.DiscardDraft:
+			r.r.Discard(e)
+		case feed.SwitchCity:
+			r.tour.travel(r.r, e)
+		case feed.CommandCity:
+			r.r.Steer(e)
+		case feed.RegisterCity:
+			r.r.Enroll(e)
+		case feed.UnregisterCity:
+			r.r.Dismiss(e)
+		case feed.Attach, feed.ShowText, feed.Edit, feed.Quit:
+			_, over := e.(feed.Quit)
+			r.r.Top().Handed.Store(!over)
 			r.next = e
 			cmd = tea.Quit
 		}
@@ -106,7 +107,7 @@ func (r *room) carryOut(todo []effect) tea.Cmd {
 func (r *room) View() (v tea.View) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.r.crashed("view", p)
+			r.r.Crashed("view", p)
 			v = tea.NewView("the control room has failed")
 		}
 	}()

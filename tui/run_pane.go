@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"gcity/city"
-	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
@@ -23,20 +23,20 @@ func turnPane(m *model) {
 
 // watchingRun is the run whose output is looked at, by the pane or by the details of an automation; not ok if
 // agents are.
-func watchingRun(m *model) (w watch, ok bool) {
+func watchingRun(m *model) (w feed.Watch, ok bool) {
 	r := m.Automations.Current()
 	switch {
 	case m.dialogs.history() != nil:
-		r = m.Automations.Find(m.dialogs.history().name)
+		r = m.Automations.Find(m.dialogs.history().Name)
 	case !showsRun(m):
-		return watch{}, false
+		return feed.Watch{}, false
 	case !m.peekVisible():
 		r = nil
 	}
 	if r == nil || r.Last == nil {
-		return watch{}, true
+		return feed.Watch{}, true
 	}
-	return watch{run: r.Last.ID, running: r.Last.Ended == nil, focused: true}, true
+	return feed.Watch{Run: r.Last.ID, Running: r.Last.Ended == nil, Focused: true}, true
 }
 
 // printed is what is known of a run's output, in lines: all that was heard of it, else what the record keeps.
@@ -129,31 +129,3 @@ func amongRuns(m *model) string {
 	return "press " + m.keys.KeyOf("focus.agents") + " for the agents, " +
 		m.keys.KeyOf("focus.automations") + " for the automations"
 }
-
-// shownOutput is how many lines of an output the details show.
-const shownOutput = 100
-
-// outputFields are what a run printed, as rows of a detail view.
-func outputFields(m *model, run *city.Run) []string {
-	var lines []string
-	label := "output"
-	for _, text := range terminal.Tail(printed(m, run), shownOutput) {
-		lines = append(lines, m.look.Field(label, text))
-		label = ""
-	}
-	if len(lines) == 0 && run.Ended == nil {
-		lines = append(lines, m.look.Field(label, m.look.Paint(themes.Dim, "nothing printed yet")))
-	}
-	return lines
-}
-
-// ScrollTo scrolls a detail view to the end of what a run prints, as long as nobody has scrolled it.
-func (h *history) ScrollTo(offset, rows int) int {
-	if !h.live || h.moved {
-		return offset
-	}
-	return max(0, h.end-rows)
-}
-
-// Scrolled notes that a user has scrolled.
-func (h *history) Scrolled() { h.moved = true }

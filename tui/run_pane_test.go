@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 	"gcity/tui/widget"
 )
@@ -34,7 +35,7 @@ func (s *stage) printed(run string, lines int) {
 	for i := range lines {
 		n.Text = append(n.Text, widget.Plain(fmt.Sprintf("step %d of 90\x1b[2J", i+1)))
 	}
-	s.hear(news{pane: &n})
+	s.hear(feed.News{Pane: &n})
 }
 
 // What the automation under the cursor prints is in the pane, as it comes, and the title says how its run goes.
@@ -68,7 +69,7 @@ func TestPaneFollowsARun(t *testing.T) {
 	for _, size := range [][2]int{{200, 60}, {120, 36}, {80, 24}} {
 		s := automated(t, size[0], size[1])
 		s.live("nightly", 60)
-		if w := s.m.watched; w != (watch{run: "gc-230", running: true, focused: true}) {
+		if w := s.m.watched; w != (feed.Watch{Run: "gc-230", Running: true, Focused: true}) {
 			t.Errorf("%v: it watches %+v", size, w)
 		}
 		s.shows("─ 0 nightly · running 1", "run gc-230", " step 60 of 90")
@@ -88,11 +89,11 @@ func TestPaneFollowsARun(t *testing.T) {
 			a.State, a.Reason, a.Last = city.AutomationIdle, "cron: next 2026-11-22 03:30", &ended
 		})
 		s.shows(" 0 nightly · ok 0s ago", "step 63 of 90") // what was heard stays
-		if w := s.m.watched; w != (watch{run: "gc-230", focused: true}) {
+		if w := s.m.watched; w != (feed.Watch{Run: "gc-230", Focused: true}) {
 			t.Errorf("%v: at its end it watches %+v", size, w)
 		}
 		s.press("1")
-		if w := s.m.watched; w.run != "" || w.agent == "" {
+		if w := s.m.watched; w.Run != "" || w.Agent == "" {
 			t.Errorf("%v: among the agents it watches %+v", size, w)
 		}
 		s.hides("step 64 of 90", "nightly · ok 0s ago")
@@ -106,14 +107,14 @@ func TestPaneOfARunThatHasEnded(t *testing.T) {
 	s.shows("─ 0 db-health · ok 2m ago (1.2s)", "12 tables, 0 broken", "all is well")
 	s.point("digest")
 	s.shows("Nothing printed yet.")
-	s.hear(news{pane: &terminal.News{Run: "gc-215", Problem: "the line is cut"}})
+	s.hear(feed.News{Pane: &terminal.News{Run: "gc-215", Problem: "the line is cut"}})
 	s.shows("Nothing to see: the line is cut")
 	s.point("nightly")
 	s.shows("It printed nothing.")
 	s.hides("the line is cut")
 	s.point("release")
 	s.shows("─ 0 release · never ran", "release never ran. What its newest run prints appears here.")
-	if s.m.watched != (watch{}) {
+	if s.m.watched != (feed.Watch{}) {
 		t.Errorf("it watches %+v", s.m.watched)
 	}
 	s.point("wisp-compact")
@@ -125,19 +126,19 @@ func TestHiddenRunsAreNotWatched(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.live("nightly", 3)
 	s.press("p")
-	if s.m.watched != (watch{}) {
+	if s.m.watched != (feed.Watch{}) {
 		t.Errorf("behind nothing it watches %+v", s.m.watched)
 	}
 	s.press("enter") // the details show it
-	if s.m.watched.run != "gc-230" {
+	if s.m.watched.Run != "gc-230" {
 		t.Errorf("in the details it watches %+v", s.m.watched)
 	}
 	s.press("esc", "p", "0", "f", "f")
-	if s.m.watched.run != "gc-230" {
+	if s.m.watched.Run != "gc-230" {
 		t.Errorf("after zooming it watches %+v", s.m.watched)
 	}
 	s.change(func(n *city.Snapshot) { n.Automations = nil })
-	if s.m.watched.run != "" || s.m.watched.agent == "" {
+	if s.m.watched.Run != "" || s.m.watched.Agent == "" {
 		t.Errorf("without automations it watches %+v", s.m.watched)
 	}
 }
@@ -151,7 +152,7 @@ func TestVerbsAmongRuns(t *testing.T) {
 		for _, key := range []string{"r", "ctrl+k", "i", "a", "D"} {
 			s.press(at, key)
 			s.wants()
-			if _, ok := effectOf[attach](s); ok || s.m.dialogs.prompt() != nil ||
+			if _, ok := effectOf[feed.Attach](s); ok || s.m.dialogs.prompt() != nil ||
 				s.m.dialogs.choice() != nil {
 				t.Errorf("%s after %s does something to an agent", key, at)
 			}
@@ -280,11 +281,11 @@ func TestViewerHearsRuns(t *testing.T) {
 			}
 		}}
 		ctx, cancel := context.WithCancel(t.Context())
-		b := newMailbox()
-		r := &runner{ctx: ctx, city: c, box: b, log: slog.New(slog.DiscardHandler), viewer: newViewer(c, b, terminal.NewScreen), fail: cancel}
-		r.spawn("pane", r.viewer.run)
-		r.viewer.look(watch{run: "a", running: true})
-		time.Sleep(settle + time.Millisecond) // fake time
+		b := feed.NewMailbox()
+		r := &feed.Runner{Ctx: ctx, City: c, Box: b, Log: slog.New(slog.DiscardHandler), Viewer: feed.NewViewer(c, b, terminal.NewScreen), Fail: cancel}
+		r.Spawn("pane", r.Viewer.Run)
+		r.Viewer.Look(feed.Watch{Run: "a", Running: true})
+		time.Sleep(feed.Settle + time.Millisecond) // fake time
 		if p := seen(t, b); p.Run != "a" || p.Problem != "cut" || strings.Join(p.Text, "|") != "I am a" || p.Ended {
 			t.Errorf("seen %+v", p)
 		}
@@ -292,18 +293,18 @@ func TestViewerHearsRuns(t *testing.T) {
 		if p := seen(t, b); p.Problem != "" || strings.Join(p.Text, "|") != "I am a|again" || p.Ended {
 			t.Errorf("seen %+v", p)
 		}
-		r.viewer.look(watch{run: "b", running: true})
+		r.Viewer.Look(feed.Watch{Run: "b", Running: true})
 		time.Sleep(time.Hour)
 		if p := seen(t, b); p.Run != "b" || !p.Ended || strings.Join(p.Text, "|") != "I am b" {
 			t.Errorf("seen %+v", p)
 		}
-		r.viewer.look(watch{})
+		r.Viewer.Look(feed.Watch{})
 		time.Sleep(time.Minute)
 		if got := fmt.Sprint(opened); got != "[a a a b]" {
 			t.Errorf("opened %s", got)
 		}
 		cancel()
-		r.wait()
+		r.Wait()
 	})
 }
 

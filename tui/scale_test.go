@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 func TestScaleByHand(t *testing.T) {
@@ -94,7 +95,7 @@ func TestMoreAddsUp(t *testing.T) {
 	s.wait(fade) // the city has not followed: what it says counts
 	s.press("esc", ">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
-	s.hear(news{results: []result{{id: s.m.status.id, total: 1, failures: []string{"worker: the loop does not turn"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Total: 1, Failures: []string{"worker: the loop does not turn"}}}})
 	s.press(">")
 	s.wants(city.Scale{Pool: "worker", Size: 3})
 	s.pick("batch")

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 )
 
 // allScenes are what an operator sees: by keys that lead there, and by how the room was opened.
@@ -22,23 +23,23 @@ func allScenes() map[string]func(s *stage) {
 			*s = *newStage(s.t, Options{ASCII: s.m.ascii})
 			s.size(w, h)
 		},
-		"lost":   func(s *stage) { s.m.mode = Joined; why := "connection refused"; s.hear(news{gone: &why}) },
+		"lost":   func(s *stage) { s.m.mode = Joined; why := "connection refused"; s.hear(feed.News{Gone: &why}) },
 		"count":  func(s *stage) { s.press("*", "r") },
 		"themes": func(s *stage) { s.line("theme: ") },
 		"columns": func(s *stage) {
-			s.hear(news{person: &Person{Columns: []string{"name", "state", "pool", "provider", "why", "age"}}})
+			s.hear(feed.News{Person: &feed.Person{Columns: []string{"name", "state", "pool", "provider", "why", "age"}}})
 		},
 		"list-zoomed":  func(s *stage) { s.change(withPools); s.press("f") },
 		"event-filter": func(s *stage) { s.press("5", "/"); s.typeIn("type:crashed since:10m") },
 		"pane-search": func(s *stage) {
 			s.choose("builder")
-			s.hear(news{pane: paneOf("builder", "builder-1")})
+			s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 			s.press("0", "/", "o", "k")
 		},
 		"found-none": func(s *stage) { s.press("/"); s.typeIn("nobody at all"); s.press("enter") },
 		"fit": func(s *stage) {
 			s.choose("monitor")
-			s.hear(news{pane: paneOf("monitor", "monitor-1")})
+			s.hear(feed.News{Pane: paneOf("monitor", "monitor-1")})
 			s.press("0", "z")
 		},
 		"watchdogs":         func(s *stage) { guarded(s); s.press("6") },

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/tuitest"
 )
@@ -179,9 +180,9 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.press("I")
 	s.shows("Send to builder now?", "somebody's draft")
 	s.press("y")
-	p, ok := effectOf[perform](s)
-	if !ok || len(p.first) != 1 || p.first[0] != (city.Unsend{Agent: "builder", ID: 5}) {
-		t.Fatalf("before it: %v", p.first)
+	p, ok := effectOf[feed.Perform](s)
+	if !ok || len(p.First) != 1 || p.First[0] != (city.Unsend{Agent: "builder", ID: 5}) {
+		t.Fatalf("before it: %v", p.First)
 	}
 	s.wants(city.Nudge{Agent: "builder", Text: "go on", Now: true})
 	s.agent("builder", func(a *city.Agent) { a.Sends = slices.Clone(a.Sends[2:]) })
@@ -205,19 +206,19 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 // The runner tries what comes second only when the first has succeeded.
 func TestSendNowStopsWhereItCannotBeTakenBack(t *testing.T) {
 	c := newFakeCity(epoch)
-	box := newMailbox()
-	r := &runner{ctx: t.Context(), city: c, box: box, log: slog.New(slog.DiscardHandler)}
-	p := perform{commands: []city.Command{city.Nudge{Agent: "idle", Text: "x", Now: true}}, first: []city.Command{city.Unsend{Agent: "builder", ID: 1}}}
+	box := feed.NewMailbox()
+	r := &feed.Runner{Ctx: t.Context(), City: c, Box: box, Log: slog.New(slog.DiscardHandler)}
+	p := feed.Perform{Commands: []city.Command{city.Nudge{Agent: "idle", Text: "x", Now: true}}, First: []city.Command{city.Unsend{Agent: "builder", ID: 1}}}
 	c.fail = map[string]string{"builder": "nothing waits to be sent"}
-	r.perform(p)
-	r.wait()
-	n, _ := box.take(epoch)
-	if len(c.done) != 0 || len(n.results) != 1 || !slices.Equal(n.results[0].failures, []string{"nothing waits to be sent"}) {
-		t.Errorf("done: %v, %+v", c.done, n.results)
+	r.Perform(p)
+	r.Wait()
+	n, _ := box.Take(epoch)
+	if len(c.done) != 0 || len(n.Results) != 1 || !slices.Equal(n.Results[0].Failures, []string{"nothing waits to be sent"}) {
+		t.Errorf("done: %v, %+v", c.done, n.Results)
 	}
 	c.fail = nil
-	r.perform(p)
-	r.wait()
+	r.Perform(p)
+	r.Wait()
 	if len(c.done) != 2 {
 		t.Errorf("done: %v", c.done)
 	}

@@ -8,6 +8,7 @@ import (
 	"gcity/beads"
 	"gcity/city"
 	"gcity/mail"
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -22,7 +23,7 @@ func needTaker(m *model) string {
 }
 
 // askSling offers the work that is ready, for the agent or the pool.
-func askSling(m *model) []effect {
+func askSling(m *model) []feed.Effect {
 	all := addressees(m)
 	if len(all) == 0 {
 		return nil
@@ -44,18 +45,18 @@ type readyList struct {
 }
 
 // takeReady takes in what work there is to hand out.
-func takeReady(m *model, f *finder, ready *readyList, a found) {
+func takeReady(m *model, f *finder, ready *readyList, a feed.FoundBeads) {
 	ready.asked, f.None = 0, "No work is ready; "+m.keys.KeyOf("work.show")+
 		" shows all of it, and adds some."
-	if a.problem != "" {
-		f.None = "The work cannot be read: " + widget.Plain(a.problem)
+	if a.Problem != "" {
+		f.None = "The work cannot be read: " + widget.Plain(a.Problem)
 	}
 	f.All = nil
-	for _, b := range readyWork(a.beads) {
+	for _, b := range readyWork(a.Beads) {
 		own := b.Clone()
 		f.All = append(f.All, item{Title: widget.Plain(b.ID) + " " + b.Priority.String() + " " +
 			widget.Plain(b.Title), Line: b.ID, Words: b.Description, Tail: whose(&own),
-			Run: func(m *model) []effect { return slingTo(m, own, ready.takes) }})
+			Run: func(m *model) []feed.Effect { return slingTo(m, own, ready.takes) }})
 	}
 	f.Search()
 }
@@ -88,7 +89,7 @@ func whose(b *beads.Bead) string {
 }
 
 // askTaker offers whom the work under the cursor may be handed to.
-func askTaker(m *model) []effect {
+func askTaker(m *model) []feed.Effect {
 	under := m.dialogs.work().under()
 	if under == nil {
 		return nil
@@ -98,7 +99,7 @@ func askTaker(m *model) []effect {
 		None: "No agent and no pool is called that.", Verb: "takes it"}
 	for _, w := range takers(m) {
 		f.All = append(f.All, item{Title: widget.Plain(w.word), Line: w.word,
-			Tail: widget.Plain(w.note), Run: func(m *model) []effect {
+			Tail: widget.Plain(w.note), Run: func(m *model) []feed.Effect {
 				return slingTo(m, b, w.word)
 			}})
 	}
@@ -123,12 +124,12 @@ func takers(m *model) []word {
 }
 
 // sling hands work out and tells whoever gets it; what somebody has is taken away only after a yes.
-func slingTo(m *model, b beads.Bead, to string) []effect {
+func slingTo(m *model, b beads.Bead, to string) []feed.Effect {
 	r := city.SlingRequest{Target: to, Bead: b.ID, Nudge: true}
 	what := widget.Plain(b.ID) + " to " + widget.Plain(to)
 	q := question{title: "Hand " + what + "?", body: []string{widget.Plain(b.Title)},
-		verb: "hand it over", do: func(m *model) []effect {
-			return send(m, "handing", what, sling{r})
+		verb: "hand it over", do: func(m *model) []feed.Effect {
+			return send(m, "handing", what, feed.Sling{Request: r})
 		}}
 	if b.Assignee == "" || b.Assignee == to {
 		return perhaps(m, q)
@@ -142,7 +143,7 @@ func slingTo(m *model, b beads.Bead, to string) []effect {
 }
 
 // slingLine hands over what is named.
-func slingLine(m *model, args []string) ([]effect, string) {
+func slingLine(m *model, args []string) ([]feed.Effect, string) {
 	if m.snap == nil {
 		return nil, needCity(m)
 	}
@@ -150,5 +151,5 @@ func slingLine(m *model, args []string) ([]effect, string) {
 		return nil, "sling needs AGENT|POOL and the id of the work"
 	}
 	return send(m, "handing", widget.Plain(args[1])+" to "+widget.Plain(args[0]),
-		sling{city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
+		feed.Sling{Request: city.SlingRequest{Target: args[0], Bead: args[1], Nudge: true}}), ""
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/themes"
+	"gcity/tui/feed"
 	"gcity/tui/widget"
 )
 
@@ -51,8 +52,8 @@ func begin(m *model, text string) int {
 }
 
 // ended takes a result in. An older action's failure is shown too, its success is not.
-func ended(m *model, r result) {
-	if r.id == m.fired.id && len(r.failures) > 0 {
+func ended(m *model, r feed.Result) {
+	if r.ID == m.fired.id && len(r.Failures) > 0 {
 		m.fired = firing{}
 	}
 	defer firedEnded(m)
@@ -65,44 +66,45 @@ func ended(m *model, r result) {
 		m.dialogs.inbox().stale = true
 		mailChanged(m)
 	}
-	if r.quiet && len(r.failures) == 0 {
+	if r.Quiet && len(r.Failures) == 0 {
 		return
 	}
 	offerAnew(m, &r)
 	refusedToDepart(m, &r)
-	text, failed := r.text(), len(r.failures) > 0
-	if k := m.keys.KeyNow("view.palette"); r.total > 1 && k != "" {
+	text, failed := outcomeText(&r), len(r.Failures) > 0
+	if k := m.keys.KeyNow("view.palette"); r.Total > 1 && k != "" {
 		text += " (see " + k + "messages)"
 	}
-	if len(r.letters) > 0 {
+	if len(r.Letters) > 0 {
 		if post(m, r); !failed {
 			return
 		}
 	}
-	s := message{id: r.id, text: widget.Lead(r.text()), token: themes.Good, each: r.each()}
+	s := message{id: r.ID, text: widget.Lead(outcomeText(&r)), token: themes.Good,
+		each: eachOutcome(&r)}
 	if failed {
 		s.token = themes.Bad
 	}
 	record(m, s)
-	if r.id == m.status.id || failed {
+	if r.ID == m.status.id || failed {
 		show(m, text, failed)
-		m.status.id = r.id
+		m.status.id = r.ID
 	}
 }
 
-// text is how it ended, in a line.
-func (r *result) text() string {
+// outcomeText is how it ended, in a line.
+func outcomeText(r *feed.Result) string {
 	switch {
-	case len(r.failures) == 0 && r.total == 1:
-		return r.receipts[0]
-	case len(r.failures) == 0:
-		return fmt.Sprintf("%s: %d ok", strings.TrimSuffix(r.title, ":"), r.total)
-	case r.total == 1:
-		return r.failures[0]
+	case len(r.Failures) == 0 && r.Total == 1:
+		return r.Receipts[0]
+	case len(r.Failures) == 0:
+		return fmt.Sprintf("%s: %d ok", strings.TrimSuffix(r.Title, ":"), r.Total)
+	case r.Total == 1:
+		return r.Failures[0]
 	}
-	return fmt.Sprintf("%s: %d ok, %d failed: %s", strings.TrimSuffix(r.title, ":"),
-		r.total-len(r.failures), len(r.failures),
-		strings.Join(r.failures, "; "))
+	return fmt.Sprintf("%s: %d ok, %d failed: %s", strings.TrimSuffix(r.Title, ":"),
+		r.Total-len(r.Failures), len(r.Failures),
+		strings.Join(r.Failures, "; "))
 }
 
 func dismisses(m *model) string { return "  " + m.keys.KeyOf("view.back") + " dismisses" }
@@ -192,4 +194,11 @@ func statusLine(m *model, w int) string {
 		l.Add(themes.Dim, tail)
 	}
 	return l.Fill(w)
+}
+
+// send runs errands; doing and what say in the status line that they are under way.
+func send(m *model, doing, what string, errands ...feed.Task) []feed.Effect {
+	id := begin(m, doing+" "+what+" "+m.look.Glyphs.More)
+	m.undo = undo{}
+	return []feed.Effect{feed.RunTasks{ID: id, Title: doing, Errands: errands}}
 }

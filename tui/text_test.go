@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 // Instances of a pool that share a long beginning are told apart at every width that has a list.
@@ -58,9 +59,9 @@ func TestReasonsReadWell(t *testing.T) {
 
 // The file that keeps a theme is named first: narrow screens cut the end.
 func TestThemeMessageNamesItsFile(t *testing.T) {
-	s := newStage(t, Options{Person: Person{File: "~/.config/gcity/config.toml"}})
+	s := newStage(t, Options{Person: feed.Person{File: "~/.config/gcity/config.toml"}})
 	s.size(80, 24)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	tryTheme(s.m, "high-contrast")
 	s.shows(`theme = "high-contrast" in ~/.config/gcity/config.toml keeps it`)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 // builderTold is what is known of an agent with a prompt.
@@ -25,7 +26,7 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("d")
-	s.hear(news{inspected: []inspected{{id: s.asked().id, about: builderTold()}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: builderTold()}}})
 	all := strings.Join(s.m.dialogs.reader().Lines(100), "\n")
 	if !strings.Contains(all, "You are builder") || !strings.Contains(all, "more lines; p reads all of it") || strings.Contains(all, "Rule 20") || strings.Contains(all, "\x1b[31mno") {
 		t.Errorf("the details have\n%s", all)
@@ -37,10 +38,10 @@ func TestPromptOfAnAgent(t *testing.T) {
 	s.shows("prompt of builder", "asking")
 	bare := builderTold()
 	bare.Prompt = ""
-	s.hear(news{inspected: []inspected{{id: s.m.seeks, about: bare}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, About: bare}}})
 	s.shows("It is told nothing at its start.")
 	s.change(func(n *city.Snapshot) { n.Config.Revision = "ffffffffffff" })
-	s.hear(news{inspected: []inspected{{id: s.m.seeks, problem: "the city did not say"}}})
+	s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.m.seeks, Problem: "the city did not say"}}})
 	s.shows("Its prompt cannot be had: the city did not say")
 	s.change(func(n *city.Snapshot) { n.Agents = n.Agents[1:] })
 	s.shows("This agent is no longer part of the city.")
@@ -69,7 +70,7 @@ func TestOutfitOfAnAgent(t *testing.T) {
 		s.press("d")
 		in := scoutSaid()
 		c.edit(in)
-		s.hear(news{inspected: []inspected{{id: s.asked().id, about: in}}})
+		s.hear(feed.News{Inspected: []feed.Inspected{{ID: s.asked().ID, About: in}}})
 		seen := s.text()
 		for range 8 {
 			s.press("ctrl+d")

@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/themes"
+	"gcity/tui/feed"
 )
 
 // Mode says what the person in front of the screen may do, and what leaving means.
@@ -25,8 +26,8 @@ func (m Mode) String() string { return [...]string{"hosting", "joined", "read-on
 type Options struct {
 	City   city.Control
 	Mode   Mode
-	Folder string     // of the city, absolute, no links in it; "" = not known
-	Config ConfigFile // nil = it cannot be edited from here
+	Folder string          // of the city, absolute, no links in it; "" = not known
+	Config feed.ConfigFile // nil = it cannot be edited from here
 	// where neither the person nor the city asks for another; the zero value is themes.Default
 	Theme themes.Theme
 
@@ -34,9 +35,9 @@ type Options struct {
 	ASCII   bool // no sign beyond ASCII of our own
 	// nothing moves that does not have to: clocks by the minute where they can
 	ReducedMotion bool
-	OverSSH       bool          // fewer frames, the pane below, full width
-	Person        Person        // who sits in front of it
-	Changes       <-chan Person // the same anew, when it has changed; nil = it never does
+	OverSSH       bool               // fewer frames, the pane below, full width
+	Person        feed.Person        // who sits in front of it
+	Changes       <-chan feed.Person // the same anew, when it has changed; nil = it never does
 	// file that keeps how the room was left, "" = nothing is kept; its folder is made
 	Memory string
 
@@ -44,7 +45,7 @@ type Options struct {
 	// room shows all of them first; the Mode is then that of each.
 	Cities city.Directory
 	// of a city of the list, nil = cannot be edited
-	ConfigOf func(folder string, c city.Control) ConfigFile
+	ConfigOf func(folder string, c city.Control) feed.ConfigFile
 	// the same as Memory, of a city of the list; nil = nothing is kept
 	MemoryOf func(folder string) string
 
@@ -64,34 +65,6 @@ type Options struct {
 	// Clock gives what the room takes for the time; nil = time.Now. Called from several goroutines. How often it
 	// draws and asks does not follow it.
 	Clock func() time.Time
-}
-
-// Exit is what the person chose, or what ended the control room without being asked.
-type Exit int
-
-const (
-	// Ended: the context ended, or Run failed; nobody chose anything.
-	Ended Exit = iota
-	// Leave: joined, and everything keeps running.
-	Leave
-	// HandOver: keep the agents and go on headless.
-	HandOver
-	// KeepAgents: stop the controller, leave the agents running.
-	KeepAgents
-	// StopCity: stop the agents and the controller.
-	StopCity
-	// Hangup: the terminal is gone (SIGHUP, end of input); the caller goes on headless.
-	Hangup
-	// Terminated: SIGTERM came.
-	Terminated
-	// Interrupted: SIGINT came, and it was meant for this process.
-	Interrupted
-)
-
-// String names the exit for logs.
-func (e Exit) String() string {
-	return [...]string{"ended", "leave", "hand over", "keep agents", "stop city", "hangup",
-		"terminated", "interrupted"}[e]
 }
 
 // withDefaults fills in what the zero value leaves out.

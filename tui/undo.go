@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -71,18 +72,18 @@ func offer(m *model, what string, commands []city.Command) {
 }
 
 // offerAnew gives an action that has ended its time again; what failed is not taken back.
-func offerAnew(m *model, r *result) {
+func offerAnew(m *model, r *feed.Result) {
 	u := &m.undo
-	if u.id != r.id || len(u.commands) == 0 {
+	if u.id != r.ID || len(u.commands) == 0 {
 		return
 	}
-	if len(r.failures) == r.total {
+	if len(r.Failures) == r.Total {
 		m.undo = undo{}
 		return
 	}
 	kept := make([]city.Command, 0, len(u.commands))
 	for i, c := range u.commands {
-		if !slices.Contains(r.refused, i) {
+		if !slices.Contains(r.Refused, i) {
 			kept = append(kept, c)
 		}
 	}
@@ -148,7 +149,7 @@ func needUndoOrHeld(m *model) string {
 	return needHeld(m)
 }
 
-func undoOrRelease(m *model) []effect {
+func undoOrRelease(m *model) []feed.Effect {
 	if r := answerable(m); r != nil && len(m.aim) == 0 {
 		return answerCall(m, r)
 	}
@@ -159,7 +160,7 @@ func undoOrRelease(m *model) []effect {
 }
 
 // takeBack undoes the last verb. That is not undone in its turn: a key struck twice must not do the verb again.
-func takeBack(m *model) []effect {
+func takeBack(m *model) []feed.Effect {
 	u := m.undo
 	m.undo = undo{}
 	if u.restore != nil {

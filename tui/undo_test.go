@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 )
 
 // done says that the action under way has ended well.
 func (s *stage) done(said ...string) {
 	s.t.Helper()
-	p, ok := effectOf[perform](s)
+	p, ok := effectOf[feed.Perform](s)
 	if !ok {
 		s.t.Fatal("no action is under way")
 	}
-	s.hear(news{results: []result{{id: p.id, title: p.title, total: len(p.commands), receipts: said}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: len(p.Commands), Receipts: said}}})
 }
 
 func TestUndoTakesTheLastVerbBack(t *testing.T) {
@@ -44,17 +45,17 @@ func TestUndoAfterTheEnd(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("space", "space", "space", "D", "y")
-	p, _ := effectOf[perform](s)
+	p, _ := effectOf[feed.Perform](s)
 	s.wait(9 * time.Second)
-	s.hear(news{results: []result{{id: p.id, title: p.title, total: 3, receipts: []string{"builder drains", "idle drains"},
-		failures: []string{"chatty has no session"}, refused: []int{1}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"builder drains", "idle drains"},
+		Failures: []string{"chatty has no session"}, Refused: []int{1}}}})
 	s.wait(9 * time.Second)
 	s.press("u")
 	s.wants(city.Undrain{Agent: "builder"}, city.Undrain{Agent: "idle"})
 	s.choose("builder")
 	s.press("s", "y")
-	p, _ = effectOf[perform](s)
-	s.hear(news{results: []result{{id: p.id, title: p.title, total: 1, failures: []string{"refused"}, refused: []int{0}}}})
+	p, _ = effectOf[feed.Perform](s)
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 1, Failures: []string{"refused"}, Refused: []int{0}}}})
 	s.press("u")
 	s.wants()
 	s.shows("nothing is held back")
@@ -136,7 +137,7 @@ func TestMessagesAreAboutNow(t *testing.T) {
 	s.hides("u undoes")
 	s.press("esc")
 	s.choose("builder")
-	s.hear(news{pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith("one\r\ntwo\r\n")}})
+	s.hear(feed.News{Pane: &terminal.News{Agent: "builder", Session: "builder-1", Screen: terminalWith("one\r\ntwo\r\n")}})
 	s.press("0", "F", "m")
 	s.shows("marked below what is frozen here")
 	s.press("F")
@@ -199,12 +200,12 @@ func TestMessagesKeepWhatWasSaid(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
 	s.press("space", "space", "space", "r", "y")
-	p, _ := effectOf[perform](s)
-	if last := s.m.messages[len(s.m.messages)-1]; last.id != p.id || last.text != s.m.status.text {
+	p, _ := effectOf[feed.Perform](s)
+	if last := s.m.messages[len(s.m.messages)-1]; last.id != p.ID || last.text != s.m.status.text {
 		t.Errorf("the last message is %+v", last)
 	}
-	s.hear(news{results: []result{{id: p.id, title: p.title, total: 3, receipts: []string{"restarted builder", "restarted idle"},
-		failures: []string{"chatty: its holder does not answer"}, refused: []int{1}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: p.ID, Title: p.Title, Total: 3, Receipts: []string{"restarted builder", "restarted idle"},
+		Failures: []string{"chatty: its holder does not answer"}, Refused: []int{1}}}})
 	s.press("esc")
 	s.hides("2 ok, 1 failed")
 	s.out = s.m.perform(s.m.action("view.messages"))

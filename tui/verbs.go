@@ -9,6 +9,7 @@ import (
 
 	"gcity/city"
 	"gcity/internal/suggest"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -23,7 +24,7 @@ type verb struct {
 	// which word is a text that goes on to the end of the line, counted from 1; 0 = none
 	text int
 	args func(m *model, before []string) []word
-	run  func(m *model, args []string) (todo []effect, why string)
+	run  func(m *model, args []string) (todo []feed.Effect, why string)
 }
 
 // word is something that may be typed next.
@@ -97,13 +98,13 @@ func commandItems(m *model) []item {
 		}
 		items = append(items, item{Keys: m.keys.KeysOf(v.id), Title: v.name + " " + v.usage,
 			Line: v.name, Words: v.does, Tail: v.does,
-			Run: func(m *model) []effect { return openPaletteAt(m, v.name+" ") }})
+			Run: func(m *model) []feed.Effect { return openPaletteAt(m, v.name+" ") }})
 	}
 	return items
 }
 
 // runLine does what a line of the palette says, or says why not.
-func runLine(m *model, line string) (todo []effect, why string) {
+func runLine(m *model, line string) (todo []feed.Effect, why string) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
 		return nil, ""
@@ -239,7 +240,7 @@ func unknown(what, name string, known []word) string {
 }
 
 // aimed does something with agents as the targets of verbs, whatever is marked, selected or in the focus.
-func aimed(m *model, names []string, do func() ([]effect, string)) ([]effect, string) {
+func aimed(m *model, names []string, do func() ([]feed.Effect, string)) ([]feed.Effect, string) {
 	for _, name := range names {
 		if m.Agents.Find(name) == nil {
 			return nil, unknown("agent", name, agentNames(m, nil))
@@ -251,10 +252,11 @@ func aimed(m *model, names []string, do func() ([]effect, string)) ([]effect, st
 }
 
 // onAgents runs an action on the agents that are named, unless against says why not. Without an id they are released.
-func onAgents(id string, against func(r *panel.AgentRow) string) func(*model, []string) ([]effect,
+func onAgents(id string, against func(r *panel.AgentRow) string) func(*model,
+	[]string) ([]feed.Effect,
 	string) {
-	return func(m *model, names []string) ([]effect, string) {
-		return aimed(m, names, func() ([]effect, string) {
+	return func(m *model, names []string) ([]feed.Effect, string) {
+		return aimed(m, names, func() ([]feed.Effect, string) {
 			for _, r := range targets(m) {
 				if against != nil && against(r) != "" {
 					return nil, r.Shown + " is " + string(r.State) + ": " + against(r)
@@ -300,8 +302,8 @@ func cannotRelease(r *panel.AgentRow) string {
 }
 
 // flagging suspends or resumes an agent or a pool.
-func flagging(off bool) func(*model, []string) ([]effect, string) {
-	return func(m *model, args []string) ([]effect, string) {
+func flagging(off bool) func(*model, []string) ([]feed.Effect, string) {
+	return func(m *model, args []string) ([]feed.Effect, string) {
 		name := args[0]
 		if p := m.Pools.Find(name); p != nil {
 			if why := flaggedAlready(p.Shown, p.Suspended != "", off); why != "" {
@@ -316,7 +318,7 @@ func flagging(off bool) func(*model, []string) ([]effect, string) {
 		if why := flaggedAlready(r.Shown, r.State == city.Suspended, off); why != "" {
 			return nil, why
 		}
-		return aimed(m, []string{name}, func() ([]effect, string) { return askSuspend(m), "" })
+		return aimed(m, []string{name}, func() ([]feed.Effect, string) { return askSuspend(m), "" })
 	}
 }
 
@@ -331,7 +333,7 @@ func flaggedAlready(shown string, is, wanted bool) string {
 	return ""
 }
 
-func scaleLine(m *model, args []string) ([]effect, string) {
+func scaleLine(m *model, args []string) ([]feed.Effect, string) {
 	p := m.Pools.Find(args[0])
 	if p == nil {
 		return nil, unknown("pool", args[0], poolNames(m))
@@ -349,7 +351,7 @@ func scaleLine(m *model, args []string) ([]effect, string) {
 	return scale(m, p, size), ""
 }
 
-func fireLine(m *model, args []string) ([]effect, string) {
+func fireLine(m *model, args []string) ([]feed.Effect, string) {
 	r := m.Automations.Find(args[0])
 	if r == nil {
 		return nil, unknown("automation", args[0], automationNames(m, nil))
@@ -361,7 +363,7 @@ func fireLine(m *model, args []string) ([]effect, string) {
 	return fire(m, rows), ""
 }
 
-func stopLine(m *model, args []string) ([]effect, string) {
+func stopLine(m *model, args []string) ([]feed.Effect, string) {
 	r := m.Automations.Find(args[0])
 	if r == nil {
 		return nil, unknown("automation", args[0], automationNames(m, nil))
@@ -374,7 +376,7 @@ func stopLine(m *model, args []string) ([]effect, string) {
 }
 
 // goTo puts focus and cursor on what is named; what hides it there goes.
-func goTo(m *model, args []string) ([]effect, string) {
+func goTo(m *model, args []string) ([]feed.Effect, string) {
 	name := args[0]
 	for _, p := range m.Panels {
 		if !p.Has(name) {
@@ -395,8 +397,8 @@ func goTo(m *model, args []string) ([]effect, string) {
 }
 
 // there goes to what is named and does something with it there.
-func there(id string) func(*model, []string) ([]effect, string) {
-	return func(m *model, args []string) ([]effect, string) {
+func there(id string) func(*model, []string) ([]feed.Effect, string) {
+	return func(m *model, args []string) ([]feed.Effect, string) {
 		if _, why := goTo(m, args); why != "" {
 			return nil, why
 		}
@@ -405,8 +407,8 @@ func there(id string) func(*model, []string) ([]effect, string) {
 }
 
 // byHand does what a key would.
-func byHand(id string) func(*model, []string) ([]effect, string) {
-	return func(m *model, _ []string) ([]effect, string) {
+func byHand(id string) func(*model, []string) ([]feed.Effect, string) {
+	return func(m *model, _ []string) ([]feed.Effect, string) {
 		a := m.keys.ByID(id)
 		if why := a.Refused(m); why != "" {
 			return nil, why

@@ -13,6 +13,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/tui/feed"
 	"gcity/tui/terminal"
 )
 
@@ -27,31 +28,31 @@ func (s *scripted) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame
 }
 
 // viewing runs a viewer on fake time until the test's body returns.
-func viewing(t *testing.T, script func(ctx context.Context, agent string, yield func(city.Frame, error) bool), body func(v *viewer, b *mailbox)) {
+func viewing(t *testing.T, script func(ctx context.Context, agent string, yield func(city.Frame, error) bool), body func(v *feed.Viewer, b *feed.Mailbox)) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		b := newMailbox()
+		b := feed.NewMailbox()
 		c := &scripted{newFakeCity(epoch), script}
-		r := &runner{ctx: ctx, city: c, box: b, log: slog.New(slog.DiscardHandler), viewer: newViewer(c, b, terminal.NewScreen), fail: cancel}
-		r.spawn("pane", r.viewer.run)
-		body(r.viewer, b)
+		r := &feed.Runner{Ctx: ctx, City: c, Box: b, Log: slog.New(slog.DiscardHandler), Viewer: feed.NewViewer(c, b, terminal.NewScreen), Fail: cancel}
+		r.Spawn("pane", r.Viewer.Run)
+		body(r.Viewer, b)
 		cancel()
-		r.wait()
-		if err := r.failure(); err != nil {
+		r.Wait()
+		if err := r.Failure(); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
 // seen is what the mailbox holds of the pane once everything has come to rest.
-func seen(t *testing.T, b *mailbox) terminal.News {
+func seen(t *testing.T, b *feed.Mailbox) terminal.News {
 	t.Helper()
 	synctest.Wait()
-	n, _ := b.take(time.Now())
-	if n.pane == nil {
+	n, _ := b.Take(time.Now())
+	if n.Pane == nil {
 		t.Fatal("nothing was seen")
 	}
-	return *n.pane
+	return *n.Pane
 }
 
 func screenText(p terminal.News) string {
@@ -67,21 +68,21 @@ func TestViewerShowsTheLastTargetOnly(t *testing.T) {
 		opened = append(opened, agent)
 		yield(city.Frame{Reset: true, Cols: 60, Rows: 20, Data: []byte("I am " + agent)}, nil)
 		<-ctx.Done()
-	}, func(v *viewer, b *mailbox) {
+	}, func(v *feed.Viewer, b *feed.Mailbox) {
 		for _, name := range []string{"a", "b", "c"} {
-			v.look(watch{agent: name, session: "1", running: true})
+			v.Look(feed.Watch{Agent: name, Session: "1", Running: true})
 		}
-		time.Sleep(settle + time.Millisecond) // fake time
+		time.Sleep(feed.Settle + time.Millisecond) // fake time
 		if p := seen(t, b); p.Agent != "c" || screenText(p) != "I am c" {
 			t.Errorf("seen %+v", p)
 		}
-		v.look(watch{agent: "c", session: "1", running: true, focused: true}) // the same
-		v.look(watch{agent: "d", session: "1", running: true})
-		time.Sleep(settle + time.Millisecond)
+		v.Look(feed.Watch{Agent: "c", Session: "1", Running: true, Focused: true}) // the same
+		v.Look(feed.Watch{Agent: "d", Session: "1", Running: true})
+		time.Sleep(feed.Settle + time.Millisecond)
 		if p := seen(t, b); screenText(p) != "I am d" {
 			t.Errorf("seen %q", screenText(p))
 		}
-		v.look(watch{})
+		v.Look(feed.Watch{})
 		time.Sleep(time.Hour)
 	})
 	if got := fmt.Sprint(opened); got != "[c d]" {
@@ -95,9 +96,9 @@ func TestViewerFollowsResetsAndSizes(t *testing.T) {
 		yield(city.Frame{Cols: 70, Rows: 21, Data: []byte(" more\r\n")}, nil)
 		yield(city.Frame{Reset: true, Data: []byte("anew\r\n")}, nil)
 		<-ctx.Done()
-	}, func(v *viewer, b *mailbox) {
-		v.look(watch{agent: "a", session: "1", running: true})
-		time.Sleep(settle + time.Millisecond)
+	}, func(v *feed.Viewer, b *feed.Mailbox) {
+		v.Look(feed.Watch{Agent: "a", Session: "1", Running: true})
+		time.Sleep(feed.Settle + time.Millisecond)
 		p := seen(t, b)
 		if cols, rows := p.Screen.Size(); cols != 70 || rows != 21 || screenText(p) != "anew" || p.Fed != 3 {
 			t.Errorf("%dx%d %q, fed %d", cols, rows, screenText(p), p.Fed)
@@ -110,10 +111,10 @@ func TestViewerKeepsLastWords(t *testing.T) {
 	viewing(t, func(_ context.Context, _ string, yield func(city.Frame, error) bool) {
 		opened++
 		yield(city.Frame{Reset: true, Data: []byte("good bye")}, nil)
-	}, func(v *viewer, b *mailbox) {
-		v.look(watch{agent: "a", session: "1", running: true})
-		time.Sleep(settle + time.Millisecond)
-		v.look(watch{agent: "a", session: "1"}) // the city has noticed
+	}, func(v *feed.Viewer, b *feed.Mailbox) {
+		v.Look(feed.Watch{Agent: "a", Session: "1", Running: true})
+		time.Sleep(feed.Settle + time.Millisecond)
+		v.Look(feed.Watch{Agent: "a", Session: "1"}) // the city has noticed
 		time.Sleep(time.Hour)
 		if p := seen(t, b); screenText(p) != "good bye" || !p.Ended {
 			t.Errorf("seen %q, ended %v", screenText(p), p.Ended)
@@ -127,13 +128,13 @@ func TestViewerKeepsLastWords(t *testing.T) {
 func TestViewerAsksForKeptOutput(t *testing.T) {
 	viewing(t, func(_ context.Context, agent string, yield func(city.Frame, error) bool) {
 		yield(city.Frame{}, &city.Error{Code: city.Unavailable, Message: agent + " has no session"})
-	}, func(v *viewer, b *mailbox) {
-		v.look(watch{agent: "scout"})
+	}, func(v *feed.Viewer, b *feed.Mailbox) {
+		v.Look(feed.Watch{Agent: "scout"})
 		time.Sleep(time.Minute)
 		if p := seen(t, b); len(p.Text) != 2 || p.Problem != "" {
 			t.Errorf("seen %+v", p)
 		}
-		v.look(watch{agent: "zeta"})
+		v.Look(feed.Watch{Agent: "zeta"})
 		time.Sleep(time.Minute)
 		if p := seen(t, b); p.Text != nil || p.Problem != "zeta has no session" {
 			t.Errorf("seen %+v", p)
@@ -150,8 +151,8 @@ func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 		}
 		yield(city.Frame{Reset: true, Data: []byte("here I am")}, nil)
 		<-ctx.Done()
-	}, func(v *viewer, b *mailbox) {
-		v.look(watch{agent: "a", session: "1", running: true})
+	}, func(v *feed.Viewer, b *feed.Mailbox) {
+		v.Look(feed.Watch{Agent: "a", Session: "1", Running: true})
 		time.Sleep(time.Minute)
 		if p := seen(t, b); screenText(p) != "here I am" || p.Ended || p.Problem != "" {
 			t.Errorf("seen %+v", p)
@@ -161,31 +162,31 @@ func TestViewerOpensABrokenStreamAgain(t *testing.T) {
 
 // The model does not listen for an hour, as during an attach: nothing grows, nobody waits, the newest is kept.
 func TestMailboxNeverWaits(t *testing.T) {
-	b := newMailbox()
-	for i := range 10 * maxPending {
-		b.putEvent(events.Event{Seq: uint64(i + 1)})
-		b.putSnapshot(&city.Snapshot{Rev: uint64(i + 1)})
-		b.putPane(terminal.News{Fed: uint64(i + 1)})
+	b := feed.NewMailbox()
+	for i := range 10 * feed.MaxPending {
+		b.PutEvent(events.Event{Seq: uint64(i + 1)})
+		b.PutSnapshot(&city.Snapshot{Rev: uint64(i + 1)})
+		b.PutPane(terminal.News{Fed: uint64(i + 1)})
 	}
-	n, _ := b.take(epoch)
-	if last := n.events[len(n.events)-1].Seq; len(n.events) < maxPending || len(n.events) > 2*maxPending || last != 10*maxPending {
-		t.Errorf("%d events up to %d", len(n.events), last)
+	n, _ := b.Take(epoch)
+	if last := n.Events[len(n.Events)-1].Seq; len(n.Events) < feed.MaxPending || len(n.Events) > 2*feed.MaxPending || last != 10*feed.MaxPending {
+		t.Errorf("%d events up to %d", len(n.Events), last)
 	}
-	if n.snap.Rev != 10*maxPending || n.pane.Fed != 10*maxPending {
-		t.Errorf("snapshot %d, pane %d", n.snap.Rev, n.pane.Fed)
+	if n.Snap.Rev != 10*feed.MaxPending || n.Pane.Fed != 10*feed.MaxPending {
+		t.Errorf("snapshot %d, pane %d", n.Snap.Rev, n.Pane.Fed)
 	}
-	if n, _ := b.take(epoch); !n.empty() {
+	if n, _ := b.Take(epoch); !n.Empty() {
 		t.Error("taken twice")
 	}
 }
 
 func TestMailboxPacesThePane(t *testing.T) {
-	b := newMailbox()
-	b.pace(500 * time.Millisecond)
+	b := feed.NewMailbox()
+	b.Pace(500 * time.Millisecond)
 	look := func(at time.Duration, urgent bool) (bool, time.Time) {
-		b.putPane(terminal.News{Urgent: urgent})
-		n, next := b.take(epoch.Add(at))
-		return n.pane != nil, next
+		b.PutPane(terminal.News{Urgent: urgent})
+		n, next := b.Take(epoch.Add(at))
+		return n.Pane != nil, next
 	}
 	if ok, _ := look(0, false); !ok {
 		t.Error("the first look waits")
@@ -205,16 +206,16 @@ func TestMailboxPacesThePane(t *testing.T) {
 func TestPump(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := &runner{ctx: ctx, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
+		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
 		var sent, full atomic.Int64
-		r.spawn("pump", func(ctx context.Context) {
-			r.pump(ctx, 100*time.Millisecond, func(_ time.Time, n news) {
+		r.Spawn("pump", func(ctx context.Context) {
+			r.Pump(ctx, 100*time.Millisecond, func(_ time.Time, n feed.News) {
 				sent.Add(1)
-				full.Add(int64(len(n.events)))
+				full.Add(int64(len(n.Events)))
 			})
 		})
 		for i := range 1000 { // ten seconds of an event every 10 ms
-			r.box.putEvent(events.Event{Seq: uint64(i + 1)})
+			r.Box.PutEvent(events.Event{Seq: uint64(i + 1)})
 			time.Sleep(10 * time.Millisecond)
 		}
 		if n := sent.Swap(0); n < 90 || n > 101 || full.Load() < 980 {
@@ -225,7 +226,7 @@ func TestPump(t *testing.T) {
 			t.Errorf("%d messages in 10 s of rest", n)
 		}
 		cancel()
-		r.wait()
+		r.Wait()
 	})
 }
 
@@ -234,22 +235,22 @@ func TestBridgeFindsTheCityAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		c := &flickering{fakeCity: newFakeCity(epoch)}
-		r := &runner{ctx: ctx, city: c, box: newMailbox(), log: slog.New(slog.DiscardHandler), fail: cancel}
-		r.spawn("snapshots", r.snapshots)
-		r.spawn("events", r.events)
+		r := &feed.Runner{Ctx: ctx, City: c, Box: feed.NewMailbox(), Log: slog.New(slog.DiscardHandler), Fail: cancel}
+		r.Spawn("snapshots", r.Snapshots)
+		r.Spawn("events", r.Events)
 		time.Sleep(50 * time.Millisecond)
-		n, _ := r.box.take(time.Now())
-		if n.gone == nil || *n.gone != "the controller has ended" {
-			t.Errorf("gone: %v", n.gone)
+		n, _ := r.Box.Take(time.Now())
+		if n.Gone == nil || *n.Gone != "the controller has ended" {
+			t.Errorf("gone: %v", n.Gone)
 		}
 		time.Sleep(time.Minute)
-		m, _ := r.box.take(time.Now())
+		m, _ := r.Box.Take(time.Now())
 		var seqs []uint64
-		for _, e := range append(n.events, m.events...) {
+		for _, e := range append(n.Events, m.Events...) {
 			seqs = append(seqs, e.Seq)
 		}
-		if m.gone == nil || *m.gone != "" || m.snap == nil {
-			t.Errorf("it is not found again: %v %v", m.gone, m.snap)
+		if m.Gone == nil || *m.Gone != "" || m.Snap == nil {
+			t.Errorf("it is not found again: %v %v", m.Gone, m.Snap)
 		}
 		for i, s := range seqs {
 			if s != uint64(i+1) {
@@ -260,7 +261,7 @@ func TestBridgeFindsTheCityAgain(t *testing.T) {
 			t.Errorf("%d of %d events", len(seqs), len(c.fakeCity.events))
 		}
 		cancel()
-		r.wait()
+		r.Wait()
 	})
 }
 

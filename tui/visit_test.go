@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 )
 
@@ -21,7 +22,7 @@ func attached(n int) func(*city.Agent) {
 func TestTheOwnVisitDoesNotLinger(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("idle")
-	s.hear(news{pane: paneOf("idle", "idle-1")})
+	s.hear(feed.News{Pane: paneOf("idle", "idle-1")})
 	s.hides("1 viewer")
 	begun := staying(s.m, "idle")
 	s.now = s.now.Add(time.Minute)
@@ -40,7 +41,7 @@ func TestTheOwnVisitDoesNotLinger(t *testing.T) {
 func TestOtherViewersStay(t *testing.T) {
 	s := demo(t, 120, 40)
 	s.choose("builder")
-	s.hear(news{pane: paneOf("builder", "builder-1")})
+	s.hear(feed.News{Pane: paneOf("builder", "builder-1")})
 	s.shows("1 viewer")
 	left(s.m, s.now, staying(s.m, "builder"))
 	s.shows("1 viewer")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 )
 
@@ -75,7 +76,7 @@ func TestWatchdogLines(t *testing.T) {
 	guarded(s)
 	for line, want := range map[string]city.Command{"beat calm": city.Beat{Watchdog: "calm"}, "acknowledge chain": city.Acknowledge{Watchdog: "chain", By: "operator"}} {
 		todo, why := runLine(s.m, line)
-		if len(todo) == 0 || why != "" || !slices.Equal(todo[0].(perform).commands, []city.Command{want}) {
+		if len(todo) == 0 || why != "" || !slices.Equal(todo[0].(feed.Perform).Commands, []city.Command{want}) {
 			t.Errorf("%s: %+v, %s", line, todo, why)
 		}
 	}

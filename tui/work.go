@@ -11,6 +11,7 @@ import (
 	"gcity/city"
 	"gcity/themes"
 	"gcity/tui/dialog"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -80,13 +81,13 @@ func workChanged(m *model) {
 }
 
 // take takes an answer in; the cursor stays on its bead.
-func (k *work) take(f found) {
-	k.asked, k.known, k.problem = 0, true, widget.Plain(f.problem)
-	if f.problem != "" {
+func (k *work) take(f feed.FoundBeads) {
+	k.asked, k.known, k.problem = 0, true, widget.Plain(f.Problem)
+	if f.Problem != "" {
 		return // what was known stays
 	}
-	gates := city.GatesIn(f.beads)
-	all := slices.DeleteFunc(slices.Clone(f.beads), func(b beads.Bead) bool {
+	gates := city.GatesIn(f.Beads)
+	all := slices.DeleteFunc(slices.Clone(f.Beads), func(b beads.Bead) bool {
 		return b.Type == city.GateType
 	})
 	k.beads = len(all)

@@ -9,6 +9,7 @@ import (
 
 	"gcity/beads"
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 func worked(t *testing.T) *stage {
@@ -23,7 +24,7 @@ func TestOneQuestionForWorkAtATime(t *testing.T) {
 	s := automated(t, 120, 40)
 	asked := func() (n int) {
 		for _, e := range s.out {
-			if _, ok := e.(seek); ok {
+			if _, ok := e.(feed.QueryBeads); ok {
 				n++
 			}
 		}
@@ -33,7 +34,7 @@ func TestOneQuestionForWorkAtATime(t *testing.T) {
 	if n := asked(); n != 1 {
 		t.Errorf("%d questions are asked before one is answered", n)
 	}
-	s.hear(news{found: []found{{id: s.m.dialogs.work().asked}}})
+	s.hear(feed.News{Found: []feed.FoundBeads{{ID: s.m.dialogs.work().asked}}})
 	if s.press("k"); s.m.dialogs.work().stale || s.m.dialogs.work().asked == 0 {
 		t.Error("what was asked for meanwhile is forgotten")
 	}
@@ -104,8 +105,8 @@ func TestWorkIsAdded(t *testing.T) {
 	s.wants(city.CreateBead{Bead: beads.Bead{Title: "paint the d", Labels: []string{"pool:worker"}}})
 	s.shows("adding paint the d", "Work 6")
 	id := s.m.status.id
-	s.hear(news{results: []result{{id: id, title: "adding", total: 1, receipts: []string{"created gc-301"}}}})
-	if _, again := effectOf[seek](s); !again {
+	s.hear(feed.News{Results: []feed.Result{{ID: id, Title: "adding", Total: 1, Receipts: []string{"created gc-301"}}}})
+	if _, again := effectOf[feed.QueryBeads](s); !again {
 		t.Error("the list is not looked at anew")
 	}
 	s.shows("created gc-301")
@@ -138,7 +139,7 @@ func TestWorkIsClosed(t *testing.T) {
 	s.hides("stays so")
 	s.press("y")
 	s.wants(city.UpdateBead{ID: "gc-216", Patch: beads.Closing()})
-	s.hear(news{results: []result{{id: s.m.status.id, title: "closing", total: 1, failures: []string{"gc-216 is gone"}}}})
+	s.hear(feed.News{Results: []feed.Result{{ID: s.m.status.id, Title: "closing", Total: 1, Failures: []string{"gc-216 is gone"}}}})
 	s.shows("gc-216 is gone")
 	s.find(someWork(), "")
 	s.press("enter")
@@ -151,17 +152,17 @@ func TestWorkIsLookedAtAnewWhenItChanges(t *testing.T) {
 	s := automated(t, 120, 40)
 	s.press("b")
 	s.shows("asking")
-	if q, _ := effectOf[seek](s); !slices.Equal(append(q.query.NotType, city.GateType), city.NotWork()) {
-		t.Errorf("what is no work is asked for: %+v", q.query)
+	if q, _ := effectOf[feed.QueryBeads](s); !slices.Equal(append(q.Query.NotType, city.GateType), city.NotWork()) {
+		t.Errorf("what is no work is asked for: %+v", q.Query)
 	}
 	out := s.out
 	s.change(func(n *city.Snapshot) { n.Work.Open = 9 })
-	if _, twice := effectOf[seek](s); twice {
+	if _, twice := effectOf[feed.QueryBeads](s); twice {
 		t.Error("a second question while the first is open")
 	}
 	s.out = out
-	s.hear(news{found: []found{{id: s.m.dialogs.work().asked, beads: someWork()[:1]}}})
-	if _, again := effectOf[seek](s); !again {
+	s.hear(feed.News{Found: []feed.FoundBeads{{ID: s.m.dialogs.work().asked, Beads: someWork()[:1]}}})
+	if _, again := effectOf[feed.QueryBeads](s); !again {
 		t.Error("what changed meanwhile is not asked for")
 	}
 	s.find(someWork(), "")
@@ -174,7 +175,7 @@ func TestWorkIsLookedAtAnewWhenItChanges(t *testing.T) {
 func TestReadOnlyWork(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("b")
 	s.find(someWork(), "")
 	s.hides("n add")
@@ -263,7 +264,7 @@ func TestTheCursorOfAListIsShown(t *testing.T) {
 func TestEmptyWorkReadOnly(t *testing.T) {
 	s := newStage(t, Options{Mode: ReadOnly})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.press("b")
 	s.find(nil, "")
 	s.shows("No open work. Automations that cook a formula")

@@ -11,6 +11,8 @@ import (
 	"gcity/beads"
 	"gcity/internal/shell"
 	"gcity/themes"
+	"gcity/tui/details"
+	"gcity/tui/feed"
 	"gcity/tui/panel"
 	"gcity/tui/widget"
 )
@@ -86,7 +88,8 @@ func agentCopies(m *model) []panel.Copied {
 		panel.Copied{What: "folder", Text: a.Dir}, panel.Copied{What: "command", Text: a.Command},
 		panel.Copied{What: "state and why", Text: string(a.State) + ": " + a.Reason})
 	if a.Exit != nil {
-		all = append(all, panel.Copied{What: "last exit", Text: exitText(m, a.Exit)})
+		all = append(all, panel.Copied{What: "last exit",
+			Text: details.Exit(m.details(), a.Exit)})
 		if a.Exit.File != "" {
 			all = append(all, panel.Copied{What: "file with its last words",
 				Text: filepath.Join(m.snap.Path, a.Exit.File)})
@@ -105,17 +108,17 @@ func beadCopies(b *beads.Bead) []panel.Copied {
 }
 
 // showCopies lists what can be copied from what is selected, and what it is.
-func showCopies(m *model) []effect {
+func showCopies(m *model) []feed.Effect {
 	f := &finder{Title: "Copy from " + subjectTitle(m), None: "Nothing here is called that.",
 		Copies: true, Verb: "copies it"}
 	for _, c := range copies(m) {
 		f.All = append(f.All, item{Title: c.What, Tail: widget.Lead(c.Text),
-			Run: func(m *model) []effect { return m.copy(c, false) }})
+			Run: func(m *model) []feed.Effect { return m.copy(c, false) }})
 	}
 	if last := m.copiedLast; last.Text != "" {
 		f.All = append(f.All, item{Title: "once more the " + last.What + ", by a clipboard program",
 			Tail: "wl-copy, xclip or pbcopy",
-			Why:  func() string { return noProgram(m) }, Run: func(m *model) []effect {
+			Why:  func() string { return noProgram(m) }, Run: func(m *model) []feed.Effect {
 				return m.copy(last, true)
 			}})
 	}
@@ -132,11 +135,11 @@ func noProgram(m *model) string {
 }
 
 // copy gives a text to the terminal for its clipboard, which never answers; or to a program that was asked for.
-func (m *model) copy(c panel.Copied, program bool) []effect {
+func (m *model) copy(c panel.Copied, program bool) []feed.Effect {
 	m.copiedLast = c
 	if program {
 		id := begin(m, "copying the "+c.What)
-		return []effect{clip{id: id, what: c.What, text: c.Text, program: true}}
+		return []feed.Effect{feed.Copy{ID: id, What: c.What, Text: c.Text, Program: true}}
 	}
 	if len(c.Text) > maxClip {
 		complain(m, fmt.Sprintf("the %s is too long for a terminal's clipboard: %d KB "+
@@ -146,5 +149,5 @@ func (m *model) copy(c panel.Copied, program bool) []effect {
 	}
 	show(m, "gave the "+c.What+" to the terminal's clipboard: "+widget.Lead(c.Text), false)
 	record(m, message{text: m.status.text, token: themes.Good})
-	return []effect{clip{what: c.What, text: c.Text}}
+	return []feed.Effect{feed.Copy{What: c.What, Text: c.Text}}
 }

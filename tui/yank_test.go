@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gcity/city"
+	"gcity/tui/feed"
 )
 
 // copied opens the menu, takes what a search leaves first, and gives what went to the clipboard.
@@ -19,11 +20,11 @@ func (s *stage) copied(search string) string {
 	s.press("y")
 	s.typeIn(search)
 	s.press("enter")
-	e, ok := effectOf[clip](s)
+	e, ok := effectOf[feed.Copy](s)
 	if !ok {
 		s.t.Fatalf("%q copies nothing:\n%s", search, s.text())
 	}
-	return e.text
+	return e.Text
 }
 
 func TestCopyFromAnAgent(t *testing.T) {
@@ -91,14 +92,14 @@ func TestCopiesAreSafe(t *testing.T) {
 	s.press("y")
 	s.typeIn("folder")
 	s.press("enter")
-	if _, ok := effectOf[clip](s); ok {
+	if _, ok := effectOf[feed.Copy](s); ok {
 		t.Error("more than a terminal takes is copied")
 	}
 	s.shows("too long for a terminal's clipboard: 73 KB of at most 73")
 	s.press("y")
 	s.typeIn("once more")
 	s.press("enter")
-	if e, ok := effectOf[clip](s); !ok || !e.program || len(e.text) != maxClip+1 {
+	if e, ok := effectOf[feed.Copy](s); !ok || !e.Program || len(e.Text) != maxClip+1 {
 		t.Error("a program takes what a terminal does not")
 	}
 }
@@ -107,23 +108,23 @@ func TestCopiesAreSafe(t *testing.T) {
 func TestNoProgramOverSSH(t *testing.T) {
 	s := newStage(t, Options{OverSSH: true})
 	s.size(120, 40)
-	s.hear(news{snap: demoSnapshot(epoch)})
+	s.hear(feed.News{Snap: demoSnapshot(epoch)})
 	s.copied("")
 	s.press("y")
 	s.typeIn("once more")
 	s.shows("not of yours")
 	s.press("enter")
-	if _, ok := effectOf[clip](s); ok {
+	if _, ok := effectOf[feed.Copy](s); ok {
 		t.Error("the program runs")
 	}
 }
 
 func TestClipSequence(t *testing.T) {
 	text := base64.StdEncoding.EncodeToString([]byte("größer"))
-	if got := clipSequence("größer", false); got != "\x1b]52;c;"+text+"\x07" {
+	if got := feed.ClipSequence("größer", false); got != "\x1b]52;c;"+text+"\x07" {
 		t.Errorf("%q", got)
 	}
-	if got := clipSequence("x", true); !strings.HasPrefix(got, "\x1b]52;c;eA==\x07\x1bPtmux;\x1b\x1b]52;c;eA==\x07") {
+	if got := feed.ClipSequence("x", true); !strings.HasPrefix(got, "\x1b]52;c;eA==\x07\x1bPtmux;\x1b\x1b]52;c;eA==\x07") {
 		t.Errorf("within tmux %q", got)
 	}
 }
@@ -141,30 +142,30 @@ func TestClipByProgram(t *testing.T) {
 	t.Setenv("PATH", dir+":/bin:/usr/bin")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	run := func() result {
+	run := func() feed.Result {
 		t.Helper()
-		r := &runner{ctx: ctx, box: newMailbox(), getenv: environment([]string{"WAYLAND_DISPLAY=wayland-0"}), fail: cancel}
-		r.clip(clip{id: 7, what: "name", text: "builder\nidle"})
-		r.wg.Wait()
-		n, _ := r.box.take(time.Now())
-		if len(n.results) != 1 || n.results[0].id != 7 {
-			t.Fatalf("results %+v", n.results)
+		r := &feed.Runner{Ctx: ctx, Box: feed.NewMailbox(), Getenv: feed.Environment([]string{"WAYLAND_DISPLAY=wayland-0"}), Fail: cancel}
+		r.Clip(feed.Copy{ID: 7, What: "name", Text: "builder\nidle"})
+		r.Goroutines.Wait()
+		n, _ := r.Box.Take(time.Now())
+		if len(n.Results) != 1 || n.Results[0].ID != 7 {
+			t.Fatalf("results %+v", n.Results)
 		}
-		return n.results[0]
+		return n.Results[0]
 	}
 	put("cat >" + got + "\n(sleep 300 >&- 2>&- <&-) &") // those that serve the clipboard stay in the background
-	if r := run(); len(r.receipts) != 1 || r.receipts[0] != "copied the name by wl-copy" {
+	if r := run(); len(r.Receipts) != 1 || r.Receipts[0] != "copied the name by wl-copy" {
 		t.Errorf("%+v", r)
 	}
 	if b, err := os.ReadFile(got); err != nil || string(b) != "builder\nidle" {
 		t.Errorf("the program got %q, %v", b, err)
 	}
 	put("echo no compositor >&2; exit 1")
-	if r := run(); len(r.failures) != 1 || !strings.Contains(r.failures[0], "cannot copy the name: wl-copy: no compositor") {
+	if r := run(); len(r.Failures) != 1 || !strings.Contains(r.Failures[0], "cannot copy the name: wl-copy: no compositor") {
 		t.Errorf("%+v", r)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if r := run(); len(r.failures) != 1 || !strings.Contains(r.failures[0], "wl-copy is not installed") {
+	if r := run(); len(r.Failures) != 1 || !strings.Contains(r.Failures[0], "wl-copy is not installed") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -200,7 +201,7 @@ func TestVerbsMenu(t *testing.T) {
 	s.shows("Close gc-")
 	r := newStage(t, Options{Mode: ReadOnly})
 	r.size(120, 40)
-	r.hear(news{snap: demoSnapshot(epoch)})
+	r.hear(feed.News{Snap: demoSnapshot(epoch)})
 	r.press("x")
 	r.hides("restart the agent", "work in the agent's terminal")
 	r.shows("show the agent")

@@ -29,6 +29,26 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	if !live {
 		e.Fact("city", "no controller runs: nothing is started or restarted until one does")
 	}
+	stateFacts(e, s, g)
+	if g.Mail > 0 {
+		e.Fact("mail", fmt.Sprintf("%d unread", g.Mail))
+	}
+	e.Fact("idle", idle(e, g))
+	e.Fact("needs", needs(s, g.DependsOn))
+	e.Fact("needed by", strings.Join(needers(s, g.Name, g.Pool), ", "))
+	if p, ok := s.Pool(g.Pool); ok && p.Name != g.Name {
+		e.Fact("pool", fmt.Sprintf("%s, %s, %s", p.Name, sizes(p), p.Reason))
+	}
+	processFacts(e, g)
+	e.Fact("command", g.Command)
+	if g.Dir != "" {
+		e.Fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
+	}
+	e.Fact("declared", describe.Declared(g.Source, g.Patched))
+}
+
+// stateFacts prints what an agent is doing and what affects it.
+func stateFacts(e *env.Env, s *city.Snapshot, g *city.Agent) {
 	if g.Frozen {
 		e.Fact("stopped", "by SIGSTOP"+contHint(g.PID))
 	}
@@ -55,15 +75,10 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 				heartbeatAge(e, w)))
 		}
 	}
-	if g.Mail > 0 {
-		e.Fact("mail", fmt.Sprintf("%d unread", g.Mail))
-	}
-	e.Fact("idle", idle(e, g))
-	e.Fact("needs", needs(s, g.DependsOn))
-	e.Fact("needed by", strings.Join(needers(s, g.Name, g.Pool), ", "))
-	if p, ok := s.Pool(g.Pool); ok && p.Name != g.Name {
-		e.Fact("pool", fmt.Sprintf("%s, %s, %s", p.Name, sizes(p), p.Reason))
-	}
+}
+
+// processFacts prints an agent's ends, its session and what it consumes.
+func processFacts(e *env.Env, g *city.Agent) {
 	if g.Exit != nil {
 		e.Fact("last end", e.Ending(g.Exit))
 	}
@@ -84,11 +99,6 @@ func agentFacts(e *env.Env, s *city.Snapshot, g *city.Agent, live bool) {
 	if g.Usage != nil {
 		e.Fact("usage", Takes(*g.Usage))
 	}
-	e.Fact("command", g.Command)
-	if g.Dir != "" {
-		e.Fact("folder", g.Dir+" (as configured)") // that of a process is settled when it starts
-	}
-	e.Fact("declared", describe.Declared(g.Source, g.Patched))
 }
 
 // contHint says how a stopped process continues, "" where its number is not known.

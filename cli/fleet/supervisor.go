@@ -30,32 +30,7 @@ import (
 
 // SupervisorCommand returns the command supervisor.
 func SupervisorCommand(e *env.Env) *cobra.Command {
-	var detached bool
-	run := &cobra.Command{
-		Use: "run", Short: "Run all registered cities in this process, until it is told to stop",
-		Args: env.Exactly(0),
-		Long: `run keeps all cities that are registered alive. TERM and INT stop them all with
-their agents, a second one at once; USR1 ends the supervisor and leaves the agents;
-HUP reads cities.toml and supervisor.toml again, and tries at once what waits.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return supervise(cmd.Context(), e,
-				detached)
-		},
-	}
-	run.Flags().BoolVar(&detached, "detached", false, "write the log into the file alone")
-	_ = run.Flags().MarkHidden("detached") // it is there
-	var lines int
-	var follow bool
-	logs := &cobra.Command{
-		Use: "logs", Short: "Show what the supervisor wrote last", Args: env.Exactly(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return supervisorLogs(cmd.Context(), e,
-				lines, follow)
-		},
-	}
-	logs.Flags().IntVarP(&lines, "lines", "n", 100, "how many `LINES`")
-	logs.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes")
-	below := []*cobra.Command{run,
+	below := []*cobra.Command{supervisorRun(e),
 		&cobra.Command{
 			Use: "start", Short: "Start the supervisor in the background: by its service, " +
 				"if it has one", Args: env.Exactly(0),
@@ -86,11 +61,44 @@ says on stderr. A second stop meanwhile takes the grace away.`,
 			Use: "reload", Short: "Read cities.toml and supervisor.toml now, and try " +
 				"again what waits", Args: env.Exactly(0),
 			RunE: func(cmd *cobra.Command, _ []string) error { return supervisorReload(e) },
-		}, logs}
+		}, supervisorLog(e)}
 	return env.Group("supervisor", "All cities of this machine in one process",
 		append(below, service.ServiceCommands(e, service.SupervisorService(func() (string, error) {
 			return env.HomeDir(e)
 		}, host.SupervisorOf))...)...)
+}
+
+func supervisorRun(e *env.Env) *cobra.Command {
+	var detached bool
+	c := &cobra.Command{
+		Use: "run", Short: "Run all registered cities in this process, until it is told to stop",
+		Args: env.Exactly(0),
+		Long: `run keeps all cities that are registered alive. TERM and INT stop them all with
+their agents, a second one at once; USR1 ends the supervisor and leaves the agents;
+HUP reads cities.toml and supervisor.toml again, and tries at once what waits.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return supervise(cmd.Context(), e,
+				detached)
+		},
+	}
+	c.Flags().BoolVar(&detached, "detached", false, "write the log into the file alone")
+	_ = c.Flags().MarkHidden("detached") // it is there
+	return c
+}
+
+func supervisorLog(e *env.Env) *cobra.Command {
+	var lines int
+	var follow bool
+	c := &cobra.Command{
+		Use: "logs", Short: "Show what the supervisor wrote last", Args: env.Exactly(0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return supervisorLogs(cmd.Context(), e,
+				lines, follow)
+		},
+	}
+	c.Flags().IntVarP(&lines, "lines", "n", 100, "how many `LINES`")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "then what comes")
+	return c
 }
 
 // supervise runs the registered cities in this process.

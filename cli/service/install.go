@@ -229,7 +229,7 @@ func install(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) err
 	if err != nil {
 		return err
 	}
-	started := enableUnit(ctx, k, out, s, m, f.now)
+	started := k.enable(ctx, out, s, m, f.now)
 	if err := tellInstalled(e, out, s, m); err != nil {
 		return err
 	}
@@ -277,8 +277,8 @@ func writeUnit(s *unit, m *Manager, force bool) (*installed, error) {
 	return out, nil
 }
 
-// enableUnit has systemd enable the unit, and start it if now is set. Next lists what is left to do after an error.
-func enableUnit(ctx context.Context, k ServiceKind, out *installed, s *unit, m *Manager,
+// enable makes systemd enable the unit, and start it if now is set. Next lists what is left to do after an error.
+func (k ServiceKind) enable(ctx context.Context, out *installed, s *unit, m *Manager,
 	now bool) error {
 	_, err := m.Ask(ctx, "daemon-reload")
 	if err == nil {

@@ -23,7 +23,8 @@ func (s *unit) plistText() (string, error) {
 		return out.String()
 	}
 	line(0, `<?xml version="1.0" encoding="UTF-8"?>`)
-	line(0, `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)
+	line(0, `<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" `+
+		`"http://www.apple.com/DTDs/PropertyList-1.0.dtd">`)
 	line(0, "<!-- %s -->", s.mark())
 	line(0, `<plist version="1.0">`)
 	line(0, "<dict>")
@@ -63,8 +64,7 @@ func (s *unit) plistText() (string, error) {
 	line(1, "<true/>")
 	line(1, "<key>StandardErrorPath</key>")
 	line(1, "<string>%s</string>", text(s.log))
-	line(0, "</dict>")
-	line(0, "</plist>")
+	line(0, "</dict>\n</plist>")
 	return b.String(), nil
 }
 

@@ -51,7 +51,7 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 		return nil
 	}
 	out := removed{Unit: u.Name(), File: u.Path}
-	if out.Agents, err = endService(ctx, e, k, at, u, f); err != nil {
+	if out.Agents, err = k.end(ctx, e, at, u, f); err != nil {
 		return err
 	}
 	out.Stopped = out.Agents != ""
@@ -84,8 +84,8 @@ func uninstall(ctx context.Context, e *env.Env, k ServiceKind, f ServiceFlags) e
 	return nil
 }
 
-// endService stops what runs by a unit. It returns what became of the agents: "kept", "ended", or "" if nothing ran.
-func endService(ctx context.Context, e *env.Env, k ServiceKind, at string, u *UnitFile,
+// end stops what runs by a unit. It returns what became of the agents: "kept", "ended", or "" if nothing ran.
+func (k ServiceKind) end(ctx context.Context, e *env.Env, at string, u *UnitFile,
 	f ServiceFlags) (agents string, err error) {
 	active, pid, err := u.State(ctx)
 	if err != nil {

@@ -96,6 +96,20 @@ func (s *unit) UnitText() (string, error) {
 	if s.System && s.User != "" {
 		line("User=%s", s.User)
 	}
+	s.writeProcess(line, exec)
+	if err := s.writeEnv(line); err != nil {
+		return "", err
+	}
+	line("# Yours: keys and the like, one NAME=value a line.")
+	line("EnvironmentFile=-%%E/gcity/service.env")
+	line("")
+	line("[Install]")
+	line("WantedBy=%s", install)
+	return b.String(), nil
+}
+
+// writeProcess writes how systemd runs the process: its command, restarts, stops and limits.
+func (s *unit) writeProcess(line func(format string, args ...any), exec string) {
 	line("ExecStart=%s", exec)
 	line("ExecReload=kill -HUP $MAINPID")
 	line("Restart=on-failure")
@@ -115,21 +129,19 @@ func (s *unit) UnitText() (string, error) {
 		line("ProtectClock=yes")
 		line("RestrictRealtime=yes")
 	}
+}
+
+func (s *unit) writeEnv(line func(format string, args ...any)) error {
 	env := slices.Clone(s.env)
 	slices.Sort(env)
 	for _, kv := range env {
 		words, err := unitWord(kv)
 		if err != nil {
-			return "", err
+			return err
 		}
 		line("Environment=%s", words)
 	}
-	line("# Yours: keys and the like, one NAME=value a line.")
-	line("EnvironmentFile=-%%E/gcity/service.env")
-	line("")
-	line("[Install]")
-	line("WantedBy=%s", install)
-	return b.String(), nil
+	return nil
 }
 
 // maxTasks is how many processes and threads all agents of a service may have together.

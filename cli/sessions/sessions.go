@@ -117,7 +117,8 @@ func (h *sessionHouse) open(name string) (session.Provider, func(), error) {
 			nil
 	case "k8s":
 		return fake.Refuser{
-				Why: `the session provider "k8s" is not built yet: write "plugin:gcity-session-k8s"`},
+				Why: `the session provider "k8s" is not built yet: ` +
+					`write "plugin:gcity-session-k8s"`},
 			func() {}, nil
 	}
 	if kind, program, ok := session.External(name); ok {

@@ -171,7 +171,7 @@ func beadUpdate(e *env.Env) *cobra.Command {
 	c := &cobra.Command{
 		Use: "update ID", Short: "Change what the flags name, and nothing else",
 		Args: env.Exactly(1),
-		Example: `  gc bead update gc-12 --claim             # it is yours now, and in progress; of several who do so one gets it
+		Example: `  gc bead update gc-12 --claim             # yours now; only one claim succeeds
   gc bead update gc-12 --assignee ""       # it is nobody's`,
 	}
 	c = depot.WithWork(e, c, true, func(ctx context.Context, d *depot.Depot, args []string) error {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// place is the place of a suspended flag.
+// place is the position of a suspended flag.
 type place struct{ config.Flag }
 
 func placeOf(c *config.City, t config.Target) (place, error) {
@@ -18,7 +18,7 @@ func placeOf(c *config.City, t config.Target) (place, error) {
 	return place{f}, err
 }
 
-// set is data with the flag set at the spot. It refuses what would change more.
+// set returns data with the flag set at its position. It refuses an edit that would change anything else.
 func (s place) set(data []byte, on bool) ([]byte, error) {
 	root, faults := config.ParseTOML(data)
 	if len(faults) > 0 {
@@ -31,13 +31,13 @@ func (s place) set(data []byte, on bool) ([]byte, error) {
 		after = splice(data, s.table(root), on)
 	}
 	if err := s.only(data, after, on); err != nil {
-		return nil, fmt.Errorf("cannot edit %s without touching more than one key (%w); write "+
+		return nil, fmt.Errorf("cannot edit %s without changing more than one key (%w); write "+
 			"suspended = %t by hand", s.File, err, on)
 	}
 	return after, nil
 }
 
-// patch adds a [[patches.agents]] block, where the file has such blocks in another shape in that shape.
+// patch adds a [[patches.agents]] block, in the same notation as existing blocks of the file.
 func (s place) patch(data []byte, root *toml.Node, on bool) []byte {
 	keys := []string{"name = " + toml.Quote(s.Name), "suspended = " + strconv.FormatBool(on)}
 	if s.Dir != "" {
@@ -61,7 +61,7 @@ func (s place) patch(data []byte, root *toml.Node, on bool) []byte {
 	return appendTable(data, "[[patches.agents]]", strings.Join(keys, lineBreak(data)))
 }
 
-// splice sets the flag in a table: in place, else in a line below the name or the header, else in a table of its own.
+// splice sets the flag in a table: in place, or in a new line below the name or the header, or in a new table.
 func splice(data []byte, t *toml.Node, on bool) []byte {
 	value := strconv.FormatBool(on)
 	if n := t.Get("suspended"); n != nil {
@@ -71,7 +71,7 @@ func splice(data []byte, t *toml.Node, on bool) []byte {
 	if t == nil {
 		return appendTable(data, "[workspace]", flag)
 	}
-	var near *toml.Node // a key of this table, the name if there is one
+	var near *toml.Node // a key of this table, preferably the name
 	for _, kid := range t.Kids {
 		if kid.Line.End > 0 && (near == nil || kid.Key == "name") {
 			near = kid
@@ -97,8 +97,7 @@ func cut(data []byte, s toml.Span, by string) []byte {
 	return append(out, data[s.End:]...)
 }
 
-// insertLine puts a line below the one that s ends in, with the indentation and the end of line of the one it
-// starts in.
+// insertLine adds a line below the last line of s, with the indentation and line ending of the first line of s.
 func insertLine(data []byte, s toml.Span, text string) []byte {
 	start := bytes.LastIndexByte(data[:s.Start], '\n') + 1
 	indent := string(data[start:s.Start])
@@ -113,7 +112,7 @@ func insertLine(data []byte, s toml.Span, text string) []byte {
 	return cut(data, toml.Span{Start: end + 1, End: end + 1}, indent+text+eol)
 }
 
-// appendTable puts a table at the end, where it cannot take keys from another one.
+// appendTable appends a table to the file, where it does not take keys from another one.
 func appendTable(data []byte, header, text string) []byte {
 	eol := lineBreak(data)
 	gap := eol
@@ -123,7 +122,7 @@ func appendTable(data []byte, header, text string) []byte {
 	return append(bytes.Clone(data), (gap + header + eol + text + eol)...)
 }
 
-// lineBreak is the end of line that a file uses.
+// lineBreak returns the line ending of a file.
 func lineBreak(data []byte) string {
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
 		return "\r\n"
@@ -131,7 +130,7 @@ func lineBreak(data []byte) string {
 	return "\n"
 }
 
-// table finds the flag's table in a file; nil if there is none.
+// table returns the flag's table in a file, or nil.
 func (s place) table(root *toml.Node) *toml.Node {
 	var tables []*toml.Node
 	switch s.List {
@@ -155,7 +154,7 @@ func (s place) table(root *toml.Node) *toml.Node {
 	return nil
 }
 
-// override finds the flag's table among the overrides of its rig.
+// override returns the flag's table among the overrides of its rig.
 func (s place) override(root *toml.Node) *toml.Node {
 	for _, r := range toml.TablesOf(root.Get("rigs")) {
 		for _, t := range toml.TablesOf(r.Get("overrides")) {

@@ -12,15 +12,15 @@ import (
 	"gcity/internal/disk"
 )
 
-// OverridesFile keeps, below the city's .gc folder, what operators have set by hand over what the configuration
-// works out.
+// OverridesFile is a file in the city's .gc folder with values that operators have set by hand and that override
+// the configuration.
 const OverridesFile = "overrides.toml"
 
 type overrides struct {
 	Pools map[string]int `toml:"pools"`
 }
 
-// Overrides returns the sizes that operators have set for pools, by qualified name. A city without any has no file.
+// Overrides returns the sizes that operators have set for pools, by qualified name. The file need not exist.
 func Overrides(dir string) (map[string]int, error) {
 	path := filepath.Join(dir, ".gc", OverridesFile)
 	data, err := disk.ReadFile(path)
@@ -36,18 +36,18 @@ func Overrides(dir string) (map[string]int, error) {
 		err = fmt.Errorf("it has the unknown key %q", meta.Undecoded()[0].String())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the overrides in %s cannot be read: %w; mend the file or remove it",
+		return nil, fmt.Errorf("cannot read the overrides in %s: %w; repair the file or remove it",
 			path, err)
 	}
 	return o.Pools, nil
 }
 
-// SetOverride sets the size of a pool by hand, or with nil gives it back to its check. The name and the bounds are the
-// caller's to check.
+// SetOverride sets the size of a pool by hand. With nil, the pool's check decides again. The caller validates the
+// name and the size.
 func SetOverride(dir, pool string, size *int) error {
 	unlock, err := lockEdits(dir)
 	if err != nil {
-		return fmt.Errorf("the override cannot be kept: %w", err)
+		return fmt.Errorf("cannot save the override: %w", err)
 	}
 	defer unlock()
 	all, err := Overrides(dir)
@@ -64,18 +64,18 @@ func SetOverride(dir, pool string, size *int) error {
 	path := filepath.Join(dir, ".gc", OverridesFile)
 	if len(all) == 0 {
 		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("the override cannot be taken back: %w", err)
+			return fmt.Errorf("cannot remove the override: %w", err)
 		}
 		return nil
 	}
 	var b strings.Builder
 	b.WriteString("# Sizes set by `gcity pool scale NAME N`; `gcity pool scale NAME auto` " +
-		"takes one out.\n")
+		"removes one.\n")
 	if err := burnt.NewEncoder(&b).Encode(overrides{all}); err != nil {
-		return fmt.Errorf("the override cannot be kept: %w", err)
+		return fmt.Errorf("cannot save the override: %w", err)
 	}
 	if err := disk.Save(path, []byte(b.String()), 0o600); err != nil {
-		return fmt.Errorf("the override cannot be kept: %w", err)
+		return fmt.Errorf("cannot save the override: %w", err)
 	}
 	return nil
 }

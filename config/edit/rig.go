@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// NewRig is a rig that is to be declared. Its strings are written as they are; empty ones are left out.
+// NewRig is a rig to declare. Its strings are written unchanged; empty ones are omitted.
 type NewRig struct {
 	Name, Path string
 	Prefix     string
@@ -20,8 +20,8 @@ type NewRig struct {
 	Suspended  bool
 }
 
-// Unfit says that an edit was not made, because the configuration would be refused with it. Err says by what, with
-// places in the file as it would have been.
+// Unfit is the error of an edit that would have made the configuration invalid and was not written. The positions
+// in Err refer to the edited file.
 type Unfit struct {
 	What string // "the rig \"demo\" cannot be added"
 	Err  *config.Error
@@ -32,10 +32,9 @@ func (u *Unfit) Error() string {
 		"be refused:\n" + u.Err.Error()
 }
 
-// AddRig declares a rig in the city.toml, and gives the configuration that there is then. Nothing else in the
-// file changes. A configuration that is refused as it is, is an *Error; one that would be refused
-// with the rig is an *Unfit, and stays as it was. A folder that cannot be worked in, and the city's own, is
-// refused, too.
+// AddRig declares a rig in city.toml and returns the new configuration. Nothing else in the file changes. If the
+// present configuration is invalid, the error is an *Error. If the new one would be invalid, the error is an *Unfit
+// and nothing is written. A folder that agents cannot work in, and the city's own folder, are refused.
 func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	keys := []string{"name = " + toml.Quote(n.Name), "path = " + toml.Quote(n.Path)}
 	block := map[string]any{"name": n.Name, "path": n.Path}
@@ -50,7 +49,7 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		keys = append(keys, "suspended = true")
 		block["suspended"] = true
 	}
-	what := fmt.Sprintf("the rig %q cannot be added", n.Name)
+	what := fmt.Sprintf("cannot add the rig %q", n.Name)
 	usable := func(c *config.City) error {
 		r := c.Rig(n.Name)
 		if r.Problem != "" {
@@ -71,7 +70,7 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 		return after, differ(data, after, func(was, is map[string]any) {
 			was["rigs"] = append(decodedTables(was["rigs"]), block)
 			is["rigs"] = decodedTables(is["rigs"])
-			// there the new one is the first
+			// in an array the new rig is the first
 			if rigs := root.Get("rigs"); rigs != nil && rigs.Shape == toml.ShapeArray {
 				all := was["rigs"].([]map[string]any)
 				was["rigs"] = append([]map[string]any{block}, all[:len(all)-1]...)
@@ -80,7 +79,7 @@ func AddRig(src config.Source, n NewRig) (*config.City, error) {
 	})
 }
 
-// appendRig is data with one rig more, in the shape of those that there are.
+// appendRig returns data with one more rig, in the same notation as the existing ones.
 func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	rigs := root.Get("rigs")
 	if rigs == nil || rigs.Shape != toml.ShapeArray {
@@ -93,12 +92,12 @@ func appendRig(data []byte, root *toml.Node, keys []string) []byte {
 	return cut(data, toml.Span{Start: rigs.Value.Start + 1, End: rigs.Value.Start + 1}, inline)
 }
 
-// RemoveRig takes a rig out of the city.toml, with what is said there of it alone: patches of its agents,
-// overrides of its automations, and, if agents, the agents that are declared for it. It gives the configuration
-// that there is then. Comments above what goes stay, those within it go. Without agents, a rig that has some is
-// ErrInUse. What stands in other files is left alone, and an error. Otherwise it is as AddRig.
+// RemoveRig removes a rig from city.toml, together with the tables about this rig alone: patches of its agents,
+// overrides of its automations, and, if agents is true, its agents. It returns the new configuration. Comments
+// above the removed tables stay, comments in them do not. If agents is false and the rig has agents, the error is
+// ErrInUse. Declarations in other files are an error. Otherwise it behaves like AddRig.
 func RemoveRig(src config.Source, name string, agents bool) (*config.City, error) {
-	what := fmt.Sprintf("the rig %q cannot be removed", name)
+	what := fmt.Sprintf("cannot remove the rig %q", name)
 	return editCity(src, what, nil, func(c *config.City, data []byte) ([]byte, error) {
 		if _, err := c.SuspendedFlag(config.Target{Rig: name}); err != nil {
 			return nil, err
@@ -126,10 +125,11 @@ func RemoveRig(src config.Source, name string, agents bool) (*config.City, error
 	})
 }
 
-// declaredHere says what of a rig is declared in a file other than city.toml; nil if nothing is.
+// declaredHere returns an error if a part of a rig is declared in a file other than city.toml.
 func declaredHere(c *config.City, rig string) error {
 	elsewhere := func(what string, o config.Origin) error {
-		return fmt.Errorf("%s is declared at %s, which is left alone; take it out there by hand",
+		return fmt.Errorf("%s is declared at %s, which gcity does not edit; remove it "+
+			"there by hand",
 			what, o)
 	}
 	if r := c.Rig(rig); r.Origin.File != config.FileName {
@@ -143,7 +143,7 @@ func declaredHere(c *config.City, rig string) error {
 	return nil
 }
 
-// editCity changes the city.toml, if what comes of it is a configuration, and fit (nil = anything will do) accepts it.
+// editCity changes city.toml if the result is a valid configuration and fit, unless nil, accepts it.
 func editCity(
 	src config.Source, what string, fit func(*config.City) error,
 	change func(c *config.City, data []byte) ([]byte, error),
@@ -184,8 +184,8 @@ func editCity(
 	return c, replace(path, before, after)
 }
 
-// differ decodes a file before and after an edit, with another parser than the one that found the places. even
-// makes both equal, if the edit did what it was to do and nothing else.
+// differ decodes a file before and after an edit, with a different parser than the one that found the positions.
+// even makes both equal if the edit changed nothing else.
 func differ(before, after []byte, even func(was, is map[string]any)) error {
 	was, err := toml.Values(before)
 	var is map[string]any
@@ -195,11 +195,11 @@ func differ(before, after []byte, even func(was, is map[string]any)) error {
 	if err == nil {
 		even(was, is)
 		if !reflect.DeepEqual(was, is) {
-			err = errors.New("the result would differ in more")
+			err = errors.New("the edit would change more than that")
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("cannot edit %s without touching anything else (%w); do it by hand",
+		return fmt.Errorf("cannot edit %s without changing anything else (%w); edit it by hand",
 			config.FileName, err)
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// rigTables are the tables of a file that are about one rig alone.
+// rigTables returns the tables of a file that concern only one rig.
 func rigTables(root *toml.Node, rig string) []*toml.Node {
 	var out []*toml.Node
 	pick := func(n *toml.Node, key string) {
@@ -30,7 +30,7 @@ func rigTables(root *toml.Node, rig string) []*toml.Node {
 	return out
 }
 
-// withoutRig takes what rigTables finds out of a decoded file, and what is empty without it.
+// withoutRig removes from a decoded file the tables that rigTables finds, and lists that are empty then.
 func withoutRig(m map[string]any, rig string) {
 	drop := func(in map[string]any, list, key string) {
 		if in == nil {
@@ -59,16 +59,16 @@ func withoutRig(m map[string]any, rig string) {
 	}
 }
 
-// without is data without some tables, and without the blank line that is one too many then.
+// without returns data without some tables and without the surplus blank line.
 func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	var gone []toml.Span
 	for _, t := range tables {
 		if !t.Header {
-			return nil, errors.New("it is written in one line with others; take it out by hand")
+			return nil, errors.New("it is on one line with other tables; remove it by hand")
 		}
 		gone = append(gone, chunks(data, t)...)
 	}
-	// from the end, so that places stay
+	// from the end, so that earlier positions remain valid
 	slices.SortFunc(gone, func(a, b toml.Span) int { return cmp.Compare(b.Start, a.Start) })
 	for _, s := range gone {
 		data = cut(data, withBlank(s, data), "")
@@ -76,8 +76,8 @@ func without(data []byte, tables []*toml.Node) ([]byte, error) {
 	return data, nil
 }
 
-// chunks are the whole lines that a table with a header is written in: from its header to its last key, and the
-// same of each table with a header within it.
+// chunks returns the lines of a table with a header, from its header to its last key, and the lines of the tables
+// with headers in it.
 func chunks(data []byte, t *toml.Node) []toml.Span {
 	end := t.Value.End
 	var out []toml.Span
@@ -102,15 +102,15 @@ func chunks(data []byte, t *toml.Node) []toml.Span {
 	return append(out, toml.Span{Start: start, End: end})
 }
 
-// withBlank is a span of whole lines together with the blank lines before it, where what follows is blank or
-// nothing, so that one gap is left of two.
+// withBlank extends a span of lines by the blank lines before it if blank lines or the end of the file follow, so
+// that one gap remains.
 func withBlank(s toml.Span, data []byte) toml.Span {
 	rest := data[s.End:]
 	if line := bytes.TrimSpace(rest[:toml.LineEnd(rest)]); len(line) > 0 {
 		return s
 	}
 	for s.Start > 0 {
-		above := data[:s.Start-1] // without the end of the line above
+		above := data[:s.Start-1] // without the line ending above
 		begin := bytes.LastIndexByte(above, '\n') + 1
 		if len(bytes.TrimSpace(data[begin:s.Start])) > 0 {
 			break

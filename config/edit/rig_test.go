@@ -18,14 +18,21 @@ func TestAddRig(t *testing.T) {
 	}{
 		"the first": {"# mine\n[workspace]\nname = \"x\" # yes\n", NewRig{Name: "demo", Path: "d"},
 			"# mine\n[workspace]\nname = \"x\" # yes\n\n[[rigs]]\nname = \"demo\"\npath = \"d\"\n"},
-		"all of it": {"[workspace]\n", NewRig{Name: "demo", Path: `a "b"`, Prefix: "zz", Suspended: true},
-			"[workspace]\n\n[[rigs]]\nname = \"demo\"\npath = \"a \\\"b\\\"\"\nprefix = \"zz\"\nsuspended = true\n"},
-		"behind agents": {"[[rigs]]\nname = \"a\"\npath = \"/a\"\n[[agents]]\nname = \"a\" # last", NewRig{Name: "demo", Path: "d"},
-			"[[rigs]]\nname = \"a\"\npath = \"/a\"\n[[agents]]\nname = \"a\" # last\n\n[[rigs]]\nname = \"demo\"\npath = \"d\"\n"},
-		"CRLF": {"[workspace]\r\n", NewRig{Name: "demo", Path: "d"}, "[workspace]\r\n\r\n[[rigs]]\r\nname = \"demo\"\r\npath = \"d\"\r\n"},
-		"in one line": {"rigs = [{ name = \"a\", path = \"/a\" }] # all\n", NewRig{Name: "demo", Path: "d"},
+		"all of it": {"[workspace]\n", NewRig{Name: "demo", Path: `a "b"`, Prefix: "zz",
+			Suspended: true},
+			"[workspace]\n\n[[rigs]]\nname = \"demo\"\npath = \"a \\\"b\\\"\"\nprefix = \"zz\"\n" +
+				"suspended = true\n"},
+		"behind agents": {"[[rigs]]\nname = \"a\"\npath = \"/a\"\n[[agents]]\nname = \"a\" # last",
+			NewRig{Name: "demo", Path: "d"},
+			"[[rigs]]\nname = \"a\"\npath = \"/a\"\n[[agents]]\nname = \"a\" # last\n\n[[rigs]]\n" +
+				"name = \"demo\"\npath = \"d\"\n"},
+		"CRLF": {"[workspace]\r\n", NewRig{Name: "demo", Path: "d"},
+			"[workspace]\r\n\r\n[[rigs]]\r\nname = \"demo\"\r\npath = \"d\"\r\n"},
+		"in one line": {"rigs = [{ name = \"a\", path = \"/a\" }] # all\n",
+			NewRig{Name: "demo", Path: "d"},
 			"rigs = [{ name = \"demo\", path = \"d\" }, { name = \"a\", path = \"/a\" }] # all\n"},
-		"an empty list": {"rigs = []\n[workspace]\n", NewRig{Name: "demo", Path: "d"}, "rigs = [{ name = \"demo\", path = \"d\" }]\n[workspace]\n"},
+		"an empty list": {"rigs = []\n[workspace]\n", NewRig{Name: "demo", Path: "d"},
+			"rigs = [{ name = \"demo\", path = \"d\" }]\n[workspace]\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := cityIn(t, tt.before)
@@ -39,7 +46,8 @@ func TestAddRig(t *testing.T) {
 			if got := textIn(t, dir); got != tt.after {
 				t.Errorf("got\n%q\nwant\n%q", got, tt.after)
 			}
-			if r := c.Rig("demo"); r == nil || r.Path != filepath.Join(dir, tt.rig.Path) || r.Suspended != tt.rig.Suspended {
+			if r := c.Rig("demo"); r == nil || r.Path != filepath.Join(dir, tt.rig.Path) ||
+				r.Suspended != tt.rig.Suspended {
 				t.Errorf("the configuration has %+v", r)
 			}
 		})
@@ -50,31 +58,40 @@ func TestAddRig(t *testing.T) {
 func TestAddRigRefused(t *testing.T) {
 	const before = "[workspace]\nname = \"town\"\n[[rigs]]\nname = \"demo\"\npath = \"/p/demo\"\n"
 	for want, rig := range map[string]NewRig{
-		`another rig is called "demo" already, at city.toml:4:8`:              {Name: "demo", Path: "/p/other"},
-		"is the folder of the rig \"demo\" already":                           {Name: "other", Path: "/p/demo"},
-		`is that of the rig "demo" at city.toml:3:1; write another one, like`: {Name: "deer", Path: "/p/deer"},
-		`is what the city's own work begins with`:                             {Name: "x", Path: "/p/x", Prefix: "to"},
-		`invalid name "a b"`: {Name: "a b", Path: "/p/x"},
-		"rigs.topology":      {Name: "x", Path: "/p/x", Topology: "/there/is/none"},
+		`another rig has the name "demo" already, at city.toml:4:8`: {Name: "demo",
+			Path: "/p/other"},
+		"is the folder of the rig \"demo\" already": {Name: "other",
+			Path: "/p/demo"},
+		`is the prefix of the rig "demo" at city.toml:3:1; write another one, like`: {Name: "deer",
+			Path: "/p/deer"},
+		`is the prefix of the city's own work`: {Name: "x", Path: "/p/x", Prefix: "to"},
+		`invalid name "a b"`:                   {Name: "a b", Path: "/p/x"},
+		"rigs.topology": {Name: "x", Path: "/p/x",
+			Topology: "/there/is/none"},
 	} {
 		dir := cityIn(t, before)
 		_, err := AddRig(config.Source{Dir: dir}, rig)
 		unfit, ok := errors.AsType[*Unfit](err)
-		if !ok || !strings.Contains(unfit.Error(), want) || !strings.Contains(unfit.Error(), "nothing was written") {
+		if !ok || !strings.Contains(unfit.Error(), want) ||
+			!strings.Contains(unfit.Error(), "nothing was written") {
 			t.Errorf("%+v: %v\nwant %s", rig, err, want)
 		}
 		if got := textIn(t, dir); got != before {
 			t.Errorf("%+v: the file is now %q", rig, got)
 		}
 	}
-	for want, path := range map[string]string{"/there/is/no/such": "/there/is/no/such", "is the city's own folder": "//"} {
+	for want, path := range map[string]string{"/there/is/no/such": "/there/is/no/such",
+		"is the city's own folder": "//"} {
 		dir := cityIn(t, before)
-		if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "x", Path: path, Prefix: "xx"}); err == nil || !strings.Contains(err.Error(), want) || textIn(t, dir) != before {
+		if _, err := AddRig(config.Source{Dir: dir},
+			NewRig{Name: "x", Path: path, Prefix: "xx"}); err == nil ||
+			!strings.Contains(err.Error(), want) || textIn(t, dir) != before {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
 	}
 	dir := cityIn(t, "[workspace]\nnme = 1\n")
-	if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "x", Path: "/x"}); !isConfigError(err) {
+	if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "x", Path: "/x"}); !isConfigError(
+		err) {
 		t.Errorf("what is wrong already is said as: %v", err)
 	}
 }
@@ -84,23 +101,38 @@ func isConfigError(err error) bool {
 	return ok
 }
 
-// TestRemoveRig: what is about the rig alone goes, with the gap that it leaves; what a person wrote about anything else stays.
+// TestRemoveRig: what is about the rig alone goes, with the gap that it leaves; what a person wrote about anything
+// else stays.
 func TestRemoveRig(t *testing.T) {
 	const rig = "[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
 	for name, tt := range map[string]struct{ before, after string }{
-		"the last":            {"[workspace]\n\n" + rig, "[workspace]\n"},
-		"between":             {"[workspace]\n\n# the project\n" + rig + "\n# more\n[daemon]\n", "[workspace]\n\n# the project\n\n# more\n[daemon]\n"},
-		"without gaps":        {"[workspace]\n" + rig + "[daemon]\n", "[workspace]\n[daemon]\n"},
-		"with gaps":           {"[workspace]\n\n" + rig + "\n[daemon]\n", "[workspace]\n\n[daemon]\n"},
-		"no end of line":      {"[workspace]\n[[rigs]]\nname = \"demo\"\npath = \"/d\"", "[workspace]\n"},
-		"comments behind":     {"[workspace]\n" + rig + "# prefix = \"d\"\n", "[workspace]\n# prefix = \"d\"\n"},
-		"one of two":          {"[[rigs]]\nname = \"a\"\npath = \"/a\"\n" + rig, "[[rigs]]\nname = \"a\"\npath = \"/a\"\n"},
-		"its agent":           {"[workspace]\n" + rig + "[[agents]]\nname = \"a\"\ndir = \"demo\"\n[agents.env]\nX = \"1\" # x\n[[agents]]\nname = \"b\"\n", "[workspace]\n[[agents]]\nname = \"b\"\n"},
-		"a pool, spelt so":    {"[[agent]]\nname = \"a\"\ndir = \"demo\"\n\n[agent.pool]\nmax = 2\n\n" + rig + "\n[[agent]]\nname = \"b\"\n", "\n[[agent]]\nname = \"b\"\n"},
-		"its patch":           {rig + "[[agents]]\nname = \"a\"\ndir = \"demo\"\n[[patches.agents]]\ndir = \"demo\"\nname = \"a\"\nsuspended = true\n[daemon]\n", "[daemon]\n"},
-		"its automation":      {rig + "[[automations.overrides]]\nname = \"x\"\nrig = \"demo\"\nenabled = false\n[[automations.overrides]]\nname = \"x\"\nenabled = false\n", "[[automations.overrides]]\nname = \"x\"\nenabled = false\n"},
-		"text of three lines": {"[workspace]\n[[rigs]]\nname = \"demo\"\npath = \"\"\"\\\n  /d\\\n  \"\"\" # there\n[daemon]\n", "[workspace]\n[daemon]\n"},
-		"CRLF":                {strings.ReplaceAll("[workspace]\n\n"+rig+"\n[daemon]\n", "\n", "\r\n"), "[workspace]\r\n\r\n[daemon]\r\n"},
+		"the last": {"[workspace]\n\n" + rig, "[workspace]\n"},
+		"between": {"[workspace]\n\n# the project\n" + rig + "\n# more\n[daemon]\n",
+			"[workspace]\n\n# the project\n\n# more\n[daemon]\n"},
+		"without gaps": {"[workspace]\n" + rig + "[daemon]\n", "[workspace]\n[daemon]\n"},
+		"with gaps": {"[workspace]\n\n" + rig + "\n[daemon]\n",
+			"[workspace]\n\n[daemon]\n"},
+		"no end of line": {"[workspace]\n[[rigs]]\nname = \"demo\"\npath = \"/d\"",
+			"[workspace]\n"},
+		"comments behind": {"[workspace]\n" + rig + "# prefix = \"d\"\n",
+			"[workspace]\n# prefix = \"d\"\n"},
+		"one of two": {"[[rigs]]\nname = \"a\"\npath = \"/a\"\n" + rig,
+			"[[rigs]]\nname = \"a\"\npath = \"/a\"\n"},
+		"its agent": {"[workspace]\n" + rig + "[[agents]]\nname = \"a\"\ndir = " +
+			"\"demo\"\n[agents.env]\nX = \"1\" # x\n[[agents]]\nname = \"b\"\n",
+			"[workspace]\n[[agents]]\nname = \"b\"\n"},
+		"a pool, spelt so": {"[[agent]]\nname = \"a\"\ndir = \"demo\"\n\n[agent.pool]\n" +
+			"max = 2\n\n" + rig + "\n[[agent]]\nname = \"b\"\n", "\n[[agent]]\nname = \"b\"\n"},
+		"its patch": {rig + "[[agents]]\nname = \"a\"\ndir = \"demo\"\n" +
+			"[[patches.agents]]\ndir = \"demo\"\nname = \"a\"\nsuspended = true\n[daemon]\n",
+			"[daemon]\n"},
+		"its automation": {rig + "[[automations.overrides]]\nname = \"x\"\nrig = \"demo\"\n" +
+			"enabled = false\n[[automations.overrides]]\nname = \"x\"\nenabled = false\n",
+			"[[automations.overrides]]\nname = \"x\"\nenabled = false\n"},
+		"text of three lines": {"[workspace]\n[[rigs]]\nname = \"demo\"\npath = \"\"\"\\\n  " +
+			"/d\\\n  \"\"\" # there\n[daemon]\n", "[workspace]\n[daemon]\n"},
+		"CRLF": {strings.ReplaceAll("[workspace]\n\n"+rig+"\n[daemon]\n", "\n", "\r\n"),
+			"[workspace]\r\n\r\n[daemon]\r\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := cityIn(t, tt.before)
@@ -127,17 +159,21 @@ func TestRemoveRigRefused(t *testing.T) {
 		agents       bool
 		want         string
 	}{
-		"in use":           {rig + agent, "", false, "agents work there: demo/a"},
-		"needed elsewhere": {rig + agent + "[[agents]]\nname = \"b\"\ndepends_on = [\"demo/a\"]\n", "", true, "agents.depends_on"},
-		"none such":        {rig, "", true, "no such rig"},
-		"in one line":      {"rigs = [{ name = \"demo\", path = \"/d\" }]\n", "", true, "by hand"},
-		"included":         {"include = [\"part.toml\"]\n", rig, true, "it is declared at part.toml:1:1"},
-		"an agent of it":   {"include = [\"part.toml\"]\n" + rig, agent, true, "its agent demo/a is declared at part.toml:1:1"},
+		"in use": {rig + agent, "", false, "agents work there: demo/a"},
+		"needed elsewhere": {rig + agent + "[[agents]]\nname = \"b\"\ndepends_on = [\"demo/a\"]\n",
+			"", true, "agents.depends_on"},
+		"none such":   {rig, "", true, "no such rig"},
+		"in one line": {"rigs = [{ name = \"demo\", path = \"/d\" }]\n", "", true, "by hand"},
+		"included": {"include = [\"part.toml\"]\n", rig, true,
+			"it is declared at part.toml:1:1"},
+		"an agent of it": {"include = [\"part.toml\"]\n" + rig, agent, true,
+			"its agent demo/a is declared at part.toml:1:1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, which := cityIn(t, tt.before), "demo"
 			if tt.part != "" {
-				if err := os.WriteFile(filepath.Join(dir, "part.toml"), []byte(tt.part), 0o644); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, "part.toml"), []byte(tt.part),
+					0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -157,13 +193,16 @@ func TestRemoveRigRefused(t *testing.T) {
 
 // FuzzRigs: a rig that is added and removed again leaves the file as it was, but for its end of line.
 func FuzzRigs(f *testing.F) {
-	for _, seed := range []string{"[workspace]\n", "# x", "[[agents]]\nname = \"a\"\n\n\n", "[workspace]\r\nname = \"x\"\r\n\r\n", "rigs = []\n",
-		"[[rigs]]\nname = \"a\"\npath = \"/a\" # b\n# c\n", "\ufeff[workspace]", readAll(f, "testdata/long.toml")} {
+	for _, seed := range []string{"[workspace]\n", "# x", "[[agents]]\nname = \"a\"\n\n\n",
+		"[workspace]\r\nname = \"x\"\r\n\r\n", "rigs = []\n",
+		"[[rigs]]\nname = \"a\"\npath = \"/a\" # b\n# c\n", "\ufeff[workspace]",
+		readAll(f, "testdata/long.toml")} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, before string) {
 		dir := cityIn(t, before)
-		if _, err := AddRig(config.Source{Dir: dir}, NewRig{Name: "fuzz-rig", Path: "/tmp", Prefix: "fuzzy"}); err != nil {
+		if _, err := AddRig(config.Source{Dir: dir},
+			NewRig{Name: "fuzz-rig", Path: "/tmp", Prefix: "fuzzy"}); err != nil {
 			if got := textIn(t, dir); got != before {
 				t.Fatalf("refused, and written all the same: %q", got)
 			}
@@ -202,16 +241,19 @@ func textIn(t *testing.T, dir string) string {
 
 // TestEditRigBesideOtherFiles: what a file besides the city.toml says counts when the city.toml is edited.
 func TestEditRigBesideOtherFiles(t *testing.T) {
-	const before = "[workspace]\n[[agents]]\nname = \"a\"\nprovider = \"own\"\n[[rigs]]\nname = \"demo\"\npath = \"/d\"\n"
+	const before = "[workspace]\n[[agents]]\nname = \"a\"\nprovider = \"own\"\n[[rigs]]\nname = " +
+		"\"demo\"\npath = \"/d\"\n"
 	dir, other := cityIn(t, before), filepath.Join(t.TempDir(), "night.toml")
-	if err := os.WriteFile(other, []byte("[providers.own]\ncommand = \"cat\"\n[[agents]]\nname = \"n\"\ndir = \"demo\"\n"), 0o644); err != nil {
+	if err := os.WriteFile(other, []byte("[providers.own]\ncommand = \"cat\"\n[[agents]]\nname = "+
+		"\"n\"\ndir = \"demo\"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	src := config.Source{Dir: dir, Files: []string{other}}
 	if _, err := RemoveRig(src, "demo", false); !errors.Is(err, ErrInUse) {
 		t.Errorf("it has an agent of another file: %v", err)
 	}
-	if _, err := RemoveRig(src, "demo", true); err == nil || !strings.Contains(err.Error(), "its agent demo/n is declared at "+other) {
+	if _, err := RemoveRig(src, "demo", true); err == nil ||
+		!strings.Contains(err.Error(), "its agent demo/n is declared at "+other) {
 		t.Errorf("its agent of another file: %v", err)
 	}
 	if got := textIn(t, dir); got != before {

@@ -13,23 +13,24 @@ import (
 	"gcity/internal/disk"
 )
 
-// Why an edit was not made; see also the errors of config.City.SuspendedFlag.
+// Errors of edits; see also the errors of config.City.SuspendedFlag.
 var (
-	ErrChanged = errors.New("the file was changed meanwhile")
+	ErrChanged = errors.New("the file was changed in the meantime")
 	ErrInUse   = errors.New("agents work there")
 )
 
-// lockWait bounds the wait for another edit; each takes milliseconds.
+// lockWait limits the wait for another edit. An edit takes milliseconds.
 const lockWait = 5 * time.Second
 
-// SetSuspended writes the suspended flag of a target, into the city.toml, or for a rig into the file that declares
-// it. An agent of an included file or a topology gets a [[patches.agents]] block in city.toml, and what is patched,
-// with the flag, has it changed there. Nothing else in the file changes: comments, order, blank lines and line ends
-// stay. Resuming takes out what suspending has added, as long as it stands there as it was written; any other flag
-// is set to false. A file that says so already is not written. The configuration has to be valid, otherwise the
-// *Error says what is wrong with it. Edits by gcity take turns; one by somebody else in the same moment is
-// ErrChanged. A name that nobody has is ErrNoAgent or ErrNoRig, one of a member ErrMember, one that several have
-// ErrAmbiguous.
+// SetSuspended writes the suspended flag of a target into city.toml, or for a rig into the file that declares it.
+// An agent of an included file or a topology gets a [[patches.agents]] block in city.toml; a flag in an existing
+// patch is changed there. Nothing else in the file changes: comments, order, blank lines and line endings stay.
+// Resuming removes what suspending has added, unless it was changed since; other flags are set to false. If the
+// flag already has the value, the file is not written.
+//
+// If the configuration is invalid, the error is an *Error. Edits by gcity wait for each other; an edit by another
+// program at the same time is ErrChanged. An unknown name is ErrNoAgent or ErrNoRig, the name of a member
+// ErrMember, an ambiguous name ErrAmbiguous.
 func SetSuspended(src config.Source, t config.Target, on bool) error {
 	dir, err := config.Canonical(src.Dir)
 	if err != nil {
@@ -82,22 +83,23 @@ func SetSuspended(src config.Source, t config.Target, on bool) error {
 		return err
 	}
 	delete(memo, key)
-	// what stays in it by mistake is looked at again before anything is taken out
+	// an entry that stays by mistake is checked before anything is removed
 	_ = memo.write(dir)
 	return nil
 }
 
-// outside returns the error of a flag in a file that may belong to other cities, too.
+// outside returns the error for a flag in a file that may belong to other cities, too.
 func (s place) outside(on bool) error {
 	what := fmt.Sprintf("the %s %q is declared", strings.TrimSuffix(s.List, "s"), s.Name)
 	if s.List == "workspace" || strings.HasPrefix(s.List, "patches.") || s.Rig != "" {
-		what = "what counts is said" // of the city, or by a patch
+		what = "the flag is set" // of the city, or by a patch
 	}
-	return fmt.Errorf("%s in %s, which may be other cities' too and is left alone; write "+
+	return fmt.Errorf("%s in %s, which other cities may use, so gcity does not edit it; write "+
 		"suspended = %t there by hand", what, s.File, on)
 }
 
-// unset is a file without what suspending has added to it, nil if it has not, or if somebody has changed that since.
+// unset returns a file without what suspending has added to it, or nil if suspending has added nothing or the text
+// was changed since.
 func (s place) unset(
 	src config.Source, t config.Target, data []byte, memo added,
 ) []byte {
@@ -111,7 +113,7 @@ func (s place) unset(
 	}
 	return memo.without(s.key(s.File), data, flag.Value, func(left []byte) ([]byte, error) {
 		then := s
-		if s.File == config.FileName { // the table itself may be gone
+		if s.File == config.FileName { // the table itself may be missing then
 			c, err := src.Parse(left)
 			if err != nil {
 				return nil, err
@@ -124,14 +126,14 @@ func (s place) unset(
 	})
 }
 
-// replace writes a file that still is what it was.
+// replace writes a file unless it was changed since it was read.
 func replace(path string, before, after []byte) error {
 	now, err := files.ReadSource(path)
 	if err != nil {
 		return fmt.Errorf("cannot edit the configuration: %w", err)
 	}
 	if !bytes.Equal(now, before) {
-		return fmt.Errorf("cannot edit %s: %w by somebody else; nothing was written, try again",
+		return fmt.Errorf("cannot edit %s: %w by another program; nothing was written, try again",
 			path, ErrChanged)
 	}
 	if err := disk.WriteFile(path, after, 0o644); err != nil {
@@ -140,7 +142,7 @@ func replace(path string, before, after []byte) error {
 	return nil
 }
 
-// lockEdits makes edits by several processes take turns.
+// lockEdits ensures that processes edit a city one after the other.
 func lockEdits(dir string) (unlock func(), err error) {
 	state := filepath.Join(dir, ".gc")
 	if err := disk.MkdirAll(state, 0o700); err != nil {
@@ -150,15 +152,15 @@ func lockEdits(dir string) (unlock func(), err error) {
 	for deadline := time.Now().Add(lockWait); ; time.Sleep(10 * time.Millisecond) {
 		l, err := disk.TryLock(path)
 		if err == nil {
-			// the kernel releases it at the latest when the process ends
+			// the kernel releases the lock at the latest when the process exits
 			return func() { _ = l.Release() }, nil
 		}
 		if !errors.Is(err, disk.ErrLocked) {
 			return nil, err
 		}
 		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("another edit has held %s for %s; see who has it open, "+
-				"and try again", path, lockWait)
+			return nil, fmt.Errorf("another edit has held %s for %s; find the process that has "+
+				"it open, and try again", path, lockWait)
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// only decodes a file before and after the edit, with another parser than the one that found the place, and says if
-// they differ in more than the flag.
+// only decodes a file before and after the edit, with a different parser than the one that found the position, and
+// returns an error if more than the flag differs.
 func (s place) only(before, after []byte, on bool) error {
 	was, err := toml.Values(before)
 	if err != nil {
@@ -28,12 +28,12 @@ func (s place) only(before, after []byte, on bool) error {
 		}
 	}
 	if !reflect.DeepEqual(was, is) {
-		return errors.New("the result would differ in more")
+		return errors.New("the edit would change more than that")
 	}
 	return nil
 }
 
-// take takes the new block out of a decoded file, and brings the others into one shape.
+// take removes the new block from a decoded file, and brings the others into one form.
 func (s place) take(m map[string]any, on bool) {
 	block := map[string]any{"name": s.Name, "suspended": on}
 	if s.Dir != "" {
@@ -46,7 +46,7 @@ func (s place) take(m map[string]any, on bool) {
 		})
 }
 
-// decoded gives the tables of a decoded file that the flag belongs to.
+// decoded returns the tables of a decoded file that contain the flag.
 func (s place) decoded(m map[string]any) []map[string]any {
 	var tables []map[string]any
 	switch s.List {
@@ -75,7 +75,7 @@ func (s place) decoded(m map[string]any) []map[string]any {
 	})
 }
 
-// inside gives a table of a decoded one, and makes it if it is not there.
+// inside returns the inner table of a decoded table, and creates it if it is missing.
 func inside(m map[string]any, key string) map[string]any {
 	t, ok := m[key].(map[string]any)
 	if !ok {
@@ -85,7 +85,7 @@ func inside(m map[string]any, key string) map[string]any {
 	return t
 }
 
-// decodedTables gives a list of tables in a slice of its own, whichever way it was written.
+// decodedTables returns a list of tables as a new slice, no matter in which notation it was written.
 func decodedTables(v any) []map[string]any {
 	out := []map[string]any{}
 	switch l := v.(type) {

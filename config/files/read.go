@@ -1,5 +1,5 @@
-// Package files reads the files and folders that configurations consist of: bounded in size, only where no other
-// user can change them, and without waiting for a file system that does not respond.
+// Package files reads the files and folders of configurations. It limits their size, accepts only what no other
+// user can change, and does not wait for a file system that does not respond.
 package files
 
 import (
@@ -14,11 +14,11 @@ import (
 	"gcity/internal/toml"
 )
 
-// MaxSize is the size in bytes that the files of a configuration may have together.
+// MaxSize is the size limit in bytes of all files of a configuration together.
 const MaxSize = 10 << 20
 
-// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It does not wait: what
-// is no file at all may never answer.
+// ReadSource reads a source of at most MaxSize bytes that only the user and root can change. It refuses everything
+// except regular files, because reading a pipe or device may block forever.
 func ReadSource(path string) ([]byte, error) {
 	data, err := readAny(path)
 	if err == nil {
@@ -40,7 +40,7 @@ func owned(path string) error {
 	return nil
 }
 
-// readAny is ReadSource whoever can change the file.
+// readAny is like ReadSource but also reads files that other users can change.
 func readAny(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

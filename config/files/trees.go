@@ -9,23 +9,23 @@ import (
 	"path/filepath"
 )
 
-// What of a topology's folder is looked at, at most: far more than any has that is meant.
+// Limits on the files of a topology's folder that are read. They are far above the size of any real topology.
 const (
 	MaxTreeFiles = 5000
 	MaxTreeSize  = 64 << 20 // bytes
 )
 
-// IsDir says whether a folder is there.
+// IsDir reports whether path is an existing folder.
 func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// aside are folders that belong to no topology, wherever they are: what runs leaves its traces there.
+// aside reports whether a folder with this name is ignored in topologies, because programs keep their state there.
 func aside(name string) bool { return name == ".git" || name == ".gc" || name == ".beads" }
 
-// ContentsOf is one hash over the files below a folder: their names, their contents, whether they can be run. A
-// link counts by where it leads. Of a folder with too much in it the first files count, and there is more.
+// ContentsOf returns one hash over the files below a folder: names, contents, execute permission, and the targets
+// of links. If the folder is too large, only the first files are hashed, and more is true.
 func ContentsOf(dir string) (hash string, more bool) {
 	h := sha256.New()
 	files, size := 0, int64(0)

@@ -2,149 +2,142 @@ package keys
 
 func agentKeys() []Key {
 	return []Key{
-		{Path: "agents", Kind: Tables, Alias: "agent", Doc: "One agent, an interactive " +
-			"program on a terminal of its own. `[[agent]]` is the same."},
+		{Path: "agents", Kind: Tables, Alias: "agent", Doc: "An agent: an interactive program on " +
+			"a terminal of its own. `[[agent]]` is the same."},
 		{Path: "agents.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
-			Doc: "Name, unique in the city, or in the rig: letters, digits, `.`, `_`, `-`, " +
-				"the first a letter or digit, at most 64."},
+			Doc: "Name, unique in the city or in its rig: letters, digits, `.`, `_`, `-`, " +
+				"starting with a letter or digit, at most 64 characters."},
 		{Path: "agents.dir", Kind: String, Check: checkPath,
-			Doc: "The name of a rig: the agent belongs to it and works in its folder. Else the " +
-				"working folder, a template: relative to the " +
-				"city, made if it is missing, and not allowed to leave the city by `..`; an " +
-				"absolute folder may be anywhere and must exist. " +
-				"Without it, the city's folder. An edit counts from the agent's next start, and " +
-				"restarts nobody; `gcity plan` and " +
-				"`gcity why` show the folder as it is configured."},
-		{Path: "agents.description", Kind: String, Doc: "What it is for, shown in lists."},
+			Doc: "The name of a rig: the agent belongs to the rig and works in its folder. " +
+				"Otherwise the working folder, a template. It is relative to the city, is " +
+				"created if it is missing, and must not leave the city with `..`; an absolute " +
+				"folder may be anywhere and must exist. Default: the city's folder. A change " +
+				"takes effect at the agent's next start and restarts no agent. `gcity plan` and " +
+				"`gcity why` show the configured folder."},
+		{Path: "agents.description", Kind: String, Doc: "What the agent is for. Shown in lists."},
 		{Path: "agents.suspended", Kind: Bool, Def: "false",
 			Doc: "The agent does not run, and no watchdog checks it. `gcity agent suspend` and " +
-				"`gcity agent resume` write it."},
+				"`gcity agent resume` set this key."},
 		{Path: "agents.start_command", Kind: String, Check: checkFilled,
-			Doc: "A command line, run by `sh -c` as it stands, or directly if it needs no " +
-				"shell. It goes before any `provider`."},
+			Doc: "A command line. It is run by `sh -c` unchanged, or directly if it needs no " +
+				"shell. It takes precedence over any `provider`."},
 		{Path: "agents.env", Kind: Env,
-			Doc: "Environment besides the inherited one. `$NAME` and `${NAME}` stand for the " +
-				"variables of the controller, `$$` for a dollar sign; " +
-				"anything else stays as it is."},
+			Doc: "Environment variables added to the inherited ones. `$NAME` and `${NAME}` " +
+				"expand to variables of the controller and `$$` to a dollar sign; all other text " +
+				"is unchanged."},
 		{Path: "agents.nudge", Kind: String, Check: checkTypable,
-			Doc: "Typed into the terminal and submitted once the agent is ready, at most 1 " +
-				"MiB. Without it nothing is typed."},
+			Doc: "Text, at most 1 MiB, that is typed into the terminal and submitted once the " +
+				"agent is ready. Default: nothing is typed."},
 		{Path: "agents.ready_delay_ms", Kind: Millis, Within: delayBounds(),
-			Doc: "The agent counts as ready this long after its start at the latest; at most " +
+			Doc: "The agent counts as ready at the latest this long after its start; at most " +
 				"3600000 (1h)."},
 		{Path: "agents.ready_prompt_prefix", Kind: String,
-			Doc: "The agent counts as ready once a line of its screen starts with this. " +
-				"Without a `ready_delay_ms` its start has failed if none does within 60 s."},
+			Doc: "The agent counts as ready once a line of its screen starts with this text. " +
+				"Without `ready_delay_ms` the start fails if no line does within 60 s."},
 		{Path: "agents.pre_start", Kind: Strings, Check: checkLines,
-			Doc: "Shell lines, templates, run on the host before the session is there."},
+			Doc: "Shell lines (templates) that are run on the host before the session is created."},
 		{Path: "agents.session_setup", Kind: Strings, Check: checkLines,
-			Doc: "Shell lines, templates, run on the host once the session is there."},
+			Doc: "Shell lines (templates) that are run on the host after the session is created."},
 		{Path: "agents.session_setup_script", Kind: String, Check: checkPath,
-			Doc: "A script run after `session_setup`, a template. Relative to the file that says " +
-				"it, or absolute. A change of its content counts " +
-				"as a change of the configuration."},
+			Doc: "A script (a template) that is run after `session_setup`. An absolute path, or " +
+				"relative to the file that contains the key. A change of the script's content is " +
+				"a change of the configuration."},
 		{Path: "agents.session", Kind: String, Check: checkProvider, known: sessionProviders(),
-			Doc: "What runs the sessions of this agent, one of those that `session.provider` may " +
-				"name, which counts where this is left out; " +
-				"\"\" is `pty`. `GC_SESSION` does not touch it. A change restarts the agent."},
+			Doc: "The session provider of this agent, with the same values as " +
+				"`session.provider`, which is the default; \"\" is `pty`. `GC_SESSION` does not " +
+				"affect it. A change restarts the agent."},
 	}
 }
 
-// lifeKeys say when an agent is started, and what follows its end.
 func lifeKeys() []Key {
 	return []Key{
 		{Path: "agents.restart", Kind: String, Def: `"always"`,
 			Enum: []string{"always", "on-failure", "never"},
-			Doc: "What follows an end that nobody asked for: `always`, `on-failure` or `never` " +
-				"a new start."},
+			Doc: "What follows an end that was not requested: a restart `always`, `on-failure` " +
+				"or `never`."},
 		{Path: "agents.min_uptime", Kind: Duration, Def: `"10s"`, Check: checkNotNegative,
-			Doc: "Under `restart = \"always\"` a clean exit sooner than this counts as a crash."},
+			Doc: "With `restart = \"always\"`, a clean exit sooner than this counts as a crash."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,
-			Doc: "The agent is restarted after so long without output and input; at least 100ms. " +
-				"Never while somebody is attached, and never " +
-				"where the activity is not known. Without it, or with `\"0s\"`, idleness does " +
-				"not matter."},
+			Doc: "The agent is restarted after this long without output and input; at least " +
+				"100ms. It is not restarted while a user is attached or while its activity is " +
+				"unknown. Default, and with `\"0s\"`: idle agents are not restarted."},
 		{Path: "agents.stuck_after", Kind: Duration, Check: checkIdle,
-			Doc: "The agent is shown as stuck after so long without output while it has work in " +
-				"progress; at least 100ms. Nothing else is done about it, but watchdogs " +
-				"tell it. Without it, or with `\"0s\"`, or where nobody can tell what an agent " +
-				"prints, none is."},
+			Doc: "The agent is shown as stuck after this long without output while it has work " +
+				"in progress; at least 100ms. The controller takes no action, but watchdogs " +
+				"report it. Default, with `\"0s\"`, and if the agent's output is unknown: agents " +
+				"are never shown as stuck."},
 		{Path: "agents.depends_on", Kind: Strings, Check: checkLines,
-			Doc: "Agents and pools that have to run before this one is started, and that are " +
-				"stopped after it. A name means one of the same " +
-				"rig, else one of the city, and `RIG/NAME` one of another rig. A pool is up as " +
-				"soon as one member runs, or if none is wanted."},
+			Doc: "Agents and pools that must run before this agent is started, and that are " +
+				"stopped after it. A name refers to the same rig, or else to the city; " +
+				"`RIG/NAME` refers to another rig. A pool is up as soon as one member runs, or " +
+				"if it wants no members."},
 		{Path: "agents.strategy", Kind: String, Def: `"one_for_one"`,
 			Enum: []string{"one_for_one", "one_for_all", "rest_for_one"},
-			Doc: "Who else is restarted when this one crashes: with `one_for_one` nobody, with " +
-				"`one_for_all` all that `depends_on` connects " +
-				"it with, with `rest_for_one` those that depend on it, directly or not."},
+			Doc: "Which other agents are restarted when this agent crashes: with `one_for_one` " +
+				"none, with `one_for_all` all that are connected with it by `depends_on`, with " +
+				"`rest_for_one` those that depend on it, directly or indirectly."},
 	}
 }
 
 func poolKeys() []Key {
 	return []Key{
 		{Path: "agents.pool", Kind: Table,
-			Doc: "Makes the agent a pool: as many like it as there is work for. The members are " +
-				"called `NAME-1`, `NAME-2` and so on, with " +
-				"`max = 1` the only one just `NAME`; each has every key of the agent, and " +
-				"templates are filled in for each. Who has no " +
-				"work in progress leaves first, and of these the highest numbers: they are told " +
-				"to finish, and drain."},
+			Doc: "Makes the agent a pool, with as many members as there is work for. The members " +
+				"are named `NAME-1`, `NAME-2` and so on; with `max = 1` the only member is named " +
+				"`NAME`. Each member has all keys of the agent, and templates are expanded for " +
+				"each member. Members without work in progress leave first, highest numbers " +
+				"first: they are asked to finish, and drain."},
 		{Path: "agents.pool.min", Kind: Int, Def: "0", Within: memberBounds(),
-			Doc: "There are never fewer members than this."},
+			Doc: "The least number of members."},
 		{Path: "agents.pool.max", Kind: Int, Def: "0", Within: memberBounds(),
-			Doc: "Nor more than this. 0 = the pool is off. All agents of a city and all " +
-				"possible members of its pools are at most 10,000."},
+			Doc: "The greatest number of members. 0 = the pool is off. A city can have at most " +
+				"10,000 agents, including all possible members of its pools."},
 		{Path: "agents.pool.check", Kind: String, Check: checkFilled,
-			Doc: "A shell line that prints one whole number: how many members are wanted. Every " +
-				"patrol runs it, in the rig's folder, else in " +
-				"`dir` if that is no template, else in the city's folder, with the agent's " +
-				"environment. If it fails, the size stays as it was, " +
-				"and the reason is shown. Mind that `grep -c` prints 0 and exits 1 where nothing " +
-				"matches: write `grep -c … || true`. " +
-				"Without it the pool's work is counted: what the store has open or in progress " +
-				"under the label `pool:NAME`."},
+			Doc: "A shell line that prints one whole number: how many members are wanted. It " +
+				"runs at every patrol with the agent's environment, in the rig's folder, or in " +
+				"`dir` unless that is a template, or else in the city's folder. If it fails, the " +
+				"size does not change and the reason is shown. `grep -c` prints 0 and exits 1 if " +
+				"nothing matches, so write `grep -c … || true`. Default: the size is the number " +
+				"of beads in the store that are open or in progress and have the label " +
+				"`pool:NAME`."},
 		{Path: "agents.pool.check_timeout", Kind: Duration, Def: `"30s"`, Check: checkPositive,
-			Doc: "A check that takes longer is ended, with all that it has started, and " +
-				"has failed."},
+			Doc: "A check that takes longer fails. It and all processes that it has started " +
+				"are killed."},
 		{Path: "agents.pool.drain_timeout", Kind: Duration, Def: `"5m"`,
 			Check: checkNotNegative,
-			Doc: "Time that a member has to finish when it is told to; then it is stopped. 0 " +
-				"= any time."},
+			Doc: "Time that a member has to finish after it was asked to; then it is stopped. " +
+				"0 = no limit."},
 	}
 }
 
 func rigKeys() []Key {
 	return []Key{
-		{Path: "rigs", Kind: Tables, Doc: "One rig, a project folder that agents work in: " +
-			"those whose `dir` is its name. They go by `RIG/NAME`."},
+		{Path: "rigs", Kind: Tables, Doc: "A rig: a project folder. Agents with its name as " +
+			"`dir` work in it; they are named `RIG/NAME`."},
 		{Path: "rigs.name", Kind: String, Require: true, Check: CheckName, Pattern: namePattern,
-			Doc: "Name, unique among the rigs; what a name may be made of is as for agents."},
+			Doc: "Name, unique among the rigs. The same rules as for the names of agents."},
 		{Path: "rigs.path", Kind: String, Require: true, Check: checkRigPath,
-			Doc: "Its folder; no two rigs have the same. It is not made: while it is missing, " +
-				"the rig's agents are not started, and say so; " +
-				"they are once it is there."},
+			Doc: "Its folder. No two rigs can have the same folder. gcity does not create it: " +
+				"while it is missing, the rig's agents are not started and show the reason."},
 		{Path: "rigs.prefix", Kind: String, Check: checkPrefix, Pattern: prefixPattern,
-			Doc: "What the ids of its work begin with, unique in the city, the city's own " +
-				"included. Without it, made from the name: a `-go` or " +
-				"`-py` at the end is left out; of several parts (`my-app`, `my_app`, `myApp`) " +
-				"the first letters, of a single one its first two, " +
-				"or all of it if it has no more than three."},
+			Doc: "Prefix of the IDs of its work, unique in the city, including the city's own. " +
+				"Default: derived from the name without a `-go` or `-py` at its end: the first " +
+				"letters of several parts (`my-app`, `my_app`, `myApp`), the first two letters " +
+				"of a single part, or all of it if it has at most three letters."},
 		{Path: "rigs.suspended", Kind: Bool, Def: "false",
-			Doc: "No agent of the rig runs, no watchdog checks them, and its automations fire " +
-				"only by hand or with `while_suspended`. `gcity rig suspend` and `gcity rig " +
-				"resume` write it."},
+			Doc: "The rig's agents do not run, watchdogs do not check them, and its automations " +
+				"run only by hand or with `while_suspended`. `gcity rig suspend` and `gcity rig " +
+				"resume` set this key."},
 		{Path: "rigs.formulas_dir", Kind: String, Check: checkPath,
-			Doc: "Folder of the rig's own formulas, and in `automations/` of its own " +
-				"automations; relative to the file that says it. It need not " +
-				"exist. A formula of the city with the same name does not count in the rig. " +
-				"Without it the rig has the city's formulas."},
+			Doc: "Folder of the rig's own formulas, with its own automations in `automations/`; " +
+				"relative to the file that contains the key. It need not exist. A formula in it " +
+				"replaces the city's formula of the same name. Default: the rig uses the " +
+				"city's formulas."},
 	}
 }
 
-// Reserved are the variables that every agent gets.
+// Reserved reports whether name is a variable that gcity sets for every agent.
 func Reserved(name string) bool {
 	switch name {
 	case "GC_AGENT", "GC_CITY", "GC_CITY_PATH", "GC_CITY_NAME", "GC_SESSION_NAME", "GC_SESSION_ID",

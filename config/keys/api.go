@@ -10,33 +10,33 @@ const localhost = "localhost"
 
 func apiKeys() []Key {
 	return []Key{
-		{Path: "api", Kind: Table, Doc: "The HTTP API on a port, for programs and pages that " +
-			"cannot use the city's socket; [api.md](api.md) tells how it is asked, " +
-			"and what it refuses. A change counts at once, and cuts what is connected there. A " +
-			"city that the supervisor runs ignores it: the supervisor has a port for all."},
+		{Path: "api", Kind: Table, Doc: "The HTTP API on a TCP port, for programs and web pages " +
+			"that cannot use the city's socket. [api.md](api.md) describes requests and limits. " +
+			"A change takes effect at once and closes the connections of the port. A city that " +
+			"the supervisor runs ignores this table, because the supervisor has one port for " +
+			"all cities."},
 		{Path: "api.port", Kind: Int, Def: "0", Within: &bounds{0, 65535, func(n int) string {
-			return fmt.Sprintf("is %d; a port is from 1 to 65535, and 0 for none", n)
+			return fmt.Sprintf("is %d; use a port from 1 to 65535, or 0 for none", n)
 		}},
-			Doc: "The TCP port. 0 = none: the city answers on its socket alone."},
+			Doc: "The TCP port. 0 = no port: the city answers on its socket only."},
 		{Path: "api.bind", Kind: String, Def: `"127.0.0.1"`, Check: checkBind,
-			Doc: "The IP address to listen on, or `localhost`. One that other machines reach " +
-				"needs a token: the API can do everything that you can."},
+			Doc: "The IP address to listen on, or `localhost`. An address that other machines " +
+				"can reach requires a token, because the API can do everything that you can."},
 		{Path: "api.hosts", Kind: Strings, Check: checkHosts,
-			Doc: "More names that requests may be made to, without ports: those of a proxy, or " +
-				"this machine's. `localhost`, loopback addresses and the address " +
-				"that a connection came in at are always among them; anything else is refused."},
+			Doc: "Additional host names, without ports, that requests may use: names of a proxy " +
+				"or of this machine. `localhost`, loopback addresses and the address of the " +
+				"connection are always allowed; other names are refused."},
 		{Path: "api.token", Kind: Bool, Def: "true",
-			Doc: "Every request must bring a token, as `Authorization: Bearer …`. Without a " +
-				"`token_file` the city makes `.gc/api.token`, and `gcity status` shows " +
-				"where that is. " +
-				"`false` = no token: every user of this machine can do everything that you can."},
+			Doc: "Requests must have a token, as `Authorization: Bearer …`. Without `token_file` " +
+				"the city creates `.gc/api.token`; `gcity status` shows the path. `false` = no " +
+				"token: every user of this machine can do everything that you can."},
 		{Path: "api.token_file", Kind: String, Check: checkPath,
-			Doc: "A file with the token: 16 to 512 characters on one line. It belongs to you or " +
-				"root, and no other user may read it. " +
-				"Relative to the file that says it. Read again whenever it changes."},
+			Doc: "A file with the token: one line of 16 to 512 characters. The file must belong " +
+				"to you or root, and other users must not be able to read it. Relative to the " +
+				"file that contains the key. The city reads it again after each change."},
 		{Path: "api.read_token_file", Kind: String, Check: checkPath,
-			Doc: "A file with a second token that allows reading only, streams included: " +
-				"everything but GET is refused. As `token_file` otherwise."},
+			Doc: "A file with a second token that allows only reading, including streams: " +
+				"requests other than GET are refused. The same rules as for `token_file`."},
 	}
 }
 
@@ -46,8 +46,9 @@ func checkBind(v any) string {
 		return ""
 	}
 	if addr, err := netip.ParseAddr(bind); err != nil || addr.Zone() != "" {
-		return fmt.Sprintf("%q is no IP address; \"127.0.0.1\" is this machine alone, "+
-			"\"0.0.0.0\" every address that it has", bind)
+		return fmt.Sprintf(
+			`%q is not an IP address; use "127.0.0.1" for this machine only, or "0.0.0.0" for `+
+				`all its addresses`, bind)
 	}
 	return ""
 }
@@ -58,14 +59,15 @@ func checkHosts(v any) string {
 			continue
 		}
 		if !hostName(host) {
-			return fmt.Sprintf("%q is no name of a host; write \"city.example.org\", without a "+
-				"port and without \"http://\"", host)
+			return fmt.Sprintf(
+				`%q is not a host name; write it like "city.example.org", without a port and `+
+					`without "http://"`, host)
 		}
 	}
 	return ""
 }
 
-// hostName says whether s is a name as DNS has them, in full: no pattern, no port.
+// hostName reports whether s is a complete DNS name, without patterns and without a port.
 func hostName(s string) bool {
 	if s == "" || len(s) > 253 {
 		return false

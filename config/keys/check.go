@@ -12,18 +12,18 @@ import (
 	"gcity/session"
 )
 
-// MaxAgents is how many agents a city can have, the members of its pools included.
+// MaxAgents is the greatest number of agents in a city, including the members of its pools.
 const MaxAgents = 10_000
 
 const MaxName = 64
 
-// namePattern is what checkName accepts, prefixPattern what checkPrefix does.
+// namePattern is what CheckName accepts; prefixPattern is what checkPrefix accepts.
 const (
 	namePattern   = `^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`
 	prefixPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,15}$`
 )
 
-// CheckName holds for agents and cities.
+// CheckName validates names of agents and cities.
 func CheckName(v any) string {
 	name := v.(string)
 	switch {
@@ -41,7 +41,7 @@ func CheckName(v any) string {
 
 const nameRule = "use letters, digits, \".\", \"_\" and \"-\", and begin with a letter or digit"
 
-// fit makes a name of what is not one: the same if it is, "" if there is nothing to make it from.
+// fit returns the valid name that is closest to name: name itself if it is valid, "" if no valid name is close.
 func fit(name string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
@@ -58,7 +58,7 @@ func fit(name string) string {
 	return s[:min(len(s), MaxName)]
 }
 
-// MaxPrefix is enough to tell projects apart, and short enough to stand before every id.
+// MaxPrefix is the greatest length of a prefix. Every ID starts with one, so it should be short.
 const MaxPrefix = 16
 
 func checkPrefix(v any) string {
@@ -71,7 +71,7 @@ func checkPrefix(v any) string {
 
 func checkFilled(v any) string {
 	if strings.TrimSpace(v.(string)) == "" {
-		return "is empty; write one, or leave the key out"
+		return "is empty; write a value or remove the key"
 	}
 	return ""
 }
@@ -93,7 +93,7 @@ func checkPassthrough(v any) string {
 func checkLines(v any) string {
 	for i, line := range v.([]string) {
 		if strings.TrimSpace(line) == "" {
-			return fmt.Sprintf("item %d is empty; take it out", i+1)
+			return fmt.Sprintf("item %d is empty; remove it", i+1)
 		}
 	}
 	return ""
@@ -103,7 +103,7 @@ func checkPath(v any) string {
 	p := v.(string)
 	switch {
 	case p == "":
-		return "is empty; write a path, or leave the key out"
+		return "is empty; write a path or remove the key"
 	case p == "~" || strings.HasPrefix(p, "~/"):
 		return "\"~\" is not expanded here; write the absolute path"
 	}
@@ -126,15 +126,16 @@ func checkNotNegative(v any) string {
 
 func checkPositive(v any) string {
 	if t := v.(time.Duration); t <= 0 {
-		return fmt.Sprintf("is %s; it must be more than nothing, like \"1h\"", t)
+		return fmt.Sprintf("is %s; it must be greater than zero, like \"1h\"", t)
 	}
 	return ""
 }
 
 func checkPatrol(v any) string {
 	if t := v.(time.Duration); t < 100*time.Millisecond {
-		return fmt.Sprintf("is %s; it must be at least \"100ms\", and \"30s\" is enough: deaths "+
-			"and edits are noticed at once without it", t)
+		return fmt.Sprintf(
+			`is %s; it must be at least "100ms"; "30s" is enough, because exits and edits are `+
+				`noticed at once`, t)
 	}
 	return ""
 }
@@ -154,17 +155,17 @@ func delayBounds() *bounds {
 
 func restartBounds() *bounds {
 	return &bounds{0, 10_000, func(n int) string {
-		return fmt.Sprintf("is %d; write 0 for any number of restarts, or at most 10000", n)
+		return fmt.Sprintf("is %d; write at most 10000, or 0 for no limit", n)
 	}}
 }
 
 func memberBounds() *bounds {
 	return &bounds{0, MaxAgents, func(n int) string {
 		if n < 0 {
-			return fmt.Sprintf("is %d; a pool cannot have fewer than 0 members", n)
+			return fmt.Sprintf("is %d; it must be at least 0", n)
 		}
-		return fmt.Sprintf("is %d; a city can have %d agents, the members of all its "+
-			"pools included", n, MaxAgents)
+		return fmt.Sprintf("is %d; a city can have at most %d agents, including all members "+
+			"of its pools", n, MaxAgents)
 	}}
 }
 
@@ -174,7 +175,8 @@ func sizeBounds() *bounds {
 	}}
 }
 
-// sessionProviders are what may run sessions; "exec:" begins a script, "plugin:" a helper program.
+// sessionProviders lists the valid session providers. "exec:" is the prefix of a script, "plugin:" of a helper
+// program.
 func sessionProviders() []string {
 	return []string{"pty", "tmux", "subprocess", "exec:", "plugin:", "k8s", "fake", "fail"}
 }
@@ -186,18 +188,18 @@ func checkProvider(v any) string {
 	what := map[string]string{session.Script: "script", session.Plugin: "program"}[kind]
 	switch {
 	case external && strings.TrimSpace(program) == "":
-		return fmt.Sprintf("names no %s; write its path behind %q", what, kind+":")
+		return fmt.Sprintf("has no %s; write its path after %q", what, kind+":")
 	case external && strings.ContainsAny(program, "\x00\n"):
-		return fmt.Sprintf("%q is no path of a %s", program, what)
+		return fmt.Sprintf("%q is not the path of a %s", program, what)
 	case external && strings.HasPrefix(program, "~"):
 		return checkPath("~/")
 	case external, name == "", slices.Contains(known, name):
 		return ""
 	}
 	if near := Suggest(name, known); near != "" {
-		return fmt.Sprintf("there is no session provider %q; did you mean %q?", name, near)
+		return fmt.Sprintf("unknown session provider %q; did you mean %q?", name, near)
 	}
-	return fmt.Sprintf("there is no session provider %q; leave the key out, or write \"pty\"", name)
+	return fmt.Sprintf("unknown session provider %q; remove the key or write \"pty\"", name)
 }
 
 func checkEvents(v any) string {
@@ -206,8 +208,9 @@ func checkEvents(v any) string {
 		return checkScript(name, script)
 	}
 	if name != "" && name != "fake" && name != "fail" {
-		return fmt.Sprintf("there is no events provider %q; it is \"exec:SCRIPT\", for drills "+
-			"\"fake\" or \"fail\", or leave the key out: the log built in is used", name)
+		return fmt.Sprintf(
+			`unknown events provider %q; use "exec:SCRIPT", or "fake" or "fail" for drills, or `+
+				`remove the key to use the built-in log`, name)
 	}
 	return ""
 }
@@ -221,8 +224,9 @@ func oneOf(names ...string) func(any) string {
 			}
 		}
 		if near := Suggest(name, names); near != "" {
-			return fmt.Sprintf("%q is none of %s; did you mean %q?", name, toml.List(names), near)
+			return fmt.Sprintf("invalid value %q: use one of %s; did you mean %q?", name,
+				toml.List(names), near)
 		}
-		return fmt.Sprintf("%q is none of %s", name, toml.List(names))
+		return fmt.Sprintf("invalid value %q: use one of %s", name, toml.List(names))
 	}
 }

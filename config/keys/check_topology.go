@@ -10,18 +10,18 @@ import (
 	"gcity/topology"
 )
 
-// speaks is the version of Gas City whose configuration this program reads.
+// speaks is the version of Gas City with which this program is compatible.
 const speaks = "0.13.0"
 
 func checkSource(v any) string {
 	s := v.(string)
 	switch {
 	case strings.TrimSpace(s) == "":
-		return "is empty; write what git is to clone"
+		return "is empty; write the URL or folder that git clones"
 	case strings.HasPrefix(s, "-"):
-		return fmt.Sprintf("%q begins with \"-\", which git would take for an option", s)
+		return fmt.Sprintf("%q starts with \"-\", which git would take for an option", s)
 	case strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		return "has a control character in it; write what git is to clone"
+		return "contains a control character; write the URL or folder that git clones"
 	}
 	if why := topology.Refused(s); why != "" {
 		return why
@@ -33,38 +33,38 @@ func checkRef(v any) string {
 	s := v.(string)
 	switch {
 	case s == "":
-		return "is empty; write a branch, tag or commit, or leave the key out"
+		return "is empty; write a branch, tag or commit, or remove the key"
 	case strings.HasPrefix(s, "-"):
-		return fmt.Sprintf("%q begins with \"-\", which git would take for an option", s)
+		return fmt.Sprintf("%q starts with \"-\", which git would take for an option", s)
 	case strings.ContainsAny(s, " ~^:?*[\\\x7f") || strings.Contains(s, "..") ||
 		strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }):
-		return fmt.Sprintf("%q is no branch, tag or commit", s)
+		return fmt.Sprintf("%q is not a branch, tag or commit", s)
 	}
 	return ""
 }
 
 func checkInside(v any) string {
 	if p := v.(string); p != "" && !filepath.IsLocal(p) {
-		return fmt.Sprintf("%q leads out of the repository; write a folder within it", p)
+		return fmt.Sprintf("%q leads out of the repository; write a folder inside it", p)
 	}
 	return checkPath(v)
 }
 
 func checkSchema(v any) string {
 	if n := v.(int); n != 1 {
-		return fmt.Sprintf("is %d; this version reads schema 1", n)
+		return fmt.Sprintf("is %d; this version supports schema 1", n)
 	}
 	return ""
 }
 
-// checkRequires compares what a topology requires with what this program speaks.
+// checkRequires compares the versions that a topology requires with the version of this program.
 func checkRequires(v any) string {
 	text := v.(string)
 	for part := range strings.SplitSeq(text, ",") {
 		op, number := comparison(strings.TrimSpace(part))
 		wanted, ok := version(number)
 		if !ok {
-			return fmt.Sprintf("%q says nothing about versions; write it like \">=0.13\"", text)
+			return fmt.Sprintf("%q is not a version requirement; write it like \">=0.13\"", text)
 		}
 		mine, _ := version(speaks)
 		d := 0
@@ -78,14 +78,14 @@ func checkRequires(v any) string {
 			"^":  d >= 0 && mine[0] == wanted[0] && (mine[0] > 0 || mine[1] == wanted[1]),
 			"~":  d >= 0 && mine[0] == wanted[0] && mine[1] == wanted[1]}[op]
 		if !holds {
-			return fmt.Sprintf("is %q, and this program counts as Gas City %s; take another "+
-				"version of the topology, or of gcity", text, speaks)
+			return fmt.Sprintf("is %q, but this program is compatible with Gas City %s; use "+
+				"another version of the topology or of gcity", text, speaks)
 		}
 	}
 	return ""
 }
 
-// comparison parts a requirement; a version without a comparison is the least.
+// comparison splits a requirement into operator and version. Without an operator the version is the minimum.
 func comparison(part string) (op, number string) {
 	for _, op := range []string{">=", "<=", "!=", "==", ">", "<", "=", "^", "~"} {
 		if rest, ok := strings.CutPrefix(part, op); ok {
@@ -98,7 +98,7 @@ func comparison(part string) (op, number string) {
 	return ">=", part
 }
 
-// version is up to three numbers with dots between; what follows a "-" or "+" does not count.
+// version parses up to three numbers separated by dots. It ignores what follows a "-" or "+".
 func version(text string) (v [3]int, ok bool) {
 	text, _, _ = strings.Cut(strings.TrimPrefix(text, "v"), "+")
 	text, _, _ = strings.Cut(text, "-")

@@ -10,43 +10,44 @@ import (
 )
 
 func checkBeads(v any) string {
-	const advice = "leave the key out: the store built in needs nothing installed"
+	const advice = "remove the key: the built-in store needs no other program"
 	name := v.(string)
 	if script, ok := strings.CutPrefix(name, "exec:"); ok {
 		return checkScript(name, script)
 	}
 	if name != "" && name != "file" && name != "bd" {
-		return fmt.Sprintf("there is no beads provider %q; it is \"bd\" or \"exec:SCRIPT\", or %s",
+		return fmt.Sprintf("unknown beads provider %q; use \"bd\" or \"exec:SCRIPT\", or %s",
 			name, advice)
 	}
 	return ""
 }
 
-// checkScript holds for what stands behind "exec:".
+// checkScript validates the text after "exec:".
 func checkScript(name, script string) string {
 	if strings.TrimSpace(script) != script || script == "" ||
 		strings.ContainsAny(script, "\x00\n\r\t") || strings.HasPrefix(script, "-") {
-		return fmt.Sprintf("%q names no script; write \"exec:PATH\", the path as it is, "+
-			"without arguments", name)
+		return fmt.Sprintf(
+			`%q has no script; write "exec:PATH" with an unquoted path and no arguments`, name)
 	}
 	return ""
 }
 
 func portBounds() *bounds {
 	return &bounds{1, 65535, func(n int) string {
-		return fmt.Sprintf("is %d; a port is from 1 to 65535", n)
+		return fmt.Sprintf("is %d; use a port from 1 to 65535", n)
 	}}
 }
 
 func checkWisp(v any) string {
 	if t := v.(time.Duration); t < 100*time.Millisecond {
-		return fmt.Sprintf("is %s; it must be at least \"100ms\"; leave wisp_gc_interval and "+
-			"wisp_ttl out if wisps are to stay", t)
+		return fmt.Sprintf(
+			`is %s; it must be at least "100ms"; to keep wisps, remove wisp_gc_interval and `+
+				`wisp_ttl`, t)
 	}
 	return ""
 }
 
-// checkAtLeast is for time spans of which less would keep a machine busy for nothing.
+// checkAtLeast refuses durations that are so short that they would waste CPU time.
 func checkAtLeast(least time.Duration) func(any) string {
 	return func(v any) string {
 		if t := v.(time.Duration); t < least {
@@ -56,10 +57,10 @@ func checkAtLeast(least time.Duration) func(any) string {
 	}
 }
 
-// checkAutomation holds for the name of an automation without its rig.
+// checkAutomation validates the name of an automation without its rig.
 func checkAutomation(v any) string {
 	if name, rig, scoped := strings.Cut(v.(string), ":rig:"); scoped {
-		return fmt.Sprintf("%q has the rig in it; write name = %q and rig = %q", v, name, rig)
+		return fmt.Sprintf("%q contains the rig; write name = %q and rig = %q", v, name, rig)
 	}
 	return formula.NotAName(v.(string))
 }
@@ -96,7 +97,7 @@ func checkOn(v any) string {
 func checkPool(v any) string {
 	for part := range strings.SplitSeq(v.(string), "/") {
 		if formula.NotAName(part) != "" || strings.Count(v.(string), "/") > 1 {
-			return fmt.Sprintf("%q is no name of a pool; write NAME or RIG/NAME", v)
+			return fmt.Sprintf("%q is not the name of a pool; write NAME or RIG/NAME", v)
 		}
 	}
 	return ""

@@ -10,7 +10,7 @@ import (
 	"gcity/topology"
 )
 
-// SchemaOf is a JSON Schema, of draft 7, as far as it is used here.
+// SchemaOf is a JSON Schema of draft 7, restricted to the parts in use here.
 type SchemaOf struct {
 	Schema string `json:"$schema,omitempty"`
 	Title  string `json:"title,omitempty"`
@@ -19,7 +19,7 @@ type SchemaOf struct {
 
 	Type  string               `json:"type,omitempty"`
 	Props map[string]*SchemaOf `json:"properties,omitempty"`
-	// false, or the *schemaOf of each
+	// false, or the *SchemaOf of each value
 	More     any         `json:"additionalProperties,omitempty"`
 	Required []string    `json:"required,omitempty"`
 	Items    *SchemaOf   `json:"items,omitempty"`
@@ -36,31 +36,31 @@ type SchemaOf struct {
 	Tables map[string]*SchemaOf `json:"definitions,omitempty"`
 }
 
-// durationPattern is what time.ParseDuration takes, without those that are less than nothing: no key takes them.
+// durationPattern is what time.ParseDuration accepts, without negative durations, which no key accepts.
 const durationPattern = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// cityFile is the name of a city's file, config.FileName.
+// cityFile is the name of a city's file. It equals config.FileName.
 const cityFile = "city.toml"
 
-// document is a kind of file that there is a schema of.
+// document is a kind of file that has a schema.
 type document struct {
 	name, title, doc string
 	keys             Schema
-	without          string // a key of these that it cannot have, "" = it can have all
+	without          string // the only key that is not allowed in it, "" = all are allowed
 }
 
-// documents are all of them. A file that is read by another table of keys is one line more.
+// documents lists all kinds of files that have a schema.
 func documents() []document {
 	return []document{
-		{name: "city", title: cityFile, doc: "A city of agents, kept by gcity.", keys: City()},
+		{name: "city", title: cityFile, doc: "A city of agents, run by gcity.", keys: City()},
 		{name: "include", title: "included by " + cityFile, doc: "A part of a city.",
 			keys: City(), without: "include"},
-		{name: "topology", title: topology.File, doc: "Agents that cities and rigs may have.",
+		{name: "topology", title: topology.File, doc: "Agents for cities and rigs.",
 			keys: Topology(City())},
 	}
 }
 
-// Schemas names the kinds of files that JSONSchema knows, the first of which is city.toml.
+// Schemas returns the names of the kinds of files that JSONSchema supports. The first is city.toml.
 func Schemas() []string {
 	var out []string
 	for _, d := range documents() {
@@ -69,10 +69,10 @@ func Schemas() []string {
 	return out
 }
 
-// JSONSchema is a JSON Schema (draft 7) of a kind of file, for editors; nil if it knows none of the name. It is
-// made from the table that reads the file: what it refuses is refused by Parse, too. Parse refuses more: what only
-// shows when keys are seen together, or when a value is read, as a schedule or a template. What is not supported
-// yet is not in it.
+// JSONSchema returns a JSON Schema (draft 7) of a kind of file, for editors, or nil if the kind is unknown. It is
+// made from the same table that Parse uses, so Parse refuses everything that the schema refuses. Parse refuses
+// more: contradictions between keys, invalid schedules and templates. Keys that are not supported yet are not in
+// the schema.
 func JSONSchema(of string) []byte {
 	all := documents()
 	i := slices.IndexFunc(all, func(d document) bool { return d.name == of })
@@ -94,17 +94,17 @@ func JSONSchema(of string) []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(root); err != nil {
-		panic(err) // strings, numbers and lists are always JSON
+		panic(err) // strings, numbers and lists can always be marshalled
 	}
 	return out.Bytes()
 }
 
-// OfTables reports whether a key stands for tables.
+// OfTables reports whether the key is for tables.
 func (k *Key) OfTables() bool {
 	return k.Kind == Table || k.Kind == Tables || k.Kind == Named
 }
 
-// shape is the schema of one table, of each of those in a list or by name.
+// shape returns the schema of one table of the key.
 func (s Schema) shape(t *Key) *SchemaOf {
 	out := &SchemaOf{Type: "object", Props: map[string]*SchemaOf{}, More: false,
 		Doc: plainDoc(t.Doc)}
@@ -113,7 +113,7 @@ func (s Schema) shape(t *Key) *SchemaOf {
 		case k.Name() == "*" && k.Status == Supported:
 			out.More = k.use()
 		case k.Status == Dropped:
-			out.Props[k.Name()] = &SchemaOf{Doc: "Does nothing any more; it can be taken out.",
+			out.Props[k.Name()] = &SchemaOf{Doc: "Has no effect; remove it.",
 				Deprecated: true}
 		case k.Status != Supported:
 		case k.OfTables():
@@ -127,14 +127,15 @@ func (s Schema) shape(t *Key) *SchemaOf {
 				out.Props[k.Alias] = k.value()
 			}
 		}
-		if k.Require && k.Alias == "" { // either word would do
+		// the alias may be used instead, so neither name is required
+		if k.Require && k.Alias == "" {
 			out.Required = append(out.Required, k.Name())
 		}
 	}
 	return out
 }
 
-// use is the schema of a key that stands for tables.
+// use returns the schema of a key that is for tables.
 func (k *Key) use() *SchemaOf {
 	ref := &SchemaOf{Ref: "#/definitions/" + k.Path}
 	if k.Kind == Tables {
@@ -143,11 +144,11 @@ func (k *Key) use() *SchemaOf {
 	return ref
 }
 
-// value is the schema of a key with a value.
+// value returns the schema of a key that has a value.
 func (k *Key) value() *SchemaOf {
 	out := &SchemaOf{Doc: plainDoc(k.Doc), Enum: k.Enum, Pattern: k.Pattern}
 	if k.Def != "" {
-		// strings, numbers and truth are written the same in both
+		// TOML and JSON write strings, numbers and booleans in the same way
 		out.Default = json.RawMessage(k.Def)
 	}
 	switch k.Kind {
@@ -168,7 +169,7 @@ func (k *Key) value() *SchemaOf {
 		out.Least, out.Most = &k.Within.least, &k.Within.most
 	}
 	if k.known != nil {
-		words := &SchemaOf{Enum: []string{""}} // which is as if it were left out
+		words := &SchemaOf{Enum: []string{""}} // "" is the same as no value
 		for _, word := range k.known {
 			if strings.HasSuffix(word, ":") {
 				out.AnyOf = append(out.AnyOf,
@@ -182,7 +183,7 @@ func (k *Key) value() *SchemaOf {
 	return out
 }
 
-// plainDoc is a key's text as an editor shows it, which knows no links.
+// plainDoc returns a key's text without links, for editors.
 func plainDoc(doc string) string {
 	return regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`).ReplaceAllString(doc, "$1")
 }

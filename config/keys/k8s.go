@@ -6,8 +6,8 @@ func k8sKeys() []Key {
 		return Key{Path: "session.k8s." + path, Kind: String, Def: def, Doc: doc}
 	}
 	return []Key{
-		{Path: "session.k8s", Kind: Table, Doc: "For agents whose provider is `k8s`. It is " +
-			"read and shown; such agents are not started yet."},
+		{Path: "session.k8s", Kind: Table, Doc: "For agents with the provider `k8s`. The table " +
+			"is read and shown, but such agents are not started yet."},
 		name("namespace", `"gc"`, "The namespace of the pods."),
 		name("image", "", "The image of the pods."),
 		name("context", "", "The context of the kubeconfig; left out, its current one."),

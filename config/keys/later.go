@@ -2,14 +2,14 @@ package keys
 
 import "strings"
 
-// LaterKeys are known, and refused until what they ask for is built: a key that is read over in silence is worse
-// than one that is refused. The last ones were dropped by the real system and do nothing.
+// LaterKeys are keys that are known but refused until they are implemented: ignoring a key silently is worse than
+// refusing it. The last ones are keys of Gas City that have no effect here.
 func LaterKeys() []Key {
 	groups := []struct {
 		table string
 		kind  Kind
 		alias string
-		is    Status // of the table itself
+		is    Status // status of the table itself
 		keys  string
 	}{
 		{table: "mail", kind: Table, is: Later, keys: "provider"},
@@ -24,7 +24,8 @@ func LaterKeys() []Key {
 		}
 	}
 	for _, path := range []string{"workspace.isolation", "workspace.install_hooks",
-		"agents.isolation", "agents.install_hooks",
+		"agents.isolation", "agents.install_hooks", "agents.pre_sync", "agents.fallback",
+		"agents.session_live",
 		"session.k8s.prebaked"} {
 		out = append(out, Key{Path: path, Kind: Any, Status: Dropped})
 	}

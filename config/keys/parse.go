@@ -10,7 +10,7 @@ import (
 	"gcity/internal/toml"
 )
 
-// Parse reads a node as its key wants it, or says why it cannot.
+// Parse converts a node to the type of the key, or returns what is wrong with it.
 func Parse(n *toml.Node, k *Key) (any, string) {
 	wrong := "is " + n.Shape.String() + "; it must be " + k.Kind.example()
 	switch k.Kind {
@@ -41,7 +41,7 @@ func Parse(n *toml.Node, k *Key) (any, string) {
 	return nil, wrong
 }
 
-// maxDuration keeps sums of durations and times far from overflowing.
+// maxDuration is far below the values at which sums of durations and times overflow.
 const maxDuration = 365 * 24 * time.Hour
 
 func nul(s string) string {
@@ -54,7 +54,7 @@ func nul(s string) string {
 func integer(text string, k Kind) (any, string) {
 	i, err := strconv.ParseInt(strings.ReplaceAll(text, "_", ""), 0, 64)
 	if err != nil || i > math.MaxInt32 || i < math.MinInt32 {
-		return nil, fmt.Sprintf("is too large a number: %s", text)
+		return nil, fmt.Sprintf("is too large: %s", text)
 	}
 	if k == Millis {
 		return time.Duration(i) * time.Millisecond, ""
@@ -65,7 +65,7 @@ func integer(text string, k Kind) (any, string) {
 func duration(text string) (any, string) {
 	t, err := time.ParseDuration(text)
 	if err == nil && t > maxDuration {
-		return nil, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
+		return nil, fmt.Sprintf("%q is too long; the maximum is one year, \"8760h\"", text)
 	}
 	if err == nil {
 		return t, ""
@@ -75,13 +75,14 @@ func duration(text string) (any, string) {
 			text+"s", text+"m")
 	}
 	if strings.ContainsAny(text, "dwy") {
-		return nil, fmt.Sprintf("%q is no duration: the largest unit is h; a day is \"24h\"", text)
+		return nil, fmt.Sprintf("%q is not a duration: the largest unit is h; a day is \"24h\"",
+			text)
 	}
 	if strings.Trim(text, "0123456789.nuµmsh+-") == "" && strings.ContainsAny(text, "smh") {
-		return nil, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
+		return nil, fmt.Sprintf("%q is too long; the maximum is one year, \"8760h\"", text)
 	}
-	return nil, fmt.Sprintf("%q is no duration; write it like \"500ms\", \"30s\", \"5m\" "+
-		"or \"1h30m\"", text)
+	return nil, fmt.Sprintf(`%q is not a duration; write it like "500ms", "30s", "5m" or "1h30m"`,
+		text)
 }
 
 func texts(n *toml.Node, wrong string) (any, string) {
@@ -111,7 +112,7 @@ func variables(n *toml.Node, wrong string) (any, string) {
 	out := make(map[string]string, len(n.Kids))
 	for _, kid := range n.Kids {
 		if kid.Shape != toml.ShapeString {
-			return nil, fmt.Sprintf("%s is %s; every variable is a string: put it in quotes",
+			return nil, fmt.Sprintf("%s is %s; variables are strings: put it in quotes",
 				kid.Key, kid.Shape)
 		}
 		if msg := nul(kid.Text); msg != "" {

@@ -2,7 +2,7 @@ package keys
 
 import "strings"
 
-// ChangeKeys are the keys of a table that changes agents: those of an agent, all of them but what it is known by.
+// ChangeKeys returns the keys of a table that changes agents: all keys of an agent except those that identify it.
 func ChangeKeys(table string, all []Key) []Key {
 	var out []Key
 	for i := range all {
@@ -15,45 +15,44 @@ func ChangeKeys(table string, all []Key) []Key {
 		switch {
 		case k.Status == Later:
 		case k.Kind == Table:
-			k.Doc = "Changes its pool, key by key; an agent that is none becomes one."
+			k.Doc = "Changes its pool, key by key. An agent that is not a pool becomes one."
 		case k.Kind == Env:
-			k.Doc = "Variables that are added to the agent's own `" + rest + "`, or counted " +
-				"instead of those of the same name."
+			k.Doc = "Variables that are added to the agent's own `" + rest + "`, or that replace " +
+				"those of the same name."
 		default:
-			k.Doc = "What counts instead of the agent's own `" + rest + "`."
+			k.Doc = "Replaces the agent's own `" + rest + "`."
 		}
 		out = append(out, k)
 		if k.Kind == Env {
 			out = append(out, Key{Path: Join(table, rest+"_remove"), Kind: Strings,
 				Check: checkLines,
-				Doc: "Names of variables that are taken out of the " +
+				Doc: "Names of variables that are removed from the " +
 					"agent's own `" + rest + "`, after that."})
 		}
 	}
 	return out
 }
 
-// Changeable says whether a key of an agent can be changed from outside.
+// Changeable reports whether a patch can change the key of an agent.
 func (k *Key) Changeable() bool { return k.Path != "agents.name" && k.Path != "agents.dir" }
 
 func PatchKeys() []Key {
 	return append([]Key{
-		{Path: "patches", Kind: Table, Doc: "Changes to what is declared elsewhere."},
+		{Path: "patches", Kind: Table, Doc: "Changes to what other files or tables declare."},
 		{Path: "patches.agents", Kind: Tables,
-			Doc: "Changes one agent or pool, wherever it is declared. Commands write one for an " +
-				"agent of an included file, which they leave alone."},
+			Doc: "Changes one agent or pool, no matter where it is declared. Commands write a " +
+				"patch for an agent of an included file, because they do not edit included files."},
 		{Path: "patches.agents.dir", Kind: String, Check: checkPath,
-			Doc: "The agent's `dir`, as it is declared. It may be left out, but not where " +
-				"it is a rig."},
+			Doc: "The agent's `dir`, as it is declared. It can be omitted unless it is a rig."},
 		{Path: "patches.agents.name", Kind: String, Require: true, Check: CheckName,
-			Doc: "The agent's `name`. That there is no such agent is a mistake."},
+			Doc: "The agent's `name`. An unknown agent is an error."},
 		{Path: "patches.providers", Kind: Tables, Doc: "Changes one provider, key by key and " +
 			"variable by variable."},
 		{Path: "patches.providers.name", Kind: String, Require: true, Check: CheckName,
-			Doc: "The provider's name, of a `[providers]` table or of a program that gcity " +
-				"knows. That there is none is a mistake."},
+			Doc: "The provider's name, of a `[providers]` table or of a preset. An unknown " +
+				"provider is an error."},
 		{Path: "patches.providers._replace", Kind: Bool,
-			Doc: "What is written here is all that counts of the provider: neither its table " +
-				"nor what gcity knows of it does."},
+			Doc: "The patch replaces the provider completely: neither its table nor its " +
+				"preset is used."},
 	}, providerKeys("patches.providers")...)
 }

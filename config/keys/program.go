@@ -1,60 +1,61 @@
 package keys
 
-// ProgramKeys say which program an agent is, and how a prompt gets into it.
+// ProgramKeys returns the keys that select an agent's program and how it gets its prompt.
 func ProgramKeys() []Key {
-	const over = " It goes over what the provider says."
+	const over = " It takes precedence over the provider's."
 	return []Key{
 		{Path: "workspace.provider", Kind: String, Check: checkProgram,
-			Doc: "Program of the agents that have neither a `start_command` nor a `provider`; " +
-				"see `agents.provider`."},
+			Doc: "Provider of agents that have neither a `start_command` nor a `provider`; see " +
+				"`agents.provider`."},
 		{Path: "agents.provider", Kind: String, Check: checkProgram,
-			Doc: "Which program the agent is: a table of `[providers]`, or one that gcity knows: " +
-				"`claude`, `codex`, `gemini`, `cursor`, " +
-				"`copilot`, `opencode`, `amp`, `aider`. It says the command, how a prompt gets " +
-				"in, and when the agent is ready. " +
-				"What runs its sessions is another matter: `session`."},
+			Doc: "The agent's program: a table of `[providers]`, or one of the presets `claude`, " +
+				"`codex`, `gemini`, `cursor`, `copilot`, `opencode`, `amp`, `aider`. It " +
+				"determines the command, how the agent gets a prompt, and when it is ready. It " +
+				"is independent of `session`, which determines what runs the sessions."},
 		{Path: "agents.args", Kind: Strings,
-			Doc: "Arguments of the provider's command, in place of the provider's own; they " +
-				"need no quotes. Not used with a `start_command`."},
+			Doc: "Arguments of the provider's command, instead of the provider's own; they need " +
+				"no quotes. Not used with a `start_command`."},
 		{Path: "agents.prompt_mode", Kind: String, Enum: promptModes(),
-			Doc: "How its prompt gets in: `arg`, as the last argument; `flag`, as the argument " +
-				"behind `prompt_flag`; `typed`, into the terminal " +
-				"once it is ready; `none`, not at all. Without it as the provider says; with a " +
-				"`start_command`, `none`, or `arg` if there is a `prompt_template`."},
+			Doc: "How the agent gets its prompt: `arg`, as the last argument; `flag`, as the " +
+				"argument after `prompt_flag`; `typed`, in the terminal once it is ready; " +
+				"`none`, not at all. Default: the provider's; with a `start_command`, `arg` if " +
+				"there is a `prompt_template`, else `none`."},
 		{Path: "agents.prompt_flag", Kind: String, Check: checkFilled,
-			Doc: "What stands before the prompt with `prompt_mode = \"flag\"`, which it stands " +
-				"for where that is left out." + over},
+			Doc: "The flag before the prompt, for `prompt_mode = \"flag\"`. If `prompt_mode` is " +
+				"omitted, this key implies `flag`." + over},
 		{Path: "agents.process_names", Kind: Strings, Check: checkLines,
-			Doc: "Names that the program's process may have, for a script that runs its " +
-				"session (`session = \"exec:…\"`). Others know the process itself." + over},
+			Doc: "Names that the program's process may have, for a script that runs its session " +
+				"(`session = \"exec:…\"`). Other session providers know the " +
+				"process itself." + over},
 		{Path: "agents.emits_permission_warning", Kind: Bool,
-			Doc: "The questions that the program is known to ask at its start, whether the " +
-				"folder is trusted and whether working without permissions is meant, " +
-				"are answered with yes, and an event says so. Without it nobody answers them: " +
-				"the agent is not ready until somebody at the terminal does." + over},
+			Doc: "Known questions that the program asks at its start (whether the folder is " +
+				"trusted, whether it may work without asking for permission) are answered with " +
+				"yes, and an event records each answer. Without this key they are not answered, " +
+				"and the agent is not ready until a user answers at the terminal." + over},
 	}
 }
 
-// providerKeys are those of a table of [providers], or of a patch of one.
+// providerKeys returns the keys of a table of [providers], or of a patch of such a table.
 func providerKeys(table string) []Key {
 	all := []Key{
 		{Path: "display_name", Kind: String, Check: checkFilled,
-			Doc: "What it is called in lists."},
+			Doc: "Name of the provider in lists."},
 		{Path: "command", Kind: String, Check: checkFilled,
-			Doc: "The program, as a shell line begins with it: a name to be found on the " +
-				"agent's `PATH`, or a path; arguments are better off in `args`."},
-		{Path: "args", Kind: Strings, Doc: "Its arguments, in place of the preset's; they " +
+			Doc: "The program, as the start of a shell line: a name on the agent's `PATH`, or a " +
+				"path. Put arguments into `args`."},
+		{Path: "args", Kind: Strings, Doc: "Its arguments, instead of the preset's; they " +
 			"need no quotes."},
 		{Path: "prompt_mode", Kind: String, Enum: promptModes(),
-			Doc: "As of an agent; `arg` where neither this nor a preset says anything."},
-		{Path: "prompt_flag", Kind: String, Check: checkFilled, Doc: "As of an agent."},
-		{Path: "ready_delay_ms", Kind: Millis, Within: delayBounds(), Doc: "As of an agent."},
-		{Path: "ready_prompt_prefix", Kind: String, Doc: "As of an agent."},
+			Doc: "Like `prompt_mode` of an agent. Default: the preset's, or else `arg`."},
+		{Path: "prompt_flag", Kind: String, Check: checkFilled, Doc: "Like the agent's key."},
+		{Path: "ready_delay_ms", Kind: Millis, Within: delayBounds(), Doc: "Like the agent's key."},
+		{Path: "ready_prompt_prefix", Kind: String, Doc: "Like the agent's key."},
 		{Path: "process_names", Kind: Strings, Check: checkLines,
-			Doc: "As of an agent; the command where neither this nor a preset says anything."},
-		{Path: "emits_permission_warning", Kind: Bool, Doc: "As of an agent. No preset has it."},
-		{Path: "env", Kind: Env, Doc: "Environment of its agents; each agent's own goes over " +
-			"it, variable by variable."},
+			Doc: "Like the agent's key. Default: the preset's, or else the command."},
+		{Path: "emits_permission_warning", Kind: Bool, Doc: "Like the agent's key. No " +
+			"preset sets it."},
+		{Path: "env", Kind: Env, Doc: "Environment variables of its agents. An agent's own " +
+			"variables take precedence."},
 	}
 	for i := range all {
 		all[i].Path = Join(table, all[i].Path)
@@ -64,18 +65,18 @@ func providerKeys(table string) []Key {
 
 func NamedProviderKeys() []Key {
 	return append([]Key{
-		{Path: "providers", Kind: Named, Doc: "Programs that agents may be."},
+		{Path: "providers", Kind: Named, Doc: "Programs that agents can run."},
 		{Path: "providers.*", Kind: Table,
-			Doc: "One of them, under the name that `agents.provider` says. If gcity knows a " +
-				"program of that name, what is written here goes over " +
-				"what it knows, key by key and variable by variable; any other needs a `command`."},
+			Doc: "A provider, with the name that `agents.provider` uses. If there is a preset of " +
+				"that name, this table changes it, key by key and variable by variable; " +
+				"otherwise `command` is required."},
 	}, providerKeys("providers.*")...)
 }
 
-// promptModes are the ways in which a prompt reaches an agent.
+// promptModes lists the ways in which an agent can get its prompt.
 func promptModes() []string { return []string{"arg", "flag", "typed", "none"} }
 
-// checkProgram holds for a name of a provider. Whether there is one shows when all is read.
+// checkProgram validates the name of a provider. Whether the provider exists is checked after all files are read.
 func checkProgram(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg

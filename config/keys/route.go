@@ -5,41 +5,40 @@ import (
 	"strings"
 )
 
-// routeKeys say how work finds an agent.
+// routeKeys returns the keys that determine how work reaches an agent.
 func routeKeys() []Key {
 	return []Key{
 		{Path: "agents.work_query", Kind: String, Check: checkFilled,
-			Doc: "A shell line that prints the agent's work, in place of what `gcity hook` finds " +
-				"by itself: what is assigned to the agent, and " +
-				"what is labelled for its pool."},
+			Doc: "A shell line that prints the agent's work. It replaces the default of `gcity " +
+				"hook`: the work that is assigned to the agent, and the work that has the label " +
+				"of its pool."},
 		{Path: "agents.sling_query", Kind: String, Check: checkSling,
-			Doc: "A shell line that gives the agent a piece of work, in place of what `gcity " +
-				"sling` does by itself: the agent becomes the " +
-				"assignee, or the work is labelled for its pool. `{}` stands for the work's id. " +
-				"It runs in the rig's folder, else in the " +
-				"city's, for at most 30 seconds; if it fails, nothing has been handed out, and " +
-				"`gcity sling` says why."},
+			Doc: "A shell line that gives a piece of work to the agent. It replaces the default " +
+				"of `gcity sling`: making the agent the assignee, or adding the pool's label. " +
+				"`{}` stands for the work's ID. It runs in the rig's folder, or else in the " +
+				"city's, for at most 30 seconds. If it fails, the work is not assigned, and " +
+				"`gcity sling` shows the reason."},
 		{Path: "agents.default_sling_formula", Kind: String, Check: checkFilled,
-			Doc: "The formula by which the agent does the work that `gcity sling` gives to it: " +
-				"it is cooked below the work, which names its root " +
-				"as `molecule_id`. Its variables `bead`, `issue` and `title` are the work's id " +
-				"and title, where it declares them. Formulas come and go: that there is none is " +
-				"told by `gcity plan`, `doctor` and `config show`, and stops nobody."},
+			Doc: "The formula for work that `gcity sling` gives to the agent. It is cooked below " +
+				"the work, which stores its root as `molecule_id`. Its variables `bead`, `issue` " +
+				"and `title`, if it declares them, are the work's ID and title. If the formula " +
+				"is missing, `gcity plan`, `doctor` and `config show` report it, but the agent " +
+				"still runs."},
 		{Path: "rigs.default_sling_target", Kind: String, Check: checkFilled,
-			Doc: "Who gets the work that `gcity sling` is to give to the rig: an agent or a " +
-				"pool, of the rig by its last name, else of the city. That there is none " +
-				"is a mistake."},
+			Doc: "The agent or pool that gets the work that `gcity sling` gives to the rig. The " +
+				"last part of the name refers to the rig, or else to the city. An unknown agent " +
+				"is an error."},
 	}
 }
 
-// checkSling minds that a line that gives work says which.
+// checkSling requires a placeholder for the work's ID.
 func checkSling(v any) string {
 	if msg := checkFilled(v); msg != "" {
 		return msg
 	}
 	if !strings.Contains(v.(string), "{}") {
-		return fmt.Sprintf("does not say what is given: write {} where the work's id "+
-			"belongs, like %q", "gc bead update {} --label for:me")
+		return fmt.Sprintf("does not contain {}, which stands for the work's ID; write it like %q",
+			"gc bead update {} --label for:me")
 	}
 	return ""
 }

@@ -1,6 +1,6 @@
-// Package keys is the table of all keys that a city.toml, a file that it includes, and a topology.toml can have.
-// Parsing, defaults, suggestions, the JSON Schema and docs/config.md are made from the table. It knows no values:
-// the config package finds the field of a key by the key's name.
+// Package keys is the table of all keys of a city.toml, of the files that it includes, and of a topology.toml.
+// Parsing, defaults, suggestions, the JSON Schema and docs/config.md are made from the table. The package does not
+// know the values: the config package finds the field of a key by the key's name.
 package keys
 
 import (
@@ -25,7 +25,7 @@ const (
 	Table    // [t]
 	Tables   // [[t]]
 	Named    // [t.NAME]
-	Any      // not looked into
+	Any      // not checked
 )
 
 func (k Kind) String() string {
@@ -34,7 +34,7 @@ func (k Kind) String() string {
 		"table of strings", "table", "list of tables", "table of named tables", "any"}[k]
 }
 
-// example shows how a value of this kind is written.
+// example returns how to write a value of this kind.
 func (k Kind) example() string {
 	return [...]string{`a string, like "text"`, "true or false", "a whole number, like 5",
 		`a duration in quotes, like "30s" or "5m"`, "a whole number of milliseconds, like 500",
@@ -42,45 +42,46 @@ func (k Kind) example() string {
 		"a table", "a list of tables, each under its own [[…]]", "a table of tables", "a value"}[k]
 }
 
-// Status says what becomes of a key that is written.
+// Status determines what happens if the key is used.
 type Status int
 
 const (
 	Supported Status = iota
 	Later            // refused: its feature is not built yet
-	Dropped          // accepted with a warning: the real system has dropped it
+	Dropped          // accepted with a warning: a key of Gas City that has no effect here
 )
 
-// Key is one line of the table that everything about keys is drawn from: parsing, defaults, suggestions, refusals,
-// docs/config.md, and what `config show` prints.
+// Key is a line of the table. Parsing, defaults, suggestions, refusals, docs/config.md and the output of `config
+// show` are made from it.
 type Key struct {
 	Path    string // "agents.restart"; "providers.*.command" below a table of named tables
 	Kind    Kind
 	Def     string // as written in TOML, "" = none
 	Doc     string
 	Status  Status
-	Alias   string // another name of a table
+	Alias   string // another name of the table
 	Require bool
-	// what it asks for shows elsewhere: in what is in force it would ask for it again
+	// its effect shows in other values, so `config show` omits it
 	Spent bool
-	Check func(value any) string // what is wrong with a value of the right kind, "" = nothing
+	// returns what is wrong with a value of the right kind, "" = nothing
+	Check func(value any) string
 
-	// What a value may be, where that can be told without running anything: for the parser and for JSON Schema alike.
+	// Enum and Within restrict the value in a way that both the parser and JSON Schema use.
 	Enum   []string // one of these words
-	Within *bounds  // a number
-	// And for JSON Schema alone, where check says more: one of these words, or begun by one that ends in ":"; a regular
-	// expression that all good values match.
+	Within *bounds  // range of a number
+	// known and Pattern are only for JSON Schema; Check is more exact. known are the possible words; a word with
+	// ":" at its end is a prefix. Pattern is a regular expression that matches all valid values.
 	known   []string
 	Pattern string
 }
 
-// bounds are those of a whole number. say tells what is wrong with one beyond them.
+// bounds is the range of a whole number. say returns what is wrong with a number outside it.
 type bounds struct {
 	least, most int
 	say         func(n int) string
 }
 
-// Wrong says what is wrong with a value of the right kind, "" = nothing.
+// Wrong returns what is wrong with a value of the right kind, "" = nothing.
 func (k *Key) Wrong(v any) string {
 	if k.Enum != nil {
 		if msg := oneOf(k.Enum...)(v); msg != "" {
@@ -102,16 +103,16 @@ func (k *Key) Wrong(v any) string {
 	return k.Check(v)
 }
 
-// Valued reports whether the key has a value, rather than a table.
+// Valued reports whether the key has a value and is not for tables.
 func (k *Key) Valued() bool { return !k.OfTables() && k.Kind != Any }
 
 func (k *Key) Name() string  { return k.Path[strings.LastIndexByte(k.Path, '.')+1:] }
 func (k *Key) Table() string { return k.Path[:max(0, strings.LastIndexByte(k.Path, '.'))] }
 
-// Schema is the table of keys by their place.
+// Schema holds the keys of each table.
 type Schema struct {
 	ByPath map[string]*Key
-	Tables map[string][]*Key // the keys of each table, in the order of the table
+	Tables map[string][]*Key // in the order of the list of keys
 }
 
 func City() Schema {
@@ -130,7 +131,7 @@ func City() Schema {
 	return s
 }
 
-// Child finds the key that is called name in a table, nil if there is none.
+// Child returns the key with this name or alias in a table, or nil.
 func (s Schema) Child(table, name string) *Key {
 	path := Join(table, name)
 	if k := s.ByPath[path]; k != nil {
@@ -147,7 +148,7 @@ func (s Schema) Child(table, name string) *Key {
 	return nil
 }
 
-// Names lists what may be written in a table, for suggestions. What is dropped is not suggested.
+// Names returns the names that are valid in a table, for suggestions. Dropped keys are not included.
 func (s Schema) Names(table string) []string {
 	var out []string
 	for _, k := range s.Tables[table] {
@@ -165,7 +166,7 @@ func Join(table, name string) string {
 	return table + "." + name
 }
 
-// Suggest finds the candidate that name was meant to be, "" if none is likely.
+// Suggest returns the candidate that is most similar to name, or "" if none is similar enough.
 func Suggest(name string, candidates []string) string {
 	var begins []string
 	for _, c := range candidates {
@@ -182,7 +183,7 @@ func Suggest(name string, candidates []string) string {
 	return begins[0]
 }
 
-// Header returns the header of the table that the key stands for, as it is written.
+// Header returns the header of the key's table in TOML.
 func (k *Key) Header() string {
 	path := strings.ReplaceAll(k.Path, "*", "NAME")
 	if k.Kind == Tables {
@@ -191,7 +192,7 @@ func (k *Key) Header() string {
 	return "[" + path + "]"
 }
 
-// Word returns what messages call the key.
+// Word returns the name of the key in messages.
 func (k *Key) Word() string {
 	if k.Kind == Table || k.Kind == Named {
 		return k.Header()

@@ -5,38 +5,37 @@ import (
 	"strings"
 )
 
-// composeKeys say which topologies a city and its rigs are made of.
+// composeKeys returns the keys that select the topologies of a city and its rigs.
 func composeKeys() []Key {
 	const entry = "a folder with a `topology.toml` (or `pack.toml`), relative to the file that " +
-		"says it, or the name of a `[topologies.NAME]` table"
+		"contains the key, or the name of a `[topologies.NAME]` table"
 	keys := []Key{
 		{Path: "workspace.topology", Kind: String, Alias: "pack", Spent: true, Check: checkPath,
 			Doc: "Topology of the city, which gets its agents of " +
 				"scope `city`: " + entry + ". See [topologies.md](topologies.md)."},
 		{Path: "workspace.topologies", Kind: Strings, Alias: "packs", Spent: true,
 			Check: checkLines,
-			Doc:   "More of them, in this order."},
+			Doc:   "More topologies, in this order."},
 		{Path: "workspace.includes", Kind: Strings, Spent: true, Check: checkLines,
-			Doc: "The same, after `topologies`. Files with parts of the configuration are a " +
-				"matter of `include`, at the top."},
+			Doc: "More topologies, after `topologies`. To include configuration files, use " +
+				"`include` at the top."},
 		{Path: "topologies", Kind: Named, Alias: "packs", Spent: true,
 			Doc: "Topologies that are kept in git repositories."},
 		{Path: "topologies.*", Kind: Table,
-			Doc: "One of them: NAME is what `topology` and its like may say instead of a folder. " +
-				"`gcity topology fetch` puts a copy into " +
-				"`.gc/topologies/NAME` and the commit into `topologies.lock`, beside city.toml; " +
-				"what is not fetched is a mistake, and nothing is fetched by itself."},
+			Doc: "A topology in a git repository: `topology` and similar keys can use NAME " +
+				"instead of a folder. `gcity topology fetch` copies it to `.gc/topologies/NAME` " +
+				"and writes the commit to `topologies.lock` next to city.toml. Topologies are " +
+				"fetched only by this command; using one that was not fetched is an error."},
 		{Path: "topologies.*.source", Kind: String, Require: true, Check: checkSource,
-			Doc: "What git clones: a URL, or a repository's folder."},
+			Doc: "The repository that git clones: a URL or a folder."},
 		{Path: "topologies.*.ref", Kind: String, Check: checkRef,
-			Doc: "Branch, tag or commit. Without it, the branch that the repository " +
-				"itself shows."},
+			Doc: "Branch, tag or commit. Default: the repository's default branch."},
 		{Path: "topologies.*.path", Kind: String, Check: checkInside,
-			Doc: "Folder of the topology within the repository. Without it, its top."},
+			Doc: "Folder of the topology in the repository. Default: its root."},
 		{Path: "agents.scope", Kind: String, Enum: []string{"city", "rig"},
-			Doc: "For an agent of a topology: `city`, and a city's topology gives it to the " +
-				"city; `rig`, and a rig's gives it to the rig. " +
-				"Elsewhere it says nothing."},
+			Doc: "For an agent of a topology: `city` adds the agent to cities that use the " +
+				"topology, `rig` adds it to rigs that use the topology. Other agents " +
+				"ignore the key."},
 	}
 	for _, k := range keys {
 		if name, ok := strings.CutPrefix(k.Path, "workspace."); ok {
@@ -50,36 +49,38 @@ func composeKeys() []Key {
 	return keys
 }
 
-// topologyKeys are those of topology.toml besides [[agents]], [[watchdogs]] and [providers.X].
+// topologyKeys returns the keys of topology.toml except [[agents]], [[watchdogs]] and [providers.X].
 func topologyKeys() []Key {
 	return []Key{
-		{Path: "topology", Kind: Table, Alias: "pack", Doc: "What the topology is. `[pack]` " +
+		{Path: "topology", Kind: Table, Alias: "pack", Doc: "About the topology. `[pack]` " +
 			"is the same."},
 		{Path: "topology.name", Kind: String, Require: true, Check: CheckName,
-			Doc: "Its name, shown where what comes from it is."},
+			Doc: "Name of the topology, shown with everything that comes from it."},
 		{Path: "topology.schema", Kind: Int, Require: true, Check: checkSchema,
 			Doc: "Version of this format: 1."},
 		{Path: "topology.version", Kind: String,
-			Doc: "Its own version, for people."},
+			Doc: "Version of the topology, for users."},
 		{Path: "topology.requires_gc", Kind: String, Check: checkRequires,
-			Doc: "Which versions of Gas City it was written for: comparisons like `>=0.13` or " +
-				"`0.13.2`, several with commas between. " +
-				"This program counts as " + speaks + "; it is a mistake if that is not " +
+			Doc: "Versions of Gas City for which it was written: one or several comparisons like " +
+				"`>=0.13` or `0.13.2`, separated by commas. This program is " +
+				"compatible with " + speaks + "; an unmet requirement is an error." +
 				"among them."},
 		{Path: "topology.includes", Kind: Strings, Check: checkLines,
-			Doc: "Folders of other topologies, relative to this one, whose agents, providers " +
-				"and formulas belong to it, below its own."},
+			Doc: "Folders of other topologies, relative to this one. Their agents, providers and " +
+				"formulas are included, with lower precedence than its own."},
 		{Path: "topology.city_agents", Kind: Strings, Check: checkLines,
-			Doc: "Names of the agents of scope `city`; the others are of scope `rig`. Where " +
-				"neither this nor any `scope` is written, all agents are of both."},
-		{Path: "formulas", Kind: Table, Doc: "Recipes for work, and automations, that come " +
-			"with the topology."},
+			Doc: "Names of the agents of scope `city`; the others have scope `rig`. Without this " +
+				"key and without any `scope`, all agents have both scopes."},
+		{Path: "formulas", Kind: Table, Doc: "Formulas and automations of the topology."},
 		{Path: "formulas.dir", Kind: String, Def: `"formulas"`, Check: checkPath,
 			Doc: "Their folder, relative to the topology's."},
+		{Path: "doctor", Kind: Any, Status: Dropped},
+		{Path: "commands", Kind: Any, Status: Dropped},
 	}
 }
 
-// derived makes the keys that repeat others: those of patches.rigs are a rig's, those of a rig's overrides a patch's.
+// derivedKeys returns the keys that repeat others: those of patches.rigs repeat a rig's, those of a rig's overrides
+// repeat a patch's.
 func derivedKeys(all []Key) []Key {
 	var out []Key
 	for _, k := range all {
@@ -87,30 +88,30 @@ func derivedKeys(all []Key) []Key {
 			k.Path, k.Def, k.Spent = "patches.rigs."+name, "", false
 			switch {
 			case name == "name":
-				k.Doc = "The rig's `name`. That there is no such rig is a mistake."
+				k.Doc = "The rig's `name`. An unknown rig is an error."
 			case k.Status == Supported:
-				k.Require, k.Doc = false, "What counts instead of the rig's own `"+name+"`."
+				k.Require, k.Doc = false, "Replaces the rig's own `"+name+"`."
 			}
 			out = append(out, k)
 		}
 		if name, ok := strings.CutPrefix(k.Path, "patches.agents."); ok && name != "dir" {
 			k.Path = "rigs.overrides." + name
 			if name == "name" {
-				k.Alias, k.Doc = "agent", "The agent's `name`, as its topology has it; `agent` "+
-					"is the same. That the rig's topologies have no such agent is a mistake."
+				k.Alias, k.Doc = "agent", "The agent's `name` in its topology; `agent` is the "+
+					"same. An agent that the rig's topologies do not have is an error."
 			}
 			out = append(out, k)
 		}
 	}
 	return append(out,
-		Key{Path: "patches.rigs", Kind: Tables, Doc: "Changes one rig, wherever it " +
+		Key{Path: "patches.rigs", Kind: Tables, Doc: "Changes one rig, no matter where it " +
 			"is declared."},
-		Key{Path: "rigs.overrides", Kind: Tables, Doc: "Changes one agent or pool that a " +
-			"topology of this rig has, as `[[patches.agents]]` " +
-			"would, and after these: `[[rigs.overrides]]` below the rig."})
+		Key{Path: "rigs.overrides", Kind: Tables, Doc: "Changes one agent or pool of a topology " +
+			"of this rig, like `[[patches.agents]]`, and after these: `[[rigs.overrides]]` " +
+			"below the rig."})
 }
 
-// Topology is the table of topology.toml.
+// Topology returns the schema of topology.toml.
 func Topology(city Schema) Schema {
 	s := Schema{map[string]*Key{}, map[string][]*Key{}}
 	add := func(k *Key) {

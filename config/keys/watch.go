@@ -10,84 +10,85 @@ import (
 
 func watchKeys() []Key {
 	return append([]Key{
-		{Path: "watchdogs", Kind: Tables, Doc: "Looks after one agent: every so often it " +
-			"looks whether the agent's session lives, how old its heartbeat is, and whether mail " +
-			"waits, and " +
-			"does something about it. [watchdogs.md](watchdogs.md) tells what, and when."},
+		{Path: "watchdogs", Kind: Tables, Doc: "A watchdog monitors one agent. At each beat it " +
+			"checks whether the agent's session is running, how old its heartbeat is, and " +
+			"whether mail is waiting, and acts on the result. See [watchdogs.md](watchdogs.md)."},
 		{Path: "watchdogs.name", Kind: String, Require: true, Check: CheckName,
 			Pattern: namePattern,
-			Doc: "Name, unique among the watchdogs; what a name may be made of is as " +
-				"for agents."},
+			Doc: "Name, unique among the watchdogs. The same rules as for the " +
+				"names of agents."},
 		{Path: "watchdogs.rig", Kind: String, Check: CheckName,
-			Doc: "The rig that it belongs to: it is called `RIG/NAME` then, and `watches`, " +
-				"`triage` and `escalate_to` mean that rig's agents first. " +
-				"A topology says nothing here: its watchdogs are the rig's where whom " +
-				"they watch is."},
+			Doc: "The rig that it belongs to. Its full name is then `RIG/NAME`, and names in " +
+				"`watches`, `triage` and `escalate_to` refer to that rig's agents first. In a " +
+				"topology the key has no effect: a watchdog belongs to the rig of the agent that " +
+				"it watches."},
 		{Path: "watchdogs.watches", Kind: String, Require: true, Check: checkFilled,
-			Doc: "The agent that is looked after, `NAME` or `RIG/NAME`. A pool cannot be, nor " +
-				"a member: how many of those run is the pool's affair."},
+			Doc: "The agent that it monitors, `NAME` or `RIG/NAME`. It cannot be a pool or a " +
+				"member, because the pool decides how many members run."},
 		{Path: "watchdogs.triage", Kind: String, Check: checkFilled,
-			Doc: "The agent that judges in place of the thresholds. It is started anew for each " +
-				"beat, and by nothing else, and decides by `gc watchdog decide`. " +
-				"One agent is the triage of one watchdog. Suspending it leaves the " +
-				"thresholds to judge."},
+			Doc: "The agent that decides instead of the thresholds. It is started for each beat " +
+				"only, and decides with `gc watchdog decide`. An agent can be the triage of one " +
+				"watchdog. While it is suspended, the thresholds decide."},
 		{Path: "watchdogs.every", Kind: Duration, Def: `"3m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
-			Doc:   "Time from one beat to the next; at least 100ms."},
+			Doc:   "Interval between two beats; at least 100ms."},
 		{Path: "watchdogs.heartbeat", Kind: String, Check: checkPath,
-			Doc: "The file that the agent writes to be found at work, JSON with a `timestamp`. " +
-				"Relative to the file that says it; in a topology, to the folder of the rig, or " +
-				"of the city. Without it, " +
+			Doc: "The file in which the agent reports that it is working: JSON with a " +
+				"`timestamp`. Relative to the file that contains the key; in a topology, " +
+				"relative to the folder of the rig or the city. Default: " +
 				"`.gc/heartbeats/AGENT.json`, which `gc heartbeat` writes."},
 		{Path: "watchdogs.fresh", Kind: Duration, Def: `"5m"`, Check: checkPositive,
-			Doc: "A younger heartbeat is fresh, and all is well."},
+			Doc: "A heartbeat younger than this is fresh: no action is needed."},
 		{Path: "watchdogs.very_stale", Kind: Duration, Def: `"15m"`, Check: checkPositive,
-			Doc: "An agent with an older one is woken. It is more than `fresh`."},
-		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: mail waits for you."`,
+			Doc: "An agent with a heartbeat older than this is woken. It must be greater " +
+				"than `fresh`."},
+		{Path: "watchdogs.nudge", Kind: String, Def: `"Check-in: you have mail."`,
 			Check: checkTyped,
-			Doc: "Typed into the agent when its heartbeat is stale and mail waits for it; at " +
-				"most 1 MiB."},
+			Doc: "Typed into the agent's terminal if its heartbeat is stale and mail is " +
+				"waiting; at most 1 MiB."},
 		{Path: "watchdogs.wake", Kind: String,
-			Def: `"Wake up: nothing has been heard of you` +
-				` for a while. Check your mail, go on with your work, and run gc heartbeat."`,
+			Def: `"Wake up: there has been no heartbeat for a while. Check your mail, ` +
+				`continue your work, and run gc heartbeat."`,
 			Check: checkTyped,
-			Doc:   "Typed into it when the heartbeat is very stale; at most 1 MiB."},
+			Doc: "Typed into the agent's terminal if its heartbeat is very stale; at " +
+				"most 1 MiB."},
 		{Path: "watchdogs.triage_ttl", Kind: Duration, Def: `"5m"`,
 			Check: checkAtLeast(100 * time.Millisecond),
-			Doc:   "Time that `triage` has to decide; then it is ended, and the thresholds do."},
+			Doc: "Time that `triage` has to decide. After it, the triage agent is stopped and " +
+				"the thresholds decide."},
 		{Path: "watchdogs.overrule_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; write from 1 to 1000", n)
 			}},
-			Doc: "Beats in a row after which the thresholds overrule `triage`. A beat counts if " +
-				"the agent is very stale or dead and `triage` decides neither " +
-				"`start` nor `wake`. A new heartbeat ends the count."},
+			Doc: "Number of consecutive beats after which the thresholds overrule `triage`. A " +
+				"beat counts if the agent is very stale or dead and `triage` decides neither " +
+				"`start` nor `wake`. A new heartbeat resets the number."},
 	}, escalationKeys()...)
 }
 
 func escalationKeys() []Key {
 	return []Key{
 		{Path: "watchdogs.escalate_to", Kind: String, Def: `"human"`, Check: checkFilled,
-			Doc: "Who gets mail when nothing has helped: the name of an agent, `pool:NAME`, or " +
-				"any other name, which is a person's."},
+			Doc: "The recipient of the mail that is sent if nothing has helped: an agent's name, " +
+				"`pool:NAME`, or any other name, which stands for a person."},
 		{Path: "watchdogs.escalate_command", Kind: String, Check: checkFilled,
-			Doc: "A shell line that is run then too, in the city's folder, for at most a minute; " +
-				"`GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and " +
-				"`GC_WATCHDOG_REASON` tell it what for."},
+			Doc: "A shell line that is also run then, in the city's folder, for at most one " +
+				"minute. It gets `GC_WATCHDOG`, `GC_WATCHDOG_WATCHES`, `GC_WATCHDOG_FAILED` and " +
+				"`GC_WATCHDOG_REASON`."},
 		{Path: "watchdogs.escalate_after", Kind: Int, Def: "3",
 			Within: &bounds{1, 1000, func(n int) string {
 				return fmt.Sprintf("is %d; write from 1 to 1000", n)
 			}},
-			Doc: "So many starts and wakes in a row that did not help are told to a " +
-				"person, once."},
+			Doc: "After this number of consecutive starts and wakes that did not help, the " +
+				"watchdog escalates once."},
 	}
 }
 
-// watchPatchKeys are the keys of a watchdog for a table that changes one.
+// watchPatchKeys returns the keys of a table that changes a watchdog.
 func watchPatchKeys() []Key {
 	out := []Key{{Path: "patches.watchdogs", Kind: Tables,
-		Doc: "Changes one watchdog, wherever it is declared: one of a topology, for instance, " +
-			"for one rig alone."}}
+		Doc: "Changes one watchdog, no matter where it is declared; for example a watchdog of a " +
+			"topology, for one rig only."}}
 	for _, k := range watchKeys() {
 		name, ok := strings.CutPrefix(k.Path, "watchdogs.")
 		if !ok {
@@ -96,13 +97,13 @@ func watchPatchKeys() []Key {
 		k.Path, k.Def, k.Require = "patches.watchdogs."+name, "", name == "name"
 		switch name {
 		case "name":
-			k.Doc = "The watchdog's `name`, without its rig. That there is none is a mistake."
+			k.Doc = "The watchdog's `name`, without its rig. An unknown watchdog is an error."
 		case "rig":
 			k.Doc = "Its rig, if it has one."
 		case "heartbeat":
-			k.Doc = "What counts instead of its own `heartbeat`; relative to the file that says it."
+			k.Doc = "Replaces its own `heartbeat`; relative to the file that contains the key."
 		default:
-			k.Doc = "What counts instead of its own `" + name + "`."
+			k.Doc = "Replaces its own `" + name + "`."
 		}
 		out = append(out, k)
 	}
@@ -118,17 +119,18 @@ func checkTyped(v any) string {
 	}
 	for _, r := range v.(string) {
 		if (r < ' ' || r == 0x7f) && r != '\n' && r != '\t' {
-			return fmt.Sprintf("has the control character %#02x, which is a key and no text", r)
+			return fmt.Sprintf("contains the control character %#02x, which is a key and not text",
+				r)
 		}
 	}
 	return ""
 }
 
-// checkTypable holds for every text that is typed, also for one of which a session's provider judges the rest.
+// checkTypable validates text that gcity types into a terminal. The session provider may check it further.
 func checkTypable(v any) string {
 	if n := len(v.(string)); n > session.MaxText {
-		return fmt.Sprintf("has %d bytes; %d are the most that can be typed: put it in a file "+
-			"and write the file's name", n, session.MaxText)
+		return fmt.Sprintf("has %d bytes; at most %d can be typed: put the text into a file and "+
+			"write the file's name", n, session.MaxText)
 	}
 	return ""
 }

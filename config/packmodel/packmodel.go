@@ -16,9 +16,9 @@ import (
 // packFile is the file that describes a pack.
 const packFile = "pack.toml"
 
-// Marks returns what marks a city that is written in the pack format that Gas City introduced in April 2026: tables
-// of its city.toml and files beside it. root is the tree of city.toml, nil if there is none. A city that gcity
-// reads has no such mark.
+// Marks returns the features of a city in the pack format that Gas City introduced in April 2026: tables of its
+// city.toml, and files in its folder. root is the tree of city.toml, nil if there is none. A city that gcity can
+// read has no such features.
 func Marks(dir string, root *toml.Node) []string {
 	var marks []string
 	if root != nil {
@@ -43,7 +43,7 @@ func Marks(dir string, root *toml.Node) []string {
 	return marks
 }
 
-// OfFile is Marks for the text of a city.toml. A text that is not TOML has only the marks of the files beside it.
+// OfFile is Marks for the text of a city.toml. If the text is not TOML, only the files next to it count.
 func OfFile(dir string, data []byte) []string {
 	root := &toml.Node{Shape: toml.ShapeTable}
 	for _, word := range []string{"imports", "agent_defaults", "defaults", "named_session",
@@ -86,7 +86,7 @@ func packTables(root *toml.Node) []string {
 	return marks
 }
 
-// isPackModel reports whether a pack.toml is of the pack format. alone says that no city.toml is beside it.
+// isPackModel reports whether a pack.toml has the pack format. alone means that its folder has no city.toml.
 func isPackModel(data []byte, alone bool) bool {
 	root, faults := toml.Parse(toml.Unmarked(data))
 	if len(faults) > 0 || root == nil {
@@ -103,15 +103,15 @@ func Problem(dir string, marks []string) string {
 		"convert it with `gcity import gas-city %s`", strings.Join(marks, ", "), quotedPath(dir))
 }
 
-// Missing returns what is wrong with a folder that has no city.toml.
+// Missing returns the error for a folder without a city.toml.
 func Missing(dir string) string {
 	if marks := Marks(dir, nil); len(marks) > 0 {
 		return Problem(dir, marks)
 	}
-	return "the file is gone; put it back, or make a new one with \"gcity init\""
+	return "the file is missing; restore it, or create a new one with \"gcity init\""
 }
 
-// quotedPath returns a path as a shell takes it.
+// quotedPath returns a path quoted for a shell.
 func quotedPath(path string) string {
 	if strings.ContainsFunc(path, func(r rune) bool {
 		return !strings.ContainsRune("/._-+@%:,=", r) && (r < '0' || r > '9') &&

@@ -1,4 +1,4 @@
-// Package placeholder fills in the templates of a configuration: folders, commands and names of sessions that name
+// Package placeholder expands the templates of a configuration: folders, commands and names of sessions that use
 // values of their agent. It is pure.
 package placeholder
 
@@ -15,11 +15,11 @@ import (
 	"gcity/internal/toml"
 )
 
-// Values is what a template may name.
+// Values are the values that a template can use.
 type Values struct {
 	City, CityName string // the city's name
 	CityRoot       string // absolute path of its folder
-	ConfigDir      string // of the file that declares the agent
+	ConfigDir      string // the folder of the file that declares the agent
 	Agent          string // qualified name
 	Name           string // the same without a rig
 	Rig            string
@@ -28,17 +28,17 @@ type Values struct {
 	WorkDir        string // working folder, absolute
 }
 
-// Max is the size in bytes that a template and what it becomes may have.
+// Max is the size limit in bytes of a template and of its expansion.
 const Max = 64 << 10
 
-// Expand fills a template in that may not name the unknown fields. The language is a part of text/template: fields,
-// if, with, comparisons and the like. What loops, grows or defines is refused, so an expansion ends and is small.
+// Expand expands a template, which must not use the unknown fields. The language is a part of text/template:
+// fields, if, with, comparisons and the like. Loops and definitions are refused, so an expansion ends and is small.
 func Expand(text string, v Values, unknown ...string) (string, error) {
 	if out, ok := plain(text, v, unknown); ok {
 		return out, nil
 	}
 	if len(text) > Max {
-		return "", fmt.Errorf("is a template of %d bytes; %d are the most", len(text), Max)
+		return "", fmt.Errorf("is a template of %d bytes; at most %d are allowed", len(text), Max)
 	}
 	t, err := template.New("").Option("missingkey=error").Parse(text)
 	if err != nil {
@@ -54,8 +54,8 @@ func Expand(text string, v Values, unknown ...string) (string, error) {
 	return out.String(), nil
 }
 
-// plain does what nearly all templates need, fields between text, without the machinery, which costs a hundred times as
-// much. Whatever is more than that, or wrong, is not ok.
+// plain expands fields between text, which is what nearly all templates need, without the cost of text/template,
+// which is a hundred times higher. ok is false for everything else, including errors.
 func plain(text string, v Values, unknown []string) (string, bool) {
 	var b strings.Builder
 	for {
@@ -99,7 +99,7 @@ func (v *Values) get(name string) (string, bool) {
 	return "", false
 }
 
-// plainly takes the name of the template, which has none, out of an error.
+// plainly removes the empty name of the template from an error.
 func plainly(err error) string {
 	msg := strings.TrimPrefix(err.Error(), "template: ")
 	if _, after, ok := strings.Cut(msg, ": "); ok && strings.HasPrefix(msg, ":") {
@@ -108,10 +108,10 @@ func plainly(err error) string {
 	return msg
 }
 
-// capped is a writer that takes Max bytes.
+// capped is a writer that accepts at most Max bytes.
 type capped struct{ strings.Builder }
 
-var errTooLong = errors.New("it becomes too long")
+var errTooLong = errors.New("the result is too long")
 
 func (c *capped) Write(p []byte) (int, error) {
 	if c.Len()+len(p) > Max {
@@ -120,10 +120,10 @@ func (c *capped) Write(p []byte) (int, error) {
 	return c.Builder.Write(p)
 }
 
-// allowed walks a template and refuses what it may not use.
+// allowed walks a template and refuses what is not allowed.
 func allowed(t *template.Template, unknown []string) error {
 	if len(t.Templates()) > 1 {
-		return errors.New("defines a template within a template; that cannot be done here")
+		return errors.New("defines a template; definitions are not allowed here")
 	}
 	if t.Tree == nil || t.Root == nil {
 		return nil
@@ -150,7 +150,7 @@ func allowedNode(n parse.Node, unknown []string) error {
 		return allowedBranch(&n.BranchNode, unknown)
 	case *parse.PipeNode:
 		if len(n.Decl) > 0 {
-			return fmt.Errorf("sets %s; variables cannot be used here", n.Decl[0])
+			return fmt.Errorf("sets %s; variables are not allowed here", n.Decl[0])
 		}
 		for _, c := range n.Cmds {
 			for _, arg := range c.Args {
@@ -166,12 +166,12 @@ func allowedNode(n parse.Node, unknown []string) error {
 		case "and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "len", "index", "slice",
 			"print", "urlquery", "html", "js":
 		default:
-			return fmt.Errorf("uses %s, which cannot be used here", n.Ident)
+			return fmt.Errorf("uses %s, which is not allowed here", n.Ident)
 		}
 	case *parse.TextNode, *parse.CommentNode, *parse.StringNode, *parse.NumberNode,
 		*parse.BoolNode, *parse.DotNode:
 	default:
-		return fmt.Errorf("uses %s, which cannot be used here", n)
+		return fmt.Errorf("uses %s, which is not allowed here", n)
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func allowedField(ident, unknown []string) error {
 	}
 	name := strings.Join(ident, ".")
 	if slices.Contains(unknown, name) {
-		return fmt.Errorf("names {{.%s}}, which is not known yet here; there are %s", name,
+		return fmt.Errorf("uses {{.%s}}, which is not known yet here; use one of %s", name,
 			toml.List(names))
 	}
 	if slices.Contains(names, name) {
@@ -206,7 +206,7 @@ func allowedField(ident, unknown []string) error {
 		near = ident[0]
 	}
 	if near != "" {
-		return fmt.Errorf("names {{.%s}}, which does not exist; did you mean {{.%s}}?", name, near)
+		return fmt.Errorf("uses {{.%s}}, which does not exist; did you mean {{.%s}}?", name, near)
 	}
-	return fmt.Errorf("names {{.%s}}, which does not exist; there are %s", name, toml.List(names))
+	return fmt.Errorf("uses {{.%s}}, which does not exist; use one of %s", name, toml.List(names))
 }

@@ -11,11 +11,11 @@ import (
 	"gcity/config"
 )
 
-// City pokes when the configuration of a city has changed since the call, or since the last poke, and nothing has
-// changed for o.Quiet. A removed or invalid city.toml is a change. So is a rig's folder that is created or removed, and
-// any file of a topology. No other file counts. Call City before config.Load, or set o.First, so that no change is lost
-// in between. Pokes that are not received become one. The channel is closed after ctx has ended and the watch has
-// stopped.
+// City pokes when the configuration of a city has changed since the call or the last poke, and nothing has changed
+// for o.Quiet. A removed or invalid city.toml is a change. So is a rig's folder that is created or removed, and any
+// file of a topology. Other files are ignored. Call City before config.Load, or set o.First, so that no change is
+// lost in between. Pokes that are not received are merged. The channel is closed after ctx has ended and the watch
+// has stopped.
 //
 // If the kernel has no watches left, or the folder is missing, the files are polled every o.Poll.
 func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, error) {
@@ -30,13 +30,13 @@ func City(ctx context.Context, s config.Source, o Options) (<-chan struct{}, err
 
 // sources is the subject of one configuration: its files, and the folders of its topologies and rigs.
 type sources struct {
-	from   config.Source // its folder is free of links
-	inputs config.Inputs // of the last time that it could be read
-	// events so far: two writes within one tick of the file system's clock look the same
+	from   config.Source // its folder has no symbolic links
+	inputs config.Inputs // as of the last successful read
+	// number of events so far, because two writes within one tick of the file system's clock look the same
 	writes int
 
 	open map[string]bool // folders in which every event matters
-	// paths whose events matter: the sources, and the links on the way to them
+	// paths with relevant events: the sources, and the links on the way to them
 	files map[string]bool
 }
 
@@ -56,7 +56,7 @@ func (s *sources) follow() {
 	}
 }
 
-// folders returns those of everything that the configuration is read from.
+// folders returns the folders of all files and folders from which the configuration is read.
 func (s *sources) folders() map[string]bool {
 	s.files = map[string]bool{}
 	for _, path := range s.inputs.Files {
@@ -82,12 +82,12 @@ func (s *sources) folders() map[string]bool {
 		}
 	}
 	for f := range parents {
-		s.files[f] = true // the watch of a folder is lost with the folder
+		s.files[f] = true // a watch of the folder itself would be lost with the folder
 	}
 	return parents
 }
 
-// rigs adds what tells that the folder of a rig was created or removed.
+// rigs adds the watches that notice when the folder of a rig is created or removed.
 func (s *sources) rigs(parents map[string]bool) {
 	began := time.Now()
 	for _, p := range s.inputs.Rigs {
@@ -100,15 +100,15 @@ func (s *sources) rigs(parents map[string]bool) {
 		p = firstMissing(p)
 		s.files[p] = true
 		if f := filepath.Dir(p); !parents[f] {
-			parents[f] = false // every revision looks at the rigs, too
+			parents[f] = false // every revision includes the rigs' folders
 		}
 	}
 }
 
-// maybe adds the folders whose content matters, and which need not exist.
+// maybe adds folders with relevant content that may not exist.
 func (s *sources) maybe(parents map[string]bool) {
 	began := time.Now()
-	// the last folder that answered; the folders below it need no look of their own
+	// the last folder that answered; folders below it are not checked again
 	answers := "/\x00"
 	for _, p := range s.inputs.Folders {
 		if !strings.HasPrefix(p, answers+"/") {
@@ -125,7 +125,8 @@ func (s *sources) maybe(parents map[string]bool) {
 	}
 }
 
-// state has more than the revision: a file that was changed and changed back may have been read in between.
+// state contains more than the revision, because a file that was changed and changed back may have been read in
+// between.
 func (s *sources) state() string {
 	state := stats(s.inputs.Files) + fmt.Sprintln(s.writes)
 	revision, err := s.from.Revision()

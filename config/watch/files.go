@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// Files pokes when one of some files, or a file in one of some folders, was written, created or removed since the last
-// poke, and nothing has changed for o.Quiet. None of the paths has to exist. Paths are absolute. Pokes that are not
-// received become one. The channel is closed after ctx has ended and the watch has stopped.
+// Files pokes when one of some files, or a file in one of some folders, was written, created or removed since the
+// last poke, and nothing has changed for o.Quiet. The paths are absolute and need not exist. Pokes that are not
+// received are merged. The channel is closed after ctx has ended and the watch has stopped.
 func Files(ctx context.Context, files, folders []string, o Options) <-chan struct{} {
 	return start(ctx, &fileSet{paths: files, dirs: folders}, o, nil)
 }
@@ -19,9 +19,9 @@ func Files(ctx context.Context, files, folders []string, o Options) <-chan struc
 // fileSet is a subject of single files and folders.
 type fileSet struct {
 	paths, dirs []string
-	// events so far: two writes within one tick of the file system's clock look the same
+	// number of events so far, because two writes within one tick of the file system's clock look the same
 	writes int
-	files  map[string]bool // paths whose events matter
+	files  map[string]bool // paths with relevant events
 	open   map[string]bool // folders in which every event matters
 }
 
@@ -73,7 +73,7 @@ func (l *fileSet) state() string {
 	return state
 }
 
-// stats returns one line for each path that exists, with what the file system says of its last write.
+// stats returns one line for each path that exists, with the metadata of its last write.
 func stats(paths []string) string {
 	var b strings.Builder
 	for _, path := range paths {

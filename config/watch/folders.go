@@ -17,10 +17,10 @@ import (
 )
 
 // Folders pokes when a formula or an automation in one of these folders, as City.Layers returns them, was written,
-// created or removed since the last poke, and nothing has changed for o.Quiet. No other file counts. A folder need not
-// exist. A folder that does not respond is ignored until it responds. Others, which may be nil, brings folders that
-// replace these; if their content differs, that is a change. Pokes that are not received become one. The channel is
-// closed after ctx has ended and the watch has stopped.
+// created or removed since the last poke, and nothing has changed for o.Quiet. Other files are ignored. A folder
+// need not exist. A folder that does not respond is ignored until it responds. others, which may be nil, delivers
+// folders that replace these; if their content differs, that is a change. Pokes that are not received are merged.
+// The channel is closed after ctx has ended and the watch has stopped.
 func Folders(
 	ctx context.Context, folders []string, others <-chan []string, o Options,
 ) (<-chan struct{}, error) {
@@ -39,13 +39,13 @@ func Folders(
 // recipes is the subject of the formulas and automations in some folders.
 type recipes struct {
 	dirs []string // absolute
-	// events so far: two writes within one tick of the file system's clock look the same
+	// number of events so far, because two writes within one tick of the file system's clock look the same
 	writes int
 
 	watched map[string]bool // folders for the kernel to watch
-	files   map[string]bool // paths whose events matter
+	files   map[string]bool // paths with relevant events
 	open    map[string]bool // folders in which every event matters
-	known   map[string]bool // recipes that exist, free of links
+	known   map[string]bool // existing recipes, without symbolic links
 }
 
 func (r *recipes) String() string { return "formulas and automations" }
@@ -101,10 +101,10 @@ func (r *recipes) folders() map[string]bool {
 	return r.watched
 }
 
-// folder watches a folder, and the folder's own removal.
+// folder watches a folder, including the removal of the folder itself.
 func (r *recipes) folder(path string) { r.watched[path], r.files[path] = true, true }
 
-// await watches for the creation of a path, link by link.
+// await watches for the creation of a path, following links.
 func (r *recipes) await(path string) {
 	for _, p := range hops(path) {
 		p = firstMissing(p)
@@ -130,7 +130,7 @@ func (r *recipes) state() string {
 	answering, hung := r.answering()
 	fmt.Fprintln(&b, hung)
 	b.WriteString(stats(slices.DeleteFunc(paths(answering), isDir)))
-	for _, dir := range answering { // an unreadable folder is not an empty one
+	for _, dir := range answering { // an unreadable folder differs from an empty one
 		for _, f := range []string{dir, filepath.Join(dir, automation.Folder)} {
 			if _, err := os.ReadDir(f); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintln(&b, err)
@@ -140,7 +140,7 @@ func (r *recipes) state() string {
 	return b.String()
 }
 
-// answering returns the folders that respond now, and in hung the others, which can be neither watched nor read.
+// answering returns the folders that respond, and in hung the others, which can be neither watched nor read.
 func (r *recipes) answering() (answering, hung []string) {
 	began := time.Now()
 	for _, dir := range r.dirs {
@@ -158,7 +158,7 @@ func (r *recipes) answering() (answering, hung []string) {
 	return answering, hung
 }
 
-// paths returns the paths at which some folders have recipes, or would have them.
+// paths returns the paths of the recipes in some folders, existing or not.
 func paths(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {

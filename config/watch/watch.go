@@ -1,5 +1,6 @@
-// Package watch tells that files changed: the configuration of a city, formulas and automations, or single files. It
-// compares files only with what they were before. The receiver decides what a change means, and whether it has read it.
+// Package watch reports changed files: the configuration of a city, formulas and automations, or single files. It
+// compares files only with their earlier state. The receiver decides what a change means, and whether it has read
+// it.
 //
 // # Concurrency
 //
@@ -27,14 +28,15 @@ import (
 type Options struct {
 	Log     *slog.Logger  // gets one warning if the watch has to poll; nil = slog.Default()
 	Quiet   time.Duration // between the last change and its poke; 0 = 200 ms
-	Poll    time.Duration // interval of polls where the kernel cannot notify; 0 = 2 s
-	Polling bool          // poll without asking the kernel, for network file systems
-	// poke at once, for a caller that has loaded before and may have missed a change since
+	Poll    time.Duration // interval of polls if the kernel cannot notify; 0 = 2 s
+	Polling bool          // always poll, for network file systems
+	// poke at once, for a caller that loaded earlier and may have missed a change
 	First  bool
 	Broken func(error) // gets a panic, which ends the watch; nil: a panic ends the program
 }
 
-// start starts to watch a subject. Others brings new folders for a subject that is made of folders; it may be nil.
+// start starts to watch a subject. others delivers new folders for a subject that consists of folders; it may be
+// nil.
 func start(ctx context.Context, s subject, o Options, others <-chan []string) <-chan struct{} {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -51,7 +53,7 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 	}
 	w.look()
 	select {
-	case <-w.pokes: // the state at the beginning is no change
+	case <-w.pokes: // discards the poke for the initial state
 	default:
 	}
 	if o.First {
@@ -63,19 +65,20 @@ func start(ctx context.Context, s subject, o Options, others <-chan []string) <-
 
 // subject is what a watcher watches. Only the watcher's goroutine uses it.
 type subject interface {
-	// follow finds out which files the subject consists of now.
+	// follow updates the list of files of the subject.
 	follow()
-	// folders returns the folders for the kernel to watch. The value is true if a missing watch could lose a change.
+	// folders returns the folders that the kernel should watch. The value is true if a missing watch could lose a
+	// change.
 	folders() map[string]bool
 	// saw reports whether an event of a path may be a change.
 	saw(path string) bool
-	// state returns a text that is different after every change.
+	// state returns a text that differs after every change.
 	state() string
 	// String names the subject in the warning about polling.
 	String() string
 }
 
-// watcher belongs to the goroutine of run once that has started.
+// watcher is owned by the goroutine of run after the start.
 type watcher struct {
 	of      subject
 	o       Options
@@ -83,7 +86,7 @@ type watcher struct {
 	pokes   chan struct{}
 	running recovery.Group
 
-	kernel *fsnotify.Watcher // nil if the kernel is not asked, or has no watches left
+	kernel *fsnotify.Watcher // nil if the kernel is not used or has no watches left
 	blind  bool              // the kernel does not watch everything
 	warned bool
 	last   string // state at the last look
@@ -93,7 +96,7 @@ func (w *watcher) run(ctx context.Context) {
 	defer close(w.pokes)
 	defer func() {
 		if w.kernel != nil {
-			_ = w.kernel.Close() // the watch ends either way
+			_ = w.kernel.Close() // the watch ends in any case
 		}
 	}()
 	quiet := time.NewTimer(w.o.Quiet)
@@ -125,7 +128,7 @@ func (w *watcher) run(ctx context.Context) {
 		case folders := <-w.others:
 			if s, ok := w.of.(interface{ instead([]string) }); ok {
 				s.instead(folders)
-				w.arm() // at once: a change during the quiet time must not be lost
+				w.arm() // rearm at once, so that a change during the quiet time is not lost
 				quiet.Reset(w.o.Quiet)
 			}
 		case <-quiet.C:
@@ -134,11 +137,11 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// look watches everything that the subject consists of now, and pokes if the subject has changed.
+// look watches all files of the subject, and pokes if the subject has changed.
 func (w *watcher) look() {
 	w.arm()
 	w.of.follow()
-	for range 5 { // a change before the watch existed is seen by another look
+	for range 5 { // a second look sees changes from before the watch existed
 		if !w.arm() {
 			break
 		}
@@ -190,7 +193,8 @@ func (w *watcher) arm() (added bool) {
 	return added
 }
 
-// blinded notes that the watch has to poll. A missing or unreadable folder gets no warning: its reader reports it.
+// blinded records that the watch has to poll. A missing or unreadable folder causes no warning here, because its
+// reader reports it.
 func (w *watcher) blinded(err error) {
 	w.blind = true
 	if w.warned || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -198,12 +202,12 @@ func (w *watcher) blinded(err error) {
 	}
 	w.warned = true
 	w.o.Log.Warn("the kernel has no file watches left for "+w.of.String()+", so gcity polls the "+
-		"files and sees changes a little later; "+
+		"files, and notices changes with a delay; "+
 		"raise fs.inotify.max_user_instances or max_user_watches", "every", w.o.Poll, "err", err)
 }
 
-// firstMissing returns the first part of a path that does not exist, or the whole path if it exists. The creation of
-// that part is the next event to wait for.
+// firstMissing returns the first part of a path that does not exist, or the whole path if it exists. The creation
+// of that part is the next event to wait for.
 func firstMissing(path string) string {
 	for {
 		up := filepath.Dir(path)
@@ -214,8 +218,8 @@ func firstMissing(path string) string {
 	}
 }
 
-// hops returns every symbolic link on the way to a file, and the file itself last. The folder of each path in the
-// result is free of links.
+// hops returns every symbolic link on the way to a file, and last the file itself. The folder of each returned path
+// contains no links.
 func hops(path string) []string {
 	var out []string
 	done, rest := "/", strings.TrimPrefix(filepath.Clean(path), "/")
@@ -229,7 +233,7 @@ func hops(path string) []string {
 		here := filepath.Join(done, name)
 		to, err := os.Readlink(here)
 		switch {
-		case err != nil: // no link, or not there
+		case err != nil: // not a link, or missing
 			done = here
 		case filepath.IsAbs(to):
 			out, links = append(out, here), links+1

@@ -31,8 +31,10 @@ var doors = map[string][]string{
 	"config/edit": {"config", "config/files", "internal"},
 	"migrate":     {"config", "config/files", "config/keys", "config/packmodel", "config/placeholder", "formula", "automation", "internal"},
 
-	"tui":          {"tui/dialog", "tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
+	"tui":          {"tui/details", "tui/dialog", "tui/feed", "tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
+	"tui/details":  {"tui/panel", "tui/terminal", "tui/widget", "city", "describe", "themes", "internal"},
 	"tui/dialog":   {"tui/keymap", "tui/widget", "city", "mail", "beads", "themes", "internal"},
+	"tui/feed":     {"tui/fleet", "tui/keymap", "tui/panel", "tui/terminal", "tui/widget", "city", "describe", "mail", "events", "beads", "themes", "internal"},
 	"tui/fleet":    {"tui/panel", "tui/widget", "city", "themes", "internal"},
 	"tui/keymap":   {"internal"},
 	"tui/panel":    {"tui/keymap", "tui/widget", "city", "describe", "events", "themes", "internal"},

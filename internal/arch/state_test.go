@@ -65,9 +65,9 @@ var byPath = map[string]string{
 	"session/pty/":                   "a holder enters its folder and uses names in it; programs are written by a new name and rename",
 	"session/tmux/input.go":          "terminals",
 	"topology/lock.go":               "the lock of topologies beside city.toml",
-	"tui/edit.go":                    "the configuration",
-	"tui/memory.go":                  "the user's own state",
-	"tui/save.go":                    "a file that the user names",
+	"tui/feed/draft.go":              "the configuration",
+	"tui/feed/memory_file.go":        "the user's own state",
+	"tui/feed/save.go":               "a file that the user names",
 }
 
 // Files of .gc and .beads are opened by package disk alone, which follows no link and waits for no pipe.

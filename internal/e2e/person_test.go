@@ -50,7 +50,7 @@ func TestAPersonsPreferences(t *testing.T) {
 	v.types("E")
 	c.prefer("[keys]\nfocus.events = 'V'\nagent.restrat = 'x'\n")
 	v.shows("V Events")
-	v.shows("there is no action")
+	v.shows("unknown action")
 	v.types("q")
 	v.shows("everything keeps running")
 	c.until("the answer is taken", func() bool { // a new question ignores keys for a moment

@@ -10,12 +10,12 @@ import (
 // A record that is truncated while it is mapped counts as missing, and as there when it has been written again.
 func TestTruncatedActivity(t *testing.T) {
 	p := newProvider(t, t.TempDir())
-	start(t, p, spec(p.city, "a", "exec cat"))
+	start(t, p, spec(p.files.city, "a", "exec cat"))
 	before := named(t, p, "a").Activity
 	if before.IsZero() {
 		t.Fatal("no activity")
 	}
-	path := p.path("a", wire.ActivityFile)
+	path := p.files.path("a", wire.ActivityFile)
 	record, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +14,7 @@ import (
 	"gcity/internal/disk"
 	"gcity/internal/proc"
 	"gcity/internal/recovery"
+	"gcity/session"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -32,7 +31,7 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 
 // scan looks for sessions that are not known yet, if the folder changed since the last look.
 func (p *Provider) scan(ctx context.Context) error {
-	info, err := disk.Lstat(p.at)
+	info, err := disk.Lstat(p.files.at)
 	if errors.Is(err, os.ErrNotExist) { // deleted under us: what we know, we know from connections
 		return nil
 	}
@@ -45,7 +44,7 @@ func (p *Provider) scan(ctx context.Context) error {
 	if same {
 		return nil
 	}
-	folders, err := disk.ReadDir(p.at)
+	folders, err := disk.ReadDir(p.files.at)
 	if err != nil {
 		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
 	}
@@ -89,17 +88,17 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	if known || p.reconnect(ctx, e) == nil {
 		return nil
 	}
-	rec, err := p.record(name)
+	rec, err := p.files.record(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist): // a start that never came so far, or not yet
-		if !p.look && p.removeFolder(name) {
+		if !p.files.observe && p.files.removeFolder(name) {
 			return nil
 		}
 		return errUnborn
 	case err != nil: // set aside: it is not ours to judge
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
-	case rec.City != p.city || p.wentAway(rec):
+	case rec.City != p.files.city || p.files.wentAway(rec):
 		p.log.Warn("a session of another city is left alone", "session", name, "city", rec.City)
 		return nil
 	}
@@ -109,7 +108,7 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 
 // reconnect connects to the holder of a name, if one answers. Under the name's turn.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
-	conn, err := dial(p.at+"/"+e.name, wire.SocketFile)
+	conn, err := dial(p.files.at+"/"+e.name, wire.SocketFile)
 	if err != nil {
 		return err
 	}
@@ -118,9 +117,9 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 		conn.Close()
 		return err
 	}
-	state, err := hello(ctx, conn, p.look)
+	state, err := hello(ctx, conn, p.files.observe)
 	if err == nil {
-		err = p.recognise(e.name, pid, state)
+		err = p.files.recognise(e.name, pid, state)
 	}
 	if err != nil {
 		conn.Close()
@@ -131,7 +130,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	e.mu.Lock()
 	e.link = l
 	e.mu.Unlock()
-	p.connect(e, p.movedHere(state), false)
+	p.connect(e, p.files.movedHere(state), false)
 	p.recall(ctx, e)
 	p.async(func() { p.read(e, l) })
 	return nil
@@ -159,109 +158,22 @@ func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, er
 	return s, json.Unmarshal(m.Data, &s)
 }
 
-// recognise makes sure that a holder is who its record says, and one of this city.
-func (p *Provider) recognise(name string, pid int, s wire.State) error {
-	r := s.Record
-	switch {
-	case r.City != p.city && !p.isIn(pid, name):
-		return fmt.Errorf("session %q belongs to the city %s", name, r.City)
-	case r.Name != name:
-		return fmt.Errorf("the holder in the folder of %q holds %q", name, r.Name)
-	case r.Boot != p.boot || r.Holder != pid || !proc.Lives(pid, r.HolderStart):
-		return fmt.Errorf("the socket of %q is served by a stranger, pid %d", name, pid)
+// recall asks a holder of an earlier build, which keeps marks and does not tell them, for those of a drain. From then
+// on what is written through this provider is noted here; what others write is seen by the next one that adopts.
+func (p *Provider) recall(ctx context.Context, e *entry) {
+	e.mu.Lock()
+	silent, life := e.marks != nil && e.exit == nil, e.rec.ID
+	e.mu.Unlock()
+	if !silent {
+		return
 	}
-	return nil
-}
-
-func (p *Provider) record(name string) (r wire.Record, err error) {
-	data, err := disk.ReadFile(p.path(name, wire.RecordFile))
-	if err != nil {
-		return r, err
-	}
-	return r, json.Unmarshal(data, &r)
-}
-
-// rouse finds holders of this city whose socket is gone, because somebody deleted the folder of the sessions, and tells
-// them to make it anew. One that has not yet entered its folder is about to make its socket, and not ready for signals.
-func (p *Provider) rouse(ctx context.Context) error {
-	if p.look {
-		return nil
-	}
-	pids, err := proc.All()
-	if err != nil {
-		return fmt.Errorf("cannot look for sessions: %w", err)
-	}
-	for _, pid := range pids {
-		dir, ok := p.holds(pid)
-		if !ok {
-			continue
-		}
-		if _, err := os.Stat(dir + "/" + wire.SocketFile); !errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		p.log.Warn("the folder of a living session is gone: its holder creates it again", "folder",
-			dir, "pid", pid)
-		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool {
-			_, ok := p.holds(pid)
-			return ok
-		}) {
-			p.awaitSocket(ctx, dir)
-		}
-	}
-	return nil
-}
-
-// holds reports whether a process is a holder of this city that has entered its folder, and of which folder. It catches
-// HUP since before that.
-func (p *Provider) holds(pid int) (dir string, ok bool) {
-	args := proc.Args(pid)
-	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], p.dir+"/") {
-		return "", false
-	}
-	cwd, err := os.Readlink(cwdOf(pid))
-	if err != nil || cwd == bornIn {
-		return "", false
-	}
-	name := args[2][len(p.dir)+1:]
-	return args[2], !strings.Contains(name, "/") && !p.elsewhere(cwd, name)
-}
-
-// awaitSocket gives a holder a moment to listen again.
-func (p *Provider) awaitSocket(ctx context.Context, dir string) {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if conn, err := dial(dir, wire.SocketFile); err == nil {
-			conn.Close()
+	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
+		value, err := p.Meta(ctx, e.name, key)
+		if err != nil {
+			p.log.Warn("cannot ask whether a session was told to finish", "session", e.name, "err",
+				err)
 			return
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			p.log.Error("a holder did not listen again after SIGHUP", "folder", dir)
-			return
-		}
+		e.note(life, key, value)
 	}
-}
-
-// removeFolder removes what a session left on disk, unless a process holds its lock. It reports whether nobody did.
-func (p *Provider) removeFolder(name string) bool {
-	fd, err := proc.Lock(p.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
-	if errors.Is(err, os.ErrNotExist) {
-		return true
-	}
-	if err != nil {
-		p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
-		return !errors.Is(err, proc.ErrLocked)
-	}
-	defer proc.Close(fd)
-	for _, file := range wire.Files() {
-		if err := disk.Remove(p.path(name, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			p.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
-		}
-	}
-	disk.Remove(p.at + "/" + name) // fails if another file is there
-	return true
 }

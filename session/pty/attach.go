@@ -27,7 +27,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpAttach, Cols: cols,
 		Rows: rows}); err != nil {
 		conn.Close()
-		return nil, p.broken(ctx, "attach to", name, err)
+		return nil, broken(ctx, "attach to", name, err)
 	}
 	t := &terminal{conn: conn, r: wire.NewReader(conn)}
 	m, err := t.r.Next()
@@ -36,7 +36,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	}
 	switch {
 	case err != nil:
-		err = p.broken(ctx, "attach to", name, err)
+		err = broken(ctx, "attach to", name, err)
 	case m.Kind == wire.Failed:
 		err = refusal("attach to", name, m.Data)
 	case m.Kind != wire.Reset:
@@ -131,7 +131,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 	yield func(session.Frame, error) bool) error {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpWatch}); err != nil {
-		return p.broken(ctx, "watch", name, err)
+		return broken(ctx, "watch", name, err)
 	}
 	r := wire.NewReader(conn)
 	var size wire.Screen
@@ -142,14 +142,14 @@ func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 			return nil
 		}
 		if err != nil {
-			return p.broken(ctx, "watch", name, err)
+			return broken(ctx, "watch", name, err)
 		}
 		switch m.Kind {
 		case wire.Failed:
 			return refusal("watch", name, m.Data)
 		case wire.Reset, wire.Resized:
 			if err := json.Unmarshal(m.Data, &size); err != nil {
-				return p.broken(ctx, "watch", name, err)
+				return broken(ctx, "watch", name, err)
 			}
 			reset = reset || m.Kind == wire.Reset
 			if reset { // its data comes with the next message

@@ -25,7 +25,7 @@ func benchProvider(b *testing.B) *Provider {
 	p := newProvider(b, city)
 	if *gcityBinary != "" {
 		var err error
-		if p.program.binary, err = filepath.Abs(*gcityBinary); err != nil {
+		if p.launcher.program.binary, err = filepath.Abs(*gcityBinary); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func startMany(b *testing.B, p *Provider, n int) {
 	b.Helper()
 	var wg sync.WaitGroup
 	for i := range n {
-		s := spec(p.city, "w-"+strconv.Itoa(i), "exec sleep 1000")
+		s := spec(p.files.city, "w-"+strconv.Itoa(i), "exec sleep 1000")
 		wg.Go(func() {
 			if _, err := p.Start(context.Background(), s); err != nil {
 				b.Error(err)
@@ -110,7 +110,7 @@ func BenchmarkExecToHolding(b *testing.B) {
 // W2: from kill -9 to the exit in hand, and on to the replacement's pid.
 func BenchmarkReplace(b *testing.B) {
 	p := benchProvider(b)
-	st := start(b, p, spec(p.city, "a", "exec sleep 1000"))
+	st := start(b, p, spec(p.files.city, "a", "exec sleep 1000"))
 	var heard, replaced []time.Duration
 	for b.Loop() {
 		began := time.Now()
@@ -119,7 +119,7 @@ func BenchmarkReplace(b *testing.B) {
 		}
 		<-p.Exits()
 		heard = append(heard, time.Since(began))
-		st = start(b, p, spec(p.city, "a", "exec sleep 1000"))
+		st = start(b, p, spec(p.files.city, "a", "exec sleep 1000"))
 		replaced = append(replaced, time.Since(began))
 	}
 	report(b, heard, "exit")
@@ -242,7 +242,7 @@ func BenchmarkDrain(b *testing.B) {
 	p := benchProvider(b)
 	before := 0
 	for b.Loop() {
-		start(b, p, spec(p.city, "a", "yes 'twenty bytes a line' | head -c 50000000; exit"))
+		start(b, p, spec(p.files.city, "a", "yes 'twenty bytes a line' | head -c 50000000; exit"))
 		<-p.Exits()
 	}
 	pid := holderOf(b, p, "a")

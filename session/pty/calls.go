@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"gcity/internal/screen"
 	"gcity/session/pty/internal/wire"
 )
 
@@ -26,11 +27,11 @@ func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request
 	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if err := wire.WriteJSON(conn, wire.Ask, req); err != nil {
-		return nil, p.broken(ctx, verb, name, err)
+		return nil, broken(ctx, verb, name, err)
 	}
 	m, err := wire.NewReader(conn).Next()
 	if err != nil {
-		return nil, p.broken(ctx, verb, name, err)
+		return nil, broken(ctx, verb, name, err)
 	}
 	if m.Kind == wire.Failed {
 		return nil, refusal(verb, name, m.Data)
@@ -50,19 +51,19 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	if l == nil && (!known || !e.alive()) {
 		return nil, missing(verb, name)
 	}
-	conn, err := dial(p.at+"/"+name, wire.SocketFile)
+	conn, err := dial(p.files.at+"/"+name, wire.SocketFile)
 	if err == nil {
 		return conn, nil
 	}
 	// it lives, and its socket does not: somebody deleted the folder
 	if l != nil && p.ctx.Err() == nil {
-		if err := p.rouse(ctx); err != nil {
+		if err := p.files.rouse(ctx); err != nil {
 			return nil, err
 		}
-		if conn, err = dial(p.at+"/"+name, wire.SocketFile); err == nil {
+		if conn, err = dial(p.files.at+"/"+name, wire.SocketFile); err == nil {
 			e.mu.Lock()
 			defer e.mu.Unlock()
-			p.openActivity(e)
+			p.files.openActivity(e)
 			return conn, nil
 		}
 		// the city was moved under us
@@ -74,7 +75,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 }
 
 // broken says why a call got no answer.
-func (p *Provider) broken(ctx context.Context, verb, name string, err error) error {
+func broken(ctx context.Context, verb, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
 	}
@@ -101,23 +102,23 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 // bytes for a program that reads lines; a terminal whose input is full.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text,
-		Wait: p.patience(ctx)})
+		Wait: patience(ctx)})
 }
 
 // SendPolitely implements session.Polite. A holder of an earlier build knows of no drafts and types at once.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet,
-		Wait: p.patience(ctx)})
+		Wait: patience(ctx)})
 }
 
 // SendKeys implements session.Keyer, with tmux's names of keys.
 func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) error {
 	return p.do(ctx, "send keys to", name, wire.Request{Op: wire.OpKeys, Keys: keys,
-		Wait: p.patience(ctx)})
+		Wait: patience(ctx)})
 }
 
 // patience is how long a terminal may take to accept input: a little less than the caller waits for the answer.
-func (p *Provider) patience(ctx context.Context) time.Duration {
+func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return inputTimeout
@@ -181,10 +182,53 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		}
 	}
 	if current {
-		p.removeFolder(name) // of a holder that was lost; any other has done so itself
+		p.files.removeFolder(name) // of a holder that was lost; any other has done so itself
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()
 	}
 	return nil
+}
+
+// SetMeta implements session.Marker. Values live in the holder, as long as the session.
+func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
+	e := p.find(name)
+	if e == nil {
+		return missing("mark", name)
+	}
+	e.mu.Lock()
+	life := e.rec.ID
+	e.mu.Unlock()
+	err := p.do(ctx, "mark", name, wire.Request{Op: wire.OpSetMeta, Key: key, Value: value})
+	if err == nil {
+		e.note(life, key, value)
+	}
+	return err
+}
+
+// Meta implements session.Marker.
+func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	data, err := p.call(ctx, "read a mark of", name, wire.Request{Op: wire.OpMeta, Key: key})
+	return string(data), err
+}
+
+// Output implements session.Provider. It also shows the last life of a session that has ended, until the next.
+func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	size, raw, err := readKept(ctx, p, name, tailBytes(lines))
+	if err != nil {
+		return "", err
+	}
+	if size.Tail {
+		if text, ok := screen.EndText(raw, size.Cols, size.Rows, lines); ok {
+			return text, nil
+		}
+		if size, raw, err = readKept(ctx, p, name, 0); err != nil {
+			return "", err
+		}
+	}
+	return screen.Text(raw, size.Cols, size.Rows, lines), nil
 }

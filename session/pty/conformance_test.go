@@ -16,7 +16,7 @@ func harness(open func(t testing.TB, city string) *Provider) sessiontest.Harness
 	return sessiontest.Harness{
 		New: func(t *testing.T) session.Provider { return open(t, t.TempDir()) },
 		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
-			return spec(p.(*Provider).city, name, `while read -r line; do case $line in
+			return spec(p.(*Provider).files.city, name, `while read -r line; do case $line in
 				crash) exit 7 ;;
 				work) (while :; do :; done) & ;;
 				*) printf '%s\n' "$line" ;;
@@ -37,7 +37,7 @@ func harness(open func(t testing.TB, city string) *Provider) sessiontest.Harness
 			if err := old.Close(); err != nil {
 				t.Fatal(err)
 			}
-			return open(t, old.city)
+			return open(t, old.files.city)
 		},
 	}
 }

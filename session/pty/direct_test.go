@@ -16,7 +16,7 @@ func TestPlainCommandNeedsNoShell(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		p := newProvider(t, t.TempDir())
 		p.plain = plain
-		s := spec(p.city, "a", "exec sleep '1000'")
+		s := spec(p.files.city, "a", "exec sleep '1000'")
 		s.Env = append(s.Env, "PWD=/elsewhere")
 		st := start(t, p, s)
 		if env := proc.Environ(st.PID); !proc.HasEnv(env, "PWD=/elsewhere", false) {
@@ -36,13 +36,13 @@ func TestShellRunsWhatCannotBeExecuted(t *testing.T) {
 		"no-interpreter":      "#!/nowhere/interpreter\nexit 7\n",
 		"empty":               "",
 	} {
-		path := filepath.Join(p.city, name)
+		path := filepath.Join(p.files.city, name)
 		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command("/bin/sh", "-c", path)
 		cmd.Run()
-		s := spec(p.city, name, path)
+		s := spec(p.files.city, name, path)
 		start(t, p, s)
 		if x := <-p.Exits(); x.ID != s.ID || x.Code != cmd.ProcessState.ExitCode() {
 			t.Errorf("%s: %+v, want exit %s", name, x, strconv.Itoa(cmd.ProcessState.ExitCode()))

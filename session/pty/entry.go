@@ -146,7 +146,7 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 		Alive: e.exit == nil, PID: e.pid, Exit: e.exit,
 		Fingerprint: e.print,
 	}
-	if e.rec.Boot == p.boot {
+	if e.rec.Boot == p.files.boot {
 		st.Started = p.clock.Time(e.rec.Born)
 	} else if e.exit != nil {
 		st.Started = e.exit.At.Add(-e.exit.Uptime)
@@ -192,23 +192,12 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	if news {
 		p.tell(session.Exit(*s.Exit))
 	}
-	p.openActivity(e)
+	p.files.openActivity(e)
 	e.silence.broken()
 	e.marks = nil
 	if a, ok := e.lastActivity(); ok && !a.Marked {
 		e.marks = make(map[string]string)
 	}
-}
-
-// openActivity maps the activity record, which is a new file with each holder. Under e.mu.
-func (p *Provider) openActivity(e *entry) {
-	e.activity.close()
-	record, err := mapActivity(p.path(e.name, wire.ActivityFile))
-	if err != nil {
-		p.log.Warn("cannot read a session's activity", "session", e.name, "err", err)
-		return
-	}
-	e.activity = record
 }
 
 // read takes what a holder tells until it is gone. State changes only here, in the order in which it is told.
@@ -234,8 +223,6 @@ func (p *Provider) read(e *entry, l *link) {
 	p.lost(e, l)
 }
 
-func (p *Provider) path(name, file string) string { return p.at + "/" + name + "/" + file }
-
 // reapHolder takes the exit of a holder that is our child, so that it does not stay a zombie.
 func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
@@ -244,5 +231,22 @@ func (p *Provider) reapHolder(name string, pid int) {
 	}
 	if err := proc.Reap(pid); err != nil {
 		p.log.Error("cannot reap a session's holder", "session", name, "pid", pid, "err", err)
+	}
+}
+
+// drain is what the drain marks of a living session say: its holder has them in its record. Under e.mu.
+func (e *entry) drain(a *wire.Activity) session.Drain {
+	if e.marks == nil {
+		return session.ParseDrain(a.Drain.Mark)
+	}
+	return session.ParseDrain(func(key string) string { return e.marks[key] })
+}
+
+// note keeps a mark that the holder of this life does not tell.
+func (e *entry) note(life, key, value string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.marks != nil && e.rec.ID == life {
+		e.marks[key] = value
 	}
 }

@@ -3,6 +3,7 @@ package pty
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"syscall"
@@ -13,9 +14,18 @@ import (
 // bornIn is the working folder of a holder that has not entered its own yet.
 const bornIn = "/"
 
+// launcher starts holders.
+type launcher struct {
+	program program // what a holder executes
+	env     []string
+	errlog  *os.File      // standard error of the holders
+	group   func() string // see Options.Group
+	log     *slog.Logger
+}
+
 // execHolder starts a holder in a session of its own, so that no signal from our terminal reaches it, and returns the
 // connection that is its standard input.
-func (p *Provider) execHolder(dir string) (*link, error) {
+func (l *launcher) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("no socket for it: %w", err)
@@ -33,11 +43,11 @@ func (p *Provider) execHolder(dir string) (*link, error) {
 		return nil, err
 	}
 	defer null.Close()
-	binary := p.program.binary
-	pid, embedded, err := inGroup(p, []string{binary, "hold", dir}, &syscall.ProcAttr{
+	binary := l.program.binary
+	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   bornIn,
-		Env:   p.env, // its own: the agent gets nothing but its Spec.Env
-		Files: []uintptr{uintptr(fds[1]), null.Fd(), p.errlog.Fd()},
+		Env:   l.env, // its own: the agent gets nothing but its Spec.Env
+		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
@@ -49,18 +59,18 @@ func (p *Provider) execHolder(dir string) (*link, error) {
 		}
 		return nil, fmt.Errorf("cannot execute %s: %w", binary, err)
 	}
-	l := newLink(conn.(*net.UnixConn), pid, true)
-	l.sameBuild = embedded
-	return l, nil
+	to := newLink(conn.(*net.UnixConn), pid, true)
+	to.sameBuild = embedded
+	return to, nil
 }
 
 // inGroup executes a holder in the control group of the provider. Where that fails it is executed in this process's own
 // group, with a warning: an agent without limits is better than none.
-func inGroup(p *Provider, args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
+func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
-	if p.group != nil {
-		dir = p.group()
+	if l.group != nil {
+		dir = l.group()
 	}
 	if dir != "" {
 		fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -69,16 +79,16 @@ func inGroup(p *Provider, args []string, attr *syscall.ProcAttr) (pid int, embed
 			sys.UseCgroupFD, sys.CgroupFD = true, fd
 			limited := *attr
 			limited.Sys = &sys
-			pid, embedded, err = p.program.execute(args, &limited)
+			pid, embedded, err = l.program.execute(args, &limited)
 			_ = unix.Close(fd)
 		}
 		if err == nil {
 			return pid, embedded, nil
 		}
-		p.log.Warn("a session starts without the limits of its control group", "group", dir, "err",
+		l.log.Warn("a session starts without the limits of its control group", "group", dir, "err",
 			err)
 	}
-	return p.program.execute(args, attr)
+	return l.program.execute(args, attr)
 }
 
 // dial connects to the socket in a folder, however long the folder's path is.

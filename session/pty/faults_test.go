@@ -37,7 +37,7 @@ func marked(t testing.TB, id string) []int {
 
 func holderOf(t testing.TB, p *Provider, name string) int {
 	t.Helper()
-	rec, err := p.record(name)
+	rec, err := p.files.record(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestEndWithoutController(t *testing.T) {
 	s := spec(city, "a", "read x; echo bye; exit 9")
 	start(t, first, s)
 	pid := holderOf(t, first, "a")
-	conn, err := dial(first.dir+"/a", wire.SocketFile)
+	conn, err := dial(first.files.dir+"/a", wire.SocketFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestEndWithoutController(t *testing.T) {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpKeys, Keys: []string{"Enter"}, Wait: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "an exit record", func() bool { return first.exitRecord(wire.Record{Name: "a", ID: s.ID}) != nil })
+	until(t, "an exit record", func() bool { return first.files.exitRecord(wire.Record{Name: "a", ID: s.ID}) != nil })
 	second := newProvider(t, city)
 	list, err := second.List(t.Context())
 	if err != nil || len(list) != 1 || list[0].Exit == nil || list[0].Exit.Code != 9 {
@@ -119,7 +119,7 @@ func TestEndWithoutController(t *testing.T) {
 	}
 	second.Close() // nobody needs the holder any more
 	until(t, "the end of an idle holder", func() bool { _, err := proc.ReadStat(pid); return err != nil || !alive(pid) })
-	until(t, "an empty folder", func() bool { _, err := os.Stat(first.dir + "/a"); return err != nil })
+	until(t, "an empty folder", func() bool { _, err := os.Stat(first.files.dir + "/a"); return err != nil })
 }
 
 func alive(pid int) bool {
@@ -173,7 +173,7 @@ func TestStopLeavesNothing(t *testing.T) {
 			t.Errorf("stopping what is not there: %v", err)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(p.dir, "*", "*"))
+	left, err := filepath.Glob(filepath.Join(p.files.dir, "*", "*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -268,10 +268,10 @@ func TestHolderKilledWithoutController(t *testing.T) {
 func TestLockHeldByStranger(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
-	if err := os.MkdirAll(p.dir+"/a", 0o700); err != nil {
+	if err := os.MkdirAll(p.files.dir+"/a", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	fd, err := proc.Lock(p.dir+"/a/"+wire.LockFile, time.Now())
+	fd, err := proc.Lock(p.files.dir+"/a/"+wire.LockFile, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func TestStartFailures(t *testing.T) {
 	if _, err := p.Start(t.Context(), spec(city, "a", "true")); !errors.Is(err, session.ErrExists) {
 		t.Error(err)
 	}
-	p.program.binary = city + "/no-gcity"
+	p.launcher.program.binary = city + "/no-gcity"
 	if _, err := p.Start(t.Context(), spec(city, "b", "true")); err == nil || !strings.Contains(err.Error(), "does not exist any more") {
 		t.Error(err)
 	}
@@ -442,16 +442,16 @@ func TestStartFailures(t *testing.T) {
 func TestFolderDeleted(t *testing.T) {
 	city := t.TempDir()
 	first := newProvider(t, city)
-	first.errlog = os.Stderr
+	first.launcher.errlog = os.Stderr
 	a, b := start(t, first, spec(city, "a", "exec cat")), start(t, first, spec(city, "b", "exec cat"))
-	if err := os.RemoveAll(first.dir); err != nil {
+	if err := os.RemoveAll(first.files.dir); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Send(t.Context(), "a", "still here"); err != nil { // the same controller
 		t.Error(err)
 	}
 	shows(t, first, "a", "still here")
-	if err := os.RemoveAll(first.dir); err != nil {
+	if err := os.RemoveAll(first.files.dir); err != nil {
 		t.Fatal(err)
 	}
 	first.Close()
@@ -526,7 +526,7 @@ func TestAcknowledgedLate(t *testing.T) {
 	if err := syscall.Kill(holder, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the signal has arrived", func() bool { return p.stopped(p.find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.find("a").rec) })
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if err := p.Acknowledge(ctx, "a", id); err == nil {

@@ -28,9 +28,9 @@ func TestSessionsStartInTheirGroup(t *testing.T) {
 		}
 	})
 	t.Cleanup(func() { endAll(t, p) })
-	p.group = func() string { return group }
+	p.launcher.group = func() string { return group }
 	in := func(name string) bool {
-		st := start(t, p, spec(p.city, name, "exec sleep 1000"))
+		st := start(t, p, spec(p.files.city, name, "exec sleep 1000"))
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", st.PID))
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestSessionsStartInTheirGroup(t *testing.T) {
 	if !in("limited") {
 		t.Error("the agent is not in its group")
 	}
-	p.group = func() string { return filepath.Join(group, "none") }
+	p.launcher.group = func() string { return filepath.Join(group, "none") }
 	if in("unlimited") {
 		t.Error("the agent is in a group that is gone")
 	}

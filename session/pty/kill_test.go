@@ -31,7 +31,7 @@ func miniController(city string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	p.env = append(p.env, "GORACE=atexit_sleep_ms=0")
+	p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0")
 	ctx := context.Background()
 	for {
 		list, err := p.List(ctx)

@@ -15,7 +15,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.env = append(p.env, "GORACE=atexit_sleep_ms=0")
+		p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0")
 		defer endAll(t, p)
 		st := start(t, p, spec(city, "a", "echo up; exec cat"))
 		shows(t, p, "a", "up")

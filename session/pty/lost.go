@@ -3,9 +3,6 @@ package pty
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"slices"
 	"time"
 
 	"gcity/internal/disk"
@@ -46,23 +43,23 @@ func (p *Provider) lost(e *entry, l *link) {
 // turn.
 func (p *Provider) bury(e *entry, rec wire.Record) {
 	// with one, a holder that lives and does not answer is merely on its way out
-	x := p.exitRecord(rec)
-	if x == nil && rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+	x := p.files.exitRecord(rec)
+	if x == nil && rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {
 		p.unreachable(e, rec)
 		return
 	}
 	if x == nil {
-		if rec.Boot == p.boot && !p.look {
-			p.sweepSession(rec)
+		if rec.Boot == p.files.boot && !p.files.observe {
+			p.files.sweepSession(rec)
 		}
 		now := time.Now()
 		x = &session.Exit{Name: rec.Name, Agent: rec.Agent, ID: rec.ID, Code: -1, Lost: true,
 			At: now}
-		if rec.Boot == p.boot {
+		if rec.Boot == p.files.boot {
 			x.Uptime = now.Sub(p.clock.Time(rec.Born))
 		}
-		if data, err := json.Marshal(x); err == nil && !p.look {
-			if err := disk.Replace(p.path(rec.Name, wire.ExitFile), data, 0o600); err != nil {
+		if data, err := json.Marshal(x); err == nil && !p.files.observe {
+			if err := disk.Replace(p.files.path(rec.Name, wire.ExitFile), data, 0o600); err != nil {
 				p.log.Warn("cannot record that a session was lost", "session", rec.Name, "err", err)
 			}
 		}
@@ -78,19 +75,6 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 	}
 }
 
-// exitRecord is the exit that the holder wrote before it ended; nil if it wrote none for this life.
-func (p *Provider) exitRecord(rec wire.Record) *session.Exit {
-	data, err := disk.ReadFile(p.path(rec.Name, wire.ExitFile))
-	if err != nil {
-		return nil
-	}
-	var x session.Exit
-	if json.Unmarshal(data, &x) != nil || x.ID != rec.ID {
-		return nil
-	}
-	return &x
-}
-
 // unreachable notes a session whose holder lives and does not answer: it is alive, and List tries again to reach it.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid",
@@ -99,19 +83,7 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	defer e.mu.Unlock()
 	e.setRecord(rec)
 	e.exit, e.acked = nil, false
-	p.openActivity(e)
-}
-
-// sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and
-// what has its lock open.
-func (p *Provider) sweepSession(rec wire.Record) (left []int) {
-	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
-		p.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
-	if killed > 0 || err != nil || len(left) > 0 {
-		p.log.Warn("swept what a lost session left behind", "session", rec.Name, "killed", killed,
-			"left", left, "err", err)
-	}
-	return left
+	p.files.openActivity(e)
 }
 
 // clearWay makes room for a start that found the lock held: by a holder that nobody knew of, or by the leftovers of a
@@ -123,34 +95,20 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 		}
 		return nil
 	}
-	rec, err := p.record(e.name)
+	rec, err := p.files.record(e.name)
 	if err != nil {
 		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and there is no "+
-			"record of why", p.lockers(e.name))
+			"record of why", p.files.lockers(e.name))
 	}
-	leaving := p.exitRecord(rec) != nil
-	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) &&
+	leaving := p.files.exitRecord(rec) != nil
+	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) &&
 		!(leaving && proc.WaitPid(rec.Holder, reapWait)) {
 		return fail("start", e.name, session.ErrExists, "its holder, pid %d, lives and does not "+
 			"answer: end it with kill -9 %d", rec.Holder, rec.Holder)
 	}
-	if left := p.sweepSession(rec); len(left) > 0 {
+	if left := p.files.sweepSession(rec); len(left) > 0 {
 		return fail("start", e.name, session.ErrExists, "processes of its last life cannot be "+
 			"ended: pids %v", left)
 	}
 	return nil
-}
-
-// lockers names the processes that have a session's lock open.
-func (p *Provider) lockers(name string) string {
-	dev, ino, err := proc.Inode(p.path(name, wire.LockFile))
-	pids, allErr := proc.All()
-	if err = errors.Join(err, allErr); err != nil {
-		return err.Error()
-	}
-	pids = slices.DeleteFunc(pids, func(pid int) bool { return !proc.HoldsFile(pid, dev, ino) })
-	if len(pids) == 0 {
-		return "a process of another user"
-	}
-	return fmt.Sprintf("pids %v", pids)
 }

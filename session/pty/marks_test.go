@@ -79,7 +79,7 @@ func TestDrainAtAHolderOfAnEarlierBuild(t *testing.T) {
 	st := start(t, first, spec(city, "a", "exec sleep 1000"))
 	tell(t, first, "a", told)
 	first.Close()
-	age(t, first.path("a", wire.ActivityFile))
+	age(t, first.files.path("a", wire.ActivityFile))
 
 	second := newProvider(t, city)
 	if got := named(t, second, "a"); got.Drain != told || got.PID != st.PID || !got.Alive || !got.Ready {

@@ -109,8 +109,8 @@ func TestNewbornIsLeftAlone(t *testing.T) {
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	plain := p.env
-	p.env = append(p.env[:len(p.env):len(p.env)], "GATE="+gate)
+	plain := p.launcher.env
+	p.launcher.env = append(p.launcher.env[:len(p.launcher.env):len(p.launcher.env)], "GATE="+gate)
 	result := make(chan error, 1)
 	s := spec(city, "a", "exec cat")
 	go func() {
@@ -138,14 +138,14 @@ func TestNewbornIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Close()
-	if err := p.rouse(t.Context()); err != nil {
+	if err := p.files.rouse(t.Context()); err != nil {
 		t.Error(err)
 	}
 	f.Close()
 	if err := <-result; err != nil {
 		t.Error(err)
 	}
-	p.env = plain
+	p.launcher.env = plain
 }
 
 // A holder that waits between two lives gives the next one whoever looked meanwhile, and an observer does not keep it
@@ -225,7 +225,7 @@ func TestObserverStops(t *testing.T) {
 		t.Error(err)
 	}
 	until(t, "the holder's end", func() bool { return !alive(holder) })
-	if _, err := os.Stat(p.dir + "/a"); err == nil {
+	if _, err := os.Stat(p.files.dir + "/a"); err == nil {
 		t.Error("the folder stays")
 	}
 }
@@ -235,7 +235,7 @@ func TestObserverRousesNobody(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", "exec cat"))
-	sock := p.path("a", wire.SocketFile)
+	sock := p.files.path("a", wire.SocketFile)
 	o := observer(t, city)
 	if err := os.Remove(sock); err != nil {
 		t.Fatal(err)

@@ -7,28 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"gcity/internal/screen"
 	"gcity/session/pty/internal/wire"
 )
-
-// Output implements session.Provider. It also shows the last life of a session that has ended, until the next.
-func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	size, raw, err := readKept(ctx, p, name, tailBytes(lines))
-	if err != nil {
-		return "", err
-	}
-	if size.Tail {
-		if text, ok := screen.EndText(raw, size.Cols, size.Rows, lines); ok {
-			return text, nil
-		}
-		if size, raw, err = readKept(ctx, p, name, 0); err != nil {
-			return "", err
-		}
-	}
-	return screen.Text(raw, size.Cols, size.Rows, lines), nil
-}
 
 // tailBytes is how much output is worth a try before all of it is read: enough for two screens of 24 lines and the
 // wanted lines, if they are not wider than most.
@@ -52,12 +32,12 @@ func readKept(
 	defer stop()
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpOutput, Tail: tail}); err !=
 		nil {
-		return size, nil, p.broken(ctx, verb, name, err)
+		return size, nil, broken(ctx, verb, name, err)
 	}
 	r := wire.NewReader(bufio.NewReaderSize(conn, 16<<10))
 	m, err := r.Next()
 	if err != nil {
-		return size, nil, p.broken(ctx, verb, name, err)
+		return size, nil, broken(ctx, verb, name, err)
 	}
 	if m.Kind == wire.Failed {
 		return size, nil, refusal(verb, name, m.Data)
@@ -66,7 +46,7 @@ func readKept(
 		return size, nil, fmt.Errorf("cannot %s %q: %w", verb, name, err)
 	}
 	if m, err = r.Next(); err != nil {
-		return size, nil, p.broken(ctx, verb, name, err)
+		return size, nil, broken(ctx, verb, name, err)
 	}
 	return size, m.Data, nil
 }

@@ -15,7 +15,7 @@ func TestHolderSocketIsPrivate(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", "exec cat"))
-	info, err := os.Stat(p.path("a", wire.SocketFile))
+	info, err := os.Stat(p.files.path("a", wire.SocketFile))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}

@@ -82,15 +82,15 @@ func TestSourcesOfTheHolder(t *testing.T) {
 	if exe := exeOf(t, p, "a"); exe != "/memfd:gcity-hold (deleted)" {
 		t.Errorf("executes %s", exe)
 	}
-	seals, err := unix.FcntlInt(uintptr(p.program.mem), unix.F_GET_SEALS, 0)
+	seals, err := unix.FcntlInt(uintptr(p.launcher.program.mem), unix.F_GET_SEALS, 0)
 	if err != nil || seals&unix.F_SEAL_WRITE == 0 {
 		t.Errorf("the memory file can be changed: seals %#x, %v", seals, err)
 	}
 
-	p.program.giveUp(p.program.path, unix.EACCES)
+	p.launcher.program.giveUp(p.launcher.program.path, unix.EACCES)
 	start(t, p, spec(city, "b", "exec cat"))
 	file := exeOf(t, p, "b")
-	if !strings.HasPrefix(file, p.dir+"/gcity-hold-") {
+	if !strings.HasPrefix(file, p.files.dir+"/gcity-hold-") {
 		t.Errorf("executes %s", file)
 	}
 
@@ -113,7 +113,7 @@ func TestSourcesOfTheHolder(t *testing.T) {
 func TestHolderFileIsCompared(t *testing.T) {
 	city := t.TempDir()
 	p := newImageProvider(t, city)
-	path, err := p.program.inFile()
+	path, err := p.launcher.program.inFile()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,8 +129,8 @@ func TestHolderFileIsCompared(t *testing.T) {
 		if err := spoil(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := p.program.inFile()
-		if err != nil || again != path || !sameContent(path, p.program.image) {
+		again, err := p.launcher.program.inFile()
+		if err != nil || again != path || !sameContent(path, p.launcher.program.image) {
 			t.Errorf("%s: %s, %v", name, again, err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestImportsOfTheHolder(t *testing.T) {
 func TestStartOfTheSameBuild(t *testing.T) {
 	for _, open := range []func(testing.TB, string) *Provider{newImageProvider, newProvider} {
 		p := open(t, t.TempDir())
-		s := spec(p.city, "a", `echo "$GREETING" >seen; stty size >>seen`)
+		s := spec(p.files.city, "a", `echo "$GREETING" >seen; stty size >>seen`)
 		s.Env, s.Cols, s.Rows = append(s.Env, "GREETING=two\nlines \x01 é"), 91, 33
 		for range 2 { // the second life of the holder
 			s.ID += "-again"
@@ -171,7 +171,7 @@ func TestStartOfTheSameBuild(t *testing.T) {
 			if x := <-p.Exits(); x.ID != s.ID || x.Code != 0 {
 				t.Fatalf("%+v", x)
 			}
-			seen, err := os.ReadFile(filepath.Join(p.city, "seen"))
+			seen, err := os.ReadFile(filepath.Join(p.files.city, "seen"))
 			if want := "two\nlines \x01 é\n33 91\n"; err != nil || string(seen) != want {
 				t.Errorf("%q, %v; want %q", seen, err, want)
 			}
@@ -183,7 +183,7 @@ func TestStartOfTheSameBuild(t *testing.T) {
 // wake one each minute.
 func TestHolderAtRestSleeps(t *testing.T) {
 	p := newImageProvider(t, t.TempDir())
-	start(t, p, spec(p.city, "a", "exec cat"))
+	start(t, p, spec(p.files.city, "a", "exec cat"))
 	holder := holderOf(t, p, "a")
 	var shortest time.Duration
 	until(t, "its threads sleep without a short timeout", func() bool {

@@ -67,32 +67,24 @@ type Options struct {
 
 // Provider runs sessions on terminals of their own. It implements every optional interface of package session.
 type Provider struct {
-	city  string
-	dir   string // of the sessions, as holders are told
-	at    string // the same folder, wherever it is moved
-	log   *slog.Logger
-	look  bool // see Options.Observe
-	plain bool
-	group func() string
-	clock wire.Clock
-	boot  string
-
-	program program // what a holder is
+	files    folders
+	launcher launcher
+	log      *slog.Logger
+	plain    bool
+	clock    wire.Clock
 
 	answerLimit time.Duration // see the constants of these names
 	silentEvery time.Duration
 
 	exits  chan session.Exit
 	spawns chan struct{} // bounds how many holders are brought up at once
-	env    []string      // of the holders
-	errlog *os.File      // where holders complain
 	ctx    context.Context
 	close  context.CancelFunc
 	wg     recovery.Group
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	scanned  time.Time // modification time of dir at the last look
+	scanned  time.Time // modification time of files.at at the last look
 	closed   bool
 
 	nextListen atomic.Int64 // index of the entry that listen reads first
@@ -151,15 +143,16 @@ func New(o Options) (*Provider, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
-		city: o.City, dir: o.Dir, at: at, log: o.Logger, look: o.Observe, plain: o.Plain,
-		group: o.Group,
-		clock: wire.NewClock(), boot: boot,
+		files: folders{city: o.City, dir: o.Dir, at: at, boot: boot, observe: o.Observe,
+			log: o.Logger},
+		launcher: launcher{
+			program: program{image: o.Image, dir: o.Dir, binary: o.Binary, log: o.Logger},
+			env:     []string{"GOMAXPROCS=1"}, errlog: errlog, group: o.Group, log: o.Logger,
+		},
+		log: o.Logger, plain: o.Plain, clock: wire.NewClock(),
 		answerLimit: answerLimit, silentEvery: silentEvery,
-		program:  program{image: o.Image, dir: o.Dir, binary: o.Binary, log: o.Logger},
 		exits:    make(chan session.Exit, exitsKept),
 		spawns:   make(chan struct{}, 2*runtime.NumCPU()),
-		env:      []string{"GOMAXPROCS=1"},
-		errlog:   errlog,
 		ctx:      ctx,
 		close:    cancel,
 		sessions: make(map[string]*entry),
@@ -167,7 +160,7 @@ func New(o Options) (*Provider, error) {
 	}
 	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
 	defer cancelAdopt()
-	if err := errors.Join(p.rouse(adopt), p.scan(adopt)); err != nil {
+	if err := errors.Join(p.files.rouse(adopt), p.scan(adopt)); err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -193,8 +186,8 @@ func (p *Provider) Close() error {
 	}
 	p.wg.Wait()
 	close(p.exits)
-	p.program.close()
-	return p.errlog.Close()
+	p.launcher.program.close()
+	return p.launcher.errlog.Close()
 }
 
 // async runs f in a goroutine that Close waits for; not at all after Close.

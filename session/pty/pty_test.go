@@ -35,7 +35,7 @@ func newProvider(t testing.TB, city string) *Provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.env = append(p.env, "GORACE=atexit_sleep_ms=0") // or each holder takes a second to leave
+	p.launcher.env = append(p.launcher.env, "GORACE=atexit_sleep_ms=0") // or each holder takes a second to leave
 	t.Cleanup(func() { endAll(t, p) })
 	return p
 }

@@ -12,9 +12,9 @@ import (
 // A holder that a signal has stopped is continued by a stop, so that the agent is asked first as ever.
 func TestStopContinuesTheHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
-	start(t, p, spec(p.city, "a", "exec cat"))
+	start(t, p, spec(p.files.city, "a", "exec cat"))
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.stopped(p.find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.find("a").rec) })
 	if err := p.Stop(t.Context(), "a", eventually.Timeout); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestStopContinuesTheHolder(t *testing.T) {
 func TestStopOfASilentHolder(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.answerLimit = 300 * time.Millisecond
-	s := spec(p.city, "a",
+	s := spec(p.files.city, "a",
 		`trap '' HUP INT TERM; (trap '' HUP; setsid sleep 1000) & while :; do sleep 1000; done`)
 	start(t, p, s)
 	holder := holderOf(t, p, "a")
@@ -52,20 +52,20 @@ func TestStopOfASilentHolder(t *testing.T) {
 	if x := nextExit(t, p); x.ID != s.ID {
 		t.Errorf("%+v", x)
 	}
-	start(t, p, spec(p.city, "a", "exec cat"))
+	start(t, p, spec(p.files.city, "a", "exec cat"))
 }
 
 // A holder that cannot answer is told after two looks that agree, with since, and no longer once it answers.
 func TestSilentHolderIsSeen(t *testing.T) {
 	p := newProvider(t, t.TempDir())
 	p.silentEvery = 0
-	st := start(t, p, spec(p.city, "a", "exec cat"))
+	st := start(t, p, spec(p.files.city, "a", "exec cat"))
 	if named(t, p, "a").Silent != (time.Time{}) {
 		t.Error("silent from the start")
 	}
 	before := time.Now()
 	syscall.Kill(holderOf(t, p, "a"), syscall.SIGSTOP)
-	until(t, "the signal has arrived", func() bool { return p.stopped(p.find("a").rec) })
+	until(t, "the signal has arrived", func() bool { return p.files.stopped(p.find("a").rec) })
 	if one := named(t, p, "a"); !one.Silent.IsZero() {
 		t.Errorf("silent after one look: %+v", one)
 	}

@@ -72,9 +72,9 @@ func (p *Provider) check(s *session.Spec) error {
 		s.Name[0] == '.':
 		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: "+
 			"see session.Encode")
-	case s.City != p.city:
+	case s.City != p.files.city:
 		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
-			s.City, p.city)
+			s.City, p.files.city)
 	case s.ID == "":
 		return fail("start", s.Name, session.ErrCommand, "it has no id")
 	case !filepath.IsAbs(s.Dir):
@@ -136,10 +136,11 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
 	}
-	if _, err := disk.ReadDir(p.at + "/" + e.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := disk.ReadDir(p.files.at + "/" + e.name); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("the session's folder cannot be used: %w", err)
 	}
-	l, err := p.execHolder(p.dir + "/" + e.name)
+	l, err := p.launcher.execHolder(p.files.dir + "/" + e.name)
 	if err != nil {
 		return nil, err
 	}

@@ -69,26 +69,12 @@ func (p *Provider) resume(e *entry) {
 	e.mu.Lock()
 	rec, known := e.rec, e.known
 	e.mu.Unlock()
-	if known && p.stopped(rec) {
+	if known && p.files.stopped(rec) {
 		p.log.Warn("the holder of a session was stopped by a signal: it is continued to "+
 			"stop its agent",
 			"session", rec.Name, "pid", rec.Holder)
-		p.signalHolder(rec, syscall.SIGCONT)
+		p.files.signalHolder(rec, syscall.SIGCONT)
 	}
-}
-
-// stopped reports whether a signal or a debugger keeps a holder from running.
-func (p *Provider) stopped(rec wire.Record) bool {
-	st, err := proc.ReadStat(rec.Holder)
-	return err == nil && st.Start == rec.HolderStart && rec.Boot == p.boot &&
-		(st.State == 'T' || st.State == 't')
-}
-
-// signalHolder signals the holder of a record unless the pid belongs to another process by now.
-func (p *Provider) signalHolder(rec wire.Record, sig syscall.Signal) {
-	proc.Signal(rec.Holder, sig, func(pid int) bool {
-		return rec.Boot == p.boot && proc.Lives(pid, rec.HolderStart)
-	})
 }
 
 // stopWithoutHolder ends a session whose holder is gone or does not answer: a living one is killed, which kills its
@@ -105,16 +91,16 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	if !known {
 		return nil
 	}
-	if rec.Boot == p.boot && proc.Lives(rec.Holder, rec.HolderStart) {
+	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {
 		p.log.Error("a session's holder does not answer: it is killed together with its agent",
 			"session", rec.Name, "pid", rec.Holder)
-		p.signalHolder(rec, syscall.SIGKILL)
+		p.files.signalHolder(rec, syscall.SIGKILL)
 		if !proc.WaitPid(rec.Holder, killTimeout) {
 			return fail("stop", rec.Name, errOther, "its holder, pid %d, was killed and does not "+
 				"end: see dmesg", rec.Holder)
 		}
 	}
-	if left := p.sweepSession(rec); len(left) > 0 {
+	if left := p.files.sweepSession(rec); len(left) > 0 {
 		return fail("stop", rec.Name, errOther, "these processes cannot be killed: pids %v", left)
 	}
 	p.bury(e, rec) // so that a look or a start after this one knows of it

@@ -29,11 +29,11 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
 	}
 	// Its window follows viewers again, if it was given back its own size.
-	if _, err := p.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
+	if _, err := p.tmux.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
 		"window-size"); err != nil {
-		return nil, p.explain("attach to", name, err)
+		return nil, explain("attach to", name, err)
 	}
-	cmd := p.command(p.ctx, "attach-session", "-f", viewerFlag, "-t", rec.target())
+	cmd := p.tmux.command(p.ctx, "attach-session", "-f", viewerFlag, "-t", rec.target())
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGHUP) }
 	cmd.WaitDelay = time.Second
 	f, err := pty.StartWithSize(cmd, size(cols, rows))
@@ -84,7 +84,8 @@ func (t *terminal) wait() {
 func (p *Provider) resize(rec *record) {
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
-	_, err := p.run(ctx, nil, "resize-window", "-t", rec.target(), "-x", strconv.Itoa(rec.Cols),
+	_, err := p.tmux.run(ctx, nil, "resize-window", "-t", rec.target(), "-x",
+		strconv.Itoa(rec.Cols),
 		"-y", strconv.Itoa(rec.Rows),
 		";", "set-option", "-w", "-u", "-t", rec.target(), "window-size")
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) &&

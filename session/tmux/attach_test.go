@@ -59,7 +59,7 @@ func sizeIs(t *testing.T, p *Provider, name, want string) {
 		if _, err := p.List(t.Context()); err != nil { // a patrol
 			t.Fatal(err)
 		}
-		out, err := p.run(t.Context(), nil, "display-message", "-p", "-t", "="+name+":", "#{pane_width}x#{pane_height}")
+		out, err := p.tmux.run(t.Context(), nil, "display-message", "-p", "-t", "="+name+":", "#{pane_width}x#{pane_height}")
 		return err == nil && strings.TrimSpace(out) == want
 	})
 }
@@ -121,7 +121,7 @@ func TestViewers(t *testing.T) {
 func TestWatchIsExact(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
-	start(t, p, spec(p.city, "a", `stty raw -echo; echo begun; head -c 3 >/dev/null; printf '\033[31mred\\\033[0m\t\001 ü %%end 1 2 1\r\n%%exit\r\nover'; exec cat`))
+	start(t, p, spec(p.files.city, "a", `stty raw -echo; echo begun; head -c 3 >/dev/null; printf '\033[31mred\\\033[0m\t\001 ü %%end 1 2 1\r\n%%exit\r\nover'; exec cat`))
 	shows(t, p, "a", "begun")
 	var all strings.Builder
 	sent := false
@@ -153,7 +153,7 @@ func TestOperatorsOwnTmux(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t, t.TempDir())
 	seen := reads(t, p, "a", "stty raw -echo; ")
-	cmd := exec.CommandContext(t.Context(), "tmux", "-L", Label(p.city), "attach")
+	cmd := exec.CommandContext(t.Context(), "tmux", "-L", Label(p.files.city), "attach")
 	cmd.Env = append(os.Environ(), "TERM=xterm")
 	f, err := pty.StartWithSize(cmd, size(100, 30))
 	if err != nil {

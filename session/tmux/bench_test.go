@@ -24,11 +24,11 @@ func BenchmarkPatrol(b *testing.B) {
 		})
 	}
 	wg.Wait()
-	before := p.execs.Load()
+	before := p.tmux.execs.Load()
 	for b.Loop() {
 		if list, err := p.List(context.Background()); err != nil || len(list) != n {
 			b.Fatal(len(list), err)
 		}
 	}
-	b.ReportMetric(float64(p.execs.Load()-before)/float64(b.N), "tmux/op")
+	b.ReportMetric(float64(p.tmux.execs.Load()-before)/float64(b.N), "tmux/op")
 }

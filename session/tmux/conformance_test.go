@@ -12,7 +12,7 @@ func TestConformance(t *testing.T) {
 	sessiontest.Run(t, sessiontest.Harness{
 		New: func(t *testing.T) session.Provider { return newProvider(t, t.TempDir()) },
 		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
-			return spec(p.(*Provider).city, name, `while read -r line; do case $line in
+			return spec(p.(*Provider).files.city, name, `while read -r line; do case $line in
 				crash) exit 7 ;;
 				work) (while :; do :; done) & ;;
 				*) printf '%s\n' "$line" ;;
@@ -33,7 +33,7 @@ func TestConformance(t *testing.T) {
 			if err := old.Close(); err != nil {
 				t.Fatal(err)
 			}
-			return newProvider(t, old.city)
+			return newProvider(t, old.files.city)
 		},
 	})
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os/exec"
-	"path/filepath"
-	"slices"
 
 	"gcity/internal/proc"
 )
@@ -19,42 +17,30 @@ func Dismiss(ctx context.Context, city string) error {
 	if !Used(city) {
 		return nil
 	}
-	p := &Provider{city: city, dir: filepath.Join(city, ".gc", "tmux"), look: true,
-		label: Label(city), log: slog.New(slog.DiscardHandler)}
-	var err error
-	if p.boot, err = proc.BootID(); err != nil {
+	boot, err := proc.BootID()
+	if err != nil {
 		return fmt.Errorf("cannot tell this boot from another: %w", err)
 	}
-	if err := p.locate(); err != nil {
+	c := newClient(newFolders(city, boot, true, slog.New(slog.DiscardHandler)), "")
+	if err := c.locate(); err != nil {
 		return err
 	}
-	if !p.serverLives() {
+	if !c.serverLives() {
 		return nil
 	}
-	if p.tmux, err = exec.LookPath("tmux"); err != nil {
-		return fmt.Errorf("the city's tmux server, pid %d, cannot be told to go: %w", p.server.PID,
+	if c.program, err = exec.LookPath("tmux"); err != nil {
+		return fmt.Errorf("the city's tmux server, pid %d, cannot be told to go: %w", c.server.PID,
 			err)
 	}
-	return p.dismiss(ctx)
-}
-
-// Dismiss implements session.Dismisser. A start makes a new server.
-func (p *Provider) Dismiss(ctx context.Context) error {
-	p.mu.Lock()
-	starting := len(p.expected) > 0
-	p.mu.Unlock()
-	if p.look || starting || slices.ContainsFunc(p.entries(), (*entry).alive) {
-		return nil
-	}
-	return p.dismiss(ctx)
+	return c.dismiss(ctx)
 }
 
 // dismiss lets the server go once it has nothing to hold. It is not killed: whoever has a session there keeps it.
-func (p *Provider) dismiss(ctx context.Context) error {
-	if !p.serverLives() {
+func (c *client) dismiss(ctx context.Context) error {
+	if !c.serverLives() {
 		return nil
 	}
-	_, err := p.once(ctx, nil, "set-option", "-s", "exit-empty", "on")
+	_, err := c.once(ctx, nil, "set-option", "-s", "exit-empty", "on")
 	if errors.Is(err, errNoServer) {
 		return nil
 	}

@@ -11,7 +11,7 @@ func TestDismissed(t *testing.T) {
 		start(t, p, spec(city, "a", "exec sleep 999"))
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return p.server.PID
+		return p.tmux.server.PID
 	}
 	over := func() {
 		t.Helper()
@@ -32,7 +32,7 @@ func TestDismissed(t *testing.T) {
 		t.Fatalf("%+v, %v", st, err)
 	}
 	over()
-	if !p.isServer(first) {
+	if !p.tmux.isServer(first) {
 		t.Fatal("the server went without being told")
 	}
 	dismiss()
@@ -51,7 +51,7 @@ func TestDismissedWithAStranger(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	start(t, p, spec(city, "a", "exec sleep 999"))
-	if _, err := p.run(t.Context(), nil, "new-session", "-d", "-s", "somebody", "exec sleep 999"); err != nil {
+	if _, err := p.tmux.run(t.Context(), nil, "new-session", "-d", "-s", "somebody", "exec sleep 999"); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Stop(t.Context(), "a", 0); err != nil {
@@ -63,20 +63,20 @@ func TestDismissedWithAStranger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := p.once(t.Context(), nil, "list-sessions", "-F", "#{session_name}")
+	out, err := p.tmux.once(t.Context(), nil, "list-sessions", "-F", "#{session_name}")
 	if err != nil || out != "somebody\n" {
 		t.Fatalf("the server holds %q, %v", out, err)
 	}
-	if _, err := p.once(t.Context(), nil, "set-option", "-s", "exit-empty", "off", ";", "kill-session", "-t", "=somebody"); err != nil {
+	if _, err := p.tmux.once(t.Context(), nil, "set-option", "-s", "exit-empty", "off", ";", "kill-session", "-t", "=somebody"); err != nil {
 		t.Fatal(err)
 	}
-	if !p.serverLives() {
+	if !p.tmux.serverLives() {
 		t.Fatal("it goes by itself")
 	}
 	if err := Dismiss(t.Context(), city); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the end of the empty server", func() bool { return !p.serverLives() })
+	until(t, "the end of the empty server", func() bool { return !p.tmux.serverLives() })
 	if err := Dismiss(t.Context(), city); err != nil {
 		t.Errorf("one that has gone: %v", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"gcity/internal/disk"
@@ -84,31 +85,68 @@ func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pi
 		}
 		return rec, fail("start", s.Name, kind, "%s", no.Message)
 	}
-	rec, _, ok := p.recall(s.Name)
+	rec, _, ok := p.files.recall(s.Name)
 	if !ok || rec.ID != s.ID {
 		return rec, errors.New("the process in its pane was ended before it became the agent")
 	}
 	return rec, nil
 }
 
-// openDoor opens the socket at which the processes in new panes ask what they are. Each provider has one of its own.
-func (p *Provider) openDoor() error {
-	p.sweepDoors()
-	path, err := disk.SocketPath(filepath.Join(p.dir, "door-"+rand.Text()[:10]))
-	if err != nil {
-		return err
-	}
-	p.doorAt = path
-	if p.door, err = net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}); err != nil {
-		return err
-	}
-	p.async(p.attend)
-	return nil
+// door is the socket at which the processes in new panes ask what they are. Each provider has its own.
+type door struct {
+	listener *net.UnixListener
+	at       string // its path
+
+	mu       sync.Mutex
+	expected map[string]chan *net.UnixConn // starts that wait for their agent, by session ID
 }
 
-// sweepDoors removes the doors of controllers that were killed.
-func (p *Provider) sweepDoors() {
-	doors, err := filepath.Glob(filepath.Join(p.dir, "door-*"))
+func openDoor(dir string) (*door, error) {
+	sweepDoors(dir)
+	path, err := disk.SocketPath(filepath.Join(dir, "door-"+rand.Text()[:10]))
+	if err != nil {
+		return nil, err
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	return &door{listener: l, at: path, expected: make(map[string]chan *net.UnixConn)}, nil
+}
+
+func (d *door) close() {
+	d.listener.Close()
+	disk.Remove(d.at)
+}
+
+// expect announces the process of a session. Its connection arrives in the channel; cancel closes one that comes late.
+func (d *door) expect(id string) (arrival chan *net.UnixConn, cancel func()) {
+	arrival = make(chan *net.UnixConn, 1)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.expected[id] = arrival
+	return arrival, func() {
+		d.mu.Lock()
+		delete(d.expected, id)
+		d.mu.Unlock()
+		select {
+		case conn := <-arrival:
+			conn.Close()
+		default:
+		}
+	}
+}
+
+// waiting reports whether a start waits for its process.
+func (d *door) waiting() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.expected) > 0
+}
+
+// sweepDoors removes the sockets of controllers that were killed.
+func sweepDoors(dir string) {
+	doors, err := filepath.Glob(filepath.Join(dir, "door-*"))
 	if err != nil {
 		return
 	}
@@ -121,21 +159,22 @@ func (p *Provider) sweepDoors() {
 	}
 }
 
-// attend takes in whoever comes to the door, and hands him to the start that waits for him.
-func (p *Provider) attend() {
+// attend accepts connections and passes each to the start that waits for it. async runs a function in a goroutine of
+// the provider.
+func (d *door) attend(ctx context.Context, async func(func()) bool) {
 	for {
-		conn, err := p.door.AcceptUnix()
+		conn, err := d.listener.AcceptUnix()
 		if err != nil {
 			return
 		}
-		p.async(func() {
+		async(func() {
 			conn.SetDeadline(time.Now().Add(doorTimeout))
-			defer context.AfterFunc(p.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+			defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 			id, err := readLine(conn)
-			p.mu.Lock()
-			waiting := p.expected[id]
-			delete(p.expected, id) // one comes
-			p.mu.Unlock()
+			d.mu.Lock()
+			waiting := d.expected[id]
+			delete(d.expected, id) // at most one process arrives
+			d.mu.Unlock()
 			if err != nil || waiting == nil {
 				conn.Close()
 				return

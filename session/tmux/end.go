@@ -24,12 +24,12 @@ const (
 
 // watch waits for the end of a life and has it buried. Observers do not. False: it seems to be over already.
 func (p *Provider) watch(e *entry) bool {
-	if p.look {
+	if p.files.observe {
 		return true
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.known || e.exit != nil || e.watch != nil || e.rec.Boot != p.boot {
+	if !e.known || e.exit != nil || e.watch != nil || e.rec.Boot != p.files.boot {
 		return true
 	}
 	id := e.rec.ID
@@ -74,43 +74,43 @@ func (p *Provider) bury(e *entry, id string, tell bool) {
 
 // autopsy is the work of bury: nil if the life goes on.
 func (p *Provider) autopsy(ctx context.Context, rec *record) (*ended, error) {
-	if rec.lives(p.boot) { // then it is over only if its pane is gone
-		if found, err := p.stands(ctx, rec); err != nil || found {
+	if rec.lives(p.files.boot) { // then it is over only if its pane is gone
+		if found, err := p.tmux.stands(ctx, rec); err != nil || found {
 			return nil, err
 		}
 	}
 	x := lost(rec)
-	if rec.Boot == p.boot {
-		p.sweep(rec, nil)
+	if rec.Boot == p.files.boot {
+		p.files.sweep(rec, nil)
 		var err error
-		if x, err = p.verdict(ctx, rec); err != nil {
+		if x, err = p.tmux.verdict(ctx, rec); err != nil {
 			return nil, err
 		}
 	}
 	found := !x.Lost
-	x.Asked = p.asked(rec)
+	x.Asked = p.files.asked(rec)
 	x.Lost = x.Lost && !x.Asked
-	if err := writeJSON(p.path(rec.Name, exitFile), x); err != nil {
+	if err := writeJSON(p.files.path(rec.Name, exitFile), x); err != nil {
 		p.log.Warn("cannot record an exit", "session", rec.Name, "err", err)
 	}
 	if found {
-		p.remove(ctx, rec)
+		p.tmux.remove(ctx, rec)
 	}
 	return x, nil
 }
 
 // remove takes away the pane of a life that is over.
-func (p *Provider) remove(ctx context.Context, rec *record) {
-	_, err := p.run(ctx, nil, "kill-pane", "-t", rec.target())
+func (c *client) remove(ctx context.Context, rec *record) {
+	_, err := c.run(ctx, nil, "kill-pane", "-t", rec.target())
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
-		p.log.Warn("cannot take away the pane of a session that is over", "session", rec.Name,
+		c.log.Warn("cannot take away the pane of a session that is over", "session", rec.Name,
 			"err", err)
 	}
 }
 
 // stands reports whether the pane of a life is there, dead or not.
-func (p *Provider) stands(ctx context.Context, rec *record) (bool, error) {
-	out, err := p.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
+func (c *client) stands(ctx context.Context, rec *record) (bool, error) {
+	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
 	case errors.Is(err, errNoServer), errors.Is(err, errNoPane):
 		return false, nil
@@ -135,10 +135,10 @@ func uptime(rec *record, at time.Time) time.Duration {
 }
 
 // verdict waits until tmux knows how the agent ended, and keeps what it printed. Without its pane, the life was lost.
-func (p *Provider) verdict(ctx context.Context, rec *record) (*ended, error) {
+func (c *client) verdict(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		words, output, err := p.lastWords(ctx, rec)
+		words, output, err := c.lastWords(ctx, rec)
 		if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
 			return lost(rec), nil
 		}
@@ -148,29 +148,29 @@ func (p *Provider) verdict(ctx context.Context, rec *record) (*ended, error) {
 		patient := time.Now().Before(deadline) && ctx.Err() == nil
 		if words.over || !patient {
 			x := words.exit(rec)
-			if err := disk.Replace(p.path(rec.Name, outputFile(rec.ID)), output, 0o600); err !=
-				nil {
-				p.log.Warn("cannot keep the last output of a session", "session", rec.Name, "err",
+			file := c.files.path(rec.Name, outputFile(rec.ID))
+			if err := disk.Replace(file, output, 0o600); err != nil {
+				c.log.Warn("cannot keep the last output of a session", "session", rec.Name, "err",
 					err)
 			}
 			return x, nil
 		}
 		wait(ctx, pause)
 		// tmux 3.3 has been seen to overlook the end of a child that ended while it was busy. Told once more, it looks.
-		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return p.isServer(pid) })
+		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return c.isServer(pid) })
 	}
 }
 
 // presume is what an observer makes of a dead pane.
-func (p *Provider) presume(rec *record) *ended {
-	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
+func (c *client) presume(ctx context.Context, rec *record) *ended {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	words, _, err := p.lastWords(ctx, rec)
+	words, _, err := c.lastWords(ctx, rec)
 	if err != nil {
 		return lost(rec)
 	}
 	x := words.exit(rec)
-	x.Asked = p.asked(rec)
+	x.Asked = c.files.asked(rec)
 	return x
 }
 
@@ -184,9 +184,10 @@ type words struct {
 }
 
 // lastWords asks for the end of a life and for all that is kept of its output, in one call.
-func (p *Provider) lastWords(ctx context.Context, rec *record) (w words, output []byte, err error) {
-	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|#{pane_dead_time}|#{pane_width}|#{pane_height}"
-	out, err := p.run(ctx, nil, "display-message", "-p", "-t", rec.target(), format, ";",
+func (c *client) lastWords(ctx context.Context, rec *record) (w words, output []byte, err error) {
+	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
+		"#{pane_dead_time}|#{pane_width}|#{pane_height}"
+	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), format, ";",
 		"capture-pane", "-p", "-e", "-S", "-", "-t", rec.target())
 	if err != nil {
 		return w, nil, err
@@ -222,26 +223,6 @@ func (w words) exit(rec *record) *ended {
 	return x
 }
 
-// sweep kills what belongs to a life: its process and the tree as it was, what carries its id in the environment, and
-// what has its lock open. It returns what will not die.
-func (p *Provider) sweep(rec *record, tree map[int]uint64) (left []int) {
-	marked := proc.Marked("GC_SESSION_ID="+rec.ID, p.path(rec.Name, lockFile))
-	_, left, err := proc.Sweep(func(pid int) bool {
-		if start, ok := tree[pid]; ok && proc.Lives(pid, start) ||
-			pid == rec.PID && rec.lives(p.boot) {
-			return true
-		}
-		st, err := proc.ReadStat(pid)
-		// nobody is older than the agent that he comes from
-		return err == nil && st.Start >= rec.Start && marked(pid)
-	}, time.Now().Add(sweepTimeout))
-	if err != nil || len(left) > 0 {
-		p.log.Warn("cannot end all that a session left behind", "session", rec.Name, "left", left,
-			"err", err)
-	}
-	return left
-}
-
 // tree is the agent's process and what is below it, each with its start time.
 func tree(rec *record) map[int]uint64 {
 	all := map[int]uint64{rec.PID: rec.Start}
@@ -274,8 +255,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	if rec.lives(p.boot) { // else it ended by itself, and is only to be buried
-		if err := disk.Replace(p.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
+	if rec.lives(p.files.boot) { // else it ended by itself, and is only to be buried
+		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot note that %q is to end: %w", name, err)
 		}
 	}
@@ -296,22 +277,22 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)
-	if grace > 0 && rec.lives(p.boot) {
-		p.signal(family, unix.SIGCONT)
-		if _, err := p.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
+	if grace > 0 && rec.lives(p.files.boot) {
+		signalAll(family, unix.SIGCONT)
+		if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
 			p.log.Warn("cannot interrupt", "session", rec.Name, "err", err)
 		}
 		// The key may wait behind input that nobody reads.
-		proc.Signal(rec.PID, unix.SIGINT, func(int) bool { return rec.lives(p.boot) })
+		proc.Signal(rec.PID, unix.SIGINT, func(int) bool { return rec.lives(p.files.boot) })
 		if waitOver(ctx, over, grace) {
 			return nil
 		}
 		for pid, start := range tree(rec) {
 			family[pid] = start
 		}
-		p.signal(family, unix.SIGTERM)
-		p.signal(family, unix.SIGHUP)
-		p.signal(family, unix.SIGCONT)
+		signalAll(family, unix.SIGTERM)
+		signalAll(family, unix.SIGHUP)
+		signalAll(family, unix.SIGCONT)
 		if waitOver(ctx, over, killAfter) {
 			return nil
 		}
@@ -320,7 +301,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 		for pid, start := range tree(rec) {
 			family[pid] = start
 		}
-		if left := p.sweep(rec, family); len(left) == 0 {
+		if left := p.files.sweep(rec, family); len(left) == 0 {
 			return nil
 		}
 	}
@@ -328,7 +309,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 		context.Cause(ctx))
 }
 
-func (p *Provider) signal(family map[int]uint64, sig syscall.Signal) {
+func signalAll(family map[int]uint64, sig syscall.Signal) {
 	for pid, start := range family {
 		proc.Signal(pid, sig, func(pid int) bool { return proc.Lives(pid, start) })
 	}

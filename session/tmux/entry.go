@@ -144,7 +144,7 @@ func unmangle(s string) (name string, ok bool) {
 }
 
 // status is the session as List reports it; not ok if there is nothing to report.
-func (p *Provider) status(e *entry) (st session.Status, ok bool) {
+func (e *entry) status() (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.known || e.exit != nil && e.exit.Acked {

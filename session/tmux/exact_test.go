@@ -94,7 +94,7 @@ func FuzzMangle(f *testing.F) {
 func reads(t *testing.T, p *Provider, name, prepare string) (seen func() string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "got")
-	start(t, p, spec(p.city, name, prepare+"echo begun; exec cat >"+file))
+	start(t, p, spec(p.files.city, name, prepare+"echo begun; exec cat >"+file))
 	shows(t, p, name, "begun")
 	return func() string {
 		data, err := os.ReadFile(file)
@@ -201,7 +201,7 @@ func TestEnvironmentIsExactAndSecret(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"show-environment", "-g"}, {"show-environment", "-t", "=a:"}, {"list-panes", "-a", "-F", "#{pane_start_command} #{pane_current_command}"}} {
-		out, err := p.run(t.Context(), nil, args...)
+		out, err := p.tmux.run(t.Context(), nil, args...)
 		if err != nil || strings.Contains(out, "s3cr3t") || strings.Contains(out, "GC_LEAK") {
 			t.Errorf("%v: %s, %v", args, out, err)
 		}

@@ -47,7 +47,7 @@ func TestNothingIsLeft(t *testing.T) {
 		st := start(t, p, s)
 		shows(t, p, name, "begun")
 		family := tree(&record{PID: st.PID})
-		marked := proc.Marked("GC_SESSION_ID="+s.ID, p.path(name, lockFile))
+		marked := proc.Marked("GC_SESSION_ID="+s.ID, p.files.path(name, lockFile))
 		if name == "crash" {
 			if err := p.Send(t.Context(), name, "now"); err != nil {
 				t.Fatal(err)
@@ -80,7 +80,7 @@ func TestServerDies(t *testing.T) {
 	deaf := start(t, p, spec(city, "deaf", `trap "" HUP INT TERM; echo begun; while :; do sleep 0.1; done`))
 	plain := start(t, p, spec(city, "plain", "exec sleep 1000"))
 	shows(t, p, "deaf", "begun")
-	if err := syscall.Kill(p.server.PID, syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(p.tmux.server.PID, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -108,7 +108,7 @@ func TestSocketIsGone(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	st := start(t, p, spec(city, "a", "exec cat"))
-	if err := os.Remove(filepath.Join(os.Getenv("TMUX_TMPDIR"), fmt.Sprint("tmux-", os.Getuid()), p.label)); err != nil {
+	if err := os.Remove(filepath.Join(os.Getenv("TMUX_TMPDIR"), fmt.Sprint("tmux-", os.Getuid()), p.tmux.label)); err != nil {
 		t.Fatal(err)
 	}
 	list, err := p.List(t.Context())
@@ -133,7 +133,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 		for _, kv := range env {
 			args = append(args, "-e", kv)
 		}
-		out, err := p.run(t.Context(), nil, append(args, "--", "sleep", "1000")...)
+		out, err := p.tmux.run(t.Context(), nil, append(args, "--", "sleep", "1000")...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	if list, err := p.List(t.Context()); err != nil || len(list) != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if _, err := p.Start(t.Context(), spec(city, "a", "true")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), p.label) {
+	if _, err := p.Start(t.Context(), spec(city, "a", "true")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), p.tmux.label) {
 		t.Errorf("%v", err)
 	}
 	if err := p.Stop(t.Context(), "a", 0); err != nil || !lives(pid) {
@@ -152,7 +152,7 @@ func TestWhatStandsInTheWay(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.run(t.Context(), nil, "kill-session", "-t", "=a"); err != nil {
+	if _, err := p.tmux.run(t.Context(), nil, "kill-session", "-t", "=a"); err != nil {
 		t.Fatal(err)
 	}
 	unfinished := foreign("GC_CITY_PATH="+city, "GC_SESSION_ID=unfinished")
@@ -179,7 +179,7 @@ func TestEndWithoutAController(t *testing.T) {
 	}
 	p.Close()
 	until(t, "the end", func() bool { return !lives(st.PID) })
-	if _, err := look.run(t.Context(), nil, "kill-session", "-t", "=gone"); err != nil {
+	if _, err := look.tmux.run(t.Context(), nil, "kill-session", "-t", "=gone"); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the end", func() bool { return !lives(gone.PID) })
@@ -290,20 +290,20 @@ func TestForks(t *testing.T) {
 	city := t.TempDir()
 	p := newProvider(t, city)
 	const n = 6
-	before := p.execs.Load()
+	before := p.tmux.execs.Load()
 	for i := range n {
 		start(t, p, spec(city, string(rune('a'+i)), "exec sleep 1000"))
 	}
-	if got := p.execs.Load() - before; got != n {
+	if got := p.tmux.execs.Load() - before; got != n {
 		t.Errorf("%d starts called tmux %d times", n, got)
 	}
-	before = p.execs.Load()
+	before = p.tmux.execs.Load()
 	for range 5 {
 		if list, err := p.List(t.Context()); err != nil || len(list) != n {
 			t.Fatal(len(list), err)
 		}
 	}
-	if got := p.execs.Load() - before; got != 5 {
+	if got := p.tmux.execs.Load() - before; got != 5 {
 		t.Errorf("5 patrols called tmux %d times", got)
 	}
 }

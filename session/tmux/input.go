@@ -58,15 +58,15 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		}
 		enter := []string{"send-keys", "-t", target, key}
 		if lines {
-			_, err := p.run(ctx, []byte(text), append(append(paste, ";"), enter...)...)
+			_, err := p.tmux.run(ctx, []byte(text), append(append(paste, ";"), enter...)...)
 			return err
 		}
-		if _, err := p.run(ctx, []byte(text), paste...); err != nil {
+		if _, err := p.tmux.run(ctx, []byte(text), paste...); err != nil {
 			return err
 		}
 		// an Enter that comes in one read with the text is taken for a part of it by many programs
 		waitRead(ctx, tty)
-		_, err = p.run(ctx, nil, enter...)
+		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
 	})
 }
@@ -124,7 +124,7 @@ func (p *Provider) typing(ctx context.Context, verb, name string,
 	case <-ctx.Done():
 		return fail(verb, name, session.ErrRefused, "somebody else is still typing")
 	}
-	if err := p.explain(verb, name, f(ctx, &rec)); err != nil {
+	if err := explain(verb, name, f(ctx, &rec)); err != nil {
 		return err
 	}
 	e.mu.Lock()
@@ -143,14 +143,14 @@ func (p *Provider) living(verb, name string) (*entry, record, error) {
 		return nil, record{}, missing(verb, name)
 	}
 	rec, ok := e.life()
-	if !ok || !rec.lives(p.boot) {
+	if !ok || !rec.lives(p.files.boot) {
 		return nil, rec, missing(verb, name)
 	}
 	return e, rec, nil
 }
 
 // explain makes tmux's error one of a session.
-func (p *Provider) explain(verb, name string, err error) error {
+func explain(verb, name string, err error) error {
 	var known *failure
 	switch {
 	case err == nil:
@@ -166,7 +166,8 @@ func (p *Provider) explain(verb, name string, err error) error {
 // Interrupt implements session.Provider.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.typing(ctx, "interrupt", name, func(ctx context.Context, rec *record) error {
-		_, err := p.run(ctx, nil, "copy-mode", "-q", "-t", rec.target(), ";", "send-keys", "-t",
+		_, err := p.tmux.run(ctx, nil, "copy-mode", "-q", "-t", rec.target(), ";", "send-keys",
+			"-t",
 			rec.target(), "C-c")
 		return err
 	})
@@ -183,7 +184,7 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 			}
 			args = append(args, "--", arg(key))
 		}
-		_, err := p.run(ctx, nil, args...)
+		_, err := p.tmux.run(ctx, nil, args...)
 		return err
 	})
 }
@@ -213,7 +214,8 @@ func isKey(key string) bool {
 // scrolled away is forgotten. A program that draws the whole screen keeps that.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
-		out, err := p.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{alternate_on}")
+		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),
+			"#{alternate_on}")
 		if err != nil {
 			return err
 		}
@@ -222,7 +224,7 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 				return err
 			}
 		}
-		_, err = p.run(ctx, nil, "clear-history", "-t", rec.target())
+		_, err = p.tmux.run(ctx, nil, "clear-history", "-t", rec.target())
 		return err
 	})
 }

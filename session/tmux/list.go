@@ -7,14 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"gcity/internal/disk"
-	"gcity/internal/proc"
 	"gcity/session"
 )
 
@@ -63,7 +61,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
 	list := make([]session.Status, 0, len(entries))
 	for _, e := range entries {
-		if st, ok := p.status(e); ok {
+		if st, ok := e.status(); ok {
 			list = append(list, st)
 		}
 	}
@@ -101,7 +99,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 
 // scan looks for sessions that are not known yet, if the folder changed since the last look.
 func (p *Provider) scan() error {
-	info, err := disk.Lstat(p.dir)
+	info, err := disk.Lstat(p.files.dir)
 	if errors.Is(err, fs.ErrNotExist) { // what we know we know
 		return nil
 	}
@@ -111,7 +109,7 @@ func (p *Provider) scan() error {
 	if p.scanned.Equal(info.ModTime()) {
 		return nil
 	}
-	folders, err := disk.ReadDir(p.dir)
+	folders, err := disk.ReadDir(p.files.dir)
 	if err != nil {
 		return fmt.Errorf("cannot read the folder of the sessions: %w", err)
 	}
@@ -120,45 +118,20 @@ func (p *Provider) scan() error {
 		if !f.IsDir() || p.find(f.Name()) != nil {
 			continue
 		}
-		rec, x, ok := p.recall(f.Name())
+		rec, x, ok := p.files.recall(f.Name())
 		if !ok {
-			unborn = unborn || !p.clearUnborn(f.Name())
+			unborn = unborn || !p.files.clearUnborn(f.Name())
 			continue
 		}
 		e := p.entry(f.Name())
 		e.begin(rec, x)
-		p.meet(p.expect(&rec))
+		p.meet(p.files.serverOf(&rec))
 		p.watch(e)
 	}
 	if !unborn {
 		p.scanned = info.ModTime()
 	}
 	return nil
-}
-
-// expect is the server of a record, if it may still run.
-func (p *Provider) expect(rec *record) int {
-	if rec.Boot != p.boot || !rec.lives(p.boot) {
-		return 0
-	}
-	return rec.Server
-}
-
-// clearUnborn removes the folder of a start that never came so far as a record. False: the next look decides.
-func (p *Provider) clearUnborn(name string) bool {
-	if p.look {
-		return false
-	}
-	if _, err := os.Stat(p.path(name, recordFile)); err == nil {
-		return true // of another city, or unreadable: it is not ours to judge
-	}
-	fd, err := proc.Lock(p.path(name, startFile), time.Now())
-	if err != nil {
-		return false
-	}
-	defer proc.Close(fd)
-	p.removeFolder(name)
-	return true
 }
 
 const fieldSep = "|"
@@ -181,7 +154,7 @@ func (p *Provider) view(ctx context.Context, of *record) (view, error) {
 	client := []string{"c", "#{client_control_mode}", "#{client_readonly}", "#{client_created}",
 		"#{client_activity}", "#{session_name}"}
 	panes = append(panes, "-F", strings.Join(format, fieldSep), ";")
-	out, err := p.run(ctx, nil, slices.Concat(panes, clients,
+	out, err := p.tmux.run(ctx, nil, slices.Concat(panes, clients,
 		[]string{"-F", strings.Join(client, fieldSep)})...)
 	if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
 		return v, nil
@@ -244,26 +217,26 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	}
 	mine := there && shown.pid == rec.PID && shown.id == rec.Pane
 	if !alive {
-		if mine && shown.dead && !p.look {
-			p.async(func() { p.remove(p.ctx, &rec) })
+		if mine && shown.dead && !p.files.observe {
+			p.async(func() { p.tmux.remove(p.ctx, &rec) })
 		}
 		return false
 	}
-	if mine && !shown.dead && rec.lives(p.boot) {
+	if mine && !shown.dead && rec.lives(p.files.boot) {
 		e.mu.Lock()
 		shrunk := e.rec.ID == rec.ID && v.viewers[name].count == 0 && e.own == 0 &&
 			(shown.cols != rec.Cols || shown.rows != rec.Rows)
 		e.pane, e.views = shown, v.viewers[name]
 		e.mu.Unlock()
-		if shrunk && !p.look {
+		if shrunk && !p.files.observe {
 			p.async(func() { p.resize(&rec) })
 		}
 		return false
 	}
-	if p.look {
+	if p.files.observe {
 		x := lost(&rec)
 		if mine {
-			x = p.presume(&rec)
+			x = p.tmux.presume(p.ctx, &rec)
 		}
 		e.finish(rec.ID, x)
 		return false
@@ -279,7 +252,7 @@ func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	default:
 		return e.life() // a start of our own is under way
 	}
-	if rec, x, ok := p.recall(e.name); ok {
+	if rec, x, ok := p.files.recall(e.name); ok {
 		e.begin(rec, x)
 		p.watch(e)
 	}
@@ -310,4 +283,30 @@ func decodeMark(s string) string {
 		return ""
 	}
 	return value
+}
+
+// Look implements session.Looker, with one call of tmux about one session; with none of one that is known to be over.
+func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
+	const verb = "look at"
+	if p.ctx.Err() != nil {
+		return session.Status{}, errClosed
+	}
+	e := p.find(name)
+	if e == nil {
+		return session.Status{}, missing(verb, name)
+	}
+	if rec, alive := e.life(); alive {
+		v, err := p.view(ctx, &rec)
+		if err != nil {
+			return session.Status{}, fmt.Errorf("cannot %s %q: %w", verb, name, err)
+		}
+		if p.compare(e, v) {
+			p.async(func() { p.bury(e, rec.ID, true) })
+		}
+	}
+	st, ok := e.status()
+	if !ok {
+		return st, missing(verb, name)
+	}
+	return st, nil
 }

@@ -24,9 +24,9 @@ func TestLookAtOne(t *testing.T) {
 	if err := p.SetMeta(t.Context(), "a", session.DrainMark, "1790000000"); err != nil {
 		t.Fatal(err)
 	}
-	before := p.execs.Load()
+	before := p.tmux.execs.Load()
 	got, err := p.Look(t.Context(), "a")
-	if n := p.execs.Load() - before; err != nil || n != 1 || !got.Alive || !got.Drain.On() || !got.Ready {
+	if n := p.tmux.execs.Load() - before; err != nil || n != 1 || !got.Alive || !got.Drain.On() || !got.Ready {
 		t.Fatalf("%+v, %v, after %d calls", got, err, n)
 	}
 	all, err := p.List(t.Context())
@@ -40,9 +40,9 @@ func TestLookAtOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := nextExit(t, p)
-	before = p.execs.Load()
-	if got, err = p.Look(t.Context(), "a"); err != nil || got.Alive || got.Exit == nil || got.Exit.ID != x.ID || p.execs.Load() != before {
-		t.Errorf("over: %+v, %v, after %d calls", got, err, p.execs.Load()-before)
+	before = p.tmux.execs.Load()
+	if got, err = p.Look(t.Context(), "a"); err != nil || got.Alive || got.Exit == nil || got.Exit.ID != x.ID || p.tmux.execs.Load() != before {
+		t.Errorf("over: %+v, %v, after %d calls", got, err, p.tmux.execs.Load()-before)
 	}
 	ack(t, p, x)
 	if _, err := p.Look(t.Context(), "a"); !errors.Is(err, session.ErrNotFound) {

@@ -44,13 +44,13 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	if !known {
 		return "", missing(verb, name)
 	}
-	if x == nil || p.look {
-		out, err := p.capture(ctx, &rec, lines)
+	if x == nil || p.files.observe {
+		out, err := p.tmux.capture(ctx, &rec, lines)
 		if err == nil || !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
-			return out, p.explain(verb, name, err)
+			return out, explain(verb, name, err)
 		}
 	}
-	raw, err := disk.ReadFile(p.path(name, outputFile(rec.ID)))
+	raw, err := disk.ReadFile(p.files.path(name, outputFile(rec.ID)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fail(verb, name, session.ErrNotFound, "nothing is kept of its last life")
 	}
@@ -65,14 +65,14 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 }
 
 // capture reads the last lines of a pane, or what is visible, in one call.
-func (p *Provider) capture(ctx context.Context, rec *record, lines int) (string, error) {
+func (c *client) capture(ctx context.Context, rec *record, lines int) (string, error) {
 	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}",
 		";",
 		"capture-pane", "-p", "-e", "-t", rec.target()}
 	if lines > 0 {
 		args = append(args, "-S", strconv.Itoa(-lines))
 	}
-	out, err := p.run(ctx, nil, args...)
+	out, err := c.run(ctx, nil, args...)
 	if err != nil {
 		return "", err
 	}
@@ -91,12 +91,12 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 		return nil, missing(verb, name)
 	}
 	if rec, alive := e.life(); alive && rec.ID == id {
-		out, err := p.run(ctx, nil, "capture-pane", "-p", "-e", "-S", "-", "-t", rec.target())
+		out, err := p.tmux.run(ctx, nil, "capture-pane", "-p", "-e", "-S", "-", "-t", rec.target())
 		if err == nil || !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
-			return clip(out), p.explain(verb, name, err)
+			return clip(out), explain(verb, name, err)
 		}
 	}
-	raw, err := disk.ReadFile(p.path(name, outputFile(id)))
+	raw, err := disk.ReadFile(p.files.path(name, outputFile(id)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fail(verb, name, session.ErrNotFound, "nothing is kept of this life")
 	}
@@ -124,7 +124,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	if !known || rec.ID != id || x == nil || x.Acked {
 		return nil
 	}
-	fd, err := proc.Lock(p.path(name, startFile), time.Now().Add(turnWait))
+	fd, err := proc.Lock(p.files.path(name, startFile), time.Now().Add(turnWait))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot clear up after %q: %w", name, err)
 	}
@@ -133,10 +133,11 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	acked := *x
 	acked.Acked = true
-	if now, _, ok := p.recall(name); ok && now.ID == id { // else somebody else has started it again
+	// else somebody else has started it again
+	if now, _, ok := p.files.recall(name); ok && now.ID == id {
 		if x.Asked {
-			p.removeFolder(name)
-		} else if err := writeJSON(p.path(name, exitFile), &acked); err != nil {
+			p.files.removeFolder(name)
+		} else if err := writeJSON(p.files.path(name, exitFile), &acked); err != nil {
 			return fmt.Errorf("cannot note that the end of %q is known: %w", name, err)
 		}
 	}
@@ -158,8 +159,8 @@ func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	if value == "" {
 		args = []string{"set-option", "-p", "-u", "-t", rec.target(), option(key)}
 	}
-	_, err = p.run(ctx, nil, args...)
-	return p.explain("mark", name, err)
+	_, err = p.tmux.run(ctx, nil, args...)
+	return explain("mark", name, err)
 }
 
 // Meta implements session.Marker.
@@ -170,8 +171,9 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := p.run(ctx, nil, "show-options", "-p", "-v", "-q", "-t", rec.target(), option(key))
-	return decodeMark(strings.TrimSuffix(out, "\n")), p.explain("read a mark of", name, err)
+	out, err := p.tmux.run(ctx, nil, "show-options", "-p", "-v", "-q", "-t", rec.target(),
+		option(key))
+	return decodeMark(strings.TrimSuffix(out, "\n")), explain("read a mark of", name, err)
 }
 
 // Usage implements session.Meter, by one walk over /proc.
@@ -183,7 +185,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	all := make(map[string]session.Usage)
 	names := make(map[int]string)
 	for _, e := range p.entries() {
-		if rec, ok := e.life(); ok && rec.lives(p.boot) {
+		if rec, ok := e.life(); ok && rec.lives(p.files.boot) {
 			roots[rec.PID], names[rec.PID] = rec.Start, e.name
 		}
 	}

@@ -9,10 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -143,35 +146,52 @@ bind-key -T root C-q if-shell -F "#{m:*` + viewerFlag + `*,#{client_flags}}" "se
 // viewerFlag changes nothing in a session of one pane, and shows that gcity itself attached.
 const viewerFlag = "active-pane"
 
+// client runs tmux with the city's server.
+type client struct {
+	files   folders
+	program string // path of tmux
+	label   string // of the server
+	env     []string
+	log     *slog.Logger
+	execs   atomic.Int64
+
+	mu     sync.Mutex
+	server server
+}
+
+func newClient(files folders, program string) *client {
+	return &client{files: files, program: program, label: Label(files.city), log: files.log}
+}
+
 // locate finds out where the city's server is, or would be, and what tmux is to be given.
-func (p *Provider) locate() error {
-	data, err := disk.ReadFile(filepath.Join(p.dir, serverFile))
+func (c *client) locate() error {
+	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
 	switch {
 	case err == nil:
-		if err := json.Unmarshal(data, &p.server); err != nil {
+		if err := json.Unmarshal(data, &c.server); err != nil {
 			return fmt.Errorf("cannot read %s: %w; without a running agent it may be removed",
-				filepath.Join(p.dir, serverFile), err)
+				filepath.Join(c.files.dir, serverFile), err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("cannot look for the tmux server: %w", err)
 	default:
-		p.server.TmpDir = os.Getenv("TMUX_TMPDIR")
-		if p.look {
+		c.server.TmpDir = os.Getenv("TMUX_TMPDIR")
+		if c.files.observe {
 			break
 		}
-		if err := p.writeServer(); err != nil {
+		if err := c.writeServer(); err != nil {
 			return err
 		}
 	}
-	p.env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/sh", "TERM=xterm-256color",
+	c.env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/sh", "TERM=xterm-256color",
 		"LC_ALL=C.UTF-8", "HOME=/"}
-	if p.server.TmpDir != "" {
-		p.env = append(p.env, "TMUX_TMPDIR="+p.server.TmpDir)
+	if c.server.TmpDir != "" {
+		c.env = append(c.env, "TMUX_TMPDIR="+c.server.TmpDir)
 	}
-	if p.look {
+	if c.files.observe {
 		return nil
 	}
-	path := filepath.Join(p.dir, configFile)
+	path := filepath.Join(c.files.dir, configFile)
 	if old, err := disk.ReadFile(path); err == nil && string(old) == settings {
 		return nil
 	}
@@ -182,10 +202,10 @@ func (p *Provider) locate() error {
 }
 
 // writeServer writes what is on record of the server.
-func (p *Provider) writeServer() error {
-	data, err := json.Marshal(p.server)
+func (c *client) writeServer() error {
+	data, err := json.Marshal(c.server)
 	if err == nil {
-		err = disk.Replace(filepath.Join(p.dir, serverFile), append(data, '\n'), 0o600)
+		err = disk.Replace(filepath.Join(c.files.dir, serverFile), append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write down where the tmux server is: %w", err)
@@ -193,34 +213,43 @@ func (p *Provider) writeServer() error {
 	return nil
 }
 
-// meet takes note of the server that answered, and waits for its end.
+// meet records the server that answered, and waits for its end.
 func (p *Provider) meet(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if pid <= 0 || p.closed {
 		return
 	}
-	if p.server.PID != pid || p.server.Boot != p.boot {
-		st, err := proc.ReadStat(pid)
-		if err != nil {
-			return
-		}
-		p.server.PID, p.server.Start, p.server.Boot = pid, st.Start, p.boot
-		if !p.look {
-			if err := p.writeServer(); err != nil {
-				p.log.Warn("the tmux server is not on record", "err", err)
-			}
-		}
-	}
-	if p.look || p.watched == pid {
+	start, ok := p.tmux.met(pid)
+	if !ok || p.files.observe || p.watched == pid {
 		return
 	}
-	w, err := proc.Watch(pid, p.server.Start)
+	w, err := proc.Watch(pid, start)
 	if err != nil {
 		return
 	}
 	p.watched = pid
 	p.wg.Go(func() { p.outlive(w, pid) })
+}
+
+// met records the process of the server and returns its start time. It reports false if the process has ended.
+func (c *client) met(pid int) (start uint64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.server.PID == pid && c.server.Boot == c.files.boot {
+		return c.server.Start, true
+	}
+	st, err := proc.ReadStat(pid)
+	if err != nil {
+		return 0, false
+	}
+	c.server.PID, c.server.Start, c.server.Boot = pid, st.Start, c.files.boot
+	if !c.files.observe {
+		if err := c.writeServer(); err != nil {
+			c.log.Warn("the tmux server is not on record", "err", err)
+		}
+	}
+	return st.Start, true
 }
 
 // outlive waits for the end of the server, with which all of its sessions are lost.
@@ -250,22 +279,22 @@ var (
 )
 
 // run runs tmux and returns what it printed. The server is started by new-session only.
-func (p *Provider) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
-	out, err := p.once(ctx, stdin, args...)
-	if !errors.Is(err, errNoServer) || !p.serverLives() {
+func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
+	out, err := c.once(ctx, stdin, args...)
+	if !errors.Is(err, errNoServer) || !c.serverLives() {
 		return out, err
 	}
 	// It lives, and its socket does not: somebody cleared up the folder of temporary files. It makes a new one when
 	// told.
-	p.mu.Lock()
-	s := p.server
-	p.mu.Unlock()
-	p.log.Warn("the tmux server's socket is gone: it makes a new one", "pid", s.PID)
+	c.mu.Lock()
+	s := c.server
+	c.mu.Unlock()
+	c.log.Warn("the tmux server's socket is gone: it makes a new one", "pid", s.PID)
 	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
 		wait(ctx, pause)
-		if out, err = p.once(ctx, stdin, args...); !errors.Is(err, errNoServer) ||
-			!p.serverLives() {
+		if out, err = c.once(ctx, stdin, args...); !errors.Is(err, errNoServer) ||
+			!c.serverLives() {
 			return out, err
 		}
 	}
@@ -273,24 +302,25 @@ func (p *Provider) run(ctx context.Context, stdin []byte, args ...string) (strin
 		errOther)
 }
 
-func (p *Provider) serverLives() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.server.PID > 0 && p.server.Boot == p.boot && proc.Lives(p.server.PID, p.server.Start)
+func (c *client) serverLives() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.server.PID > 0 && c.server.Boot == c.files.boot &&
+		proc.Lives(c.server.PID, c.server.Start)
 }
 
 // isServer reports whether a process is the server that is on record.
-func (p *Provider) isServer(pid int) bool {
-	p.mu.Lock()
-	known := p.server.PID == pid
-	p.mu.Unlock()
-	return known && p.serverLives()
+func (c *client) isServer(pid int) bool {
+	c.mu.Lock()
+	known := c.server.PID == pid
+	c.mu.Unlock()
+	return known && c.serverLives()
 }
 
-func (p *Provider) once(ctx context.Context, stdin []byte, args ...string) (string, error) {
+func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	cmd := p.command(ctx, args...)
+	cmd := c.command(ctx, args...)
 	cmd.Stdin = bytes.NewReader(stdin)
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
@@ -321,11 +351,12 @@ func (p *Provider) once(ctx context.Context, stdin []byte, args ...string) (stri
 }
 
 // command is tmux with the city's server. Arguments are literal: see arg.
-func (p *Provider) command(ctx context.Context, args ...string) *exec.Cmd {
-	p.execs.Add(1)
-	all := append([]string{"-u", "-L", p.label, "-f", filepath.Join(p.dir, configFile)}, args...)
-	cmd := exec.CommandContext(ctx, p.tmux, all...)
-	cmd.Env, cmd.Dir = p.env, "/"
+func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
+	c.execs.Add(1)
+	all := append([]string{"-u", "-L", c.label, "-f", filepath.Join(c.files.dir, configFile)},
+		args...)
+	cmd := exec.CommandContext(ctx, c.program, all...)
+	cmd.Env, cmd.Dir = c.env, "/"
 	return cmd
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -47,11 +46,11 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if _, err := s.FindProgram(); err != nil {
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
 	}
-	if err := disk.MkdirAll(filepath.Join(p.dir, s.Name), 0o700); err != nil {
+	if err := disk.MkdirAll(filepath.Join(p.files.dir, s.Name), 0o700); err != nil {
 		return session.Status{}, fmt.Errorf("cannot make the folder of the session %q: %w", s.Name,
 			err)
 	}
-	fd, err := proc.Lock(p.path(s.Name, startFile), time.Now().Add(turnWait))
+	fd, err := proc.Lock(p.files.path(s.Name, startFile), time.Now().Add(turnWait))
 	if err != nil {
 		return session.Status{}, fail("start", s.Name, session.ErrExists,
 			"another controller is starting or clearing it up: %v", err)
@@ -63,7 +62,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if err := p.bring(ctx, e, &s); err != nil {
 		return session.Status{}, err
 	}
-	st, ok := p.status(e)
+	st, ok := e.status()
 	if !ok || st.ID != s.ID {
 		return st, fail("start", s.Name, errOther, "it is gone again already")
 	}
@@ -79,9 +78,9 @@ func (p *Provider) check(s *session.Spec) error {
 		s.Name[0] == '.':
 		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: "+
 			"see session.Encode")
-	case s.City != p.city:
+	case s.City != p.files.city:
 		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
-			s.City, p.city)
+			s.City, p.files.city)
 	case s.ID == "" || len(s.ID) > 200 || strings.ContainsAny(s.ID, "\x00\n"):
 		return fail("start", s.Name, session.ErrCommand, "it has no id that could be "+
 			"told in a line")
@@ -99,48 +98,36 @@ func (p *Provider) check(s *session.Spec) error {
 // clearWay makes sure that nothing of an earlier life is left: neither one that somebody else started, nor
 // processes that hold the session's lock. Under the name's turn and start lock.
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
-	rec, x, ok := p.recall(e.name)
+	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
-		if found, err := p.stands(ctx, &rec); err != nil {
+		if found, err := p.tmux.stands(ctx, &rec); err != nil {
 			return fail("start", e.name, err, "cannot see whether it runs: %v", err)
-		} else if found && rec.lives(p.boot) {
+		} else if found && rec.lives(p.files.boot) {
 			e.begin(rec, nil)
 			p.watch(e)
 			return fail("start", e.name, session.ErrExists, "it runs already, as pid %d", rec.PID)
 		}
 	}
-	fd, err := proc.Lock(p.path(e.name, lockFile), time.Now().Add(lockWait))
+	fd, err := proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
-		if left := p.sweep(&rec, nil); len(left) > 0 {
+		if left := p.files.sweep(&rec, nil); len(left) > 0 {
 			return fail("start", e.name, session.ErrExists, "processes of its last life cannot "+
 				"be ended: pids %v", left)
 		}
-		fd, err = proc.Lock(p.path(e.name, lockFile), time.Now().Add(lockWait))
+		fd, err = proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	}
 	if err != nil {
 		return fail("start", e.name, session.ErrExists, "its lock cannot be taken: %v", err)
 	}
 	proc.Close(fd)
-	p.keepOutputs(e.name, rec.ID)
+	p.files.keepOutputs(e.name, rec.ID)
 	return nil
 }
 
 // bring makes the session and lets its agent in.
 func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
-	arrival := make(chan *net.UnixConn, 1)
-	p.mu.Lock()
-	p.expected[s.ID] = arrival
-	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		delete(p.expected, s.ID)
-		p.mu.Unlock()
-		select {
-		case conn := <-arrival: // too late
-			conn.Close()
-		default:
-		}
-	}()
+	arrival, cancel := p.door.expect(s.ID)
+	defer cancel()
 	cols, rows := s.Cols, s.Rows
 	if cols < 1 || rows < 1 {
 		cols, rows = 80, 24
@@ -154,8 +141,9 @@ func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
 		defer cancel()
 		return errors.Join(err, p.vacate(late, s.Name)) // tmux may have begun it
 	}
-	rec, err := p.letIn(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.dir, s.Name), Pane: pane,
-		Cols: cols, Rows: rows, Boot: p.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
+	rec, err := p.letIn(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
+		Pane: pane,
+		Cols: cols, Rows: rows, Boot: p.files.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
 	if err != nil {
 		return p.takeBack(s, pane, pid, err)
 	}
@@ -174,18 +162,18 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	create := []string{"new-session", "-d", "-P", "-F", "#{pane_id} #{pane_pid} #{pid}", "-s", name,
 		"-n", "agent",
 		"-x", strconv.Itoa(cols), "-y", strconv.Itoa(rows), "-c", "/",
-		"-e", arg("GC_CITY_PATH=" + p.city), "-e", arg("GC_SESSION_ID=" + s.ID), "--",
-		arg(p.binary), "pane", arg(p.doorAt), arg(s.ID), ";", "set-option", "-s", "exit-empty",
+		"-e", arg("GC_CITY_PATH=" + p.files.city), "-e", arg("GC_SESSION_ID=" + s.ID), "--",
+		arg(p.binary), "pane", arg(p.door.at), arg(s.ID), ";", "set-option", "-s", "exit-empty",
 		"off"}
-	out, err := p.run(ctx, nil, create...)
+	out, err := p.tmux.run(ctx, nil, create...)
 	if errors.Is(err, errNoServer) { // it was just going, see Dismiss
-		out, err = p.run(ctx, nil, create...)
+		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if errors.Is(err, errTaken) {
 		if err := p.vacate(ctx, s.Name); err != nil {
 			return "", 0, err
 		}
-		out, err = p.run(ctx, nil, create...)
+		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if err != nil {
 		return "", 0, fail("start", s.Name, err, "tmux does not make a session: %v", err)
@@ -201,24 +189,24 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 // vacate ends a session that has our name and no record: what a controller left that died in the middle of a start. One
 // that is not of this city is left alone.
 func (p *Provider) vacate(ctx context.Context, name string) error {
-	city, id, err := p.owner(ctx, mangle(name))
+	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
 		return nil
 	}
 	if err != nil {
 		return fail("start", name, err, "tmux has a session of this name: %v", err)
 	}
-	if city != p.city || id == "" {
+	if city != p.files.city || id == "" {
 		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s that "+
-			"is not of this city: end it there", p.label, mangle(name))
+			"is not of this city: end it there", p.tmux.label, mangle(name))
 	}
 	p.log.Warn("a start that nobody finished is taken back", "session", name)
-	if _, err := p.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil &&
+	if _, err := p.tmux.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil &&
 		!errors.Is(err, errNoPane) {
 		return fail("start", name, err, "a start that nobody finished cannot be taken back: %v",
 			err)
 	}
-	if left := p.sweep(&record{Name: name, ID: id}, nil); len(left) > 0 {
+	if left := p.files.sweep(&record{Name: name, ID: id}, nil); len(left) > 0 {
 		return fail("start", name, session.ErrExists, "processes of an earlier start cannot be "+
 			"ended: pids %v", left)
 	}
@@ -226,8 +214,8 @@ func (p *Provider) vacate(ctx context.Context, name string) error {
 }
 
 // owner is the city and the life for which one of tmux's sessions was made, "" if none of ours.
-func (p *Provider) owner(ctx context.Context, name string) (city, id string, err error) {
-	out, err := p.run(ctx, nil, "show-environment", "-t", "="+name+":")
+func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
+	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
 	for line := range strings.Lines(out) {
 		line = strings.TrimSuffix(line, "\n")
 		if v, ok := strings.CutPrefix(line, "GC_CITY_PATH="); ok {
@@ -243,7 +231,7 @@ func (p *Provider) owner(ctx context.Context, name string) (city, id string, err
 // tidy takes back the starts that a controller did not finish because it was killed: sessions of this city that nobody
 // is starting now and that are not on record.
 func (p *Provider) tidy(ctx context.Context) error {
-	if p.look || !p.serverLives() {
+	if p.files.observe || !p.tmux.serverLives() {
 		return nil
 	}
 	v, err := p.view(ctx, nil)
@@ -260,14 +248,15 @@ func (p *Provider) tidy(ctx context.Context) error {
 				continue
 			}
 		}
-		if city, id, err := p.owner(ctx, mangled); err != nil || city != p.city || id == "" {
+		if city, id, err := p.tmux.owner(ctx, mangled); err != nil || city != p.files.city ||
+			id == "" {
 			continue
 		}
-		fd, err := proc.Lock(p.path(name, startFile), time.Now())
+		fd, err := proc.Lock(p.files.path(name, startFile), time.Now())
 		if err != nil && !errors.Is(err, fs.ErrNotExist) { // without a folder nobody has begun to
 			continue // somebody is starting it
 		}
-		if rec, _, known := p.recall(name); !known || rec.PID != pane.pid {
+		if rec, _, known := p.files.recall(name); !known || rec.PID != pane.pid {
 			if err := p.vacate(ctx, name); err != nil {
 				p.log.Warn("a start that nobody finished stays", "session", name, "err", err)
 			}
@@ -285,15 +274,15 @@ func (p *Provider) takeBack(s *session.Spec, pane string, pid int, cause error) 
 	defer cancel()
 	r := record{Name: s.Name, ID: s.ID, Pane: pane}
 	var problems []error
-	if _, err := p.run(ctx, nil, "kill-pane", "-t", r.target()); err != nil &&
+	if _, err := p.tmux.run(ctx, nil, "kill-pane", "-t", r.target()); err != nil &&
 		!errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
 		problems = append(problems, err)
 	}
-	if left := p.sweep(&r, nil); len(left) > 0 {
+	if left := p.files.sweep(&r, nil); len(left) > 0 {
 		problems = append(problems, fmt.Errorf("these processes of it cannot be ended: %v", left))
 	}
-	if rec, x, ok := p.recall(s.Name); ok && x == nil && rec.ID == s.ID {
-		disk.Remove(p.path(s.Name, recordFile)) // or it would be taken for lost
+	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
+		disk.Remove(p.files.path(s.Name, recordFile)) // or it would be taken for lost
 	}
 	var known *failure
 	if !errors.As(cause, &known) {

@@ -20,11 +20,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"gcity/internal/disk"
@@ -50,19 +48,12 @@ type Options struct {
 // Provider runs sessions in tmux. It implements every optional interface of package session but session.Polite. It
 // cannot tell how many bytes a session has printed, and its Activity is in whole seconds.
 type Provider struct {
-	city   string
-	dir    string // .gc/tmux
+	files  folders
+	tmux   *client
+	door   *door // nil for an observer
 	binary string
 	log    *slog.Logger
-	look   bool // see Options.Observe
-	boot   string
 
-	tmux    string   // path of the program
-	label   string   // of the server
-	env     []string // of tmux
-	execs   atomic.Int64
-	door    *net.UnixListener // where agents ask what they are; nil for an observer
-	doorAt  string
 	exits   chan session.Exit
 	ctx     context.Context
 	close   context.CancelFunc
@@ -71,11 +62,8 @@ type Provider struct {
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	// by session id: starts that wait for their agent at the door
-	expected map[string]chan *net.UnixConn
-	server   server
 	watched  int       // pid of the server whose end is waited for
-	scanned  time.Time // modification time of dir at the last look
+	scanned  time.Time // modification time of files.dir at the last look
 	closed   bool
 }
 
@@ -117,15 +105,14 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
 	}
+	files := newFolders(o.City, boot, o.Observe, o.Logger)
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Provider{
-		city: o.City, dir: filepath.Join(o.City, ".gc", "tmux"), binary: o.Binary, log: o.Logger,
-		look: o.Observe, boot: boot,
-		tmux: program, label: Label(o.City),
+		files: files, tmux: newClient(files, program), binary: o.Binary, log: o.Logger,
 		exits: make(chan session.Exit, exitsKept), ctx: ctx, close: cancel,
 		looking:  make(chan struct{}, 1),
-		sessions: make(map[string]*entry), expected: make(map[string]chan *net.UnixConn),
-		wg: recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
+		sessions: make(map[string]*entry),
+		wg:       recovery.Group{OnPanic: recovery.Fatal(o.Broken)},
 	}
 	p.looking <- struct{}{}
 	if err := p.open(); err != nil {
@@ -154,21 +141,23 @@ func New(o Options) (*Provider, error) {
 
 // open makes what is needed on disk. An observer makes nothing.
 func (p *Provider) open() error {
-	if !p.look {
-		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.dir), 0o700),
-			disk.MkdirAll(p.dir, 0o700)); err != nil {
+	if !p.files.observe {
+		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.files.dir), 0o700),
+			disk.MkdirAll(p.files.dir, 0o700)); err != nil {
 			return fmt.Errorf("cannot make the folder of the sessions: %w", err)
 		}
 	}
-	if err := p.locate(); err != nil {
+	if err := p.tmux.locate(); err != nil {
 		return err
 	}
-	if p.look {
+	if p.files.observe {
 		return nil
 	}
-	if err := p.openDoor(); err != nil {
+	var err error
+	if p.door, err = openDoor(p.files.dir); err != nil {
 		return fmt.Errorf("cannot open the socket at which agents start: %w", err)
 	}
+	p.async(func() { p.door.attend(p.ctx, p.async) })
 	return nil
 }
 
@@ -190,11 +179,11 @@ func (p *Provider) Close() error {
 	}
 	p.closed = true
 	p.mu.Unlock()
-	idle := !p.look && p.ctx.Err() == nil && !slices.ContainsFunc(p.entries(), (*entry).alive)
+	idle := !p.files.observe && p.ctx.Err() == nil &&
+		!slices.ContainsFunc(p.entries(), (*entry).alive)
 	p.close()
 	if p.door != nil {
-		p.door.Close()
-		disk.Remove(p.doorAt)
+		p.door.close()
 	}
 	for _, e := range p.entries() {
 		e.unwatch()
@@ -204,7 +193,21 @@ func (p *Provider) Close() error {
 	if !idle {
 		return nil
 	}
-	return p.dismiss(context.Background())
+	return p.tmux.dismiss(context.Background())
+}
+
+// Dismiss implements session.Dismisser. A start makes a new server.
+func (p *Provider) Dismiss(ctx context.Context) error {
+	if p.files.observe || p.door.waiting() || slices.ContainsFunc(p.entries(), (*entry).alive) {
+		return nil
+	}
+	return p.tmux.dismiss(ctx)
+}
+
+// Check implements session.Checker: tmux is there still, and new enough.
+func (p *Provider) Check(ctx context.Context) error {
+	_, err := find(ctx)
+	return err
 }
 
 // async runs f in a goroutine that Close waits for; not at all after Close, which it reports.

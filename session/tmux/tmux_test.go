@@ -60,12 +60,12 @@ func endAll(t testing.TB, p *Provider) {
 		}
 	}
 	p.Close()
-	if err == nil && !eventually.Poll(func() bool { return !p.serverLives() }) {
-		out, err := p.once(ctx, nil, "list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid} #{pane_dead}")
+	if err == nil && !eventually.Poll(func() bool { return !p.tmux.serverLives() }) {
+		out, err := p.tmux.once(ctx, nil, "list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid} #{pane_dead}")
 		t.Errorf("its server does not leave: it holds %q, %v", out, err)
 	}
-	if p.serverLives() {
-		exec.Command("tmux", "-L", p.label, "kill-server").Run()
+	if p.tmux.serverLives() {
+		exec.Command("tmux", "-L", p.tmux.label, "kill-server").Run()
 	}
 }
 
@@ -132,7 +132,7 @@ func TestThread(t *testing.T) {
 	if err := p.Acknowledge(t.Context(), "a", st.ID); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(p.path("a", "")); err == nil {
+	if _, err := os.Stat(p.files.path("a", "")); err == nil {
 		t.Error("the folder stays")
 	}
 	start(t, p, spec(city, "a", "exit 7"))

@@ -40,7 +40,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
-	cmd := p.command(ctx, "-C", "attach-session", "-f", "ignore-size", "-t", rec.target())
+	cmd := p.tmux.command(ctx, "-C", "attach-session", "-f", "ignore-size", "-t", rec.target())
 	cmd.WaitDelay = time.Second
 	in, err := cmd.StdinPipe()
 	if err != nil {

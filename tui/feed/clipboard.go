@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"time"
@@ -6,9 +6,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// clipSequence asks a terminal to take a text into its clipboard (OSC 52). Within tmux it is sent twice: tmux takes the
+// ClipSequence asks a terminal to take a text into its clipboard (OSC 52). Within tmux it is sent twice: tmux takes the
 // one, where its set-clipboard is on, and hands the other through, where its allow-passthrough is.
-func clipSequence(text string, tmux bool) string {
+func ClipSequence(text string, tmux bool) string {
 	s := ansi.SetSystemClipboard(text)
 	if tmux {
 		s += ansi.TmuxPassthrough(s)

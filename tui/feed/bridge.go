@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -17,25 +17,25 @@ func again(ctx context.Context, tries int) bool {
 	return pause(ctx, min(200*time.Millisecond<<min(tries, 5), 5*time.Second))
 }
 
-// snapshots carries the city's snapshots into the mailbox until ctx ends.
-func (r *runner) snapshots(ctx context.Context) {
+// Snapshots carries the city's snapshots into the mailbox until ctx ends.
+func (r *Runner) Snapshots(ctx context.Context) {
 	for tries := 0; ; tries++ {
 		var cause error
-		for s, err := range r.city.Snapshots(ctx) {
+		for s, err := range r.City.Snapshots(ctx) {
 			if err != nil {
 				cause = err
 				break
 			}
 			tries = 0
 			if ctx.Err() == nil {
-				r.box.putSnapshot(s)
+				r.Box.PutSnapshot(s)
 			}
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		r.box.putGone(whyGone(cause))
-		r.log.Warn("the stream of snapshots broke", "error", cause)
+		r.Box.putGone(whyGone(cause))
+		r.Log.Warn("the stream of snapshots broke", "error", cause)
 		if !again(ctx, tries) {
 			return
 		}
@@ -54,13 +54,13 @@ func whyGone(err error) string {
 	return err.Error()
 }
 
-// events carries the city's events into the mailbox until ctx ends, from the newest backlog on, none twice.
-func (r *runner) events(ctx context.Context) {
-	after := r.box.last()
+// Events carries the city's events into the mailbox until ctx ends, from the newest backlog on, none twice.
+func (r *Runner) Events(ctx context.Context) {
+	after := r.Box.last()
 	known := after > 0
 	for tries := 0; ; tries++ {
 		if !known {
-			if s, err := r.city.Snapshot(ctx); err == nil {
+			if s, err := r.City.Snapshot(ctx); err == nil {
 				known = true
 				if s.Seq > backlog {
 					after = s.Seq - backlog
@@ -68,14 +68,14 @@ func (r *runner) events(ctx context.Context) {
 			}
 		}
 		if known {
-			for e, err := range r.city.Events(ctx, after) {
+			for e, err := range r.City.Events(ctx, after) {
 				if err != nil {
-					r.log.Warn("the stream of events broke", "error", err)
+					r.Log.Warn("the stream of events broke", "error", err)
 					break
 				}
 				tries = 0
 				after = max(after, e.Seq)
-				r.box.putEvent(e)
+				r.Box.PutEvent(e)
 			}
 		}
 		if ctx.Err() != nil || !again(ctx, tries) {
@@ -84,8 +84,9 @@ func (r *runner) events(ctx context.Context) {
 	}
 }
 
-// persons carries changed preferences into the mailbox until ctx ends, or there are no more.
-func (r *runner) persons(ctx context.Context, changes <-chan Person) {
+// Persons hands changed preferences to take until ctx ends, or there are no more.
+func (r *Runner) Persons(ctx context.Context, changes <-chan Person,
+	take func(Person)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -94,17 +95,13 @@ func (r *runner) persons(ctx context.Context, changes <-chan Person) {
 			if !ok {
 				return
 			}
-			if r.tour != nil {
-				r.tour.putPerson(p)
-				continue
-			}
-			r.box.putPerson(p)
+			take(p)
 		}
 	}
 }
 
 // pulse asks for the snapshot now and then: the loop's age is fresh in an answer, not in the stream.
-func (r *runner) pulse(ctx context.Context, every time.Duration) {
+func (r *Runner) pulse(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for {
@@ -114,17 +111,17 @@ func (r *runner) pulse(ctx context.Context, every time.Duration) {
 		case <-t.C:
 		}
 		ask, cancel := context.WithTimeout(ctx, 2*time.Second)
-		s, err := r.city.Snapshot(ask)
+		s, err := r.City.Snapshot(ask)
 		cancel()
 		if ctx.Err() == nil && err == nil {
-			r.box.putSnapshot(s)
+			r.Box.PutSnapshot(s)
 		}
 	}
 }
 
-// pump sends what is in the mailbox, at most once per gap, and the time at every full second. It ends with ctx; send
+// Pump sends what is in the mailbox, at most once per gap, and the time at every full second. It ends with ctx; send
 // must return once the program has ended.
-func (r *runner) pump(ctx context.Context, gap time.Duration, send func(at time.Time, n news)) {
+func (r *Runner) Pump(ctx context.Context, gap time.Duration, send func(at time.Time, n News)) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	pace := time.NewTimer(0)
@@ -137,7 +134,7 @@ func (r *runner) pump(ctx context.Context, gap time.Duration, send func(at time.
 			return
 		case <-second.C:
 			tick = true
-		case <-r.box.wake:
+		case <-r.Box.wake:
 		case <-pace.C:
 		}
 		now := time.Now()
@@ -145,14 +142,14 @@ func (r *runner) pump(ctx context.Context, gap time.Duration, send func(at time.
 			pace.Reset(due.Sub(now))
 			continue
 		}
-		n, next := r.box.take(now)
+		n, next := r.Box.Take(now)
 		if !next.IsZero() {
 			pace.Reset(next.Sub(now))
 		}
-		if n.empty() && !tick {
+		if n.Empty() && !tick {
 			continue
 		}
 		last, tick = now, false
-		send(r.now(), n)
+		send(r.Now(), n)
 	}
 }

@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lent is a program that the terminal is given to.
-type lent struct {
-	cmd  *exec.Cmd
+// foreground is a program that the terminal is given to.
+type foreground struct {
+	Cmd  *exec.Cmd
 	what string // "editor", "pager"
 	line string // its command, as a person has it
 	by   string // the variable that names it, "" = none does
 }
 
-// failed says how it ended, if that is no way to leave it; nil if it is.
-func (l *lent) failed(ran error) error {
+// Failed says how it ended, if that is no way to leave it; nil if it is.
+func (l *foreground) Failed(ran error) error {
 	exit, ok := errors.AsType[*exec.ExitError](ran)
 	if !ok {
 		return fmt.Errorf("the %s %q cannot be started: %w", l.what, l.line, ran)
@@ -54,9 +54,9 @@ func (l *lent) failed(ran error) error {
 	return fmt.Errorf("the %s %q failed with exit status %d", l.what, l.line, status)
 }
 
-// editor is the command of $VISUAL or $EDITOR, else one that is installed. Those that are known to take "+N" begin
+// Editor is the command of $VISUAL or $EDITOR, else one that is installed. Those that are known to take "+N" begin
 // at the draft's line.
-func editor(ctx context.Context, environ []string, d *draft) (lent, error) {
+func Editor(ctx context.Context, environ []string, d *Draft) (foreground, error) {
 	line, by := "", ""
 	for _, name := range []string{"EDITOR", "VISUAL"} {
 		for _, kv := range environ {
@@ -74,18 +74,19 @@ func editor(ctx context.Context, environ []string, d *draft) (lent, error) {
 		}
 	}
 	if line == "" {
-		return lent{}, errors.New("there is no editor: neither vim, vi nor nano is installed; " +
+		return foreground{}, errors.New("there is no editor: neither vim, vi nor nano is " +
+			"installed; " +
 			"set EDITOR to one")
 	}
 	args := []string{"-c", line + ` "$@"`, "editor"}
 	plus := []string{"vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "micro",
 		"kak", "joe", "ne", "mg", "jed"}
-	if d.line > 0 && slices.Contains(plus, filepath.Base(strings.Fields(line)[0])) {
-		args = append(args, fmt.Sprintf("+%d", d.line))
+	if d.Line > 0 && slices.Contains(plus, filepath.Base(strings.Fields(line)[0])) {
+		args = append(args, fmt.Sprintf("+%d", d.Line))
 	}
-	cmd := exec.CommandContext(ctx, "/bin/sh", append(args, d.path)...)
+	cmd := exec.CommandContext(ctx, "/bin/sh", append(args, d.Path)...)
 	cmd.Env = environ
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return lent{cmd: cmd, what: "editor", line: line, by: by}, nil
+	return foreground{Cmd: cmd, what: "editor", line: line, by: by}, nil
 }

@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -14,38 +14,35 @@ import (
 )
 
 const (
-	// lookGap is the least time between two snapshots of a city that is not on the screen, and between two lists of
+	// LookGap is the least time between two snapshots of a city that is not on the screen, and between two lists of
 	// them.
-	lookGap = time.Second
-	// lookPulse is how often a city is asked whether it answers: streams of a city where nothing happens are silent.
-	lookPulse = 5 * time.Second
-	// lookDeadline is how long its answer may take.
-	lookDeadline = 2 * time.Second
+	LookGap = time.Second
+	// LookPulse is how often a city is asked whether it answers: streams of a city where nothing happens are silent.
+	LookPulse = 5 * time.Second
+	// LookDeadline is how long its answer may take.
+	LookDeadline = 2 * time.Second
 )
 
-// lookout keeps the list of the cities, with what is known of each. A city has goroutines of its own there, and a
+// FleetWatcher keeps the list of the cities, with what is known of each. A city has goroutines of its own there, and a
 // stream of its own: one that hangs slows nobody.
-type lookout struct {
-	r   *runner
-	dir city.Directory
+type FleetWatcher struct {
+	r      *Runner
+	cities Directory
 
-	own   city.Control // that this program runs, nil = none
-	ownAt string       // its folder
-
-	mu      sync.Mutex
-	watched map[string]*beat // by name
-	infos   []city.Info
+	Mu      sync.Mutex
+	Watched map[string]*CityWatch // by name
+	Infos   []city.Info
 	gone    string
-	heard   bool // of the directory
+	Heard   bool // of the directory
 	listed  bool // it has given a list
 	nobody  bool // keeps it now
-	to      *mailbox
-	last    *fleet.List
+	To      *Mailbox
+	Last    *fleet.List
 	wake    chan struct{}
 }
 
-// beat is the watch over one city.
-type beat struct {
+// CityWatch is the watch over one city.
+type CityWatch struct {
 	path   string
 	cancel context.CancelFunc // nil = nobody asks it anything
 	known  bool
@@ -54,27 +51,28 @@ type beat struct {
 	heard  time.Time
 }
 
-func newLookout(r *runner, dir city.Directory) *lookout {
-	return &lookout{r: r, dir: dir, watched: map[string]*beat{}, wake: make(chan struct{}, 1)}
+func NewFleetWatcher(r *Runner) *FleetWatcher {
+	return &FleetWatcher{r: r, cities: r.Cities, Watched: map[string]*CityWatch{},
+		wake: make(chan struct{}, 1)}
 }
 
-// tell has the list told to another mailbox from now on, at once.
-func (l *lookout) tell(to *mailbox) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.to = to
-	if l.last != nil {
-		to.putFleet(l.last)
+// Tell has the list told to another mailbox from now on, at once.
+func (l *FleetWatcher) Tell(to *Mailbox) {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	l.To = to
+	if l.Last != nil {
+		to.putFleet(l.Last)
 	}
 }
 
-// run reads the directory until ctx ends.
-func (l *lookout) run(ctx context.Context) {
-	l.r.spawn("fleet", l.publish)
+// Run reads the directory until ctx ends.
+func (l *FleetWatcher) Run(ctx context.Context) {
+	l.r.Spawn("fleet", l.publish)
 	logged := "" // why it cannot be read, which may be so for a night
 	for tries := 0; ; tries++ {
 		var cause error
-		for infos, err := range l.dir.Watch(ctx) {
+		for infos, err := range l.cities.Dir.Watch(ctx) {
 			if err != nil {
 				cause = err
 				break
@@ -86,9 +84,9 @@ func (l *lookout) run(ctx context.Context) {
 			return
 		}
 		nobody, why := errors.Is(cause, city.ErrNobody), whyGone(cause)
-		l.change(func() { l.gone, l.heard, l.nobody = why, true, nobody })
+		l.change(func() { l.gone, l.Heard, l.nobody = why, true, nobody })
 		if why != logged && (l.listed || !nobody) {
-			l.r.log.Warn("the list of the cities broke", "error", cause)
+			l.r.Log.Warn("the list of the cities broke", "error", cause)
 			logged = why
 		}
 		if !again(ctx, tries) {
@@ -97,10 +95,10 @@ func (l *lookout) run(ctx context.Context) {
 	}
 }
 
-func (l *lookout) change(edit func()) {
-	l.mu.Lock()
+func (l *FleetWatcher) change(edit func()) {
+	l.Mu.Lock()
 	edit()
-	l.mu.Unlock()
+	l.Mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -108,50 +106,50 @@ func (l *lookout) change(edit func()) {
 }
 
 // enlist takes a list of the directory: who runs is watched, who does not is left alone.
-func (l *lookout) enlist(ctx context.Context, infos []city.Info) {
+func (l *FleetWatcher) enlist(ctx context.Context, infos []city.Info) {
 	infos = slices.Clone(infos)
 	for i := range infos {
 		// nobody else can run it, and says so
-		if in := &infos[i]; l.own != nil && in.Path == l.ownAt {
+		if in := &infos[i]; l.cities.Own != nil && in.Path == l.cities.OwnAt {
 			in.Running, in.Status, in.Error, in.Until = true, city.CityRunning, "", nil
 		}
 	}
 	l.change(func() {
-		l.infos, l.gone, l.heard, l.listed = infos, "", true, true
+		l.Infos, l.gone, l.Heard, l.listed = infos, "", true, true
 		there := map[string]bool{}
 		for i := range infos {
 			in := &infos[i]
 			there[in.Name] = true
-			b := l.watched[in.Name]
+			b := l.Watched[in.Name]
 			if b != nil && b.path != in.Path {
-				b.end()
+				b.End()
 				b = nil
 			}
 			if b == nil {
-				b = &beat{path: in.Path}
-				l.watched[in.Name] = b
+				b = &CityWatch{path: in.Path}
+				l.Watched[in.Name] = b
 			}
 			switch {
 			case in.Running && b.cancel == nil:
 				while, cancel := context.WithCancel(ctx)
 				b.cancel, b.mute = cancel, ""
 				name := in.Name
-				l.r.spawn("city", func(context.Context) { l.follow(while, name, b) })
-				l.r.spawn("city", func(context.Context) { l.feel(while, name, b) })
+				l.r.Spawn("city", func(context.Context) { l.follow(while, name, b) })
+				l.r.Spawn("city", func(context.Context) { l.feel(while, name, b) })
 			case !in.Running:
-				b.end()
+				b.End()
 			}
 		}
-		for name, b := range l.watched {
+		for name, b := range l.Watched {
 			if !there[name] {
-				b.end()
-				delete(l.watched, name)
+				b.End()
+				delete(l.Watched, name)
 			}
 		}
 	})
 }
 
-func (b *beat) end() {
+func (b *CityWatch) End() {
 	if b.cancel != nil {
 		b.cancel()
 		b.cancel = nil
@@ -159,20 +157,20 @@ func (b *beat) end() {
 }
 
 // owned is the city if this program runs it, else nil.
-func (l *lookout) owned(b *beat) city.Control {
-	if l.own != nil && b.path == l.ownAt {
-		return l.own
+func (l *FleetWatcher) owned(b *CityWatch) city.Control {
+	if l.cities.Own != nil && b.path == l.cities.OwnAt {
+		return l.cities.Own
 	}
 	return nil
 }
 
 // follow reads a city's snapshots until ctx ends, some seconds apart.
-func (l *lookout) follow(ctx context.Context, name string, b *beat) {
+func (l *FleetWatcher) follow(ctx context.Context, name string, b *CityWatch) {
 	c := l.owned(b)
 	for tries := 0; ; tries++ {
 		var err error
 		if c == nil {
-			c, err = l.dir.City(name)
+			c, err = l.cities.Dir.City(name)
 		}
 		if err == nil {
 			for s, broken := range c.Snapshots(ctx) {
@@ -180,8 +178,8 @@ func (l *lookout) follow(ctx context.Context, name string, b *beat) {
 					break
 				}
 				tries = 0
-				l.take(ctx, b, s, false)
-				if !pause(ctx, lookGap) {
+				l.Take(ctx, b, s, false)
+				if !pause(ctx, LookGap) {
 					return
 				}
 			}
@@ -197,16 +195,16 @@ func (l *lookout) follow(ctx context.Context, name string, b *beat) {
 }
 
 // feel asks a city now and then whether it still answers, and how old its loop is.
-func (l *lookout) feel(ctx context.Context, name string, b *beat) {
+func (l *FleetWatcher) feel(ctx context.Context, name string, b *CityWatch) {
 	c := l.owned(b)
 	for {
 		var s *city.Snapshot
 		var err error
 		if c == nil {
-			c, err = l.dir.City(name)
+			c, err = l.cities.Dir.City(name)
 		}
 		if err == nil {
-			ask, cancel := context.WithTimeout(ctx, lookDeadline)
+			ask, cancel := context.WithTimeout(ctx, LookDeadline)
 			s, err = c.Snapshot(ask)
 			cancel()
 		}
@@ -214,22 +212,22 @@ func (l *lookout) feel(ctx context.Context, name string, b *beat) {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, context.DeadlineExceeded):
-			l.silence(ctx, b, "no answer within "+lookDeadline.String())
+			l.silence(ctx, b, "no answer within "+LookDeadline.String())
 		case err != nil:
 			l.silence(ctx, b, whyGone(err))
 		default:
-			l.take(ctx, b, s, true)
+			l.Take(ctx, b, s, true)
 		}
-		if !pause(ctx, lookPulse) {
+		if !pause(ctx, LookPulse) {
 			return
 		}
 	}
 }
 
-// take takes a snapshot in. How old the loop is one learns only from an answer: what a stream brings may be old,
+// Take takes a snapshot in. How old the loop is one learns only from an answer: what a stream brings may be old,
 // and true.
-func (l *lookout) take(ctx context.Context, b *beat, s *city.Snapshot, answer bool) {
-	now := l.r.now()
+func (l *FleetWatcher) Take(ctx context.Context, b *CityWatch, s *city.Snapshot, answer bool) {
+	now := l.r.Now()
 	fresh := fleet.BriefOf(s, now)
 	l.change(func() {
 		if ctx.Err() == nil {
@@ -241,7 +239,7 @@ func (l *lookout) take(ctx context.Context, b *beat, s *city.Snapshot, answer bo
 	})
 }
 
-func (l *lookout) silence(ctx context.Context, b *beat, why string) {
+func (l *FleetWatcher) silence(ctx context.Context, b *CityWatch, why string) {
 	l.change(func() {
 		if ctx.Err() == nil {
 			b.mute = why
@@ -251,16 +249,16 @@ func (l *lookout) silence(ctx context.Context, b *beat, why string) {
 
 // publish tells what has changed, once a second at most; as long as some city has still to be heard for the first time,
 // more often.
-func (l *lookout) publish(ctx context.Context) {
+func (l *FleetWatcher) publish(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-l.wake:
 		}
-		gap := lookGap
-		if l.tellNews() {
-			gap = lookGap / 10
+		gap := LookGap
+		if l.TellNews() {
+			gap = LookGap / 10
 		}
 		if !pause(ctx, gap) {
 			return
@@ -268,34 +266,34 @@ func (l *lookout) publish(ctx context.Context) {
 	}
 }
 
-// tellNews tells the list if it has changed, and reports whether a city that runs has not been heard yet.
-func (l *lookout) tellNews() (early bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.heard {
+// TellNews tells the list if it has changed, and reports whether a city that runs has not been heard yet.
+func (l *FleetWatcher) TellNews() (early bool) {
+	l.Mu.Lock()
+	defer l.Mu.Unlock()
+	if !l.Heard {
 		return true
 	}
 	f := l.list()
 	for i := range f.Rows {
 		early = early || f.Rows[i].Info.Running && !f.Rows[i].Known && f.Rows[i].Mute == ""
 	}
-	if l.last != nil && reflect.DeepEqual(f, l.last) {
+	if l.Last != nil && reflect.DeepEqual(f, l.Last) {
 		return early
 	}
-	if l.last = f; l.to != nil {
-		l.to.putFleet(f)
+	if l.Last = f; l.To != nil {
+		l.To.putFleet(f)
 	}
 	return early
 }
 
 // list is what is known now; l.mu is held.
-func (l *lookout) list() *fleet.List {
+func (l *FleetWatcher) list() *fleet.List {
 	f := &fleet.List{Gone: l.gone, None: l.nobody && !l.listed,
-		Rows: make([]fleet.City, len(l.infos))}
-	for i, in := range l.infos {
+		Rows: make([]fleet.City, len(l.Infos))}
+	for i, in := range l.Infos {
 		c := &f.Rows[i]
 		c.Info, c.Shown = in, widget.Plain(in.Name)
-		if b := l.watched[in.Name]; b != nil {
+		if b := l.Watched[in.Name]; b != nil {
 			c.Brief, c.Known, c.Mute = b.brief, b.known, b.mute
 			if !in.Running {
 				c.Mute = ""
@@ -308,4 +306,4 @@ func (l *lookout) list() *fleet.List {
 	return f
 }
 
-func (b *mailbox) putFleet(f *fleet.List) { b.put(func(n *news) { n.fleet = f }) }
+func (b *Mailbox) putFleet(f *fleet.List) { b.Put(func(n *News) { n.Fleet = f }) }

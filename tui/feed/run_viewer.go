@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 )
 
 // viewRun shows what a run prints until ctx ends. A stream that breaks while the run goes is opened anew.
-func (v *viewer) viewRun(ctx context.Context, t watch) {
-	n := terminal.News{Run: t.run}
+func (v *Viewer) viewRun(ctx context.Context, t Watch) {
+	n := terminal.News{Run: t.Run}
 	for tries := 0; ; tries++ {
 		err := v.hear(ctx, &n, &tries)
 		if ctx.Err() != nil {
@@ -18,7 +18,7 @@ func (v *viewer) viewRun(ctx context.Context, t watch) {
 		if err != nil {
 			n.Problem = whyGone(err)
 		}
-		v.box.putPane(n)
+		v.box.PutPane(n)
 		if n.Ended || !again(ctx, tries+2) {
 			<-ctx.Done()
 			return
@@ -27,7 +27,7 @@ func (v *viewer) viewRun(ctx context.Context, t watch) {
 }
 
 // hear reads a run's output once, from what is kept of it on. The lines in the mailbox never change.
-func (v *viewer) hear(ctx context.Context, n *terminal.News, tries *int) error {
+func (v *Viewer) hear(ctx context.Context, n *terminal.News, tries *int) error {
 	var text terminal.Paper
 	for piece, err := range v.city.RunOutput(ctx, n.Run) {
 		if err != nil {
@@ -37,7 +37,7 @@ func (v *viewer) hear(ctx context.Context, n *terminal.News, tries *int) error {
 		text.Add(piece)
 		n.Urgent = n.Fed == 0
 		n.Text, n.Fed, n.Ended, n.Problem = text.Plain(), text.Fed, false, ""
-		v.box.putPane(*n)
+		v.box.PutPane(*n)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"bytes"
@@ -31,6 +31,13 @@ const (
 	ctrlC         = 0x03
 )
 
+// Terminal is the terminal that is handed over for a while.
+type Terminal struct {
+	In, Out *os.File
+	Environ []string
+	Leave   detach.Key // leaves an agent
+}
+
 // visit is one stay in an agent's terminal: raw bytes both ways, with nothing but the leaving key taken out.
 type visit struct {
 	in, out *os.File
@@ -44,12 +51,12 @@ type visit struct {
 	rows    int
 }
 
-// attachTo hands the terminal to an agent until the person leaves, the session ends or ctx does. It returns what to
+// AttachTo hands the terminal to an agent until the person leaves, the session ends or ctx does. It returns what to
 // say about it; the terminal's modes are as before in any case.
-func (r *runner) attachTo(ctx context.Context, o Options, agent string) (said string, err error) {
+func (r *Runner) AttachTo(ctx context.Context, o Terminal, agent string) (said string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	v := &visit{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Person.Detach},
+	v := &visit{in: o.In, out: o.Out, agent: agent, scan: detach.Scanner{Key: o.Leave},
 		typed: make(chan []byte)}
 	if v.cols, v.rows, err = term.GetSize(o.Out.Fd()); err != nil {
 		return "", fmt.Errorf("cannot attach to %s: the size of this terminal is unknown: %w",
@@ -73,7 +80,7 @@ func (r *runner) attachTo(ctx context.Context, o Options, agent string) (said st
 }
 
 // stay dials and copies until it is over.
-func (v *visit) stay(ctx context.Context, r *runner) (string, error) {
+func (v *visit) stay(ctx context.Context, r *Runner) (string, error) {
 	keys, err := cancelreader.NewReader(v.in)
 	if err != nil {
 		return "", fmt.Errorf("cannot read the terminal: %w", err)
@@ -84,7 +91,7 @@ func (v *visit) stay(ctx context.Context, r *runner) (string, error) {
 		wg.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
-					r.crashed("attach", p)
+					r.Crashed("attach", p)
 				}
 			}()
 			f()
@@ -123,18 +130,18 @@ type answered struct {
 
 // dial fills in the terminal, or says why there is none. What is typed meanwhile is kept for the agent, but for the
 // keys that give up.
-func (v *visit) dial(ctx context.Context, r *runner) (string, error) {
+func (v *visit) dial(ctx context.Context, r *Runner) (string, error) {
 	// of the opening only, as city.Control says
 	ctx, cancel := context.WithTimeout(ctx, dialDeadline)
 	defer cancel()
 	answer := make(chan answered)
-	r.spawn("attach", func(context.Context) {
-		t, err := r.city.Attach(ctx, v.agent, city.Viewer{Cols: v.cols, Rows: v.rows})
+	r.Spawn("attach", func(context.Context) {
+		t, err := r.City.Attach(ctx, v.agent, city.Viewer{Cols: v.cols, Rows: v.rows})
 		select {
 		case answer <- answered{t, err}:
 		case <-ctx.Done():
 			if err == nil {
-				_ = t.Close() // nobody waits for it any more
+				_ = t.Close() // the caller has stopped waiting
 			}
 		}
 	})
@@ -151,7 +158,7 @@ func (v *visit) dial(ctx context.Context, r *runner) (string, error) {
 			return "", a.err
 		case p, ok := <-v.typed:
 			if !ok {
-				r.lineDropped()
+				r.LineDropped()
 				return "", nil
 			}
 			out, leave := v.scan.Feed(p)
@@ -167,7 +174,7 @@ func (v *visit) dial(ctx context.Context, r *runner) (string, error) {
 }
 
 // turn waits for what comes and passes it on.
-func (v *visit) turn(ctx context.Context, r *runner, shown <-chan error) (string, error) {
+func (v *visit) turn(ctx context.Context, r *Runner, shown <-chan error) (string, error) {
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
@@ -183,7 +190,7 @@ func (v *visit) turn(ctx context.Context, r *runner, shown <-chan error) (string
 			return describe.Ended(v.agent), nil
 		case p, ok := <-v.typed:
 			if !ok {
-				r.lineDropped()
+				r.LineDropped()
 				return "", nil
 			}
 			out, leave := v.scan.Feed(p)
@@ -237,7 +244,7 @@ func (v *visit) write(ctx context.Context) {
 			return
 		case <-v.ahead.wake:
 		}
-		if _, err := v.term.Write(v.ahead.take()); err != nil {
+		if _, err := v.term.Write(v.ahead.Take()); err != nil {
 			return // the copy of its output ends too
 		}
 	}
@@ -265,7 +272,7 @@ func (t *typedAhead) add(p []byte) {
 	}
 }
 
-func (t *typedAhead) take() []byte {
+func (t *typedAhead) Take() []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.buf
@@ -290,7 +297,8 @@ const keepModes = "\x1b[?12s\x1b[?1007s"
 const leaveModes = "\x1b\\" + "\x1b<" + "\x1b%G" + "\x1b]8;;\x1b\\" + "\x1b[?12r\x1b[?1007r" +
 	"\x1b[?1049h" +
 	"\x1b[<9u" + "\x1b[>4;0m" +
-	"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
+	"\x1b[?9l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1004l\x1b[?1005l" +
+	"\x1b[?1006l\x1b[?1015l\x1b[?1016l" +
 	"\x1b[?2004l\x1b[?2026l\x1b[?2027l\x1b[?2031l\x1b[?2048l" +
 	"\x1b[?1l\x1b>\x1b[?5l\x1b[?6l\x1b[?7h\x1b[?45l\x1b[?69l\x1b[4l\x1b[20l\x1b[?25h\x1b[0 q" +
 	"\x1b(B\x0f\x1b[r\x1b[m\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\" +

@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -17,13 +17,13 @@ const listAnswers = 5 * time.Second
 // pinned is a city of the list that nothing is done to, and that is not shown, once its name is another city's.
 type pinned struct {
 	city.Control
-	r          *runner
+	r          *Runner
 	dir        city.Directory
 	name, path string
 }
 
 // pin is the city of a name, as long as it is the one in a folder.
-func (r *runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
+func (r *Runner) pin(ctx context.Context, d city.Directory, name, path string) (city.Control,
 	error) {
 	ctx, cancel := context.WithTimeout(ctx, listAnswers)
 	defer cancel()

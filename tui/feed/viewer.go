@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"bytes"
@@ -13,36 +13,36 @@ import (
 )
 
 const (
-	// settle keeps the pane from opening a stream for every row the cursor runs over.
-	settle = 80 * time.Millisecond
+	// Settle keeps the pane from opening a stream for every row the cursor runs over.
+	Settle = 80 * time.Millisecond
 	// piece bounds what is interpreted in one go, so that a reader of the screen does not wait for long.
 	piece = 8 << 10
 )
 
-// viewer watches one terminal, or the output of one run, at a time.
-type viewer struct {
+// Viewer watches one terminal, or the output of one run, at a time.
+type Viewer struct {
 	city      city.Control
-	box       *mailbox
+	box       *Mailbox
 	newScreen func(cols, rows, scrollback int) terminal.Screen
 
 	mu     sync.Mutex
-	target watch
+	target Watch
 	cancel context.CancelFunc // of the present watch
 	wake   chan struct{}
 }
 
-func newViewer(c city.Control, b *mailbox, fresh func(cols, rows,
-	scrollback int) terminal.Screen) *viewer {
-	return &viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
+func NewViewer(c city.Control, b *Mailbox, fresh func(cols, rows,
+	scrollback int) terminal.Screen) *Viewer {
+	return &Viewer{city: c, box: b, newScreen: fresh, wake: make(chan struct{}, 1)}
 }
 
-// look points the viewer at another session. The same one again is only told whether it still runs: what an ended one
+// Look points the viewer at another session. The same one again is only told whether it still runs: what an ended one
 // last said stays.
-func (v *viewer) look(t watch) {
+func (v *Viewer) Look(t Watch) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	same := v.target.agent == t.agent && v.target.session == t.session && v.target.run == t.run &&
-		v.target.deep == t.deep
+	same := v.target.Agent == t.Agent && v.target.Session == t.Session && v.target.Run == t.Run &&
+		v.target.Deep == t.Deep
 	v.target = t
 	if same {
 		return
@@ -56,8 +56,8 @@ func (v *viewer) look(t watch) {
 	}
 }
 
-// run watches whatever look pointed at last, until ctx ends.
-func (v *viewer) run(ctx context.Context) {
+// Run watches whatever look pointed at last, until ctx ends.
+func (v *Viewer) Run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -75,9 +75,9 @@ func (v *viewer) run(ctx context.Context) {
 		v.cancel = cancel
 		v.mu.Unlock()
 		switch {
-		case t.run != "":
+		case t.Run != "":
 			v.viewRun(child, t)
-		case t.agent != "":
+		case t.Agent != "":
 			v.view(child, t)
 		}
 		cancel()
@@ -85,8 +85,8 @@ func (v *viewer) run(ctx context.Context) {
 }
 
 // settled waits a moment and reports whether the target moved on meanwhile.
-func (v *viewer) settled(ctx context.Context) bool {
-	t := time.NewTimer(settle)
+func (v *Viewer) settled(ctx context.Context) bool {
+	t := time.NewTimer(Settle)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
@@ -99,9 +99,9 @@ func (v *viewer) settled(ctx context.Context) bool {
 }
 
 // view shows one session until ctx ends. A stream that breaks while the agent runs is opened anew.
-func (v *viewer) view(ctx context.Context, t watch) {
-	p := terminal.News{Agent: t.agent, Session: t.session, Keeps: terminal.Scrollback}
-	if t.deep {
+func (v *Viewer) view(ctx context.Context, t Watch) {
+	p := terminal.News{Agent: t.Agent, Session: t.Session, Keeps: terminal.Scrollback}
+	if t.Deep {
 		p.Keeps = terminal.LogLines
 	}
 	for tries := 0; ; tries++ {
@@ -117,7 +117,7 @@ func (v *viewer) view(ctx context.Context, t watch) {
 		if p.Screen == nil {
 			v.lastWords(ctx, &p)
 		}
-		v.box.putPane(p)
+		v.box.PutPane(p)
 		if running {
 			running = again(ctx, tries+2) && v.running()
 		}
@@ -128,13 +128,13 @@ func (v *viewer) view(ctx context.Context, t watch) {
 	}
 }
 
-func (v *viewer) running() bool {
+func (v *Viewer) running() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.target.running
+	return v.target.Running
 }
 
-func (v *viewer) stream(ctx context.Context, p *terminal.News, tries *int) error {
+func (v *Viewer) stream(ctx context.Context, p *terminal.News, tries *int) error {
 	for f, err := range v.city.Watch(ctx, p.Agent) {
 		if err != nil {
 			return err
@@ -145,7 +145,7 @@ func (v *viewer) stream(ctx context.Context, p *terminal.News, tries *int) error
 		v.feed(p, f)
 		spent := time.Since(began)
 		p.Ended, p.Problem, p.Text = false, "", nil
-		v.box.putPane(*p)
+		v.box.PutPane(*p)
 		if spent > costly && !pause(ctx, min(2*spent, longest)) {
 			return nil
 		}
@@ -172,7 +172,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (v *viewer) feed(p *terminal.News, f city.Frame) {
+func (v *Viewer) feed(p *terminal.News, f city.Frame) {
 	if p.Screen == nil || f.Reset {
 		cols, rows := terminal.UsualCols, terminal.UsualRows
 		if p.Screen != nil {
@@ -194,7 +194,7 @@ func (v *viewer) feed(p *terminal.News, f city.Frame) {
 }
 
 // lastWords asks for what an agent said before it ended.
-func (v *viewer) lastWords(ctx context.Context, p *terminal.News) {
+func (v *Viewer) lastWords(ctx context.Context, p *terminal.News) {
 	ask, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	text, err := v.city.Output(ask, p.Agent, p.Keeps)

@@ -1,4 +1,4 @@
-package tui
+package feed
 
 import (
 	"context"
@@ -14,33 +14,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// read gives the terminal to a pager, and says in the control room if that failed.
-func (r *runner) read(ctx context.Context, o Options, m *model, text string) {
-	defer r.guard("pager")
-	err := pageThrough(ctx, o, text)
-	m.now = r.now()
-	m.ui++
-	if err != nil {
-		r.log.Warn("pager", "error", err)
-		complain(m, err.Error())
-	}
-}
-
-// pageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It is a process group of its
+// PageThrough runs the pager in the foreground of the terminal until it ends, or ctx does. It is a process group of its
 // own, so that ctrl+c in it does not end the city; ctrl+z does nothing, and a program that stops itself for that key is
 // woken up at once: there is no shell that could do it. The terminal's modes are as before in any case.
-func pageThrough(ctx context.Context, o Options, text string) (err error) {
+func PageThrough(ctx context.Context, o Terminal, text string) (err error) {
 	p, err := pager(ctx, o.Environ)
 	if err != nil {
 		return err
 	}
-	p.cmd.Stdin = strings.NewReader(text)
+	p.Cmd.Stdin = strings.NewReader(text)
 	return lend(ctx, o, p)
 }
 
 // lend gives the terminal to a program until it ends or ctx does, as pageThrough says.
-func lend(ctx context.Context, o Options, p lent) error {
-	cmd := p.cmd
+func lend(ctx context.Context, o Terminal, p foreground) error {
+	cmd := p.Cmd
 	fd := int(o.In.Fd())
 	before, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {
@@ -72,7 +60,7 @@ func lend(ctx context.Context, o Options, p lent) error {
 	}
 	_, _ = io.WriteString(o.Out, leaveModes) // a terminal that is gone is noticed by the next read
 	if ran != nil && ctx.Err() == nil {
-		return errors.Join(err, p.failed(ran))
+		return errors.Join(err, p.Failed(ran))
 	}
 	return err
 }
@@ -102,7 +90,7 @@ const (
 )
 
 // pager is the command of $PAGER, else less or more.
-func pager(ctx context.Context, environ []string) (lent, error) {
+func pager(ctx context.Context, environ []string) (foreground, error) {
 	line, by, flags := "", "", ""
 	for _, kv := range environ {
 		if v, ok := strings.CutPrefix(kv, "PAGER="); ok {
@@ -121,7 +109,8 @@ func pager(ctx context.Context, environ []string) (lent, error) {
 		}
 	}
 	if line == "" {
-		return lent{}, errors.New("there is no pager: neither less nor more is installed; set " +
+		return foreground{}, errors.New("there is no pager: neither less nor more is " +
+			"installed; set " +
 			"PAGER to one")
 	}
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
@@ -129,5 +118,5 @@ func pager(ctx context.Context, environ []string) (lent, error) {
 	cmd.Env = append(append([]string(nil), environ...), "LESS="+flags+"-R -+F")
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
-	return lent{cmd: cmd, what: "pager", line: line, by: by}, nil
+	return foreground{Cmd: cmd, what: "pager", line: line, by: by}, nil
 }

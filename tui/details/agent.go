@@ -1,0 +1,280 @@
+package details
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/describe"
+	"gcity/themes"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Agent is everything known of an agent, the reasons first.
+func Agent(src *Source, name string, w int) []string {
+	r := src.Agents.Find(name)
+	a, ok := src.Snap.Agent(name)
+	if r == nil || !ok {
+		return []string{"This agent is no longer part of the city."}
+	}
+	dot := " " + src.Look.Glyphs.Dot + " "
+	lines := stateFields(src, r, a)
+	if s := a.Stuck; s != nil {
+		lines = append(lines, src.Look.Field("stuck", "its screen is as it was since "+
+			widget.Clock(s.Since, src.Now)+", with "+widget.Plain(s.Task)+"; "+
+			src.KeyOf("agent.attach")+" attaches"))
+	}
+	if a.AwaitsGate != "" {
+		lines = append(lines, src.Look.Field("awaits", "gate "+widget.Plain(a.AwaitsGate)))
+	}
+	for _, d := range src.Watchdogs.Over(name) {
+		lines = append(lines, src.Look.Field("watched", "by "+d.Shown+dot+d.Word+dot+"heartbeat "+
+			d.Heart(src.Now).Full))
+	}
+	lines = append(lines, sendFields(src, a.Sends)...)
+	if len(a.Drift) > 0 {
+		lines = append(lines, src.Look.Field("drift", widget.Plain(describe.HeldBack(a.Drift))))
+	}
+	if a.UnavailableReason != "" {
+		lines = append(lines, src.Look.Field("problem", widget.Plain(a.UnavailableReason)))
+	}
+	if p := src.Pools.Find(a.Pool); p != nil {
+		lines = append(lines, src.Look.Field("pool", p.Shown+", "+string(p.State(src.Now))+", "+
+			p.Sizes()))
+	}
+	if r.Task != "" {
+		lines = append(lines, src.Look.Field("works on", r.Task))
+	}
+	lines = append(lines, mailField(src, a)...)
+	if a.Rig != "" {
+		lines = append(lines, src.Look.Field("rig", rigText(src, a.Rig)))
+	}
+	if len(a.DependsOn) > 0 {
+		lines = append(lines, src.Look.Field("needs", needsText(src, a.DependsOn)))
+	}
+	if a.IdleTimeout > 0 {
+		lines = append(lines, src.Look.Field("idle", idleText(src, a)))
+	}
+	if a.Description != "" {
+		lines = append(lines, src.Look.Field("about", widget.Plain(a.Description)))
+	}
+	return append(append(lines, lifeFields(src, a, w)...), panel.Decisions(src.Env, a.Decisions)...)
+}
+
+// lifeFields say what an agent runs, its session, and how its lives have ended.
+func lifeFields(src *Source, a *city.Agent, w int) []string {
+	dot := " " + src.Look.Glyphs.Dot + " "
+	lines := []string{
+		src.Look.Field("command", widget.Plain(a.Command)),
+		src.Look.Field("folder", widget.Plain(a.Dir)),
+		src.Look.Field("declared", src.Declared(a.Source, a.Patched)),
+		src.Look.Field("session", sessionText(src, a)),
+	}
+	if drawn := src.Agents.Pulses.Draw(a.Name, src.Now, &src.Look.Glyphs); drawn != "" {
+		lines = append(lines, src.Look.Field("activity", src.Look.Paint(themes.Accent, drawn)+
+			src.Look.Paint(themes.Dim, "  output of the last 10 minutes")))
+	}
+	if u := a.Usage; u != nil {
+		lines = append(lines, src.Look.Field("takes", widget.CPU(u)+" of a processor, "+
+			widget.Memory(u)+" in "+describe.Processes(u.Procs)))
+	}
+	lines = append(lines,
+		src.Look.Field("restarts", restartsText(a, dot)),
+		src.Look.Field("last exit", Exit(src, a.Exit)),
+	)
+	if a.Exit != nil && a.Exit.File != "" {
+		lines = append(lines, src.Look.Field("last words",
+			keptIn(src, a.Exit.File, w-widget.FieldWidth)))
+	}
+	return lines
+}
+
+// restartsText says how often an agent was restarted, and how many crashes are counted against it.
+func restartsText(a *city.Agent, dot string) string {
+	text := "none"
+	if a.Restarts > 0 {
+		text = widget.Number(a.Restarts)
+	}
+	if a.Crashes > 0 {
+		text += dot + "crashes that count: " + widget.Number(a.Crashes)
+	}
+	return text
+}
+
+// stateFields say how an agent is, why, and what happens next.
+func stateFields(src *Source, r *panel.AgentRow, a *city.Agent) []string {
+	sign, token := panel.ConditionOf(src.Look, r)
+	dot := " " + src.Look.Glyphs.Dot + " "
+	state := src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Since))
+	if r.Stuck != nil {
+		state = src.Look.Paint(token, sign) + " for " + widget.Age(src.Now.Sub(r.Stuck.Since)) +
+			dot +
+			"running for " + widget.Age(src.Now.Sub(r.Since))
+	}
+	if e := r.Ends(src.Env).Full; e != "" {
+		state += dot + e
+		if !r.Until.IsZero() {
+			state += " (" + widget.Clock(r.Until, src.Now) + ")"
+		}
+	}
+	lines := []string{src.Look.Field("state", state),
+		src.Look.Field("why", panel.SuspendedBy(widget.Plain(a.Reason)))}
+	// in the line of the state
+	told := r.Ends(src.Env).Full != "" && a.Next != nil && a.Next.At != nil &&
+		a.Next.At.Equal(r.Until)
+	if next := panel.NextText(a.Next, src.Now); next != "" && !told {
+		if a.Next.At != nil {
+			next += " (" + widget.Clock(*a.Next.At, src.Now) + ")"
+		}
+		lines = append(lines, src.Look.Field("next", next))
+	}
+	if a.Drain != nil {
+		lines = append(lines, src.Look.Field("drain", drainText(src, a.Drain, r.Until)))
+	}
+	return lines
+}
+
+// drainText says who has told an agent to finish, when, and what it has said to it; until is the end that is told
+// already.
+func drainText(src *Source, d *city.DrainInfo, until time.Time) string {
+	text := describe.ToldToFinish(widget.Plain(d.By)) + " " + widget.Age(src.Now.Sub(d.Since)) +
+		" ago"
+	switch {
+	case d.Acked:
+		return text + "; it has answered"
+	case d.Deadline == nil:
+		return text + "; it has not answered, and is waited for without end"
+	}
+	text += "; it has not answered"
+	if d.Deadline.Equal(until) {
+		return text
+	}
+	return text + ", and has until " + widget.Clock(*d.Deadline, src.Now)
+}
+
+// rigText is a rig by its name, and how it is as far as it is known.
+func rigText(src *Source, name string) string {
+	for i := range src.Snap.Rigs {
+		if r := &src.Snap.Rigs[i]; r.Name == name {
+			return Rig(src, r)
+		}
+	}
+	return widget.Plain(name)
+}
+
+// needsText says how that is on which an agent depends.
+func needsText(src *Source, names []string) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = widget.Plain(name)
+		if r := src.Agents.Find(name); r != nil {
+			texts[i] += " " + string(r.State)
+		} else if p := src.Pools.Find(name); p != nil {
+			texts[i] += " " + p.Sizes()
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// idleText says after how long without activity an agent is restarted, and how long there was none.
+func idleText(src *Source, a *city.Agent) string {
+	text := describe.Idle(a.IdleTimeout)
+	switch {
+	case a.Session == nil:
+	case a.Session.Attached:
+		text += describe.NotWhileAttached
+	case a.Session.LastActivity != nil:
+		text += "; quiet for " + widget.Age(src.Now.Sub(*a.Session.LastActivity))
+	}
+	return text
+}
+
+func sessionText(src *Source, a *city.Agent) string {
+	if a.Session == nil {
+		return "none"
+	}
+	s := "up " + widget.Age(src.Now.Sub(a.Session.Started))
+	if a.PID > 0 {
+		s = fmt.Sprintf("pid %d, %s", a.PID, s)
+	}
+	if t := a.Session.LastActivity; t != nil {
+		s += ", last output " + widget.Age(src.Now.Sub(*t)) + " ago"
+	}
+	if a.Session.Viewers > 0 {
+		s += ", " + widget.Count(a.Session.Viewers, "viewer")
+	}
+	return s + ", id " + widget.Plain(a.Session.ID+a.Session.DetailText())
+}
+
+// keptIn names a file of the city so that it can be copied: in full where that fits into one line.
+func keptIn(src *Source, file string, w int) string {
+	if full := widget.Plain(filepath.Join(src.Snap.Path, file)); widget.Width(full) <= w {
+		return full
+	}
+	return widget.Plain(file)
+}
+
+func Exit(src *Source, e *city.Exit) string {
+	if e == nil {
+		return "none"
+	}
+	return panel.LastExit(e) + ", " + widget.Age(src.Now.Sub(e.At)) + " ago"
+}
+
+// sendFields are the texts on their way into an agent, as far as they have come.
+func sendFields(src *Source, sends []city.Send) []string {
+	var lines []string
+	label := "texts"
+	for i := range sends {
+		s := &sends[i]
+		token := themes.Good
+		switch s.Stage {
+		case city.Queued:
+			token = themes.Warn
+		case city.Typing:
+			token = themes.Busy
+		case city.GivenUp:
+			token = themes.Bad
+		}
+		text := src.Look.Paint(token, widget.Plain(string(s.Stage))) + " for " +
+			widget.Age(src.Now.Sub(s.Since))
+		if s.Stage.Over() {
+			text = src.Look.Paint(token, widget.Plain(string(s.Stage))) + " " +
+				widget.Age(src.Now.Sub(s.Since)) + " ago"
+		}
+		if s.Why != "" {
+			text += ": " + widget.Plain(s.Why)
+		}
+		lines = append(lines, src.Look.Field(label, text),
+			src.Look.Field("", src.Look.Paint(themes.Dim, panel.Quoted(s))))
+		label = ""
+	}
+	return lines
+}
+
+// Rig is a project folder, and how those that work in it are.
+func Rig(src *Source, r *city.Rig) string {
+	dot := " " + src.Look.Glyphs.Dot + " "
+	text := widget.Plain(r.Name) + dot +
+		fmt.Sprintf("%d of %s run", r.Running, widget.Count(r.Agents, "agent")) + dot +
+		widget.Plain(r.Path)
+	if r.Suspended {
+		text += dot + "suspended"
+	}
+	if r.Problem != "" {
+		text += dot + src.Look.Paint(themes.Bad, widget.Plain(r.Problem))
+	}
+	return text
+}
+
+// mailField says how much mail an agent has not read, nil = none.
+func mailField(src *Source, a *city.Agent) []string {
+	if a.Mail <= 0 {
+		return nil
+	}
+	return []string{src.Look.Field("mail", src.Look.Paint(themes.Accent,
+		widget.Count(a.Mail, "message")+" that it has not read"))}
+}

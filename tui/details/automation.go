@@ -1,0 +1,167 @@
+package details
+
+import (
+	"fmt"
+
+	"gcity/city"
+	"gcity/describe"
+	"gcity/themes"
+	"gcity/tui/panel"
+	"gcity/tui/terminal"
+	"gcity/tui/widget"
+)
+
+// RunHistory is the runs of an automation that is looked at.
+type RunHistory struct {
+	Name    string
+	Runs    []city.Run // newest first
+	Problem string     // why they could not be read, "" = they could
+	Newest  string     // what the city had as the newest one when it was asked
+	Asked   int        // the question under way, 0 = none
+	Known   bool       // there was an answer
+
+	End   int  // line of the text with which the newest run and its output end
+	live  bool // that run went while it was looked at
+	moved bool // somebody has scrolled
+}
+
+// Automation is everything known of an automation but its earlier runs: when it runs, what it does, how it went.
+func Automation(src *Source, h *RunHistory) []string {
+	r := src.Automations.Find(h.Name)
+	a, ok := src.Snap.Automation(h.Name)
+	if r == nil || !ok {
+		return []string{"This automation is no longer part of the city."}
+	}
+	sign, token := panel.AutomationSign(src.Look, r.State)
+	state := src.Look.Paint(token, sign+" "+string(r.State))
+	if soon := r.Soon(src.Now).Full; soon != "" {
+		state += " " + src.Look.Glyphs.Dot + " " + soon
+		if !r.Next.IsZero() {
+			state += " (" + widget.Clock(r.Next, src.Now) + ")"
+		}
+	}
+	lines := []string{src.Look.Field("state", state), src.Look.Field("gate", r.Opens())}
+	if a.State == city.AutomationBroken {
+		lines = append(lines, fieldLines(src, "it says", a.Reason)...)
+	} else if says := r.Says(); says != "" { // else the time that is left says it
+		lines = append(lines, src.Look.Field("it says", says))
+	}
+	if r.Failures > 0 {
+		lines = append(lines, src.Look.Field("failures", fmt.Sprintf("%d in a row", r.Failures)))
+	}
+	if a.Exec != "" {
+		lines = append(lines, src.Look.Field("runs", widget.Plain(a.Exec)))
+	}
+	if a.Formula != "" {
+		lines = append(lines, src.Look.Field("cooks", "formula "+widget.Plain(a.Formula)))
+	}
+	if a.Pool != "" {
+		lines = append(lines, src.Look.Field("for", "pool "+widget.Plain(a.Pool)))
+	}
+	if a.Timeout > 0 {
+		lines = append(lines, src.Look.Field("limits", widget.Plain(describe.Limits(a))))
+	}
+	if a.Rig != "" {
+		lines = append(lines, src.Look.Field("rig", rigText(src, a.Rig)))
+	}
+	if a.Description != "" {
+		lines = append(lines, src.Look.Field("about", widget.Plain(a.Description)))
+	}
+	lines = append(lines, src.Look.Field("file", r.Source))
+	if a.Layer != "" {
+		lines = append(lines, src.Look.Field("layer", widget.Plain(a.Layer)))
+	}
+	for _, w := range a.Warnings {
+		lines = append(lines, src.Look.Field("warning",
+			src.Look.Paint(themes.Warn, widget.Plain(w))))
+	}
+	h.live = h.live || a.Last != nil && a.Last.Ended == nil
+	return append(lines, lastRun(src, a.Last)...)
+}
+
+// lastRun is the newest run with the end of what it printed.
+func lastRun(src *Source, run *city.Run) []string {
+	lines := []string{"", src.Look.Paint(themes.Title, "Last run")}
+	if run == nil {
+		return append(lines, src.Look.Paint(themes.Dim, "It never ran."))
+	}
+	outcome, token := panel.RunOutcome(run)
+	how := src.Look.Paint(token, outcome)
+	if run.Ended == nil {
+		how += " for " + widget.Age(src.Now.Sub(run.Opened))
+	} else {
+		how += " in " + widget.Elapsed(run.Ended.Sub(run.Opened)) + ", " +
+			widget.Age(src.Now.Sub(*run.Ended)) + " ago"
+	}
+	lines = append(lines, src.Look.Field("outcome", how),
+		src.Look.Field("because", panel.RunReason(run)),
+		src.Look.Field("record", widget.Plain(run.ID)))
+	if run.Error != "" {
+		lines = append(lines, src.Look.Field("problem",
+			src.Look.Paint(themes.Bad, widget.Plain(run.Error))))
+	}
+	if run.Made != "" {
+		lines = append(lines, src.Look.Field("made", widget.Plain(run.Made)))
+	}
+	return append(lines, outputFields(src, run)...)
+}
+
+// Runs are the runs, newest first.
+func Runs(src *Source, h *RunHistory) []string {
+	lines := []string{"", src.Look.Paint(themes.Title, "Runs")}
+	if h.Problem != "" {
+		lines = append(lines, src.Look.Paint(themes.Bad, "cannot be read: "+h.Problem))
+	}
+	switch {
+	case !h.Known:
+		return append(lines, src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More))
+	case len(h.Runs) == 0 && h.Problem == "":
+		return append(lines, src.Look.Paint(themes.Dim, "None is recorded."))
+	}
+	for i := range h.Runs {
+		run := &h.Runs[i]
+		outcome, token := panel.RunOutcome(run)
+		took := ""
+		if run.Ended != nil {
+			took = widget.Elapsed(run.Ended.Sub(run.Opened))
+		}
+		text := panel.RunReason(run)
+		if run.Error != "" {
+			text += ": " + widget.Plain(run.Error)
+		}
+		lines = append(lines, src.Look.Paint(themes.Dim,
+			widget.Fit(widget.Clock(run.Opened, src.Now), 12, ""))+"  "+
+			src.Look.Paint(token, widget.Fit(outcome, 11, src.Look.Glyphs.More))+"  "+
+			widget.FitRight(took, 5, "")+"  "+text)
+	}
+	return lines
+}
+
+// shownOutput is how many lines of an output the details show.
+const shownOutput = 100
+
+// outputFields are what a run printed, as rows of a detail view.
+func outputFields(src *Source, run *city.Run) []string {
+	var lines []string
+	label := "output"
+	for _, text := range terminal.Tail(src.Printed(run), shownOutput) {
+		lines = append(lines, src.Look.Field(label, text))
+		label = ""
+	}
+	if len(lines) == 0 && run.Ended == nil {
+		lines = append(lines, src.Look.Field(label,
+			src.Look.Paint(themes.Dim, "nothing printed yet")))
+	}
+	return lines
+}
+
+// ScrollTo scrolls a detail view to the end of what a run prints, as long as nobody has scrolled it.
+func (h *RunHistory) ScrollTo(offset, rows int) int {
+	if !h.live || h.moved {
+		return offset
+	}
+	return max(0, h.End-rows)
+}
+
+// Scrolled notes that a user has scrolled.
+func (h *RunHistory) Scrolled() { h.moved = true }

@@ -1,0 +1,66 @@
+package details
+
+import (
+	"fmt"
+
+	"gcity/describe"
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// lastSaid is how many of a crash's last lines are shown.
+const lastSaid = 12
+
+// Crashes are why an agent is held back, until when, and each of its crashes with what it said last.
+func Crashes(src *Source, d *Inspection, w int) []string {
+	r := src.Agents.Find(d.Name)
+	a, ok := src.Snap.Agent(d.Name)
+	if r == nil || !ok {
+		return []string{"This agent is no longer part of the city."}
+	}
+	lines := stateFields(src, r, a)
+	if r.Crashes > 0 {
+		lines = append(lines, src.Look.Field("crashes", fmt.Sprintf("%d that count", r.Crashes)))
+	}
+	if d.About != nil && d.About.Spec != nil {
+		for _, text := range describe.RestartLines(d.About.Spec)[1:] {
+			lines = append(lines, src.Look.Field("", src.Look.Paint(themes.Dim, text)))
+		}
+	}
+	switch {
+	case d.Problem != "":
+		lines = append(lines, "", src.Look.Paint(themes.Bad, "Its crashes cannot be read: "+
+			d.Problem))
+	case d.About == nil:
+		lines = append(lines, "", src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More))
+	case len(d.About.Crashes) == 0:
+		lines = append(lines, "", src.Look.Paint(themes.Dim, "The event log knows of no crash of "+
+			"it in the last seven days."))
+	}
+	if d.About == nil {
+		return lines
+	}
+	for i := range d.About.Crashes {
+		c := &d.About.Crashes[i]
+		lines = append(lines, "", src.Look.Paint(themes.Title, widget.Clock(c.At, src.Now))+"  "+
+			src.Look.Paint(themes.Bad, crashText(c))+
+			src.Look.Paint(themes.Dim, "  "+widget.Age(src.Now.Sub(c.At))+" ago"))
+		said := widget.PlainLines(c.Output)
+		if n := len(said) - lastSaid; n > 0 {
+			lines = append(lines, src.Look.Paint(themes.Dim,
+				"  "+src.Look.Glyphs.More+" "+widget.Count(n, "line")+" before"))
+			said = said[n:]
+		}
+		for _, text := range said {
+			lines = append(lines, "  "+text)
+		}
+		if len(said) == 0 && !c.NoStart {
+			lines = append(lines, src.Look.Paint(themes.Dim, "  it said nothing"))
+		}
+		if c.File != "" {
+			lines = append(lines, src.Look.Paint(themes.Dim, "  all that is kept: "+
+				keptIn(src, c.File, w-20)))
+		}
+	}
+	return lines
+}

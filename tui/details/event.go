@@ -1,0 +1,60 @@
+package details
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gcity/themes"
+	"gcity/tui/panel"
+	"gcity/tui/widget"
+)
+
+// Payload show what an event carries: an object's fields by name, anything else as it is.
+func Payload(src *Source, raw json.RawMessage) []string {
+	if len(raw) == 0 {
+		return nil
+	}
+	lines := []string{"", src.Look.Paint(themes.Title, "Payload")}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+		for _, p := range strings.Split(panel.Pretty(raw), "\n") {
+			lines = append(lines, widget.Plain(p))
+		}
+		return lines
+	}
+	room := widget.FieldWidth - 2
+	for name := range fields {
+		room = min(24, max(room, widget.Width(widget.Plain(name))))
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		label := widget.Plain(name)
+		for _, text := range panel.ValueLines(fields[name]) {
+			lines = append(lines, src.Look.Paint(themes.Dim,
+				widget.Fit(label, room, src.Look.Glyphs.More)+"  ")+text)
+			label = ""
+		}
+	}
+	return lines
+}
+
+// Event is all there is to know of one event.
+func Event(src *Source, r *panel.EventRow) []string {
+	e := &r.Event
+	lines := []string{
+		src.Look.Field("when", e.TS.In(src.Now.Location()).Format(time.RFC3339Nano)+", "+
+			widget.Age(src.Now.Sub(e.TS))+" ago"),
+		src.Look.Field("about", r.Subject),
+		src.Look.Field("by", widget.Plain(e.Actor)),
+	}
+	label := "message"
+	for _, text := range widget.PlainLines(e.Message) {
+		lines = append(lines, src.Look.Field(label, text))
+		label = ""
+	}
+	lines = append(lines, src.Look.Field("seq", fmt.Sprint(e.Seq)))
+	return append(lines, Payload(src, e.Payload)...)
+}

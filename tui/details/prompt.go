@@ -1,0 +1,98 @@
+package details
+
+import (
+	"strings"
+
+	"gcity/city"
+	"gcity/themes"
+	"gcity/tui/widget"
+)
+
+// toldShown is how many lines of a prompt stand in an agent's details.
+const toldShown = 8
+
+// Prompt is a prompt, all of it.
+func Prompt(src *Source, d *Inspection) []string {
+	switch {
+	case src.Agents.Find(d.Name) == nil:
+		return []string{"This agent is no longer part of the city."}
+	case d.Problem != "":
+		return []string{src.Look.Paint(themes.Bad, "Its prompt cannot be had: "+d.Problem)}
+	case d.About == nil:
+		return []string{src.Look.Paint(themes.Dim, "asking "+src.Look.Glyphs.More)}
+	case d.About.Prompt == "":
+		return []string{src.Look.Paint(themes.Dim, "It is told nothing at its start.")}
+	}
+	lines := toldFields(src, d.About)
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return append(lines, promptText(d.About.Prompt)...)
+}
+
+// toldLines are how a prompt begins, in an agent's details.
+func toldLines(src *Source, in *city.Inspection) []string {
+	if in.Prompt == "" {
+		return nil
+	}
+	text := promptText(in.Prompt)
+	more := ""
+	if n := len(text) - toldShown; n > 1 {
+		text = text[:toldShown]
+		more = src.Look.Paint(themes.Dim, src.Look.Glyphs.More+" "+widget.Count(n, "more line")+
+			"; "+
+			src.KeyOf("reader.told")+" reads all of it")
+	}
+	lines := append(heading(src, "Prompt"), text...)
+	if more != "" {
+		lines = append(lines, more)
+	}
+	return lines
+}
+
+// toldFields say where a prompt is from and how it goes in.
+func toldFields(src *Source, in *city.Inspection) []string {
+	var lines []string
+	if in.PromptFile != "" {
+		lines = append(lines, src.Look.Field("from", inCity(src, in.PromptFile)))
+	}
+	if way := toldWay(in); way != "" {
+		lines = append(lines, src.Look.Field("goes in", way))
+	}
+	return lines
+}
+
+// givenText says in one line from where an agent's prompt is and how it goes in.
+func givenText(src *Source, in *city.Inspection) string {
+	way := toldWay(in)
+	switch {
+	case way == "":
+		return "none"
+	case in.PromptFile == "":
+		return way
+	}
+	return inCity(src, in.PromptFile) + ", " + way
+}
+
+// toldWay says how a prompt goes in, "" = there is none.
+func toldWay(in *city.Inspection) string {
+	switch in.PromptMode {
+	case "arg":
+		return "as the last argument of the command"
+	case "flag":
+		return strings.TrimSpace("as the argument of the flag " + widget.Plain(in.PromptFlag))
+	case "typed":
+		return "typed once it is ready"
+	case "none":
+		return "not at all: it can ask with `gc prime`"
+	}
+	return widget.Plain(in.PromptMode)
+}
+
+func promptText(prompt string) []string {
+	var lines []string
+	for part := range strings.SplitSeq(strings.TrimRight(prompt, "\n"), "\n") {
+		lines = append(lines, widget.Plain(part))
+	}
+	return lines
+}

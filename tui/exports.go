@@ -1,0 +1,32 @@
+package tui
+
+import "gcity/tui/feed"
+
+// The types of tui/feed that callers of Run use.
+type (
+	// Person is the preferences of the user.
+	Person = feed.Person
+	// ConfigFile is the configuration that the room edits.
+	ConfigFile = feed.ConfigFile
+	// Plan is what an edited configuration would change.
+	Plan = feed.Plan
+	// Change is what a plan changes about one agent.
+	Change = feed.Change
+	// Exit is what the user chose, or what ended the control room.
+	Exit = feed.Exit
+)
+
+// The exits; see feed.Exit.
+const (
+	Ended       = feed.Ended
+	Leave       = feed.Leave
+	HandOver    = feed.HandOver
+	KeepAgents  = feed.KeepAgents
+	StopCity    = feed.StopCity
+	Hangup      = feed.Hangup
+	Terminated  = feed.Terminated
+	Interrupted = feed.Interrupted
+)
+
+// SweepDrafts removes old drafts of a city's configuration.
+func SweepDrafts(dir string) { feed.SweepDrafts(dir) }

@@ -1,0 +1,236 @@
+package feed
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"gcity/city"
+	"gcity/describe"
+	"gcity/events"
+	"gcity/tui/widget"
+)
+
+// Clip gives a text to the machine's clipboard by the first program for it that is there.
+func (r *Runner) Clip(e Copy) {
+	r.Spawn("clipboard", func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, clipDeadline)
+		defer cancel()
+		res := Result{ID: e.ID, Title: "copying", Total: 1}
+		said, err := r.copyBy(ctx, e.Text)
+		switch {
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			res.Failures = []string{fmt.Sprintf("the %s is perhaps not copied: the clipboard "+
+				"program did not end within %s", e.What, clipDeadline)}
+		case err != nil:
+			res.Failures = []string{"cannot copy the " + e.What + ": " + err.Error()}
+		default:
+			res.Receipts = []string{"copied the " + e.What + " by " + said}
+		}
+		r.Box.putResult(res)
+	})
+}
+
+// copyBy runs the program for the screen that this one is on, and names it.
+func (r *Runner) copyBy(ctx context.Context, text string) (string, error) {
+	argv := clipProgram(r.Getenv)
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		return "", fmt.Errorf("%s is not installed", argv[0])
+	}
+	cmd := exec.CommandContext(ctx, path, argv[1:]...)
+	cmd.Stdin = strings.NewReader(text)
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	cmd.WaitDelay = time.Second
+	// it serves the clipboard from the background
+	if err := cmd.Run(); err != nil && !errors.Is(err, exec.ErrWaitDelay) {
+		if why := strings.TrimSpace(complaint.String()); why != "" {
+			return "", fmt.Errorf("%s: %s", argv[0], why)
+		}
+		return "", fmt.Errorf("%s: %w", argv[0], err)
+	}
+	return argv[0], nil
+}
+
+// Dig asks the city for a page of older events.
+func (r *Runner) Dig(q LoadHistory) {
+	r.Spawn("history", func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, digDeadline)
+		defer cancel()
+		d := LoadedHistory{ID: q.ID}
+		found, err := r.City.History(ctx, events.Query{Before: q.Before, Limit: DigPage})
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			d.Problem = fmt.Sprintf("the city did not say within %s", digDeadline)
+		case err != nil:
+			d.Problem = err.Error()
+		}
+		if err != nil {
+			r.Log.Warn("looking for older events", "error", err)
+		}
+		for i := len(found) - 1; i >= 0; i-- { // the newest came first
+			d.Events = append(d.Events, found[i])
+		}
+		d.Begins = err == nil && len(found) < DigPage
+		r.Box.Put(func(n *News) { n.Dug = append(n.Dug, d) })
+	})
+}
+
+// Inspect asks the city and puts the answer into the mailbox.
+func (r *Runner) Inspect(q Inspect) {
+	r.Spawn("inspection", func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, inspectDeadline)
+		defer cancel()
+		about, err := r.City.Inspect(ctx, q.Agent)
+		in := Inspected{ID: q.ID, About: about}
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			in.Problem = fmt.Sprintf("the city did not say within %s", inspectDeadline)
+		case err != nil:
+			in.Problem = err.Error()
+		}
+		if err != nil {
+			r.Log.Warn("looking at an agent", "agent", q.Agent, "error", err)
+		}
+		r.Box.Put(func(n *News) { n.Inspected = append(n.Inspected, in) })
+	})
+}
+
+// Save writes a text into a file and puts the outcome into the mailbox. What is there already is never touched.
+func (r *Runner) Save(s Save) {
+	r.Spawn("save", func(context.Context) {
+		res := Result{ID: s.ID, Title: "saving", Total: 1}
+		path, err := writeNew(s.Path, s.Text)
+		if err != nil {
+			r.Log.Warn("saving an agent's output", "error", err)
+			res.Failures = []string{err.Error()}
+		} else {
+			res.Receipts = []string{fmt.Sprintf("saved %s to %s", widget.Count(s.Lines, "line"),
+				path)}
+		}
+		r.Box.putResult(res)
+	})
+}
+
+// Steer carries an order out, unless the name is another city's by now.
+func (r *Runner) Steer(e CommandCity) {
+	r.toDirectory(e.ID, e.Title, func(ctx context.Context, d city.Directory) (string, error) {
+		if err := r.same(ctx, d, e.Order.Name, e.Order.Path); err != nil {
+			return "", err
+		}
+		c, err := r.Top().Cities.city(e.Order.Name, e.Order.Path)
+		if err != nil {
+			return "", err
+		}
+		receipt, err := c.Do(ctx, e.Order.Command)
+		return e.Order.Name + ": " + receipt.Message, err
+	})
+}
+
+func (r *Runner) Enroll(e RegisterCity) {
+	r.toDirectory(e.ID, "registering", func(ctx context.Context, d city.Directory) (string, error) {
+		reg, ok := d.(city.Registrar)
+		if !ok {
+			return "", errors.New(describe.Fixed)
+		}
+		in, err := reg.Register(ctx, e.Path)
+		return in.Name + " is registered", err
+	})
+}
+
+func (r *Runner) Dismiss(e UnregisterCity) {
+	r.toDirectory(e.ID, "stopping", func(ctx context.Context, d city.Directory) (string, error) {
+		reg, ok := d.(city.Registrar)
+		if !ok {
+			return "", errors.New(describe.Fixed)
+		}
+		if err := r.same(ctx, d, e.Name, e.Path); err != nil {
+			return "", err
+		}
+		receipt, err := reg.Unregister(ctx, e.Name)
+		return receipt.Message, err
+	})
+}
+
+// same is an error where a name is not that of the city in a folder any more.
+func (r *Runner) same(ctx context.Context, d city.Directory, name, path string) error {
+	all, err := d.Cities(ctx)
+	if err != nil {
+		return err
+	}
+	for _, in := range all {
+		if in.Name == name && in.Path == path {
+			return nil
+		}
+	}
+	return fmt.Errorf("nothing is done: %s is not the city in %s any more", name, path)
+}
+
+// toDirectory does something with the list of the cities, and puts how it ended into the mailbox.
+func (r *Runner) toDirectory(id int, title string,
+	do func(ctx context.Context, d city.Directory) (string, error)) {
+	r.Spawn("fleet", func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, commandDeadline)
+		defer cancel()
+		res := Result{ID: id, Title: title, Total: 1}
+		said, err := do(ctx, r.Top().Cities.Dir)
+		switch {
+		case errors.Is(err, context.DeadlineExceeded):
+			res.Failures = []string{fmt.Sprintf("%s: no answer within %s; it may still happen",
+				title, commandDeadline)}
+		case err != nil:
+			r.Log.Warn("a command to the cities failed", "title", title, "error", err)
+			res.Failures = []string{err.Error()}
+		default:
+			res.Receipts = []string{said}
+		}
+		r.Box.putResult(res)
+	})
+}
+
+// Dispatch runs errands and puts their outcome into the mailbox.
+func (r *Runner) Dispatch(d RunTasks) {
+	r.Spawn("errand", func(ctx context.Context) {
+		res := Result{ID: d.ID, Title: d.Title, Total: len(d.Errands), Quiet: d.Quiet}
+		for i, e := range d.Errands {
+			message, failed := r.errand(ctx, e)
+			if failed != "" {
+				res.Failures, res.Refused = append(res.Failures, failed), append(res.Refused, i)
+				continue
+			}
+			res.Receipts = append(res.Receipts, message)
+		}
+		r.Box.putResult(res)
+	})
+}
+
+// errand runs one, and says why it failed, "" = it did not.
+func (r *Runner) errand(ctx context.Context, e Task) (message, failed string) {
+	ctx, cancel := context.WithTimeout(ctx, commandDeadline)
+	defer cancel()
+	receipt, err := e.Run(ctx, r.City)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "", fmt.Sprintf("%s: no answer within %s; it may still happen, see the events",
+			e.what(), commandDeadline)
+	case err != nil:
+		r.Log.Warn("an errand failed", "what", e.what(), "error", err)
+		return "", err.Error()
+	case receipt.Message == "":
+		return e.what() + ": done", ""
+	}
+	return receipt.Message, ""
+}
+
+const (
+	DigPage     = 500
+	digDeadline = 20 * time.Second
+)
+
+// inspectDeadline bounds one look at an agent.
+const inspectDeadline = 10 * time.Second

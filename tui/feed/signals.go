@@ -1,0 +1,109 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// WhatEnded is the exit of a room that nobody has left.
+func (r *Runner) WhatEnded() (Exit, error) {
+	switch err := r.Failure(); {
+	case r.dropped.Load():
+		return Hangup, nil
+	case err != nil:
+		return Ended, err
+	case r.broken.Load():
+		return Interrupted, nil
+	case r.asked.Load():
+		return Terminated, nil
+	}
+	return Ended, nil
+}
+
+// Environment looks a name up in a list of name=value.
+func Environment(list []string) func(string) string {
+	return func(name string) string {
+		for i := len(list) - 1; i >= 0; i-- {
+			if value, ok := strings.CutPrefix(list[i], name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+}
+
+// Signals ends the control room when the terminal is gone or somebody asks the process to end. After a hangup SIGHUP
+// stays caught: the kernel and the shell each send one, and the second must not end a city that goes on headless.
+func (r *Runner) Signals(ctx context.Context, interrupts <-chan os.Signal) {
+	hangup, end := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	signal.Notify(end, syscall.SIGTERM)
+	defer signal.Stop(end)
+	if interrupts == nil {
+		own := make(chan os.Signal, 1)
+		signal.Notify(own, syscall.SIGINT)
+		defer signal.Stop(own)
+		interrupts = own
+	}
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-hangup:
+			r.Log.Info("the terminal hung up")
+			r.LineDropped()
+		case <-end:
+			r.Log.Info("asked to end")
+			r.asked.Store(true)
+			r.Fail()
+		case <-interrupts:
+			if r.Handed.Load() {
+				// ctrl+c between the room and whom the terminal was given to: it was not meant for the city
+				continue
+			}
+			r.Log.Info("interrupted")
+			r.broken.Store(true)
+			r.Fail()
+		}
+	}
+	if !r.dropped.Load() {
+		signal.Stop(hangup)
+	}
+}
+
+// LineDropped ends the control room: its terminal is gone.
+func (r *Runner) LineDropped() {
+	r.Top().dropped.Store(true)
+	r.Fail()
+}
+
+// Watch points the pane.
+func (r *Runner) Watch(w Watch) {
+	gap := 500 * time.Millisecond
+	if w.Focused {
+		gap = 0
+	}
+	r.Box.Pace(gap)
+	if r.Viewer != nil { // in the room of all cities there is nothing to be seen
+		r.Viewer.Look(w)
+	}
+}
+
+// WatchedInput notices the end of the terminal, which Bubble Tea takes for silence.
+type WatchedInput struct {
+	*os.File
+	Gone func()
+}
+
+// Read implements io.Reader.
+func (w *WatchedInput) Read(p []byte) (int, error) {
+	n, err := w.File.Read(p)
+	if n == 0 && len(p) > 0 && (err == nil || !errors.Is(err, os.ErrDeadlineExceeded)) {
+		w.Gone()
+	}
+	return n, err
+}

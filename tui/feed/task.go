@@ -1,0 +1,59 @@
+package feed
+
+import (
+	"context"
+
+	"gcity/city"
+	"gcity/mail"
+)
+
+// Task is something done to the city that is more than one command of it.
+type Task interface {
+	Run(ctx context.Context, c city.Control) (city.Receipt, error)
+	what() string // "mail to builder"
+}
+
+type (
+	// SendMail sends a message.
+	SendMail struct{ Message mail.Message }
+	// ArchiveMail puts a message away.
+	ArchiveMail struct{ ID string }
+	// ReadMail marks a message as read.
+	ReadMail struct{ ID string }
+	// Sling hands work to somebody.
+	Sling struct{ Request city.SlingRequest }
+)
+
+func (e SendMail) what() string    { return "mail to " + e.Message.To }
+func (e ArchiveMail) what() string { return "archiving " + e.ID }
+func (e ReadMail) what() string    { return "reading " + e.ID }
+func (e Sling) what() string {
+	return "handing " + e.Request.Bead + " to " + e.Request.Target
+}
+
+func (e SendMail) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
+	return city.SendMail(ctx, c, e.Message)
+}
+
+func (e ArchiveMail) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
+	return city.ArchiveMail(ctx, c, e.ID)
+}
+
+func (e ReadMail) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
+	_, err := city.ReadMail(ctx, c, e.ID)
+	return city.Receipt{Message: e.ID + " is read"}, err
+}
+
+func (e Sling) Run(ctx context.Context, c city.Control) (city.Receipt, error) {
+	return city.Sling(ctx, c, e.Request)
+}
+
+// RunTasks runs errands one after the other and answers with one result.
+type RunTasks struct {
+	ID      int // of the status line that waits for it
+	Title   string
+	Errands []Task
+	Quiet   bool // only a failure is news
+}
+
+func (RunTasks) effect() {}
