@@ -118,7 +118,7 @@ func common(c *config.City, a *config.Agent, p *config.Program) Want {
 			City: c.Path, Provider: c.ProviderOf(a), Idle: a.IdleTimeout > 0 || a.StuckAfter > 0,
 			Command: p.CommandLine(), Named: unmarked(a, p), Processes: p.ProcessNames,
 			Ready: ready(p), Dialogs: dialogs(p), Nudge: a.Nudge, Cols: c.Session.Cols,
-			Rows: c.Session.Rows,
+			Rows: c.Session.Rows, StopSignal: a.StopSignal,
 		},
 	}
 }

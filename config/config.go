@@ -134,6 +134,7 @@ type Agent struct {
 	Routing
 
 	Restart     restart.Mode
+	StopSignal  string // see session.ParseSignal
 	MinUptime   time.Duration
 	Pool        *Pool         // nil = a single agent that always runs
 	IdleTimeout time.Duration // 0 = no timeout

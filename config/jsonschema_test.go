@@ -163,7 +163,7 @@ func samples() []string {
 		"1h ",
 		"pty", "tmux", "subprocess", "k8s", "fake", "fail", "exec:", "exec:./x", "exec: ",
 		"plugin:", "plugin:./x", "file", "bd", "ptx",
-		"127.0.0.1", "memory", "disk", "always", "on-failure", "never", "one_for_one",
+		"127.0.0.1", "memory", "disk", "always", "hup", "on-failure", "never", "one_for_one",
 		"rest_for_one", "cooldown", "cron", "manual",
 		"arg", "typed", "city", "rig", "echo {}", "~", "~/x", "~x", "/abs", "//x", "../x",
 		"{{.Name}}", "{{", "* * * * *", "@daily", "bead.*", "a*b", "red", "#aabbcc", "x:rig:y",

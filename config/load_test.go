@@ -91,6 +91,7 @@ pre_start = ["one", "two"]
 session_setup = ["three {{.WorkDir}}"]
 session_setup_script = "/x/{{.City}}.sh"
 restart = "on-failure"
+stop_signal = "term"
 min_uptime = "1m"
 idle_timeout = "15m"
 stuck_after = "20m"
@@ -235,16 +236,16 @@ escalate_after = 1000
 		SessionSetupScript: "/x/{{.City}}.sh",
 		Restart:            restart.OnFailure,
 		Pool:               &Pool{Min: 1, Max: 2, Check: "echo 2", CheckTimeout: 3 * time.Second},
-		MinUptime:          time.Minute,
-		IdleTimeout:        15 * time.Minute, StuckAfter: 20 * time.Minute,
+		StopSignal:         "term", MinUptime: time.Minute,
+		IdleTimeout: 15 * time.Minute, StuckAfter: 20 * time.Minute,
 		Strategy: restart.RestForOne, DependsOn: []string{"b"}, Derived: Derived{Needs: []string{"b"}},
 		Session: "tmux", Routing: Routing{WorkQuery: "mine", SlingQuery: "give {}",
 			DefaultSlingFormula: "polish"}, Origin: a.Origin, Origins: a.Origins, Patches: a.Patches}
 	if diff := cmp.Diff(want, a); diff != "" {
 		t.Error(diff)
 	}
-	if a.Origins["env.B"].String() != "city.toml:34:5" || c.Origins["session.cols"].String() !=
-		"city.toml:68:8" {
+	if a.Origins["env.B"].String() != "city.toml:35:5" || c.Origins["session.cols"].String() !=
+		"city.toml:69:8" {
 		t.Errorf("origins %v %v", a.Origins["env.B"], c.Origins["session.cols"])
 	}
 	for path, k := range keys.City().ByPath { // so this test is about every key
@@ -278,7 +279,7 @@ escalate_after = 1000
 	}
 	wantR := []Rig{{Name: "demo", Path: "/usr", Prefix: "Dm", Suspended: true,
 		FormulasDir: filepath.Join(c.Path, "demo", "recipes"), DefaultSlingTarget: "a",
-		Origin: Origin{FileName, 42, 1}, Origins: c.Rigs[0].Origins}}
+		Origin: Origin{FileName, 43, 1}, Origins: c.Rigs[0].Origins}}
 	if diff := cmp.Diff(wantR, c.Rigs, cmpopts.IgnoreUnexported(Rig{})); diff != "" {
 		t.Error(diff)
 	}

@@ -26,7 +26,7 @@ func TestRunsKnowsEveryKey(t *testing.T) {
 	others := strings.Fields(
 		`agents.default_sling_formula agents.depends_on agents.description agents.dir agents.inject_fragments
 		agents.install_agent_hooks agents.name agents.process_names agents.prompt_mode agents.prompt_template agents.ready_prompt_prefix
-		agents.restart agents.scope agents.strategy api.bind api.hosts api.read_token_file api.token_file automations.overrides.check automations.overrides.gate
+		agents.restart agents.scope agents.stop_signal agents.strategy api.bind api.hosts api.read_token_file api.token_file automations.overrides.check automations.overrides.gate
 		automations.overrides.name automations.overrides.on automations.overrides.pool automations.overrides.rig
 		automations.overrides.schedule automations.skip console.colour console.theme daemon.crash_history dolt.host formulas.dir include
 		providers.*.display_name providers.*.process_names providers.*.prompt_mode providers.*.ready_prompt_prefix

@@ -44,6 +44,9 @@ type Spec struct {
 	// possible names of the agent's own process, for finding it
 	Processes []string `json:"process_names,omitempty"`
 
+	// the signal that asks it to end, as ParseSignal takes it; "" = what Ctrl-C does
+	StopSignal string `json:"stop_signal,omitempty"`
+
 	// the provider that should run it; "" = the one that is asked
 	Provider string `json:"provider,omitempty"`
 	// its silence matters: a provider that has to ask for its activity does so

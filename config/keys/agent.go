@@ -56,6 +56,11 @@ func lifeKeys() []Key {
 			Enum: []string{"always", "on-failure", "never"},
 			Doc: "What follows an end that was not requested: a restart `always`, `on-failure` " +
 				"or `never`."},
+		{Path: "agents.stop_signal", Kind: String, Check: checkSignal,
+			Doc: "The signal that asks the agent to exit, for example `hup` or `term`. It has " +
+				"`shutdown_timeout` to do so. Default: `interrupt`, which is what " +
+				"Ctrl-C does; an " +
+				"interactive shell that waits at its prompt gets SIGHUP with it."},
 		{Path: "agents.min_uptime", Kind: Duration, Def: `"10s"`, Check: checkNotNegative,
 			Doc: "With `restart = \"always\"`, a clean exit sooner than this counts as a crash."},
 		{Path: "agents.idle_timeout", Kind: Duration, Check: checkIdle,

@@ -117,6 +117,13 @@ func checkRigPath(v any) string {
 	return checkPath(v)
 }
 
+func checkSignal(v any) string {
+	if s := v.(string); session.ParseSignal(s) == 0 {
+		return fmt.Sprintf("unknown signal %q; examples are \"interrupt\", \"hup\" and \"term\"", s)
+	}
+	return ""
+}
+
 func checkNotNegative(v any) string {
 	if t := v.(time.Duration); t < 0 {
 		return fmt.Sprintf("is negative (%s); write \"0s\" for none", t)

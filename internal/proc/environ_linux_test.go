@@ -13,8 +13,10 @@ import (
 
 // Who stands still while it is getting its environment is not taken for one that has an empty one.
 func TestWhoMayHideAnEnvironment(t *testing.T) {
-	for at, want := range map[[3]int]bool{{0, 0, 0}: true, {0, 900, 900}: true, {0, 900, 910}: true, {100, 900, 910}: true, {100, 900, 900}: false} {
-		stat := fmt.Sprintf("7 (a) R 1 7 7 0 -1 4194304 56 0 0 0 0 0 0 0 22 2 1 0 248 256 318 184 %d 500 700 0 0 0 0 0 0 1 0 0 17 0 0 0 0 0 0 600 610 620 890 900 %d %d 0",
+	for at, want := range map[[3]int]bool{{0, 0, 0}: true, {0, 900, 900}: true, {0, 900, 910}: true,
+		{100, 900, 910}: true, {100, 900, 900}: false} {
+		stat := fmt.Sprintf("7 (a) R 1 7 7 0 -1 4194304 56 0 0 0 0 0 0 0 22 2 1 0 248 256 318 "+
+			"184 %d 500 700 0 0 0 0 0 0 1 0 0 17 0 0 0 0 0 0 600 610 620 890 900 %d %d 0",
 			at[0], at[1], at[2])
 		if st, ok := parseStat([]byte(stat)); !ok || st.mayHide(7) != want {
 			t.Errorf("%v: %+v, %v", at, st, ok)
@@ -26,7 +28,9 @@ func TestWhoMayHideAnEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
-	eventually.True(t, "it is known that it has none", func() bool { return !mayHide(c.Process.Pid) })
+	eventually.True(t, "it is known that it has none", func() bool {
+		return !mayHide(c.Process.Pid)
+	})
 	if env := Environ(c.Process.Pid); len(env) > 0 {
 		t.Errorf("one that was given nothing: %q", env)
 	}

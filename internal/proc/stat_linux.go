@@ -12,6 +12,8 @@ import (
 type Stat struct {
 	State byte // 'R', 'S', 'T', 'Z', …
 	PPID  int  // of the process, not of a thread
+	// process group, session, and the foreground group of its terminal; 0 = none
+	Group, Session, Foreground int
 	// clock ticks since boot; with the boot's id it tells two users of one pid apart
 	Start uint64
 	// of all its threads, and of the ended children that it waited for, and so on below these
@@ -32,14 +34,17 @@ const tick = 10 * time.Millisecond
 
 // The fields of /proc/<pid>/stat behind the command's name.
 const (
-	fieldPPID   = 1
-	fieldUTime  = 11 // the first of four: user and system, its own and its children's
-	fieldCSTime = 14
-	fieldStart  = 19
-	fieldRSS    = 21 // in pages
-	fieldCode   = 23
-	fieldEnv    = 47 // the first of two addresses
-	fieldEnvEnd = 48
+	fieldPPID       = 1
+	fieldGroup      = 2
+	fieldSession    = 3
+	fieldForeground = 5
+	fieldUTime      = 11 // the first of four: user and system, its own and its children's
+	fieldCSTime     = 14
+	fieldStart      = 19
+	fieldRSS        = 21 // in pages
+	fieldCode       = 23
+	fieldEnv        = 47 // the first of two addresses
+	fieldEnvEnd     = 48
 )
 
 // ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if there is no such process.
@@ -71,6 +76,12 @@ func parseStat(data []byte) (s Stat, ok bool) {
 		switch {
 		case i == fieldPPID:
 			s.PPID = int(n)
+		case i == fieldGroup:
+			s.Group = int(n)
+		case i == fieldSession:
+			s.Session = int(n)
+		case i == fieldForeground:
+			s.Foreground = int(n)
 		case i >= fieldUTime && i <= fieldCSTime:
 			s.CPU += time.Duration(n) * tick
 		case i == fieldStart:

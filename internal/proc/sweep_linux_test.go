@@ -11,7 +11,8 @@ import (
 	"gcity/internal/eventually"
 )
 
-// Whoever began after a process is found among what began since, whether it is asked for one by one or by a look at all.
+// Whoever began after a process is found among what began since, whether it is asked for one by one or by a look at
+// all.
 func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
 	first, _ := line(t, "exec sleep 1000")
 	for range 3 {
@@ -47,7 +48,8 @@ func TestSinceHasEverybodyWhoCameLater(t *testing.T) {
 // What is killed makes more of its kind meanwhile.
 func TestSweepSinceOfARespawner(t *testing.T) {
 	mark := fmt.Sprintf("GC_TEST=%d", os.Getpid())
-	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep 1000; done' &)")
+	first, out := line(t, "export "+mark+"; (setsid sh -c 'printf up; while :; do setsid sleep "+
+		"1000; done' &)")
 	says(t, out, "up")
 	match := func(pid int) bool { return HasEnv(Environ(pid), mark, false) }
 	killed, left, err := SweepSince(first, match, time.Now().Add(eventually.Timeout))

@@ -73,7 +73,9 @@ func TestTreesCountGrandchildrenAndTheirMemory(t *testing.T) {
 	says(t, out, "up")
 	// The shell, two sleepers, the subshell between.
 	eventually.True(t, "four processes", func() bool { return belowUs(t).Procs == before.Procs+4 })
-	eventually.True(t, "their memory", func() bool { return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize()) })
+	eventually.True(t, "their memory", func() bool {
+		return belowUs(t).RSS >= before.RSS+4*int64(os.Getpagesize())
+	})
 }
 
 // The work of commands that are over is not lost: whoever waited for them has it, whatever he has become.
@@ -88,7 +90,9 @@ func TestTreesCountWhatIsOver(t *testing.T) {
 func TestTreesSeeWorkGrow(t *testing.T) {
 	first := belowUs(t)
 	line(t, "while :; do :; done")
-	eventually.True(t, "a tenth of a second of work", func() bool { return belowUs(t).CPU >= first.CPU+100*time.Millisecond })
+	eventually.True(t, "a tenth of a second of work", func() bool {
+		return belowUs(t).CPU >= first.CPU+100*time.Millisecond
+	})
 }
 
 // A name is the program's own affair.
@@ -186,7 +190,8 @@ func TestOwnersInACircle(t *testing.T) {
 
 // Any name and any bytes behind it.
 func FuzzStat(f *testing.F) {
-	f.Add("sh", []byte(" S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 4096 12 18446744073709551615 1"))
+	f.Add("sh", []byte(" S 1 2 3 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99 4096 12 "+
+		"18446744073709551615 1"))
 	f.Add(") R 1 (", []byte(""))
 	f.Add("x", []byte(" S 1"))
 	f.Fuzz(func(t *testing.T, name string, rest []byte) {
@@ -194,9 +199,11 @@ func FuzzStat(f *testing.F) {
 		if strings.Contains(string(rest), ")") {
 			return
 		}
-		good := "1 (" + name + ") S 42 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4711 4096 12 18446744073709551615 1\n"
+		good := "1 (" + name + ") S 42 1 1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 4711 4096 12 " +
+			"18446744073709551615 1\n"
 		st, ok := parseStat([]byte(good))
-		want := Stat{State: 'S', PPID: 42, Start: 4711, CPU: 26 * tick, RSS: 12 * int64(os.Getpagesize())}
+		want := Stat{State: 'S', PPID: 42, Start: 4711, CPU: 26 * tick,
+			RSS: 12 * int64(os.Getpagesize())}
 		if !ok || st != want {
 			t.Errorf("%q is %+v, want %+v", good, st, want)
 		}
@@ -221,5 +228,6 @@ func BenchmarkTrees(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(pids)), "µs/process")
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(pids)),
+		"µs/process")
 }

@@ -11,6 +11,8 @@ func TestConformance(t *testing.T) {
 	sessiontest.Run(t, harness(newProvider))
 }
 
+func TestStopSignals(t *testing.T) { sessiontest.StopSignals(t, harness(newProvider)) }
+
 // harness runs the suite on providers that open makes.
 func harness(open func(t testing.TB, city string) *Provider) sessiontest.Harness {
 	return sessiontest.Harness{

@@ -212,6 +212,7 @@ func wireSpec(s *session.Spec) (*life, error) {
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
 		Command: s.Command, Path: program.Path, Args: program.Args, Dir: s.Dir, Env: s.Env,
 		Cols: s.Cols, Rows: s.Rows, Fingerprint: print,
+		StopSignal: int(session.ParseSignal(s.StopSignal)),
 	}, !session.NeedsSettling(s)}, nil
 }
 

@@ -9,7 +9,16 @@ import (
 
 func TestConformance(t *testing.T) {
 	t.Parallel()
-	sessiontest.Run(t, sessiontest.Harness{
+	sessiontest.Run(t, harness())
+}
+
+func TestStopSignals(t *testing.T) {
+	t.Parallel()
+	sessiontest.StopSignals(t, harness())
+}
+
+func harness() sessiontest.Harness {
+	return sessiontest.Harness{
 		New: func(t *testing.T) session.Provider { return newProvider(t, t.TempDir()) },
 		Spec: func(t *testing.T, p session.Provider, name string) session.Spec {
 			return spec(p.(*Provider).files.city, name, `while read -r line; do case $line in
@@ -35,5 +44,5 @@ func TestConformance(t *testing.T) {
 			}
 			return newProvider(t, old.files.city)
 		},
-	})
+	}
 }

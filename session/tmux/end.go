@@ -273,18 +273,43 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 		"the next patrol asks again")
 }
 
+// promptPoll is how often a stop looks whether a shell has come to its prompt.
+const promptPoll = 200 * time.Millisecond
+
+// ask sends the agent its stop signal and reports whether it ended within the grace. An interactive shell ignores
+// SIGINT at its prompt, so it gets SIGHUP there.
+func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
+	over <-chan struct{}) bool {
+	still := func(int) bool { return rec.lives(p.files.boot) }
+	if sig := session.ParseSignal(rec.StopSignal); sig != 0 && sig != unix.SIGINT {
+		proc.Signal(rec.PID, sig, still)
+		return waitOver(ctx, over, grace)
+	}
+	if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
+		p.log.Warn("cannot interrupt", "session", rec.Name, "err", err)
+	}
+	// The key may wait behind input that the program does not read.
+	proc.Signal(rec.PID, unix.SIGINT, still)
+	deadline := time.Now().Add(grace)
+	for proc.Shell(rec.PID) && ctx.Err() == nil && time.Now().Before(deadline) {
+		if proc.AtPrompt(rec.PID) {
+			proc.Signal(rec.PID, unix.SIGHUP, still)
+			break
+		}
+		if waitOver(ctx, over, min(promptPoll, time.Until(deadline))) {
+			return true
+		}
+	}
+	return waitOver(ctx, over, time.Until(deadline))
+}
+
 // end carries a stop out: ask, insist, kill. It ends early when the life is over and buried.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)
 	if grace > 0 && rec.lives(p.files.boot) {
 		signalAll(family, unix.SIGCONT)
-		if _, err := p.tmux.run(ctx, nil, "send-keys", "-t", rec.target(), "C-c"); err != nil {
-			p.log.Warn("cannot interrupt", "session", rec.Name, "err", err)
-		}
-		// The key may wait behind input that nobody reads.
-		proc.Signal(rec.PID, unix.SIGINT, func(int) bool { return rec.lives(p.files.boot) })
-		if waitOver(ctx, over, grace) {
+		if p.ask(ctx, rec, grace, over) {
 			return nil
 		}
 		for pid, start := range tree(rec) {

@@ -110,6 +110,7 @@ func (in *invitation) record() (record, error) {
 		Name: s.Name, Agent: s.Agent, City: s.City, ID: s.ID,
 		Boot: in.Boot, Server: server, Pane: in.Pane, TTY: tty, PID: pid, Start: st.Start,
 		Born: time.Now().UnixNano(),
-		Cols: in.Cols, Rows: in.Rows, Ready: in.Ready, Fingerprint: s.Fingerprint,
+		Cols: in.Cols, Rows: in.Rows, Ready: in.Ready, StopSignal: s.StopSignal,
+		Fingerprint: s.Fingerprint,
 	}, nil
 }

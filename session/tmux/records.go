@@ -36,6 +36,8 @@ type record struct {
 	Rows   int    `json:"rows"`
 	Ready  bool   `json:"ready"` // nothing had to be settled
 
+	StopSignal string `json:"stop_signal,omitempty"` // see session.ParseSignal; "" = interrupt
+
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 

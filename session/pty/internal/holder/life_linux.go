@@ -37,12 +37,14 @@ type life struct {
 	asked    bool
 	lost     bool
 	stopping *stopping
-	exit     *wire.Exit
-	acked    bool
-	output   int64 // times in CLOCK_MONOTONIC
-	input    int64
-	typed    int64
-	activity activityWrites
+	// what asks the agent to end
+	stopSignal unix.Signal
+	exit       *wire.Exit
+	acked      bool
+	output     int64 // times in CLOCK_MONOTONIC
+	input      int64
+	typed      int64
+	activity   activityWrites
 }
 
 // activityWrites says when the activity record was written and will be.
@@ -113,6 +115,10 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 			Command: s.Command,
 			Boot:    h.boot, Holder: h.pid, HolderStart: h.born, Fingerprint: s.Fingerprint,
 		},
+	}
+	l.stopSignal = unix.SIGINT
+	if s.StopSignal != 0 {
+		l.stopSignal = unix.Signal(s.StopSignal)
 	}
 	l.size = wire.Screen{Cols: l.cols, Rows: l.rows}
 	l.rec.Born = h.clock.Mono(l.began)

@@ -15,6 +15,8 @@ const (
 	// resumeAfter is how long the tree has to end before its stopped processes are looked for. Most trees have ended
 	// by then, and the look reads a dozen files of /proc.
 	resumeAfter = 200 * time.Millisecond
+	// promptPoll is how often a stop looks whether a shell has come to its prompt.
+	promptPoll = 200 * time.Millisecond
 	// terminateGrace is the grace of an agent whose holder is told to end by the system.
 	terminateGrace = 2 * time.Second
 )
@@ -75,16 +77,20 @@ func (h *holder) end(l *life, ask bool) {
 	}
 }
 
-// ask interrupts the agent and reports whether the life ended within the grace. A SIGINT for a process that is stopped
-// is pending until the process continues, so the rest of the tree may be continued later.
+// ask sends the agent its stop signal and reports whether the life ended within the grace. A signal for a process that
+// is stopped is pending until the process continues, so the rest of the tree may be continued later.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
-	if !l.plain {
+	shell := l.stopSignal == unix.SIGINT && !l.plain
+	if shell {
 		if err := h.interrupt(l); err != nil {
 			h.complain("cannot interrupt", err)
 		}
 	}
-	h.signalGroup(l, unix.SIGINT)
+	h.signalGroup(l, l.stopSignal)
+	if shell && h.endShell(l) {
+		shell = false
+	}
 	timer := time.NewTimer(min(resumeAfter, h.graceLeft(l)))
 	defer timer.Stop()
 	select {
@@ -94,7 +100,40 @@ func (h *holder) ask(l *life) bool {
 	case <-timer.C:
 	}
 	proc.SignalTree(h.pid, unix.SIGCONT)
+	if shell && h.waitPrompt(l) {
+		return true
+	}
 	return h.waitStop(l)
+}
+
+// endShell ends an interactive shell that waits at its prompt, where it ignores SIGINT. It reports whether the agent is
+// one. Any other program has its whole grace, a script with a trap for SIGINT too.
+func (h *holder) endShell(l *life) bool {
+	if !proc.AtPrompt(l.pid) {
+		return false
+	}
+	h.signalGroup(l, unix.SIGHUP)
+	return true
+}
+
+// waitPrompt waits until the agent is a shell at its prompt and hangs up. It reports whether the life has ended; it
+// gives up at the deadline of the stop, and when the deadline has moved.
+func (h *holder) waitPrompt(l *life) bool {
+	if !proc.Shell(l.pid) {
+		return false
+	}
+	tick := time.NewTicker(promptPoll)
+	defer tick.Stop()
+	for h.graceLeft(l) > 0 && !h.endShell(l) {
+		select {
+		case <-l.ended:
+			return true
+		case <-l.stopping.sooner:
+			return false
+		case <-tick.C:
+		}
+	}
+	return false
 }
 
 // signalGroup signals the agent's own group, if the agent still is who it was.

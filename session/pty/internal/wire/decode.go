@@ -29,7 +29,7 @@ func EncodeBegin(r *Request) (data []byte, ok bool) {
 	s := r.Spec
 	fields := []string{
 		s.Name, s.Agent, s.City, s.ID, s.Command, s.Path, s.Dir, string(s.Fingerprint),
-		strconv.Itoa(s.Cols), strconv.Itoa(s.Rows),
+		strconv.Itoa(s.Cols), strconv.Itoa(s.Rows), strconv.Itoa(s.StopSignal),
 		strconv.FormatBool(r.Ready), strconv.FormatBool(r.Plain), strconv.Itoa(len(s.Args)),
 	}
 	n := len(fields) + len(s.Args) + len(s.Env)
@@ -44,10 +44,10 @@ func EncodeBegin(r *Request) (data []byte, ok bool) {
 func decodeBegin(data string) (Request, error) {
 	s := &Spec{}
 	r := Request{Op: OpStart, Spec: s}
-	var print, cols, rows, ready, plain, args string
+	var print, cols, rows, signal, ready, plain, args string
 	for _, field := range []*string{
 		&s.Name, &s.Agent, &s.City, &s.ID, &s.Command, &s.Path, &s.Dir, &print,
-		&cols, &rows, &ready, &plain, &args,
+		&cols, &rows, &signal, &ready, &plain, &args,
 	} {
 		var ok bool
 		if *field, data, ok = strings.Cut(data, "\x00"); !ok {
@@ -67,11 +67,12 @@ func decodeBegin(data string) (Request, error) {
 		return r, errTorn
 	}
 	s.Args, s.Env = list[:n:n], list[n:]
-	var colsErr, rowsErr error
+	var colsErr, rowsErr, signalErr error
 	s.Cols, colsErr = strconv.Atoi(cols)
 	s.Rows, rowsErr = strconv.Atoi(rows)
+	s.StopSignal, signalErr = strconv.Atoi(signal)
 	s.Fingerprint, r.Ready, r.Plain = []byte(print), ready == "true", plain == "true"
-	return r, errors.Join(colsErr, rowsErr)
+	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
 // flatRequest reads a request of which all fields are numbers, booleans and strings without escapes, as

@@ -65,6 +65,8 @@ type Spec struct {
 	Env     []string `json:"env"`
 	Cols    int      `json:"cols"`
 	Rows    int      `json:"rows"`
+	// the number of the signal that asks it to end; 0 = SIGINT
+	StopSignal int `json:"stop_signal,omitempty"`
 	// kept for the controller, never read
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }

@@ -1,0 +1,62 @@
+package sessiontest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gcity/session"
+)
+
+// StopSignals tests what asks an agent to end, for providers that know the agent's terminal. Each stop has an hour, so
+// a session that misses its signal fails the test's deadline.
+func StopSignals(t *testing.T, h Harness) {
+	const loop = "while :; do sleep 0.1; done"
+	for _, c := range []struct {
+		name, command, signal string
+		typed                 string // a line for the session once it is ready
+		code                  int    // -1 = any
+	}{
+		{name: "a shell at its prompt", command: "echo ready; exec sh -i", code: -1},
+		{name: "a program of a shell", command: "echo ready; exec sh -i", code: -1,
+			typed: "sh -c 'trap \"echo caught; exit\" INT; echo waiting; " + loop + "'"},
+		{name: "a script that cleans up", code: 7,
+			command: "trap 'sleep 0.5; exit 7' INT; trap 'exit 8' HUP; echo ready; " + loop},
+		{name: "a signal of its own", code: 9, signal: "usr1",
+			command: "trap '' INT; trap 'exit 9' USR1; echo ready; " + loop},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := h.New(t)
+			s := h.Spec(t, p, "a")
+			s.Command, s.StopSignal = c.command, c.signal
+			if _, err := p.Start(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			prints := func(word string) {
+				t.Helper()
+				wait(t, word, func() bool {
+					text, err := p.Output(t.Context(), "a", 10)
+					return err == nil && strings.Contains(text, "\n"+word) ||
+						strings.HasPrefix(text, word)
+				})
+			}
+			prints("ready")
+			if c.typed != "" {
+				if err := p.Send(t.Context(), "a", c.typed); err != nil {
+					t.Fatal(err)
+				}
+				prints("waiting")
+			}
+			if err := p.Stop(t.Context(), "a", time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			var exit session.Exit
+			if st := dead(t, p, "a"); st.Exit != nil {
+				exit = *st.Exit
+			}
+			if !exit.Asked || c.code >= 0 && exit.Code != c.code {
+				t.Errorf("%+v, want the code %d", exit, c.code)
+			}
+		})
+	}
+}

@@ -1,0 +1,18 @@
+package session
+
+import (
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// ParseSignal returns the signal of a name such as "hup", "SIGTERM" or "interrupt", in any case. An
+// unknown name is 0.
+func ParseSignal(name string) syscall.Signal {
+	name = strings.ToUpper(name)
+	if name == "INTERRUPT" {
+		return unix.SIGINT
+	}
+	return unix.SignalNum("SIG" + strings.TrimPrefix(name, "SIG"))
+}
