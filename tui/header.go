@@ -252,10 +252,7 @@ func problems(m *model) []string {
 	for _, d := range s.StrandedLines() {
 		p = append(p, widget.Plain(d))
 	}
-	for _, d := range s.Config.Warnings {
-		p = append(p, widget.PlainText(d))
-	}
-	return append(p, mistakesOf(m)...)
+	return append(append(p, mistakesOf(m)...), fleet.Warnings(s)...)
 }
 
 // startAgain says what brings a city back that is heard no more.
@@ -282,9 +279,10 @@ func problemLines(m *model, w, n int) []string {
 		} else if strings.Contains(all[i], "\n") || widget.Width(all[i]) > w-4 {
 			more = "  " + m.keys.KeyOf("city.details") + " shows all"
 		}
-		l.Add(themes.Bad, " "+m.look.Glyphs.Alert+" ")
-		l.Add(themes.Warn, widget.CutLead(all[i], w-l.Width-widget.Width(more)-1,
-			m.look.Glyphs.More))
+		l.Add(fleet.SignOf(m.snap, len(all)-i), " "+m.look.Glyphs.Alert+" ")
+		l.Add(fleet.TextOf(m.snap, len(all)-i),
+			widget.CutLead(all[i], w-l.Width-widget.Width(more)-1,
+				m.look.Glyphs.More))
 		l.Space(w - l.Width - widget.Width(more) - 1)
 		l.Add(themes.Dim, more)
 		lines = append(lines, widget.Crop(l.Fill(w), w))

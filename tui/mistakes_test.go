@@ -7,6 +7,7 @@ import (
 
 	"gcity/city"
 	"gcity/events"
+	"gcity/themes"
 	"gcity/tui/feed"
 	"gcity/tui/tuitest"
 )
@@ -45,6 +46,27 @@ func TestManyMistakes(t *testing.T) {
 	if len(s.m.Events.List.Shown) != 1 {
 		t.Errorf("the filter finds %d events by the last of the mistakes", len(s.m.Events.List.Shown))
 	}
+}
+
+// Warnings about the configuration stand where a refused one does, behind it and in quieter colours.
+func TestWarningsAreQuieter(t *testing.T) {
+	s := demo(t, 120, 40)
+	s.change(func(n *city.Snapshot) {
+		n.Config.Warnings = []string{"city.toml:9:15: agents.overlay_dir: overlays/none does not exist"}
+		n.Config.Rejected = mistakes(1)
+	})
+	s.shows("config refused, the earlier one stays in force", "warning: city.toml:9:15")
+	lines := problemLines(s.m, 120, 2)
+	bad, warn := s.m.look.Paint(themes.Bad, s.m.look.Glyphs.Alert), s.m.look.Paint(themes.Warn, s.m.look.Glyphs.Alert)
+	if bad == warn {
+		t.Fatal("the look has one style for both")
+	}
+	colour := strings.Split(bad, s.m.look.Glyphs.Alert)[0]
+	if !strings.Contains(lines[0], colour) || strings.Contains(lines[1], colour) {
+		t.Errorf("%q\n%q", lines[0], lines[1])
+	}
+	s.press("c")
+	s.shows("warning: city.toml:9:15")
 }
 
 // A failure that one row does not hold takes another, and gives it back when it is dismissed.

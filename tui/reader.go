@@ -7,6 +7,7 @@ import (
 	"gcity/themes"
 	"gcity/tui/details"
 	"gcity/tui/feed"
+	"gcity/tui/fleet"
 	"gcity/tui/widget"
 )
 
@@ -46,11 +47,12 @@ func showCity(m *model) []feed.Effect {
 // cityDetails is what is known of the city as a whole, its problems first.
 func cityDetails(m *model) []string {
 	var lines []string
-	for _, p := range problems(m) {
+	all := problems(m)
+	for n, p := range all {
 		for i, part := range strings.Split(p, "\n") {
 			sign := " "
 			if i == 0 {
-				sign = m.look.Paint(themes.Bad, m.look.Glyphs.Alert)
+				sign = m.look.Paint(fleet.SignOf(m.snap, len(all)-n), m.look.Glyphs.Alert)
 			}
 			lines = append(lines, sign+" "+part)
 		}

@@ -47,7 +47,7 @@ type Status int
 
 const (
 	Supported Status = iota
-	Later            // refused: its feature is not built yet
+	Later            // refused: not implemented yet
 	Dropped          // accepted with a warning: a key of Gas City that has no effect here
 )
 
