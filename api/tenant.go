@@ -86,7 +86,7 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 		return
 	}
 	p := city.PeerOf(r.Context())
-	p.Actor = "tenant " + who
+	p.Actor, p.Tenant = "tenant "+who, true
 	r = r.WithContext(city.WithPeer(r.Context(), p))
 	own, one := *f, *f.server
 	one.streams = l.streams

@@ -68,6 +68,9 @@ func TestTenants(t *testing.T) {
 		{acmeToken, "GET", "/v0/tenant/acme/status", 200}, // its only city
 		{acmeToken, "GET", "/v0/tenant/%61cme/cities", 200},
 
+		{acmeToken, "DELETE", "/v0/tenant/acme/city/prod/rig/yard", 403},
+		{token, "DELETE", "/v0/city/prod/rig/yard", 501}, // the city of this test has no city.toml
+
 		{acmeToken, "GET", "/v0/tenant/acme/city/secretproject", 404},
 		{acmeToken, "GET", "/v0/tenant/acme/city/secretproject/agents", 404},
 		{acmeToken, "GET", "/v0/tenant/acme/city/none/agents", 404},

@@ -17,6 +17,7 @@ type Peer struct {
 	From   string // where it is: "pid 4242", "tcp 192.0.2.7:4711"
 	Remote bool   // it is connected over TCP
 	Agent  bool   // it belongs to an agent's session
+	Tenant bool   // it acts for a tenant of the supervisor
 }
 
 // String returns the peer as events.Event.EmittedBy has it, "" for the zero one.

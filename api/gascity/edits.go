@@ -96,7 +96,11 @@ func patchRig(ctx context.Context, r *Request) (any, error) {
 }
 
 // rigEditor returns the city if it can declare rigs for this client.
-func (r *Request) rigEditor() (city.RigEditor, error) {
+func (r *Request) rigEditor(ctx context.Context) (city.RigEditor, error) {
+	if city.PeerOf(ctx).Tenant {
+		return nil, refused(city.Forbidden, "a tenant cannot add or remove rigs: a folder could "+
+			"belong to another tenant; the owner of the machine can, with `gcity rig add DIR`")
+	}
 	if c, ok := r.City.(city.RigEditor); ok {
 		return c, nil
 	}
@@ -110,7 +114,7 @@ func addRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	c, err := r.rigEditor()
+	c, err := r.rigEditor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +126,7 @@ func removeRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.noBody(); err != nil {
 		return nil, err
 	}
-	c, err := r.rigEditor()
+	c, err := r.rigEditor(ctx)
 	if err != nil {
 		return nil, err
 	}
