@@ -2,15 +2,15 @@ package events
 
 import "context"
 
-// Report is what Check found.
+// Report is the result of Check.
 type Report struct {
-	Events uint64 `json:"events"` // intact ones
+	Events uint64 `json:"events"` // number of intact events
 	First  uint64 `json:"first"`  // seqs, 0 = no event
 	Last   uint64 `json:"last"`
-	// at most MaxSpans; what damage took, or was removed
+	// at most MaxSpans; damaged or removed
 	Missing []Span   `json:"missing,omitempty"`
 	Damaged uint64   `json:"damaged"`          // lines
-	Damage  []Damage `json:"damage,omitempty"` // the newest few of them
+	Damage  []Damage `json:"damage,omitempty"` // the last few of them
 }
 
 // Span is a range of seqs, both ends included.
@@ -19,10 +19,10 @@ type Span struct {
 	To   uint64 `json:"to"`
 }
 
-// MaxSpans bounds Report.Missing.
+// MaxSpans is the greatest number of Report.Missing.
 const MaxSpans = 100
 
-// Check reads the whole log and verifies every line: about a second for a gigabyte. It changes nothing.
+// Check reads the whole log and verifies every line. It takes about a second for a gigabyte and changes nothing.
 func (r *Reader) Check(ctx context.Context) (Report, error) {
 	var rep Report
 	var damage tally

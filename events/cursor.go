@@ -11,16 +11,17 @@ import (
 type cursor struct {
 	dir    string
 	damage *tally
-	after  uint64 // everything up to here was read
+	after  uint64 // everything up to this seq was read
 
 	f    *os.File // nil before the first read
 	at   file
 	scan scanner
-	last bool // the file was rotated away: what is in it now is all there will ever be
+	last bool // the file was rotated, so nothing will be added to it
 
-	idle bool           // the end was reached; the file may have been cut and filled anew since
+	// the end was reached; the file may have been truncated and filled again since
+	idle bool
 	mark [sealSize]byte // the seal of the newest intact line read
-	ends int64          // where that line ended, 0: none read
+	ends int64          // end of that line, 0 = none was read
 }
 
 func (c *cursor) close() {
@@ -30,7 +31,7 @@ func (c *cursor) close() {
 	}
 }
 
-// next returns the next intact line; false when there is none yet. The line is valid until the next call.
+// next returns the next intact line, or false if there is none yet. The line is valid until the next call.
 func (c *cursor) next() (line []byte, ok bool, err error) {
 	for tries := 0; tries < relists; {
 		if c.f == nil {
@@ -43,7 +44,7 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 				return nil, false, err
 			}
 		}
-		if c.idle && !c.marked() { // its seqs tell what is new
+		if c.idle && !c.marked() { // then their seqs show which lines are new
 			c.scan, c.ends = scanner{r: c.f}, 0
 		}
 		c.idle = false
@@ -78,7 +79,7 @@ func (c *cursor) next() (line []byte, ok bool, err error) {
 		"they can be read", c.dir)
 }
 
-// marked reports whether the newest line that was read is still where it was.
+// marked reports whether the last line that was read is still at its place.
 func (c *cursor) marked() bool {
 	if c.ends == 0 {
 		return c.scan.off == 0
@@ -88,8 +89,8 @@ func (c *cursor) marked() bool {
 	return n == len(b) && string(b[:sealSize]) == string(c.mark[:]) && b[sealSize] == '\n'
 }
 
-// turn is called at the end of a file and reports whether there may be more: in the same file, looked at once more
-// because it was renamed or cut, or in the one that follows.
+// turn is called at the end of a file and reports whether there may be more: in the same file, which is read again
+// because it was renamed or truncated, or in the next one.
 func (c *cursor) turn() (more bool, err error) {
 	if c.at.active && !c.last {
 		now, err := statFile(c.at.path)
@@ -98,7 +99,7 @@ func (c *cursor) turn() (more bool, err error) {
 		}
 		c.idle = true
 		c.last = now == nil || !os.SameFile(now, c.at.info)
-		return c.last, nil // renamed: its last lines may have come since we looked
+		return c.last, nil // the file was renamed; lines may have been added before that
 	}
 	files, err := list(c.dir)
 	if err != nil {
@@ -107,16 +108,16 @@ func (c *cursor) turn() (more bool, err error) {
 	for i, f := range files {
 		if same(f.info, c.at.info) {
 			if i+1 == len(files) {
-				return false, nil // nothing follows yet
+				return false, nil // no next file yet
 			}
 			return true, c.enter(files[i+1], 0)
 		}
 	}
-	c.close() // removed or replaced: find our place by seq
+	c.close() // the file was removed or replaced: find the position by seq
 	return c.seek()
 }
 
-// seek opens the file that has the first event after c.after, or an earlier one; false when there is no log.
+// seek opens the file with the first event after c.after, or an earlier file. It returns false if there is no log.
 func (c *cursor) seek() (found bool, err error) {
 	files, err := list(c.dir)
 	if err != nil || len(files) == 0 {
@@ -137,7 +138,7 @@ func (c *cursor) seek() (found bool, err error) {
 	return true, c.enter(files[i], c.after)
 }
 
-// head returns the first intact seq of a file that is not open, 0 if there is none.
+// head returns the first intact seq of a file that is not open, or 0.
 func (f file) head() (uint64, error) {
 	o, err := f.open()
 	if err != nil {
@@ -147,7 +148,7 @@ func (f file) head() (uint64, error) {
 	return firstSeq(o)
 }
 
-// enter opens a file and goes to the first event after a seq.
+// enter opens a file and seeks the first event after a seq.
 func (c *cursor) enter(f file, after uint64) error {
 	o, err := f.open()
 	if err != nil {

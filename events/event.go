@@ -1,22 +1,22 @@
-// Package events is the memory of a city: an append-only log of what happened, read by cursor.
+// Package events is the event log of a city: an append-only log that is read by cursor.
 //
 // # On disk
 //
-// The log is events.jsonl in the city's .gc folder: one JSON object a line, at most 64 KiB, with a seq that rises by
-// one whoever writes. A file that is full becomes events-<first seq>.jsonl and is never written again. Each line ends
-// with crc, a checksum of the line up to it: a line without the right one was torn, damaged or written by hand, and is
-// skipped and counted. So events are written with Log, or "gcity event emit", and with nothing else: only who takes
-// the lock, events.lock, can give a seq. An intact line stays intact whatever is done to those around it.
+// The log is events.jsonl in the city's .gc folder: one JSON object per line, at most 64 KiB, with a seq that rises
+// by one, also across processes. A full file is renamed to events-<first seq>.jsonl and never written again. Each
+// line ends with crc, a checksum of the line up to it. A line without a valid checksum is torn, damaged or written
+// by another program; readers skip and count it. So events must be written with Log or "gcity event emit": only the
+// holder of the lock, events.lock, can assign a seq. Damage to a line does not affect other lines.
 //
-// Writers heal what a dead writer left: a torn last line is cut off and its seq given to an events.repaired. The seq
-// of a damaged complete line is not given again, because somebody may have read it.
+// Writers repair what a crashed writer left: they cut off a torn last line and assign its seq to an
+// events.repaired. They do not reuse the seq of a damaged complete line, because a reader may have seen it.
 //
 // # Concurrency
 //
-// All methods of Log and Reader may be called from several goroutines. Reading takes no lock and never waits for a
-// write. Each Log owns one goroutine, the keeper: it flushes to the disk, tries again what could not be written, and,
-// while somebody waits for an event, looks for lines of other processes. Close ends it and waits for it. Followers
-// are not registered anywhere: they read at their place, then wait for a channel that the next append closes.
+// All methods of Log and Reader may be called concurrently. Reading takes no lock and never waits for a write. Each
+// Log has one goroutine, the keeper: it flushes to the disk, retries failed writes, and, while followers wait,
+// polls for lines of other processes. Close stops it and waits for it. Followers are not registered: they read from
+// their position, then wait for a channel that the next append closes.
 package events
 
 import (
@@ -28,32 +28,31 @@ import (
 	"time"
 )
 
-// Event is one line of the log. Seq and TS are given by the log when the event is written; everything else by the
-// writer.
+// Event is one line of the log. The log sets Seq and TS when the event is written; the writer sets everything else.
 type Event struct {
 	Seq uint64    `json:"seq"`
 	TS  time.Time `json:"ts"`
-	// "noun.verb", the constants below or an emitter's own
+	// "noun.verb", one of the constants below or a user-defined type
 	Type string `json:"type"`
-	// who caused it: "controller", "operator", an agent's name, …
+	// the component that caused it: "controller", "operator", an agent's name, …
 	Actor string `json:"actor"`
-	// what it is about: an agent, an automation, a pool, a bead
+	// its object: an agent, an automation, a pool, a bead
 	Subject string `json:"subject,omitempty"`
-	Message string `json:"message,omitempty"` // one line for a person
-	// one JSON value, at most what fits a 64 KiB line
+	Message string `json:"message,omitempty"` // one line for users
+	// one JSON value that fits into a line of 64 KiB
 	Payload json.RawMessage `json:"payload,omitempty"`
 
-	// EmittedBy says what emitted an event that gcity did not write by itself: "worker (pid 4242)".
+	// EmittedBy is the sender of an event that gcity did not write by itself: "worker (pid 4242)".
 	EmittedBy string `json:"emitted_by,omitempty"`
-	// Peer says where the request came from that caused the event, if it came over TCP: "tcp 192.0.2.7:4711".
+	// Peer is the origin of the request that caused the event, if it came over TCP: "tcp 192.0.2.7:4711".
 	Peer string `json:"peer,omitempty"`
 }
 
-// families are the words before the dot of the types that gcity itself writes.
+// families are the first parts of the types that only gcity writes.
 const families = "agent automation bead city controller events mail pool provider rig " +
 	"store watchdog"
 
-// Reserved returns an error that says why only gcity may write events of a type, nil if anything may.
+// Reserved returns an error if only gcity may write events of a type, else nil.
 func Reserved(kind string) error {
 	family, _, _ := strings.Cut(kind, ".")
 	own := strings.Fields(families)
@@ -61,10 +60,10 @@ func Reserved(kind string) error {
 		return nil
 	}
 	return fmt.Errorf("the event type %q is reserved: only gcity writes events of the families "+
-		"%s; use a word of your own before the dot", kind, strings.Join(own, ", "))
+		"%s; use another word before the dot", kind, strings.Join(own, ", "))
 }
 
-// The types that gcity itself writes. Agents and scripts emit their own.
+// The types that gcity itself writes. Agents and scripts define their own.
 const (
 	AgentStarted     = "agent.started"
 	AgentStartFailed = "agent.start_failed"
@@ -78,9 +77,9 @@ const (
 	AgentSuspended   = "agent.suspended"
 	AgentResumed     = "agent.resumed"
 	AgentNudged      = "agent.nudged" // a text was typed and submitted
-	// AgentNudgeDropped says that a text that was sent to an agent was given up, or taken back, and why.
+	// AgentNudgeDropped means that a text for an agent was discarded or cancelled, with the reason.
 	AgentNudgeDropped = "agent.nudge_dropped"
-	// AgentUnequipped says what an agent runs without, though its configuration gives it that, and why.
+	// AgentUnequipped means that an agent runs without a part of its configuration, with the reason.
 	AgentUnequipped = "agent.unequipped"
 
 	ControllerStarted = "controller.started"
@@ -97,83 +96,83 @@ const (
 	BeadCreated = "bead.created"
 	BeadUpdated = "bead.updated"
 	BeadClosed  = "bead.closed"
-	// BeadImported stands for all beads that one import brought.
+	// BeadImported stands for all beads of one import.
 	BeadImported = "bead.imported"
-	// StoreRestored reports that the whole work of the city or of a rig was replaced by a backup, or by a new store.
+	// StoreRestored means that a backup or a new store has replaced all work of the city or a rig.
 	StoreRestored = "store.restored"
 
-	// MailSent and MailRead are about messages; their subject is the message's id. Of a message these stand for
-	// bead.created, and for the bead.updated that marks it as read.
+	// MailSent and MailRead are events about messages; their subject is the message's ID. They replace
+	// bead.created, and bead.updated for marking as read.
 	MailSent = "mail.sent"
 	MailRead = "mail.read"
 
-	// StoreFailing says that a store of work fails again and again and is left alone for a while; its subject is
-	// the rig whose it is, "" = the city's. StoreHealed says that it is well again.
+	// StoreFailing means that a store of work failed repeatedly and is not called for a while; its subject is the
+	// rig of the store, "" = the city. StoreHealed means that it works again.
 	StoreFailing = "store.failing"
 	StoreHealed  = "store.healed"
 
 	PoolScaled      = "pool.scaled"
 	PoolCheckFailed = "pool.check_failed"
-	// PoolWorkReturned says that a member has left for good, and what was assigned to it is open for its pool again.
+	// PoolWorkReturned means that a member has left its pool, and that its work is open for the pool again.
 	PoolWorkReturned = "pool.work_returned"
 
 	CitySuspended = "city.suspended"
 	CityResumed   = "city.resumed"
-	// CityCrashed says that the loop of a city broke, and when it is tried again; its agents run on.
+	// CityCrashed means that the loop of a city crashed, with the time of the next try. Its agents continue.
 	CityCrashed  = "city.crashed"
 	RigAdded     = "rig.added"
 	RigRemoved   = "rig.removed"
 	RigSuspended = "rig.suspended"
 	RigResumed   = "rig.resumed"
 
-	// AgentStuck says that an agent has work and has printed nothing for longer than its stuck_after.
+	// AgentStuck means that an agent has work and has printed nothing for longer than its stuck_after.
 	AgentStuck = "agent.stuck"
 
-	// The subject of these is a watchdog. Triaged is a triage's decision, unless that is nothing; acted is what was
-	// done, by whomever it was decided, and what became of it.
+	// The subject of these is a watchdog. WatchdogTriaged is a triage's decision unless it is to do nothing.
+	// WatchdogActed is an action, no matter what decided it, with its result.
 	WatchdogTriaged      = "watchdog.triaged"
 	WatchdogActed        = "watchdog.acted"
-	WatchdogDegraded     = "watchdog.degraded" // the thresholds judge, though a triage should
-	WatchdogRestored     = "watchdog.restored" // and does again
+	WatchdogDegraded     = "watchdog.degraded" // the thresholds decide instead of the triage
+	WatchdogRestored     = "watchdog.restored" // the triage decides again
 	WatchdogEscalated    = "watchdog.escalated"
-	WatchdogCommand      = "watchdog.command" // how its escalate_command went
+	WatchdogCommand      = "watchdog.command" // result of its escalate_command
 	WatchdogAcknowledged = "watchdog.acknowledged"
-	// starts and wakes had failed, and it is heard of again
+	// the agent has a heartbeat again after starts and wakes had failed
 	WatchdogRecovered = "watchdog.recovered"
 
-	// ProviderSwapped says that an agent's session runs by another provider than the one before.
+	// ProviderSwapped means that an agent's session uses a different provider than the session before.
 	ProviderSwapped = "provider.swapped"
 
-	// Gap stands for events that could not be written; its payload counts them.
+	// Gap stands for events that could not be written; its payload has their number.
 	Gap = "events.gap"
-	// Repaired says that a torn or damaged stretch of the log was healed or is being skipped.
+	// Repaired means that a torn or damaged part of the log was repaired or is skipped.
 	Repaired = "events.repaired"
 )
 
 // Query selects events. The zero value selects the newest DefaultLimit.
 type Query struct {
-	Types   []string  // any of these; a trailing "*" matches the rest ("agent.*")
-	Actor   string    // exact
-	Subject string    // exact
-	Since   time.Time // not before
-	After   uint64    // only seq > After; when set the oldest come first
-	// only seq < Before, 0 = no bound: with the newest seen so far, the page that is older
+	Types   []string  // any of these; a trailing "*" matches any rest ("agent.*")
+	Actor   string    // exact match
+	Subject string    // exact match
+	Since   time.Time // not earlier
+	After   uint64    // only seq > After; if set, the oldest come first
+	// only seq < Before, 0 = no limit; with the oldest seq of a page it selects the page before
 	Before  uint64
-	Forward bool // oldest first from After, also when After is 0
-	Limit   int  // at most so many; 0 = DefaultLimit, never more than MaxLimit
+	Forward bool // oldest first, even if After is 0
+	Limit   int  // 0 = DefaultLimit, at most MaxLimit
 }
 
 const (
-	// DefaultLimit bounds a page when the query names no limit.
+	// DefaultLimit is the limit of a page if the query has none.
 	DefaultLimit = 200
-	// MaxLimit bounds every page.
+	// MaxLimit is the greatest limit of a page.
 	MaxLimit = 10_000
 
 	maxType = 128
 )
 
-// Check says what is wrong with an event that somebody wants to write. Only the type can be: everything else is
-// escaped or shortened when it is written.
+// Check returns an error if an event cannot be written. Only its type can be invalid: everything else is escaped or
+// shortened when it is written.
 func (e *Event) Check() error {
 	if e.Type == "" {
 		return errors.New(`an event needs a type, such as "deploy.done"`)
@@ -185,7 +184,7 @@ func (e *Event) Check() error {
 	for _, c := range []byte(e.Type) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') &&
 			!strings.ContainsRune("._-:/", rune(c)) {
-			return fmt.Errorf("the event type %q may only have letters, digits and . _ - : /",
+			return fmt.Errorf("invalid event type %q: use letters, digits and . _ - : /",
 				e.Type)
 		}
 	}

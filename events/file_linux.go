@@ -13,11 +13,11 @@ import (
 // errBusy means that another process holds the log's lock.
 var errBusy = errors.New("another process holds its lock")
 
-// fileLock is a held flock. The kernel gives it back when the process ends.
+// fileLock is a held flock. The kernel releases it when the process exits.
 type fileLock struct{ f *os.File }
 
-// lockFile takes the lock, waiting at most that long. The file is opened each time: a lock file that somebody removed
-// would otherwise be two locks for as long as we live.
+// lockFile takes the lock and waits at most for wait. It opens the file each time, because processes with a removed
+// lock file open would never see the lock of a new one.
 func lockFile(path string, wait time.Duration) (fileLock, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -46,7 +46,7 @@ func lockFile(path string, wait time.Duration) (fileLock, error) {
 
 func (l fileLock) release() { l.f.Close() }
 
-// preallocate allocates n bytes from an offset on and leaves the size of the file as it is.
+// preallocate allocates n bytes from an offset on without changing the size of the file.
 func preallocate(f *os.File, from, n int64) error {
 	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
 	c, err := f.SyscallConn()
@@ -62,7 +62,7 @@ func preallocate(f *os.File, from, n int64) error {
 	return errors.Join(err, failed)
 }
 
-// datasync makes a file's content survive a power cut.
+// datasync flushes a file's content to the disk.
 func datasync(f *os.File) error {
 	c, err := f.SyscallConn()
 	if err != nil {

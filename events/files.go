@@ -18,16 +18,16 @@ const (
 	activeName = "events.jsonl"
 	lockName   = "events.lock"
 
-	// relists bounds how often a look at the folder is begun anew because the log was rotated meanwhile.
+	// relists is the greatest number of retries if the log is rotated while the folder is read.
 	relists = 10
 )
 
-// file is one file of the log. All but the newest are segments that nobody writes to any more, named after their first
-// seq.
+// file is one file of the log. All but the newest are segments, which are never written again and are named after
+// their first seq.
 type file struct {
 	path   string
 	first  uint64 // from the name; 0 for the active file
-	twin   int    // tells segments with the same first seq apart
+	twin   int    // distinguishes segments with the same first seq
 	active bool
 	info   fs.FileInfo
 }
@@ -53,8 +53,7 @@ func parseSegment(name string) (first uint64, twin int, ok bool) {
 		name == segmentName(first, twin)
 }
 
-// list returns the log's files, the oldest first. No rotation happened between the look at the folder and the look at
-// the active file.
+// list returns the log's files, oldest first. It retries if the log is rotated in the meantime.
 func list(dir string) ([]file, error) {
 	active := filepath.Join(dir, activeName)
 	for range relists {
@@ -96,7 +95,7 @@ func segments(dir string) ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		if info == nil { // removed just now
+		if info == nil { // it has just been removed
 			continue
 		}
 		files = append(files, file{path: filepath.Join(dir, e.Name()), first: first, twin: twin,
@@ -108,7 +107,8 @@ func segments(dir string) ([]file, error) {
 	return files, nil
 }
 
-// statFile returns nil when there is no file. Anything but a regular file is an error: opening it might block.
+// statFile returns nil if the file does not exist. Anything but a regular file is an error, because opening it
+// might block.
 func statFile(path string) (fs.FileInfo, error) {
 	info, err := disk.StatFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +117,7 @@ func statFile(path string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// same reports whether both are the same file, or both none.
+// same reports whether both are the same file, or both nil.
 func same(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
@@ -125,10 +125,10 @@ func same(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b)
 }
 
-// errMoved says that the folder has to be looked at again.
-var errMoved = errors.New("the file was renamed meanwhile")
+// errMoved means that the folder has to be listed again.
+var errMoved = errors.New("the file was renamed in the meantime")
 
-// open opens the file for reading, if it is still the one that was listed.
+// open opens the file for reading if it is still the one that was listed.
 func (f file) open() (*os.File, error) {
 	o, err := disk.Open(f.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +148,7 @@ func (f file) open() (*os.File, error) {
 	return o, nil
 }
 
-// firstSeq returns the first intact seq of an open file, 0 if there is none.
+// firstSeq returns the first intact seq of an open file, or 0.
 func firstSeq(f *os.File) (uint64, error) {
 	info, err := f.Stat()
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	pageBytes = 16 << 20 // of lines; a page is cut short beyond it
+	pageBytes = 16 << 20 // of lines; a longer page is truncated
 
-	// oldInARow is how many lines in a row that are older than Query.Since end a search backwards. More than one,
-	// because a clock that was set leaves a stretch of wrong times.
+	// oldInARow is the number of consecutive lines older than Query.Since that ends a search backwards. It is
+	// greater than one because a change of the clock leaves wrong times.
 	oldInARow = 4096
 
-	// checkEvery is how many lines pass between two looks at the context.
+	// checkEvery is the number of lines between two checks of the context.
 	checkEvery = 1024
 )
 
-// Find returns the events that a query selects: the newest first, unless After or Forward say otherwise. It reads from
-// the end of the log, or from After on, and no more than it must. A page that would exceed 16 MiB is cut short: only
-// an empty page says that there is no more. With Since, newest first, it stops after 4,096 events in a row that are
-// older.
+// Find returns the events that a query selects: newest first, unless After or Forward say otherwise. It reads from
+// the end of the log, or from After on, and stops as early as possible. A page of more than 16 MiB is truncated, so
+// only an empty page means that there are no more events. With Since, newest first, it stops after 4,096
+// consecutive events that are older.
 func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
@@ -45,7 +45,7 @@ func (r *Reader) Find(ctx context.Context, q Query) ([]Event, error) {
 	return p.found, nil
 }
 
-// Match reports whether the query selects an event; Limit and Forward do not matter.
+// Match reports whether the query selects an event. Limit and Forward are ignored.
 func (q *Query) Match(e *Event) bool {
 	return e.Seq > q.After && (q.Before == 0 || e.Seq < q.Before) &&
 		(q.Actor == "" || q.Actor == e.Actor) && (q.Subject == "" || q.Subject == e.Subject) &&
@@ -62,7 +62,8 @@ func matchType(pattern, t string) bool {
 	return pattern == t
 }
 
-// needles returns sets of bytes: a line that has none of a set is not selected. They spare decoding what cannot match.
+// needles returns sets of byte strings: a line that has no element of one of the sets is not selected. They avoid
+// decoding lines that cannot match.
 func needles(q Query) [][][]byte {
 	var all [][][]byte
 	if len(q.Types) > 0 {
@@ -85,7 +86,7 @@ func needles(q Query) [][][]byte {
 	return all
 }
 
-// page collects what a query selects.
+// page collects the events that a query selects.
 type page struct {
 	q       Query
 	limit   int
@@ -96,11 +97,11 @@ type page struct {
 	found []Event
 	bytes int
 	lines int
-	old   int // lines in a row that are older than Since
+	old   int // consecutive lines older than Since
 	low   uint64
 }
 
-// take looks at an intact line and reports whether more are wanted.
+// take processes an intact line and reports whether more are wanted.
 func (p *page) take(line []byte) (more bool, err error) {
 	if p.lines++; p.lines%checkEvery == 0 && p.ctx.Err() != nil {
 		return false, p.ctx.Err()
@@ -120,7 +121,7 @@ func (p *page) take(line []byte) (more bool, err error) {
 	return len(p.found) < p.limit && p.bytes < pageBytes, nil
 }
 
-// recent reports whether a search backwards with Since is to go on beyond a line that was not selected.
+// recent reports whether a search backwards with Since continues after a line that was not selected.
 func (p *page) recent(line []byte) bool {
 	if p.q.Since.IsZero() {
 		return true
@@ -168,7 +169,7 @@ func (p *page) backward(dir string) error {
 				more, err = p.backwardIn(files[i])
 			}
 		}
-		if !errors.Is(err, errMoved) { // else: look again and go on where we were
+		if !errors.Is(err, errMoved) { // on errMoved: list again and continue at the same position
 			return err
 		}
 	}
@@ -204,13 +205,13 @@ func (p *page) backwardIn(f file) (more bool, err error) {
 		}
 		return more
 	})
-	if errors.Is(err, io.ErrUnexpectedEOF) { // a torn line was cut off meanwhile
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a torn line has just been cut off
 		err = errMoved
 	}
 	return more && failed == nil, cmp.Or(failed, err)
 }
 
-// endBelow returns where the first event begins that is not below p.low.
+// endBelow returns the offset of the first event with a seq of at least p.low.
 func (p *page) endBelow(r io.ReaderAt, size int64) (int64, error) {
 	off, err := locate(r, size, p.low-1)
 	if err != nil {

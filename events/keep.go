@@ -9,8 +9,8 @@ import (
 	"gcity/internal/disk"
 )
 
-// keep is the keeper: it flushes to the disk, tries again to write what waits, and looks for lines of other processes
-// while somebody waits for an event.
+// keep is the keeper: it flushes to the disk, retries failed writes, and polls for lines of other processes while
+// followers wait.
 func (l *Log) keep() {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -30,7 +30,7 @@ func (l *Log) keep() {
 	}
 }
 
-// tend does what is due and returns how long nothing will be.
+// tend does what is due and returns the time until the next task.
 func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any bool) {
 	syncAt, retryAt, queued := l.flushDue(now)
 	next := func(at time.Time) {
@@ -54,19 +54,19 @@ func (l *Log) tend(now time.Time, nextPoll *time.Time) (wait time.Duration, any 
 	return wait, any
 }
 
-// flushDue writes what waits, if it is time, and says what is left to be done.
+// flushDue writes the queued events if it is time, and returns what remains.
 func (l *Log) flushDue(now time.Time) (syncAt, retryAt time.Time, queued bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at, owes := l.retryAt(); owes && !now.Before(at) {
-		_ = l.flush(now, false) // the state has it
+		_ = l.flush(now, false) // the error is kept in the state
 	}
 	retryAt, queued = l.retryAt()
 	return l.dirty.since, retryAt, queued
 }
 
-// retryAt returns when the file has to be tried again, ok if it has to: events wait, the newest write failed, or the
-// reserve could not be filled.
+// retryAt returns when the file has to be tried again, and whether it has to: events are queued, the last write
+// failed, or the reserve could not be filled.
 func (l *Log) retryAt() (at time.Time, ok bool) {
 	if l.queue.len() > 0 || l.state.write != nil {
 		return l.state.retry, true
@@ -74,14 +74,14 @@ func (l *Log) retryAt() (at time.Time, ok bool) {
 	return l.reserve.retry, l.reserve.err != nil
 }
 
-// pollDue looks for other processes' lines when it is time, and reports whether there will be a next time.
+// pollDue polls for lines of other processes if it is time, and reports whether it will poll again.
 func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	if l.o.Poll < 0 {
 		return false
 	}
 	if !l.recent.waited() {
 		l.polling.Store(false)
-		if !l.recent.waited() { // else somebody came just now
+		if !l.recent.waited() { // otherwise a follower has arrived in the meantime
 			return false
 		}
 	}
@@ -93,7 +93,7 @@ func (l *Log) pollDue(now time.Time, next *time.Time) bool {
 	return true
 }
 
-// lookAround takes in complete lines that others wrote. It needs no lock: complete lines stay.
+// lookAround reads complete lines of other processes. It needs no lock, because complete lines do not change.
 func (l *Log) lookAround(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +113,8 @@ func (l *Log) lookAround(now time.Time) {
 	l.state.read = err
 }
 
-// sync makes the disk confirm what was written. A failed flush is never tried again on the same file, because the
-// kernel may have dropped what it could not write: a new file is begun instead.
+// sync flushes written lines to the disk. A failed flush is not retried on the same file, because the kernel may
+// have dropped the data: a new file is started instead.
 func (l *Log) sync(now time.Time) {
 	l.mu.Lock()
 	f, retired, dir := l.f, l.dirty.retired, l.dirty.dir
@@ -147,22 +147,22 @@ func (l *Log) sync(now time.Time) {
 	}
 }
 
-// distrust begins a new file after the disk failed to confirm f, at most once a minute.
+// distrust starts a new file after a failed flush of f, at most once a minute.
 func (l *Log) distrust(f *os.File, last uint64, err error, now time.Time) {
 	l.state.sync, l.state.suspect = err, f
-	if f != l.f { // rotated meanwhile
+	if f != l.f { // rotated in the meantime
 		return
 	}
 	if now.Sub(l.state.renewed) < renewPause {
 		return
 	}
 	l.queue.note(fmt.Sprintf("the disk failed to confirm events up to %d: %v. A power cut may "+
-		"lose some of them; a new file was begun", last, err), nil, now)
-	_ = l.flush(now, false) // the state has it
+		"lose some of them; the log continues in a new file", last, err), nil, now)
+	_ = l.flush(now, false) // the error is kept in the state
 }
 
-// Close writes and flushes what waits, for at most a second if another process holds the lock, and ends every Follow.
-// The error says how many events were lost.
+// Close writes and flushes queued events, waiting at most a second for the lock of another process, and ends every
+// Follow. The error has the number of lost events.
 func (l *Log) Close() error {
 	l.mu.Lock()
 	if l.closed {

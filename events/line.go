@@ -10,13 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// A line is one JSON object that begins with its seq and ends with its seal:
+// A line is one JSON object that starts with its seq and ends with its seal:
 //
 //	{"seq":7,"ts":"…","type":"agent.started",…,"crc":"1a2b3c4d"}
 //
-// crc is the CRC-32C, in eight hex digits, of every byte of the line before the comma that leads to it. The seal has a
-// fixed length, so a line is checked without being parsed. A line without a seal is nobody's promise: it is skipped
-// and counted.
+// crc is the CRC-32C, in eight hex digits, of every byte of the line before the comma in front of it. The seal has
+// a fixed length, so a line is checked without parsing it. A line without a seal is skipped and counted.
 const (
 	lineHead = `{"seq":`
 	sealHead = `,"crc":"`
@@ -24,24 +23,23 @@ const (
 	sealSize = len(sealHead) + 8 + len(sealTail)
 
 	maxLine = 64 << 10     // bytes, with the newline
-	maxSeq  = 1<<53 - 1    // what every JSON reader can hold
+	maxSeq  = 1<<53 - 1    // the greatest integer that every JSON reader supports
 	maxBody = maxLine - 64 // a line without seq and seal
 
 	maxName    = 1 << 10  // encoded bytes of actor and subject
 	maxMessage = 16 << 10 // encoded bytes
-	maxHead    = 32 << 10 // encoded bytes kept of a payload that is too long
+	maxHead    = 32 << 10 // encoded bytes that are kept of a payload that is too long
 )
 
 func checksum(b []byte) uint32 { return crc32.Update(0, crc32.MakeTable(crc32.Castagnoli), b) }
 
-// entry is an event that is ready to be written: all of it is encoded but the seq, which only the moment of writing
-// knows.
+// entry is an event that is ready to be written. Only the seq, which is assigned at the write, is missing.
 type entry struct {
 	event Event
-	body  []byte // from the comma after the seq up to the seal
+	body  []byte // from the comma after the seq to the seal
 }
 
-// prepare encodes an event. What is too long is shortened with a marker; event is then what a reader will get.
+// prepare encodes an event. It shortens what is too long and marks it; event is then what readers will get.
 func prepare(e Event, now time.Time) (entry, error) {
 	if err := e.Check(); err != nil {
 		return entry{}, err
@@ -70,7 +68,7 @@ func prepare(e Event, now time.Time) (entry, error) {
 		b = append(append(b, `,"payload":`...), p...)
 		e.Payload = p
 	}
-	if !whole { // what was written differs from what was given
+	if !whole { // readers get something different from what was given
 		line := seal(nil, 0, b)
 		if err := json.Unmarshal(line, &e); err != nil {
 			return entry{}, fmt.Errorf("cannot encode event %s: %w", e.Type, err)
@@ -79,7 +77,7 @@ func prepare(e Event, now time.Time) (entry, error) {
 	return entry{e, b}, nil
 }
 
-// seal appends the line of a body, newline included, to dst.
+// seal appends a complete line, with its newline, to dst.
 func seal(dst []byte, seq uint64, body []byte) []byte {
 	start := len(dst)
 	dst = strconv.AppendUint(append(dst, lineHead...), seq, 10)
@@ -95,8 +93,8 @@ func appendSeal(dst []byte, sum uint32) []byte {
 	return append(dst, sealTail...)
 }
 
-// unseal checks a line that comes without its newline and reads its seq. A carriage return at its end, left by an
-// editor, is no damage.
+// unseal checks a line without its newline and reads its seq. It accepts a carriage return at the end, which an
+// editor may have added.
 func unseal(line []byte) (seq uint64, ok bool) {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	body := len(line) - sealSize
@@ -122,15 +120,15 @@ func leadingSeq(line []byte) (seq uint64, ok bool) {
 	return 0, false
 }
 
-// decode reads a line that unseal accepted.
+// decode reads a line that unseal has accepted.
 func decode(line []byte) (Event, error) {
 	var e Event
 	err := json.Unmarshal(line, &e)
 	return e, err
 }
 
-// claims tells the highest seq that a damaged line after event last may have had, last if it was never one of ours. A
-// seq that a reader may have seen is not given out again.
+// claims returns the highest seq that a damaged line after event last may have had, or last if it cannot have been
+// an event. A seq that a reader may have seen is not assigned again.
 func claims(line []byte, last uint64) uint64 {
 	high := last
 	if bytes.HasPrefix(line, []byte(lineHead)) || bytes.Contains(line, []byte(sealHead)) {
@@ -149,9 +147,9 @@ func claims(line []byte, last uint64) uint64 {
 	}
 }
 
-// appendString appends s as a JSON string of at most limit bytes. It reports false if a reader will not get exactly s
-// back: cut (marked by an ellipsis) or not UTF-8. Control characters are escaped, those that JSON would let pass too,
-// so that the file can be shown on a terminal.
+// appendString appends s as a JSON string of at most limit bytes. It returns false if readers do not get exactly s:
+// it was cut (and marked by an ellipsis) or is not UTF-8. Control characters are escaped, even those that JSON
+// allows, so that a terminal can show the file.
 func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	const hex = "0123456789abcdef"
 	whole, end := true, len(dst)+limit-len(`…"`)
@@ -180,8 +178,8 @@ func appendString(dst []byte, s string, limit int) ([]byte, bool) {
 	return append(dst, '"'), whole
 }
 
-// payload returns one JSON value on one line, of at most limit bytes. What is too long or no JSON becomes an object
-// that says so and keeps the beginning.
+// payload returns one JSON value on one line, of at most limit bytes. If the value is too long or invalid, the
+// result is an object that says so and keeps its start.
 func payload(raw json.RawMessage, limit int) json.RawMessage {
 	var b bytes.Buffer
 	b.Grow(len(raw))

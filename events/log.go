@@ -17,50 +17,50 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Options of a Log. The zero value is right for a city.
+// Options configure a Log. The zero value is suitable for a city.
 type Options struct {
-	SegmentSize int64 // bytes after which a new file is begun; 0 = 64 MiB
-	Queue       int   // events kept while they cannot be written, the newest ones; 0 = 4096
+	SegmentSize int64 // bytes after which a new file is started; 0 = 64 MiB
+	Queue       int   // greatest number of queued events, the newest ones; 0 = 4096
 
-	// Poll is how often, while somebody waits for an event, the file is looked at for lines that other processes
-	// wrote. 0 = 250 ms; negative = only when something is appended here.
+	// Poll is the interval, while followers wait, at which the file is checked for lines of other processes. 0 =
+	// 250 ms; negative = only at appends.
 	Poll time.Duration
 
-	// Refuse is for drills: nothing is ever written, and this is why.
+	// Refuse is for drills: nothing is ever written, and this is the reason.
 	Refuse error
 
-	// Broken hears of a panic of the keeper, after which nothing is flushed any more: open the log anew. Nil: the
-	// program ends with it.
+	// Broken gets a panic of the keeper. After that nothing is flushed any more, so the log must be opened again.
+	// Nil: the program exits with the panic.
 	Broken func(error)
 
 	lockWait  time.Duration // 0 = 50 ms
-	syncDelay time.Duration // 0 = 25 ms, half of what is promised: a flush takes time too
+	syncDelay time.Duration // 0 = 25 ms, half of what Append promises, because a flush takes time
 	datasync  func(*os.File) error
 }
 
 const (
 	queueBytes = 16 << 20
-	closeWait  = time.Second // for a lock that somebody holds, when closing
+	closeWait  = time.Second // for the lock, when closing
 )
 
 var (
-	// ErrQueued means that events could not be written now and wait in memory. They are written, in their order, as
-	// soon as that is possible, or counted by an events.gap. Health says why.
+	// ErrQueued means that events could not be written and are queued in memory. They are written in order as soon
+	// as possible, or counted by an events.gap. Health has the reason.
 	ErrQueued = errors.New("the event log cannot be written now")
-	// ErrRefused means that AppendNow could not write an event, and that nothing of it is kept.
+	// ErrRefused means that AppendNow could not write an event and did not queue it.
 	ErrRefused = errors.New("the event was not written")
 	// ErrClosed means that the log was closed.
 	ErrClosed = errors.New("the event log is closed")
 )
 
-// Log is an event log that is written to. Several processes may have the same log open.
+// Log is an event log for reading and writing. Several processes may have the same log open.
 type Log struct {
 	dir    string
 	o      Options
 	files  Reader
 	recent recent
 
-	mu    sync.Mutex // held while writing, and never while waiting for a disk to confirm
+	mu    sync.Mutex // held while writing, but not while waiting for a flush
 	f     *os.File   // nil until the first write
 	info  fs.FileInfo
 	tail  tail
@@ -69,9 +69,9 @@ type Log struct {
 
 	reserve reserve
 	dirty   struct {
-		since   time.Time // of the oldest line that is not flushed, zero if there is none
+		since   time.Time // time of the oldest line that is not flushed, zero if there is none
 		dir     bool
-		retired []*os.File // rotated away, to be flushed and closed
+		retired []*os.File // rotated files, to be flushed and closed
 	}
 	closed bool
 
@@ -81,18 +81,19 @@ type Log struct {
 	keeper  recovery.Group
 }
 
-// Health is how a log does.
+// Health is the state of a log.
 type Health struct {
-	Degraded string `json:"degraded,omitempty"` // what is wrong and what to do, "" = all is well
-	Queued   int    `json:"queued"`             // events that wait to be written
-	// events that were lost and are not counted by an events.gap yet
+	// what is wrong and what to do, "" = nothing is wrong
+	Degraded string `json:"degraded,omitempty"`
+	Queued   int    `json:"queued"` // number of queued events
+	// number of lost events that no events.gap counts yet
 	Dropped uint64   `json:"dropped"`
-	Skipped uint64   `json:"skipped"`          // damaged lines met so far
-	Damage  []Damage `json:"damage,omitempty"` // the newest few of them
+	Skipped uint64   `json:"skipped"`          // number of damaged lines so far
+	Damage  []Damage `json:"damage,omitempty"` // the last few of them
 }
 
-// Open opens the log in a city's .gc folder, which is made if need be. It reads the newest line only, takes no lock
-// and repairs nothing: the first Append does. The caller must Close it.
+// Open opens the log in a city's .gc folder, which is created if necessary. It reads only the newest line, takes no
+// lock and repairs nothing; the first Append does. The caller must close the log.
 func Open(dir string, o Options) (*Log, error) {
 	if o.SegmentSize <= 0 {
 		o.SegmentSize = 64 << 20
@@ -129,12 +130,12 @@ func setDefault(d *time.Duration, to time.Duration) {
 	}
 }
 
-// Append writes events, all in one go, and returns the seq of the last. When it returns they are visible to every
-// reader, in this process and others; the disk confirms them within 50 ms, unwaited for. It blocks for one write, and
-// at most 50 ms for another process that writes.
+// Append writes events as one batch and returns the seq of the last. When it returns, all readers in all processes
+// see them; they are flushed to the disk within 50 ms, in the background. It blocks for one write, and at most 50
+// ms for a write of another process.
 //
-// What cannot be written is kept, see ErrQueued; then last is 0. An event that Check refuses fails the whole batch,
-// and nothing of it is kept. Append keeps nothing of batch.
+// Events that cannot be written are queued, see ErrQueued; last is 0 then. If Check refuses an event, the whole
+// batch fails and is not queued. Append does not retain batch.
 func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	now := time.Now()
 	entries := make([]entry, 0, len(batch))
@@ -154,7 +155,7 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	if now.Before(l.state.retry) {
 		l.queue.trim(l.o.Queue)
 	} else {
-		_ = l.flush(now, false) // the state has it
+		_ = l.flush(now, false) // the error is kept in the state
 	}
 	if l.queue.len() > 0 {
 		return 0, fmt.Errorf("%w: %w", ErrQueued, l.state.write)
@@ -165,8 +166,9 @@ func (l *Log) Append(batch ...Event) (last uint64, err error) {
 	return l.tail.last, nil
 }
 
-// AppendNow writes an event of a client, and returns its seq. Unlike Append it keeps nothing in memory: the event is in
-// the file, or the error wraps ErrRefused. While another process holds the log's lock it tries again until ctx ends.
+// AppendNow writes an event of a client, and returns its seq. Unlike Append it queues nothing: either the event is
+// in the file, or the error wraps ErrRefused. While another process holds the log's lock, it retries until ctx
+// ends.
 func (l *Log) AppendNow(ctx context.Context, e Event, room Room) (seq uint64, err error) {
 	en, err := prepare(e, time.Now())
 	if err != nil {
@@ -193,7 +195,7 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 		return 0, ErrClosed
 	}
 	if l.queue.len() > 0 && !now.Before(l.state.retry) {
-		_ = l.flush(now, false) // the state has it
+		_ = l.flush(now, false) // the error is kept in the state
 	}
 	why := l.state.write
 	if l.queue.len() == 0 {
@@ -206,11 +208,12 @@ func (l *Log) appendNow(e entry, room Room, now time.Time) (seq uint64, err erro
 	return 0, fmt.Errorf("%w: %w. %s", ErrRefused, why, advice(why, "Then try again"))
 }
 
-// Last returns the newest seq that is known, 0 if there is none.
+// Last returns the newest known seq, or 0.
 func (l *Log) Last() uint64 { return l.recent.newest() }
 
-// Changed returns a channel that is closed as soon as an event newer than after exists, or the log is closed. Lines of
-// other processes are noticed within Options.Poll. With an after that lies in the future it may be closed early.
+// Changed returns a channel that is closed as soon as an event newer than after exists, or the log is closed. Lines
+// of other processes are noticed within Options.Poll. If after is greater than the newest seq, the channel may be
+// closed early.
 func (l *Log) Changed(after uint64) <-chan struct{} {
 	ch, first := l.recent.changed(after)
 	if first && l.polling.CompareAndSwap(false, true) {
@@ -227,10 +230,10 @@ const (
 	followPause = 2 * time.Millisecond
 )
 
-// Follow yields every event after a seq, oldest first: history, then live, until ctx ends. A slow reader is merely
+// Follow yields every event after a seq, oldest first: history, then live, until ctx ends. A slow reader only falls
 // behind: nothing is buffered for it and nothing is lost. A read error, or ErrClosed, is yielded once, then Follow
-// ends. Payloads are shared between followers: do not change them. An after that lies in the future waits for it:
-// compare with Last.
+// ends. Followers share payloads, so do not change them. If after is greater than the newest seq, Follow waits for
+// it: compare it with Last.
 func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		buf := make([]Event, 0, followPage)
@@ -263,8 +266,8 @@ func (l *Log) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] 
 	}
 }
 
-// await waits for an event after a seq and reports whether there may be one. In a dense stream it lets a few more
-// come: waking a hundred followers for every single event is what would be slow.
+// await waits for an event after a seq and reports whether there may be one. While there are many events it waits
+// for a few more, because waking a hundred followers for every single event would be slow.
 func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	select {
 	case <-l.Changed(after):
@@ -286,8 +289,8 @@ func (l *Log) await(ctx context.Context, after uint64, woken *time.Time) bool {
 	return l.recent.newest() > after || !l.recent.over()
 }
 
-// catchUp yields from the files what recent does not have any more, up to floor at least. It returns how far it came
-// and whether Follow goes on.
+// catchUp yields from the files what recent does not have any more, at least up to floor. It returns its position
+// and whether Follow continues.
 func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	yield func(Event, error) bool) (uint64, bool) {
 	c := &cursor{dir: l.dir, damage: &l.files.damage, after: after}
@@ -298,7 +301,7 @@ func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 			yield(Event{}, err)
 			return c.after, false
 		}
-		if !ok { // the rest up to floor was lost or removed
+		if !ok { // the events up to floor were lost or removed
 			return max(c.after, floor), true
 		}
 		if !yield(e, nil) {
@@ -308,7 +311,7 @@ func (l *Log) catchUp(ctx context.Context, after, floor uint64,
 	return c.after, true
 }
 
-// Health says how the log does. It may wait for a write that is under way.
+// Health returns the state of the log. It may wait for a write in progress.
 func (l *Log) Health() Health {
 	l.mu.Lock()
 	h := Health{Queued: l.queue.len(), Dropped: l.queue.dropped}
@@ -318,21 +321,21 @@ func (l *Log) Health() Health {
 	return h
 }
 
-// health is what is wrong, by what was being done.
+// health holds the errors of a log by operation.
 type health struct {
-	write  error // of the newest attempt to write, nil if it succeeded
-	sync   error // the disk did not confirm what was written to suspect
+	write  error // of the last write, nil if it succeeded
+	sync   error // the flush of suspect failed
 	rotate error
 	read   error
 
 	suspect *os.File
-	renewed time.Time // when a new file was last begun because of suspect
-	retry   time.Time // no write before
+	renewed time.Time // when a new file was last started because of suspect
+	retry   time.Time // no write earlier
 	backoff time.Duration
-	rotated time.Time // newest failed attempt to rotate
+	rotated time.Time // last failed rotation
 }
 
-// describe says what is wrong, and how many events wait or are lost.
+// describe returns what is wrong, and how many events are queued or lost.
 func (h *health) describe(queued int, dropped uint64, reserve error) string {
 	var s []string
 	switch {
@@ -341,21 +344,21 @@ func (h *health) describe(queued int, dropped uint64, reserve error) string {
 		if dropped > 0 {
 			lost = fmt.Sprintf(" (%d older ones are lost)", dropped)
 		}
-		s = append(s, fmt.Sprintf("events cannot be written and %d wait in memory%s: %v. %s",
+		s = append(s, fmt.Sprintf("events cannot be written and %d are queued in memory%s: %v. %s",
 			queued, lost, h.write, advice(h.write, "They are written then")))
 	case h.write != nil:
 		s = append(s, fmt.Sprintf("events cannot be written: %v. %s", h.write, advice(h.write, "")))
 	case reserve != nil:
-		s = append(s, fmt.Sprintf("events of clients are refused, those of the controller use "+
-			"the reserve: %v. %s",
+		s = append(s, fmt.Sprintf("events of clients are refused, and those of the controller "+
+			"use the reserve: %v. %s",
 			reserve, advice(reserve, "")))
 	}
 	if h.sync != nil {
-		s = append(s, fmt.Sprintf("the disk failed to keep events, a power cut may lose some: "+
-			"%v. Check the disk", h.sync))
+		s = append(s, fmt.Sprintf("the disk failed to save events, and a power cut may lose "+
+			"some: %v. Check the disk", h.sync))
 	}
 	if h.rotate != nil {
-		s = append(s, fmt.Sprintf("the event log grows beyond its size: %v", h.rotate))
+		s = append(s, fmt.Sprintf("the event log exceeds its maximum size: %v", h.rotate))
 	}
 	if h.read != nil {
 		s = append(s, fmt.Sprintf("events of other processes cannot be read: %v", h.read))
@@ -365,7 +368,7 @@ func (h *health) describe(queued int, dropped uint64, reserve error) string {
 
 func (l *Log) path(name string) string { return filepath.Join(l.dir, name) }
 
-// poke lets the keeper look at what there is to do.
+// poke makes the keeper check what is due.
 func (l *Log) poke() {
 	select {
 	case l.kick <- struct{}{}:

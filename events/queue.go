@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// queue holds what is to be written, in order: normally for the length of a write, longer while writing fails. It
-// counts what it had to drop.
+// queue holds the events to write, in order: normally during one write, longer while writes fail. It counts dropped
+// events.
 type queue struct {
 	notes   []entry // of the log itself; they come first
 	entries []entry
@@ -25,10 +25,10 @@ func (q *queue) add(entries []entry) {
 	}
 }
 
-// clear forgets the events, which are not counted as dropped: their writers are told.
+// clear removes the events without counting them as dropped, because their writers get an error.
 func (q *queue) clear() { q.entries, q.bytes = nil, 0 }
 
-// trim drops the oldest beyond a number of events and beyond 16 MiB.
+// trim drops the oldest events beyond a number and beyond 16 MiB.
 func (q *queue) trim(limit int) {
 	drop := 0
 	for len(q.entries)-drop > limit || q.bytes > queueBytes {
@@ -48,18 +48,18 @@ func (q *queue) trim(limit int) {
 
 const maxNotes = 16
 
-// note remembers something that the log has to say of itself.
+// note queues an event of the log itself.
 func (q *queue) note(message string, payload []byte, now time.Time) {
 	if len(q.notes) == maxNotes {
 		return
 	}
 	e, err := prepare(Event{Type: Repaired, Actor: "log", Message: message, Payload: payload}, now)
-	if err == nil { // only a type can be refused
+	if err == nil { // only an invalid type is refused
 		q.notes = append(q.notes, e)
 	}
 }
 
-// pending returns what to write: notes, the gap if something was dropped, then the events.
+// pending returns what to write: notes, the gap if events were dropped, then the events.
 func (q *queue) pending(cause error, now time.Time) []entry {
 	if len(q.notes) == 0 && q.dropped == 0 {
 		return q.entries
@@ -80,7 +80,7 @@ func (q *queue) pending(cause error, now time.Time) []entry {
 	return append(out, q.entries...)
 }
 
-// wrote takes out the first n of what pending returned.
+// wrote removes the first n of the entries that pending returned.
 func (q *queue) wrote(n int) {
 	notes := min(n, len(q.notes))
 	q.notes = q.notes[notes:]

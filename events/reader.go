@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// Reader reads a log that others write, without any lock and without changing anything. Its methods may be called
-// from several goroutines.
+// Reader reads a log of other processes, without any lock and without changing anything. Its methods may be called
+// concurrently.
 type Reader struct {
 	dir    string
 	damage tally
 }
 
-// OpenReader reads the log in a city's .gc folder. A folder without a log is an empty log; no folder is an error that
-// matches fs.ErrNotExist.
+// OpenReader opens the log in a city's .gc folder for reading. A folder without a log is an empty log; a missing
+// folder is an error that matches fs.ErrNotExist.
 func OpenReader(dir string) (*Reader, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, fmt.Errorf("cannot read the events of this city: %w", err)
@@ -25,11 +25,11 @@ func OpenReader(dir string) (*Reader, error) {
 	return &Reader{dir: dir}, nil
 }
 
-// pollEvery is how often a file is looked at for lines that other processes wrote.
+// pollEvery is the interval at which a file is checked for lines of other processes.
 const pollEvery = 100 * time.Millisecond
 
-// Follow yields every event after a seq, oldest first: history, then whatever is written, until ctx ends. A read error
-// is yielded once, then Follow ends. It looks at the file ten times a second; Log.Follow needs not.
+// Follow yields every event after a seq, oldest first: history, then live, until ctx ends. A read error is yielded
+// once, then Follow ends. It polls the file ten times a second; Log.Follow does not poll.
 func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		c := &cursor{dir: r.dir, damage: &r.damage, after: after}
@@ -57,7 +57,7 @@ func (r *Reader) Follow(ctx context.Context, after uint64) iter.Seq2[Event, erro
 	}
 }
 
-// event is next, decoded.
+// event is like next and decodes the line.
 func (c *cursor) event() (Event, bool, error) {
 	for {
 		line, ok, err := c.next()
@@ -72,7 +72,7 @@ func (c *cursor) event() (Event, bool, error) {
 	}
 }
 
-// Last returns the newest seq, 0 if there is none.
+// Last returns the newest seq, or 0.
 func (r *Reader) Last() (uint64, error) {
 	for range relists {
 		files, err := list(r.dir)
@@ -88,5 +88,5 @@ func (r *Reader) Last() (uint64, error) {
 		"can be read", r.dir)
 }
 
-// Damaged returns how many damaged lines were met so far, and the newest few of them.
+// Damaged returns the number of damaged lines so far, and the last few of them.
 func (r *Reader) Damaged() (uint64, []Damage) { return r.damage.get() }

@@ -10,15 +10,15 @@ const (
 	recentBytes  = 8 << 20
 )
 
-// recent keeps the newest events decoded, so that a hundred followers read no file, and wakes those who wait. It has
-// its own lock: a reader never waits for a write.
+// recent caches the newest events decoded, so that a hundred followers read no file, and wakes waiting followers.
+// It has its own lock, so a reader never waits for a write.
 type recent struct {
 	mu    sync.Mutex
 	last  uint64
 	floor uint64 // every readable event after floor is in items
 	items []item
 	bytes int
-	wake  chan struct{} // closed by the next event; nil while nobody waits
+	wake  chan struct{} // closed by the next event; nil while no follower waits
 	done  bool
 }
 
@@ -27,7 +27,7 @@ type item struct {
 	size  int
 }
 
-// publish shows events to all. Those that are not newer than the newest are known already.
+// publish makes events visible to all followers. Known events are ignored.
 func (r *recent) publish(items []item) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *recent) trim() {
 	r.items = slices.Delete(r.items, 0, drop)
 }
 
-// skip says that events up to last are in the files only.
+// skip records that events up to last are only in the files.
 func (r *recent) skip(last uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *recent) rouse() {
 	}
 }
 
-// end wakes all who wait, for the last time.
+// end wakes all waiting followers for the last time.
 func (r *recent) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,14 +87,15 @@ func (r *recent) newest() uint64 {
 	return r.last
 }
 
-// waited reports whether somebody waits.
+// waited reports whether a follower waits.
 func (r *recent) waited() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.wake != nil
 }
 
-// changed returns a channel that is closed once there is an event after a seq, and whether it was the first to wait.
+// changed returns a channel that is closed once there is an event after a seq, and whether the caller is the first
+// to wait.
 func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,8 +110,8 @@ func (r *recent) changed(after uint64) (ch <-chan struct{}, first bool) {
 	return r.wake, first
 }
 
-// since fills buf with the events after a seq, as many as fit; floor is where memory begins if it does not reach back
-// that far.
+// since fills buf with the events after a seq, as many as fit. If the cache does not reach back that far, floor is
+// where it starts.
 func (r *recent) since(after uint64, buf []Event) (found []Event, floor uint64, reaches bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

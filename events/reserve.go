@@ -10,32 +10,32 @@ import (
 )
 
 const (
-	// reserveSize is how many bytes are preallocated behind the end of the active file. No other file can take them,
-	// so the log can still be written when the disk is full.
+	// reserveSize is the number of bytes that are preallocated after the end of the active file. No other file can
+	// use them, so the log can still be written when the disk is full.
 	reserveSize = 1 << 20
-	// reserveLow is how much of the reserve may be used before it is filled up again.
+	// reserveLow is how much of the reserve may be used before it is filled again.
 	reserveLow = reserveSize / 2
 )
 
-// Room says where on a full disk an event may be written.
+// Room says whether an event may use the reserve when the disk is full.
 type Room int
 
 const (
-	// LeaveReserve is for events that can be sent again: a full disk refuses them.
+	// LeaveReserve is for events that can be sent again: they are refused when the disk is full.
 	LeaveReserve Room = iota
-	// UseReserve is for events that tell of what is done already.
+	// UseReserve is for events about something that has happened already.
 	UseReserve
 )
 
-// reserve is the preallocated space behind the end of the active file.
+// reserve is the preallocated space after the end of the active file.
 type reserve struct {
 	f     *os.File  // the file that it belongs to
-	end   int64     // offset up to which space is allocated
-	err   error     // the disk has no space for it, nil = the reserve is there
-	retry time.Time // it is not tried again before
+	end   int64     // offset of the end of the allocated space
+	err   error     // the disk has no space for it, nil = the reserve is allocated
+	retry time.Time // time of the next try
 }
 
-// refill keeps the reserve filled. It does nothing while enough is left. The lock is held.
+// refill allocates the reserve unless enough is left. The lock is held.
 func (l *Log) refill(now time.Time) {
 	r := &l.reserve
 	if r.f != l.f {
@@ -55,15 +55,15 @@ func (l *Log) refill(now time.Time) {
 	}
 }
 
-// release gives the reserve of the active file back, which is about to become a segment.
+// release frees the reserve of the active file, which is about to become a segment.
 func (l *Log) release() {
 	if info, err := l.f.Stat(); err == nil && info.Size() == l.tail.end {
-		// the size stays; on failure a segment takes a megabyte too much
+		// the size does not change; if it fails, the segment occupies a megabyte too much
 		_ = l.f.Truncate(l.tail.end)
 	}
 }
 
-// isFull reports whether an error means that there is no space left for the file.
+// isFull reports whether an error means that the disk or quota is full.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
 		errors.Is(err, syscall.EFBIG)

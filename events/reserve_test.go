@@ -84,7 +84,7 @@ func TestReserveOfAFullDisk(t *testing.T) {
 	if _, err := l.AppendNow(t.Context(), Event{Type: "client.note"}, LeaveReserve); !errors.Is(err, ErrRefused) {
 		t.Fatalf("AppendNow while events wait: %v", err)
 	}
-	if h := l.Health(); h.Queued != 1 || !strings.Contains(h.Degraded, "1 wait in memory") {
+	if h := l.Health(); h.Queued != 1 || !strings.Contains(h.Degraded, "1 are queued in memory") {
 		t.Fatalf("health %+v", h)
 	}
 

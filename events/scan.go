@@ -10,7 +10,7 @@ import (
 
 const window = 4 * maxLine // bytes read at a time
 
-// Damage is a stretch of a file that holds no event.
+// Damage is a part of a file without events.
 type Damage struct {
 	File string `json:"file"`
 	From int64  `json:"from"` // first byte
@@ -22,7 +22,7 @@ func (d Damage) String() string {
 	return fmt.Sprintf("%s, bytes %d to %d: %s", d.File, d.From, d.To, d.Why)
 }
 
-// tally counts damaged lines, each once however often it is met.
+// tally counts damaged lines, each once, even if it is read several times.
 type tally struct {
 	mu    sync.Mutex
 	seen  map[damageKey]struct{}
@@ -30,21 +30,21 @@ type tally struct {
 	last  []Damage
 }
 
-// damageKey knows a damaged line again after its file was renamed.
+// damageKey identifies a damaged line, also after its file was renamed.
 type damageKey struct {
 	from, to int64
 	sum      uint32
 }
 
 const (
-	tallySeen = 1024 // beyond it a line may be counted twice
+	tallySeen = 1024 // a damaged line beyond this number may be counted twice
 	tallyLast = 16
 )
 
 func (t *tally) add(d Damage, line []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// of longer ones not all is known
+	// only a part of longer lines is known
 	k := damageKey{d.From, d.To, checksum(line[:min(len(line), maxLine)])}
 	if _, known := t.seen[k]; known {
 		return
@@ -82,18 +82,18 @@ func why(line []byte) string {
 	return "wrong checksum"
 }
 
-// scanner reads complete lines forward. What has no newline yet is not there yet: it is read anew the next time, since
-// a torn line may have been cut off and replaced meanwhile.
+// scanner reads complete lines forward. A line without a newline is read again the next time, since it may be cut
+// off and replaced in the meantime.
 type scanner struct {
 	r   io.ReaderAt
-	off int64  // where the next line begins
-	buf []byte // what is read of it and of the lines that follow
+	off int64  // offset of the next line
+	buf []byte // the bytes from off on that were read
 	all []byte // backs buf
 }
 
-// next returns the next line, without its newline, and where it begins; io.EOF when there is no complete one. It ends
-// where s.off then is. The line is valid until the next call. Of a line that is far too long only the beginning is
-// returned: enough to be refused.
+// next returns the next line, without its newline, and its offset, or io.EOF if there is no complete line. s.off is
+// the end of the line then. The line is valid until the next call. Of a line that is far too long only the start is
+// returned, which is enough to refuse it.
 func (s *scanner) next() (line []byte, off int64, err error) {
 	i := bytes.IndexByte(s.buf, '\n')
 	if i < 0 {
@@ -110,7 +110,8 @@ func (s *scanner) next() (line []byte, off int64, err error) {
 	return line, off, nil
 }
 
-// fill reads on from off, a little at first and then a window at a time; io.EOF when no complete line begins there.
+// fill reads more from off on, a little at first and then a window at a time. It returns io.EOF if no complete line
+// starts there.
 func (s *scanner) fill() error {
 	s.buf = nil
 	for size := min(max(2*len(s.all), window/16), window); ; size = window {
@@ -131,7 +132,7 @@ func (s *scanner) fill() error {
 	}
 }
 
-// skip steps over a line that fills the window. If its end is not written yet, nothing moves.
+// skip skips a line that is longer than the window. If its end is not written yet, the position does not change.
 func (s *scanner) skip() (line []byte, off int64, err error) {
 	line, s.buf = s.buf, nil
 	block := make([]byte, window)
@@ -149,7 +150,7 @@ func (s *scanner) skip() (line []byte, off int64, err error) {
 	}
 }
 
-// lastBreak returns the offset behind the last newline before end, 0 if there is none.
+// lastBreak returns the offset after the last newline before end, or 0.
 func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 	block := make([]byte, min(end, window))
 	for end > 0 {
@@ -166,8 +167,8 @@ func lastBreak(r io.ReaderAt, end int64) (int64, error) {
 	return 0, nil
 }
 
-// visitor is given a line without its newline, where it begins, and where the next one does. The line is valid during
-// the call only. It answers whether it wants more.
+// visitor gets a line without its newline, its offset, and the offset of the next line. The line is valid only
+// during the call. It returns whether it wants more lines.
 type visitor func(line []byte, off, to int64) (more bool)
 
 // backward visits the complete lines before end, the last one first.
@@ -177,7 +178,7 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 		return err
 	}
 	block := make([]byte, min(end, window))
-	// begin with little: mostly the newest are wanted
+	// the first block is small, because usually only the newest lines are wanted
 	for size := int64(maxLine); end > 0; size = window {
 		start := max(0, end-size)
 		b := block[:end-start]
@@ -188,7 +189,7 @@ func backward(r io.ReaderAt, end int64, visit visitor) error {
 			cut := bytes.IndexByte(b, '\n') + 1
 			b, start = b[cut:], start+int64(cut)
 		}
-		if start == end { // one line fills the block: too long, or nearly
+		if start == end { // one line fills the block: it is too long, or nearly so
 			if start, err = lastBreak(r, end-1); err != nil {
 				return err
 			}
@@ -220,14 +221,14 @@ func visitBackward(b []byte, off int64, visit visitor) bool {
 	return true
 }
 
-// locate returns where the first event with a seq above after begins, or a place a little before it. It reads a
-// logarithm of the file: seqs rise.
+// locate returns the offset of the first event with a seq above after, or an offset a little before it, by binary
+// search: seqs rise.
 func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	lo, hi := int64(0), size
 	for hi-lo > window {
 		mid := lo + (hi-lo)/2
 		s := &scanner{r: r, off: mid}
-		if _, _, err := s.next(); err != nil && !errors.Is(err, io.EOF) { // the rest of some line
+		if _, _, err := s.next(); err != nil && !errors.Is(err, io.EOF) { // the rest of a line
 			return 0, err
 		}
 		seq, end, err := s.intact(hi)
@@ -243,7 +244,7 @@ func locate(r io.ReaderAt, size int64, after uint64) (int64, error) {
 	return lo, nil
 }
 
-// intact reads on to the next intact line that begins before limit and returns its seq and where it ends; seq 0 if
+// intact reads up to the next intact line that starts before limit, and returns its seq and its end; seq is 0 if
 // there is none.
 func (s *scanner) intact(limit int64) (seq uint64, end int64, err error) {
 	for s.off < limit {

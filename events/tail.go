@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// tail is what is known about the end of a file.
+// tail describes the end of a file.
 type tail struct {
-	intact uint64 // seq of the newest intact line, 0 if there is none
-	last   uint64 // highest seq that was given out, as far as can be told: damaged lines count
-	end    int64  // complete lines before this offset are known
+	intact uint64 // seq of the newest intact line, or 0
+	last   uint64 // highest seq that may have been assigned, including damaged lines
+	end    int64  // complete lines before this offset were read
 }
 
-// read takes in the complete lines from t.end on. Damaged ones, and intact ones if wanted, are shown to see.
+// read reads the complete lines from t.end on. It calls see for damaged lines, and for intact ones if wanted.
 func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int64)) error {
 	s := &scanner{r: r, off: t.end}
 	for {
@@ -39,7 +39,7 @@ func (t *tail) read(r io.ReaderAt, see func(line []byte, seq uint64, off, to int
 	}
 }
 
-// find goes to the newest intact line of a file. It reads backwards, no more than it must.
+// find finds the newest intact line of a file, reading backwards as little as possible.
 func (t *tail) find(r io.ReaderAt, size int64) error {
 	return backward(r, size, func(line []byte, _, to int64) bool {
 		seq, ok := unseal(line)
@@ -50,7 +50,7 @@ func (t *tail) find(r io.ReaderAt, size int64) error {
 	})
 }
 
-// endOf returns the tail of a whole log, from its files in order. errMoved: list them again.
+// endOf returns the tail of a whole log, from its files in order. errMoved means that they must be listed again.
 func endOf(files []file) (tail, error) {
 	i := len(files) - 1
 	var t tail
@@ -73,7 +73,7 @@ func endOf(files []file) (tail, error) {
 	return t, nil
 }
 
-// tail opens a file and applies a method of tail to it.
+// tail opens a file and calls a method of tail for it.
 func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	o, err := f.open()
 	if err != nil {
@@ -84,7 +84,7 @@ func (f file) tail(t *tail, do func(*tail, io.ReaderAt, int64) error) error {
 	if err == nil {
 		err = do(t, o, info.Size())
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) { // a torn line was cut off meanwhile
+	if errors.Is(err, io.ErrUnexpectedEOF) { // a torn line has just been cut off
 		return errMoved
 	}
 	if err != nil {

@@ -15,15 +15,16 @@ import (
 const (
 	firstBackoff = 10 * time.Millisecond
 	maxBackoff   = time.Second
-	renewPause   = time.Minute // between attempts at a new file when the disk or the folder refuses
+	// between attempts to start a new file if the disk or the folder refuses
+	renewPause = time.Minute
 
-	// decodeAtMost is how many bytes of other processes' lines are decoded for recent; beyond it followers read them
-	// from the file.
+	// decodeAtMost is the limit in bytes up to which lines of other processes are decoded for recent; followers
+	// read the rest from the file.
 	decodeAtMost = 1 << 20
 )
 
-// flush writes what waits, and notes whether that worked. With spare it writes nothing that would use up the reserve.
-// l.mu is held.
+// flush writes the queued events, and records whether that succeeded. With spare it writes nothing that would use
+// the reserve. l.mu is held.
 func (l *Log) flush(now time.Time, spare bool) error {
 	err := l.write(now, spare)
 	if err == nil || err == l.reserve.err { // the file itself can be written
@@ -67,7 +68,7 @@ func (l *Log) write(now time.Time, spare bool) error {
 	return l.put(out, now)
 }
 
-// reach makes sure that l.f is the active file, that all of it is known, and that it ends with a newline. The lock is
+// reach ensures that l.f is the active file, that all of it was read, and that it ends with a newline. The lock is
 // held.
 func (l *Log) reach(now time.Time) error {
 	info, err := statFile(l.path(activeName))
@@ -83,7 +84,7 @@ func (l *Log) reach(now time.Time) error {
 		}
 	}
 	if info.Size() < l.tail.end {
-		l.note(now, "the event log was cut by somebody",
+		l.note(now, "another program truncated the event log",
 			Damage{activeName, info.Size(), l.tail.end, "cut"})
 		l.tail = tail{last: l.tail.last}
 		if err := l.tail.find(l.f, info.Size()); err != nil {
@@ -99,7 +100,7 @@ func (l *Log) reach(now time.Time) error {
 	return l.heal(now)
 }
 
-// enter opens the active file, which is made if need be, and finds its end.
+// enter opens the active file, which is created if necessary, and finds its end.
 func (l *Log) enter(now time.Time) error {
 	f, err := disk.OpenFile(l.path(activeName), os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o600)
 	if err != nil {
@@ -126,7 +127,8 @@ func (l *Log) enter(now time.Time) error {
 	}
 	if l.f != nil {
 		if !rotatedInto(old, l.info) {
-			l.note(now, "the event log was removed or replaced by somebody, and begun anew",
+			l.note(now, "another program removed or replaced the event log, so a new one "+
+				"was started",
 				Damage{activeName, 0, l.tail.end, "gone"})
 		}
 		l.dirty.retired = append(l.dirty.retired, l.f)
@@ -146,7 +148,7 @@ func rotatedInto(segments []file, info fs.FileInfo) bool {
 	return false
 }
 
-// takeIn reads complete lines that others appended.
+// takeIn reads complete lines of other processes.
 func (l *Log) takeIn(size int64, now time.Time) error {
 	few := size-l.tail.end <= decodeAtMost
 	var items []item
@@ -210,7 +212,7 @@ func (l *Log) note(now time.Time, message string, d Damage) {
 	}
 }
 
-// full reports whether a new file is to be begun before that many bytes are written.
+// full reports whether a new file has to be started before more bytes are written.
 func (l *Log) full(more int64, now time.Time) bool {
 	if l.tail.end == 0 || now.Sub(l.state.rotated) < renewPause {
 		return false
@@ -219,13 +221,13 @@ func (l *Log) full(more int64, now time.Time) bool {
 		now.Sub(l.state.renewed) >= renewPause
 }
 
-// rotate makes the active file a segment and begins a new one. If the folder refuses, the old one is written on.
+// rotate makes the active file a segment and starts a new one. If that fails, the log continues in the old one.
 func (l *Log) rotate(now time.Time) error {
 	first, err := firstSeq(l.f)
 	if err != nil {
 		return err
 	}
-	if first == 0 { // nothing but damage
+	if first == 0 { // only damage
 		first = l.tail.last + 1
 	}
 	name := segmentName(first, 0)
@@ -251,7 +253,7 @@ func (l *Log) rotate(now time.Time) error {
 	return l.enter(now)
 }
 
-// put writes entries with one call and shows them to all. If only a part gets through, its complete lines stand.
+// put writes entries with one call and publishes them. If only a part is written, its complete lines remain.
 func (l *Log) put(out []entry, now time.Time) error {
 	if len(out) == 0 {
 		return nil
@@ -274,7 +276,7 @@ func (l *Log) put(out []entry, now time.Time) error {
 	if done > 0 {
 		whole = ends[done-1]
 	}
-	// where the write ended: a stranger may have written before us
+	// the offset after the write, because another program may have written before
 	at, seekErr := l.f.Seek(0, io.SeekCurrent)
 	l.tail.end = at - int64(n-whole)
 	if n > whole {
@@ -294,12 +296,12 @@ func (l *Log) put(out []entry, now time.Time) error {
 	return errors.Join(err, seekErr)
 }
 
-// advice is what to do about an error, and what happens then ("" = nothing more to say).
+// advice returns what to do about an error, followed by then unless that is "".
 func advice(err error, then string) string {
-	do := "It is tried again every second"
+	do := "It is retried every second"
 	switch {
 	case errors.Is(err, errBusy):
-		do = "Wait until that process lets go"
+		do = "Wait until that process releases the lock"
 	case isFull(err):
 		do = "Free some space"
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):

@@ -1,13 +1,12 @@
-// Package mirror tells a script of the city's (`exec:<script>`) of every event. The log of package events stays
-// what counts: an event is in it before anybody hears of it, the script included, and no script can give a seq or
-// hold up the city. The script is told of one event after the other, in their order, each at least once: where it
-// has come to is written down after each, and what a crash hides of that is told again, with the same seq. What
-// waits is bounded: a script that falls too far behind is told of the events that it misses by an events.gap in
-// their place.
+// Package mirror sends every event to a script of the city (`exec:<script>`). The log of package events remains
+// authoritative: an event is in it before the script gets it, and a script can neither assign a seq nor delay the
+// city. The script gets one event after the other, in order, each at least once: the position is saved after each,
+// so after a crash an event may be sent again, with the same seq. The number of waiting events is limited: a script
+// that falls too far behind gets an events.gap in place of the events that it misses.
 //
 // # Concurrency
 //
-// Run belongs to one goroutine of its caller's and starts none of its own.
+// Run is called in one goroutine of its caller and starts no other.
 package mirror
 
 import (
@@ -30,16 +29,16 @@ import (
 )
 
 const (
-	// CallLimit is how long one call of the script may take.
+	// CallLimit is the time limit of one call of the script.
 	CallLimit = 30 * time.Second
-	// MaxBehind is how many events wait at most for a script that does not take them; of more, only the newest do.
+	// MaxBehind is the greatest number of waiting events; beyond it only the newest are kept.
 	MaxBehind = 10_000
-	// failing is how many calls in a row have to fail until that is an event.
+	// failing is the number of consecutive failures that is reported by an event.
 	failing = 3
-	// What has failed is tried again after minWait, and then after twice as long each time, up to maxWait.
+	// A failed call is retried after minWait, then after twice as long each time, up to maxWait.
 	minWait, maxWait = time.Second, time.Minute
-	// lastWords is how long the script may take when Run is to end, for the call that is under way and for the
-	// events of the city's end together.
+	// lastWords is the time that the script has when Run ends, for the current call and for the events of the
+	// city's end together.
 	lastWords = 5 * time.Second
 )
 
@@ -49,40 +48,41 @@ const (
 	Healed  = "events.mirror_healed"
 )
 
-// Log is what is mirrored.
+// Log is the source of the events.
 type Log interface {
 	Last() uint64
 	Follow(ctx context.Context, after uint64) iter.Seq2[events.Event, error]
 	Append(batch ...events.Event) (last uint64, err error)
 }
 
-// Options say which script, and what it is told of.
+// Options select the script and the events that it gets.
 type Options struct {
-	Script string   // a path, or a name to be looked for in the PATH
-	Dir    string   // where it runs
-	Env    []string // what gcity sets in its environment
-	State  string   // folder in which is written down how far it has come
+	Script string   // a path, or a name on PATH
+	Dir    string   // its working folder
+	Env    []string // additional environment variables
+	State  string   // folder in which its position is saved
 	Log    Log
 	Logger *slog.Logger
-	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv says what of it the script gets.
+	// Environ is the environment of this process, nil = os.Environ(). shell.ScriptEnv selects what the script gets
+	// of it.
 	Environ []string
-	// within which Run ends once ctx has ended; nil: it has lastWords for itself
+	// the deadline for Run once ctx has ended; nil: lastWords
 	Last *shutdown.Deadline
 }
 
-// Place is how far a script has come.
+// Place is the position of a script.
 type Place struct {
 	Script string    `json:"script"`
-	Seq    uint64    `json:"seq"`             // of the newest event that it has taken
-	Since  time.Time `json:"since,omitzero"`  // it fails, zero if it does not
-	Why    string    `json:"why,omitempty"`   // it fails
-	Missed uint64    `json:"missed,omitzero"` // events that it was not told of
+	Seq    uint64    `json:"seq"`             // of the newest event that it has accepted
+	Since  time.Time `json:"since,omitzero"`  // start of the failures, zero if it does not fail
+	Why    string    `json:"why,omitempty"`   // the failure
+	Missed uint64    `json:"missed,omitzero"` // number of events that it missed
 }
 
 const fileName = "events-mirror.json"
 
-// Load reads from a city's .gc folder how far its script has come; the zero Place if it has never been told of
-// anything.
+// Load reads the position of a city's script from the .gc folder. It returns the zero Place if the script has never
+// got an event.
 func Load(dir string) (Place, error) {
 	var p Place
 	data, err := disk.ReadFile(filepath.Join(dir, fileName))
@@ -93,13 +93,13 @@ func Load(dir string) (Place, error) {
 		err = json.Unmarshal(data, &p)
 	}
 	if err != nil {
-		return Place{}, fmt.Errorf("cannot read how far the events' script has come: %w", err)
+		return Place{}, fmt.Errorf("cannot read the position of the events' script: %w", err)
 	}
 	return p, nil
 }
 
-// Newest asks a script for the newest seq that it has (latest-seq). A script that does not know the question is
-// errors.ErrUnsupported.
+// Newest asks a script for the newest seq that it has (latest-seq). If the script does not support that, the error
+// is errors.ErrUnsupported.
 func Newest(ctx context.Context, o Options) (uint64, error) {
 	out, err := o.call(ctx, nil, "latest-seq")
 	if err != nil {
@@ -107,7 +107,7 @@ func Newest(ctx context.Context, o Options) (uint64, error) {
 	}
 	var n uint64
 	if err := json.Unmarshal(out, &n); err != nil {
-		return 0, fmt.Errorf("the events' script is to print a number at latest-seq, and "+
+		return 0, fmt.Errorf("the events' script must print a number for latest-seq, but "+
 			"printed %.60q", out)
 	}
 	return n, nil
@@ -127,12 +127,12 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	case err != nil:
 		return nil, fmt.Errorf("the events' script: %s: %w", op, err)
 	case got.Code == 2:
-		return nil, fmt.Errorf("the events' script does not know the operation %s: %w", op,
+		return nil, fmt.Errorf("the events' script does not support the operation %s: %w", op,
 			errors.ErrUnsupported)
 	case got.Code != 0:
 		why := strings.Join(strings.Fields(got.Stderr), " ")
 		if why == "" {
-			why = "it said nothing"
+			why = "it printed nothing"
 		}
 		return nil, fmt.Errorf("the events' script failed at %s (exit %d): %.300s", op, got.Code,
 			why)
@@ -140,8 +140,8 @@ func (o *Options) call(ctx context.Context, stdin []byte, op string) ([]byte, er
 	return got.Stdout, nil
 }
 
-// Run tells the script until ctx ends, and then for a moment of what is still there. What goes wrong is an event,
-// is logged, and tried again, but not at the end.
+// Run sends events to the script until ctx ends, and then for a moment the remaining ones. A failure is logged,
+// reported by an event, and retried, but not at the end.
 func Run(ctx context.Context, o Options) {
 	words, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -152,9 +152,9 @@ func Run(ctx context.Context, o Options) {
 	m := &mirror{o: o, words: words}
 	var err error
 	if m.at, err = Load(o.State); err != nil {
-		o.Logger.Warn("the events' script is told of everything again", "error", err)
+		o.Logger.Warn("the events' script gets all events again", "error", err)
 	}
-	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // another script, or another log
+	if m.at.Script != o.Script || m.at.Seq > o.Log.Last() { // a different script or log
 		m.at = Place{Script: o.Script}
 	}
 	m.follow(ctx)
@@ -167,18 +167,18 @@ func Run(ctx context.Context, o Options) {
 		if behind > 1 {
 			what = fmt.Sprintf("the newest %d events", behind)
 		}
-		o.Last.GiveUp("telling the events' script of %s, which the next controller does", what)
+		o.Last.GiveUp("sending %s to the events' script, which the next controller does", what)
 	}
 }
 
 // mirror is one run.
 type mirror struct {
 	o     Options
-	words context.Context // of the calls; it ends lastWords after Run's
+	words context.Context // of the calls; it ends lastWords after Run's context
 	at    Place
-	// the newest event that is of interest, and what fails is not tried again; 0 = there is always a next one
+	// the last event to send, without retries; 0 = no last event
 	until uint64
-	fails int // in a row
+	fails int // consecutive failures
 }
 
 func (m *mirror) follow(ctx context.Context) {
@@ -189,7 +189,8 @@ func (m *mirror) follow(ctx context.Context) {
 		for e, err := range m.o.Log.Follow(ctx, m.at.Seq) {
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, events.ErrClosed) {
-					m.o.Logger.Warn("the events' script has to wait: the log cannot be read",
+					m.o.Logger.Warn("the events' script has to wait, because the log "+
+						"cannot be read",
 						"error", err)
 				}
 				if m.until != 0 || !pause(ctx, minWait) {
@@ -211,17 +212,16 @@ func (m *mirror) follow(ctx context.Context) {
 	}
 }
 
-// miss tells the script in one event of those up to a seq that it will not be told of, and reports whether it has
-// taken it.
+// miss sends the script one event in place of those up to a seq, and reports whether the script has accepted it.
 func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	n := to - m.at.Seq
 	payload, err := json.Marshal(map[string]uint64{"from": m.at.Seq + 1, "to": to, "count": n})
 	if err != nil {
-		payload = nil // numbers are always JSON
+		payload = nil // numbers can always be marshalled
 	}
 	told := m.tell(ctx, events.Event{
 		Seq: to, TS: time.Now().UTC(), Type: events.Gap, Actor: "controller", Payload: payload,
-		Message: fmt.Sprintf("%d events are not told of here; the city's log may have them", n),
+		Message: fmt.Sprintf("%d events are omitted here; the city's log may have them", n),
 	})
 	if told {
 		m.at.Missed += n
@@ -229,13 +229,12 @@ func (m *mirror) miss(ctx context.Context, to uint64) bool {
 	return told
 }
 
-// tell tells of one event, as often as it takes, and reports whether the script has taken it. It gives up when ctx
-// ends, at the end of the city with the first failure, and when so many others wait that this one may have to go. A
-// call that is under way when ctx ends is waited for, as long as there are last words: what it has told is then
-// known.
+// tell sends one event, with retries, and reports whether the script has accepted it. It gives up when ctx ends, at
+// the first failure at the end of the city, and when so many others wait that this one may have to be dropped. It
+// waits for a call in progress when ctx ends, within the time limit, because only then the position is known.
 func (m *mirror) tell(ctx context.Context, e events.Event) bool {
 	text, err := json.Marshal(e)
-	if err != nil { // it was read from JSON
+	if err != nil { // cannot happen: it was read from JSON
 		text = []byte("{}")
 	}
 	for wait := minWait; ctx.Err() == nil; wait = min(2*wait, maxWait) {
@@ -258,7 +257,7 @@ func (m *mirror) tell(ctx context.Context, e events.Event) bool {
 
 func (m *mirror) taken(seq uint64) {
 	if m.fails >= failing {
-		m.say(Healed, fmt.Sprintf("the events' script takes events again; the last that "+
+		m.say(Healed, fmt.Sprintf("the events' script accepts events again; the last that "+
 			"waited is %d", m.o.Log.Last()))
 	}
 	m.fails, m.at.Since, m.at.Why = 0, time.Time{}, ""
@@ -277,12 +276,12 @@ func (m *mirror) failed(err error) {
 	}
 }
 
-// say writes an event about the script, of which it is told itself when it is well.
+// say writes an event about the script. The script gets it, too, when it works again.
 func (m *mirror) say(kind, message string) {
 	m.o.Logger.Warn(message)
 	if _, err := m.o.Log.Append(events.Event{Type: kind, Actor: "controller", Subject: m.o.Script,
 		Message: message}); err != nil && !errors.Is(err, events.ErrQueued) {
-		m.o.Logger.Warn("the event about the events' script could not be written", "error", err)
+		m.o.Logger.Warn("cannot write the event about the events' script", "error", err)
 	}
 }
 
@@ -292,12 +291,12 @@ func (m *mirror) save() {
 		err = disk.Replace(filepath.Join(m.o.State, fileName), data, 0o600)
 	}
 	if err != nil {
-		m.o.Logger.Warn("how far the events' script has come could not be written down; some "+
-			"events may be told twice", "error", err)
+		m.o.Logger.Warn("cannot save the position of the events' script; some events may "+
+			"be sent twice", "error", err)
 	}
 }
 
-// pause waits, and reports whether it has waited to the end.
+// pause waits, and reports whether it waited for the whole time.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
