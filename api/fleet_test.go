@@ -189,7 +189,7 @@ func TestRegister(t *testing.T) {
 		{"/v0/city/new/register", ``, 400, "which folder?"},
 		{"/v0/city/new/register", `{"path":"/home/new","x":1}`, 400, "x"},
 		{"/v0/city/new/register", `{"path":"/home/none"}`, 400, "city.toml"},
-		{"/v0/city/old/register", `{"path":"/home/other"}`, 409, "/old is called old as well"},
+		{"/v0/city/old/register", `{"path":"/home/other"}`, 409, "/old has the same name, old"},
 		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`},
 		{"/v0/city/new/register", `{"path":"/home/new"}`, 200, `"name":"new"`}, // N12
 		{"/v0/cities", `{"path":"/home/new"}`, 200, `"name":"new"`},

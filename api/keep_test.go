@@ -21,17 +21,17 @@ import (
 type door struct {
 	t     *testing.T
 	wants chan api.TCP
-	told  chan city.Door
+	told  chan city.Listener
 }
 
 func keep(t *testing.T) *door {
 	return kept(t, func(ctx context.Context, d *door) {
-		api.Keep(ctx, d.wants, func(now city.Door) { d.told <- now }, town(), api.Options{})
+		api.Keep(ctx, d.wants, func(now city.Listener) { d.told <- now }, town(), api.Options{})
 	})
 }
 
 func kept(t *testing.T, keep func(context.Context, *door)) *door {
-	d := &door{t, make(chan api.TCP), make(chan city.Door, 100)}
+	d := &door{t, make(chan api.TCP), make(chan city.Listener, 100)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -213,7 +213,7 @@ func waitUntil(t *testing.T, done func() bool) {
 func TestKeepTenants(t *testing.T) {
 	m := citytest.NewMachine(named("prod"), named("other"))
 	d := kept(t, func(ctx context.Context, d *door) {
-		api.KeepFleet(ctx, d.wants, func(now city.Door) { d.told <- now }, m, api.Options{})
+		api.KeepFleet(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})
 	})
 	dir := t.TempDir()
 	file := func(name, text string) string {

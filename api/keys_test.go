@@ -36,7 +36,7 @@ func TestKeysChange(t *testing.T) {
 	prod, other := named("prod"), named("other")
 	m := citytest.NewMachine(prod, other)
 	d := kept(t, func(ctx context.Context, d *door) {
-		api.KeepFleet(ctx, d.wants, func(now city.Door) { d.told <- now }, m, api.Options{})
+		api.KeepFleet(ctx, d.wants, func(now city.Listener) { d.told <- now }, m, api.Options{})
 	})
 	dir := t.TempDir()
 	write := func(name, text string, mode os.FileMode) string {
@@ -165,7 +165,7 @@ func TestKeysChange(t *testing.T) {
 func TestKeysChangeAmidARequest(t *testing.T) {
 	town := named("town")
 	d := kept(t, func(ctx context.Context, d *door) {
-		api.Keep(ctx, d.wants, func(now city.Door) { d.told <- now }, town, api.Options{})
+		api.Keep(ctx, d.wants, func(now city.Listener) { d.told <- now }, town, api.Options{})
 	})
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {

@@ -44,13 +44,13 @@ func TestMailByCurl(t *testing.T) {
 		{"GET", "/v0/mail/count?agent=crew-1", "", 200, []string{`{"unread":1,"total":1}`}},
 		{"GET", "/v0/mail/thread/tw-4", "", 200, []string{`"total":3`}},
 		{"GET", "/v0/mail/thread/tw-6", "", 200, []string{`"total":3`}},
-		{"GET", "/v0/mail/thread/tw-1", "", 404, []string{"is no message"}},
+		{"GET", "/v0/mail/thread/tw-1", "", 404, []string{"and not a message"}},
 		{"GET", "/v0/mail?to=pool:none", "", 404, []string{`"not_found"`}},
 		{"GET", "/v0/mail?status=odd", "", 400, []string{"use "}},
-		{"GET", "/v0/mail/tw-1", "", 404, []string{"is no message"}},
+		{"GET", "/v0/mail/tw-1", "", 404, []string{"and not a message"}},
 		{"GET", "/v0/mail/tw-1/else", "", 404, nil},
 		{"POST", "/v0/mail", `{"subject":"x"}`, 400, []string{"to whom"}},
-		{"POST", "/v0/mail", `{"to":"ann","title":"x"}`, 400, []string{`there is no field \"title\"`}},
+		{"POST", "/v0/mail", `{"to":"ann","title":"x"}`, 400, []string{`unknown field \"title\"`}},
 		{"POST", "/v0/mail", `{"to":"ann"}`, 400, []string{"is empty"}},
 		{"POST", "/v0/mail/tw-99/read", "", 404, []string{`"not_found"`}},
 		{"PATCH", "/v0/mail", `{}`, 405, []string{"GET, POST"}},
@@ -101,7 +101,7 @@ func TestSlingNudgesOnce(t *testing.T) {
 	if err != nil || r.Bead == nil || r.Bead.Assignee != name || nudges() != 2 {
 		t.Errorf("%+v, %v, %d nudges", r, err, nudges())
 	}
-	if status, _, body := send(t, hc, "POST", "/v0/sling", `{"target":"`+name+`"}`); status != 400 || !strings.Contains(body, "what is to be handed out") {
+	if status, _, body := send(t, hc, "POST", "/v0/sling", `{"target":"`+name+`"}`); status != 400 || !strings.Contains(body, "nothing to assign") {
 		t.Errorf("%d %s", status, body)
 	}
 }

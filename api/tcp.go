@@ -49,7 +49,8 @@ const (
 // Keep answers over TCP where the newest of wants says, until ctx ends. It tells of every change: of the address
 // that it listens on, or why it does not; what fails is tried again until it works. Every change cuts what is
 // connected; a token that changes cuts what was let in with it.
-func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Door), c city.Control, o Options) {
+func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c city.Control,
+	o Options) {
 	k := &keeper{section: "[api]", o: o, tell: tell}
 	k.serve = func(ctx context.Context, l net.Listener, o Options) error {
 		return Serve(ctx, l, c, o)
@@ -59,7 +60,7 @@ func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Door), c city.Co
 
 // KeepFleet is Keep for all cities of a directory. A tenant whose token cannot be had is not let in, and that is
 // told beside the address.
-func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Door), d city.Directory,
+func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Listener), d city.Directory,
 	o Options) {
 	k := &keeper{section: "[supervisor]", fleet: true, o: o, tell: tell}
 	k.serve = func(ctx context.Context, l net.Listener, o Options) error {
@@ -89,7 +90,8 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 			k.turn(ctx)
 		case err := <-k.failed:
 			k.close()
-			k.say(city.Door{Problem: fmt.Sprintf("the API on %s has ended and is begun again: %v",
+			k.say(city.Listener{Problem: fmt.Sprintf("the API on %s has ended and is "+
+				"begun again: %v",
 				k.want.Addr, err)})
 		}
 		if k.serving == nil && k.want.Addr != "" || k.want.secrets() {
@@ -106,11 +108,11 @@ type keeper struct {
 	fleet   bool
 	section string // where it is written down
 	o       Options
-	tell    func(city.Door)
+	tell    func(city.Listener)
 	files   *deadline.Calls[secret]
 
 	want    TCP
-	told    city.Door
+	told    city.Listener
 	keys    keys                     // that are asked for now
 	ring    *atomic.Pointer[keyring] // the same, for the guard
 	serving func()                   // ends it and waits for its end; nil: nobody listens
@@ -120,29 +122,32 @@ type keeper struct {
 // turn brings about what is wanted, as far as it can be.
 func (k *keeper) turn(ctx context.Context) {
 	if k.want.Addr == "" {
-		k.say(city.Door{})
+		k.say(city.Listener{})
 		return
 	}
 	now, err := k.readKeys(ctx)
 	if err == nil && k.serving != nil {
 		k.swap(now)
-		k.say(city.Door{Address: k.told.Address, TokenFile: k.want.TokenFile, Problem: now.problem})
+		k.say(city.Listener{Address: k.told.Address, TokenFile: k.want.TokenFile,
+			Problem: now.problem})
 		return
 	}
 	k.close()
 	if err != nil {
-		k.say(city.Door{Problem: fmt.Sprintf("the API does not answer on %s: %v", k.want.Addr,
+		k.say(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %v", k.want.Addr,
 			err)})
 		return
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", k.want.Addr)
 	if err != nil {
-		k.say(city.Door{Problem: fmt.Sprintf("the API does not answer on %s: %s; it is tried again",
+		k.say(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %s; it is "+
+			"tried again",
 			k.want.Addr, k.unheard(err))})
 		return
 	}
 	k.begin(ctx, l, now)
-	k.say(city.Door{Address: l.Addr().String(), TokenFile: k.want.TokenFile, Problem: now.problem})
+	k.say(city.Listener{Address: l.Addr().String(), TokenFile: k.want.TokenFile,
+		Problem: now.problem})
 }
 
 func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
@@ -184,7 +189,7 @@ func (k *keeper) close() {
 	k.serving, k.failed = nil, nil
 }
 
-func (k *keeper) say(d city.Door) {
+func (k *keeper) say(d city.Listener) {
 	if d == k.told {
 		return
 	}

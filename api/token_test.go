@@ -122,7 +122,7 @@ func TestTokenOfAnotherUser(t *testing.T) {
 }
 
 // next waits for a door with this address.
-func (d *door) next(address string) city.Door {
+func (d *door) next(address string) city.Listener {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
 	defer cancel()

@@ -11,22 +11,22 @@ import (
 	"gcity/mail"
 )
 
-// RunType is the type of a run's bead. What a formula run makes bears the same label, and other types.
+// RunType is the type of a run's bead. The beads that a formula run creates have the same label, but other types.
 const RunType = "run"
 
-// ConvoyType is the type of a bead that stands for others: its children, which may be anybody's.
+// ConvoyType is the type of a bead that groups others: its children, which may be assigned to anyone.
 const ConvoyType = "convoy"
 
-// NotWork are the types of beads that nobody is to do: a store's records and messages, and what only stands for others.
-// Whoever asks for work gives them as NotType.
+// NotWork lists the types of beads that are not work: records and messages of a store, and beads that only group
+// others. Queries for work pass them as NotType.
 func NotWork() []string { return []string{RunType, mail.Type, ConvoyType, DigestType, GateType} }
 
-// Getter is a Control that looks a bead up by its id, at the cost of one. GetBead asks it.
+// Getter is a Control that can look up one bead by its ID cheaply. GetBead uses it.
 type Getter interface {
 	Bead(ctx context.Context, id string) (beads.Bead, error)
 }
 
-// GetBead gives the bead of an id. A city that is no Getter is asked for all its work. Errors are *Error.
+// GetBead returns the bead with this ID. If c is not a Getter, it lists all work. Errors are *Error.
 func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 	if beads.CheckID(id) != nil {
 		return beads.Bead{}, noBead(id)
@@ -45,19 +45,19 @@ func GetBead(ctx context.Context, c Control, id string) (beads.Bead, error) {
 }
 
 func noBead(id string) error {
-	return &Error{Code: NotFound, Message: fmt.Sprintf("no bead has the id %.60q", id)}
+	return &Error{Code: NotFound, Message: fmt.Sprintf("no bead has the ID %.60q", id)}
 }
 
-// BeadPrefix is what the ids of a store begin with, as one of them says it; "" if it has none.
+// BeadPrefix returns the prefix of a bead's ID, "" if it has none. All IDs of a store have the same prefix.
 func BeadPrefix(id string) string { return id[:max(0, strings.LastIndexByte(id, '-'))] }
 
-// Prefix is what the ids of the work of the city (Rig "") or a rig begin with.
+// Prefix is the prefix of the IDs of the work of the city (Rig "") or a rig.
 type Prefix struct{ Rig, Prefix string }
 
-// prefixesMost is how many prefixes are named.
+// prefixesMost is the greatest number of prefixes in a message.
 const prefixesMost = 12
 
-// PrefixText says which prefixes there are.
+// PrefixText returns a sentence with the existing prefixes.
 func PrefixText(all []Prefix) string {
 	var parts []string
 	for i, p := range all {
@@ -71,10 +71,10 @@ func PrefixText(all []Prefix) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s- (%s)", p.Prefix, whose))
 	}
-	return "work begins with " + strings.Join(parts, ", ") + " here"
+	return "IDs of work start with " + strings.Join(parts, ", ") + " here"
 }
 
-// WorkError makes an *Error of what a store of beads says; nil stays nil, and an *Error what it is.
+// WorkError converts an error of a store of beads to an *Error. It returns nil and an *Error unchanged.
 func WorkError(err error) error {
 	if err == nil {
 		return nil

@@ -9,22 +9,22 @@ import (
 	"gcity/mail"
 )
 
-// beadWord is what an event about a bead says of it.
+// beadWord is the payload of an event about a bead.
 type beadWord struct {
 	Type     string       `json:"type"`
 	Status   beads.Status `json:"status"`
 	Assignee string       `json:"assignee,omitempty"`
 	ParentID string       `json:"parent_id,omitempty"`
 	Labels   []string     `json:"labels,omitempty"`
-	From     string       `json:"from,omitempty"` // of a message, as the next two
+	From     string       `json:"from,omitempty"` // of a message, like the next two
 	To       string       `json:"to,omitempty"`
 	Thread   string       `json:"thread_id,omitempty"`
 	Depth    int          `json:"depth,omitempty"` // see automation.Depth
 }
 
-// BeadEvent is the event of a change to a bead, as it was (nil = it is new) and is now. By is who did it, where the
-// bead does not say so, and "" an operator; depth is for automation.Depth. Of a bead that is as it was it has no
-// type.
+// BeadEvent returns the event of a change of a bead from was (nil = it is new) to b. by is the author of the change
+// if the bead does not name one, "" = an operator; depth is for automation.Depth. If nothing changed, the event has
+// no type.
 func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event {
 	if by == "" {
 		by = "operator"
@@ -51,13 +51,13 @@ func BeadEvent(was *beads.Bead, b beads.Bead, by string, depth int) events.Event
 		e.Type = events.BeadUpdated
 	}
 	data, err := json.Marshal(word)
-	if err == nil { // texts and numbers are always JSON
+	if err == nil { // texts and numbers can always be marshalled
 		e.Payload = data
 	}
 	return e
 }
 
-// Deed says in words what a change has made of a bead, where its event alone would not say it; else "".
+// Deed describes in words what a change has done to a bead, if the type of the event does not say it, else "".
 func Deed(was *beads.Bead, b beads.Bead) string {
 	if was == nil || was.Rev == b.Rev {
 		return ""
@@ -74,9 +74,9 @@ func Deed(was *beads.Bead, b beads.Bead) string {
 	case m.Archived && was.Status != beads.StatusClosed:
 		return "archived " + b.ID
 	case m.Read && !isRead(*was):
-		return b.ID + " is marked as read"
+		return b.ID + " was marked as read"
 	case !m.Read && isRead(*was):
-		return b.ID + " is marked as not read"
+		return b.ID + " was marked as unread"
 	}
 	return ""
 }
@@ -86,8 +86,8 @@ func isRead(b beads.Bead) bool {
 	return m.Read
 }
 
-// RoomOf says where on a full disk an event of a client may be written: one about a bead tells of work that is done
-// already, and a client that repeats the work would double it.
+// RoomOf returns which part of the reserve of a full disk an event of a client may use. An event about a bead
+// reports a change that has already happened, and a client that repeated the change would duplicate it.
 func RoomOf(e *events.Event) events.Room {
 	if strings.HasPrefix(e.Type, "bead.") {
 		return events.UseReserve

@@ -7,10 +7,10 @@ import (
 	"gcity/beads"
 )
 
-// UnreadError returns the error of a failed read of a store as a *Error.
+// UnreadError returns the error of a failed read of a store as an *Error.
 func UnreadError(err error) error {
 	if _, closed := errors.AsType[*beads.ClosedError](err); closed {
 		return WorkError(err)
 	}
-	return WorkError(fmt.Errorf("work cannot be read: %w", err))
+	return WorkError(fmt.Errorf("cannot read work: %w", err))
 }

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// DecodeBody reads one JSON value whose fields are all known. No body at all leaves into as it is. Errors are
-// *Error, and say what to write in words of JSON.
+// DecodeBody reads one JSON value and refuses unknown fields. Without a body, into is unchanged. Errors are *Error
+// and describe the problem in terms of JSON.
 func DecodeBody(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -21,16 +21,16 @@ func DecodeBody(body []byte, into any) error {
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	if err == nil && len(bytes.TrimSpace(body[d.InputOffset():])) > 0 {
-		err = errors.New("there is something behind it")
+		err = errors.New("there is text after the JSON value")
 	}
 	if err != nil {
-		return &Error{Code: Invalid, Message: "the request's body is not understood: " +
+		return &Error{Code: Invalid, Message: "invalid request body: " +
 			bodyProblem(err)}
 	}
 	return nil
 }
 
-// bodyProblem says in words of JSON what a decoder says in words of Go.
+// bodyProblem translates an error of the decoder from terms of Go to terms of JSON.
 func bodyProblem(err error) string {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		value, number, _ := strings.Cut(wrong.Value, " ")
@@ -38,20 +38,20 @@ func bodyProblem(err error) string {
 		if number != "" {
 			is = "is " + number
 		}
-		return fmt.Sprintf("%s has to be %s, and %s", bodyField(wrong.Field), typeWord(wrong.Type),
+		return fmt.Sprintf("%s must be %s but %s", bodyField(wrong.Field), typeWord(wrong.Type),
 			is)
 	}
 	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
-		return fmt.Sprintf("%q is no time; write it like %q", wrong.Value, "2026-03-01T12:00:00Z")
+		return fmt.Sprintf("invalid time %q; write it like %q", wrong.Value, "2026-03-01T12:00:00Z")
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return "there is no field " + name
+		return "unknown field " + name
 	}
 	return strings.TrimPrefix(err.Error(), "json: ")
 }
 
-// bodyField names a field as the sender wrote it: without what the program puts around a bead or an event, and
-// without the names of Go types that are parts of others.
+// bodyField returns the name of a field as the sender wrote it, without the program's wrapper of a bead or an
+// event, and without the names of embedded Go types.
 func bodyField(path string) string {
 	var parts []string
 	for part := range strings.SplitSeq(path, ".") {
@@ -68,7 +68,7 @@ func bodyField(path string) string {
 	return strings.Join(parts, ".")
 }
 
-// jsonWord is a kind of JSON value, as a decoder calls it.
+// jsonWord returns the name of a kind of JSON value, from the decoder's name.
 func jsonWord(kind string) string {
 	switch kind {
 	case "string":
@@ -83,7 +83,7 @@ func jsonWord(kind string) string {
 	return "a " + kind
 }
 
-// typeWord is what JSON value a Go type is read from.
+// typeWord returns the kind of JSON value from which a Go type is read.
 func typeWord(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
@@ -93,11 +93,11 @@ func typeWord(t reflect.Type) string {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return "a whole number"
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return "a whole number from 0 on"
+		return "a whole number of at least 0"
 	case reflect.Slice, reflect.Array:
 		return "a list, each " + typeWord(t.Elem())
 	case reflect.Map:
-		return "an object, each value " + typeWord(t.Elem())
+		return "an object with values that are each " + typeWord(t.Elem())
 	case reflect.Pointer:
 		return typeWord(t.Elem())
 	}

@@ -11,28 +11,34 @@ import (
 // What is wrong with a body is said in its own words: no name of a Go type, package or function.
 func TestDecodeBody(t *testing.T) {
 	for _, c := range []struct{ verb, target, body, want string }{
-		{"create-bead", "", `{"bead":{"title":5}}`, "title has to be a text, and is a number"},
-		{"create-bead", "", `{"bead":{"title":"x","labels":"a"}}`, "labels has to be a list, each a text, and is a text"},
-		{"create-bead", "", `{"bead":{"title":"x","metadata":{"a":{"b":1}}}}`, "has to be a text, and is an object"},
-		{"create-bead", "", `{"bead":{"title":"x","priority":"high"}}`, `a priority is a number from 0, the most urgent, to 4, and not "high"`},
-		{"create-bead", "", `{"bead":{"title":"x","created_at":"yesterday"}}`, `"yesterday" is no time; write it like "2026-03-01T12:00:00Z"`},
-		{"create-bead", "", `{"bead":{"titel":"x"}}`, `there is no field "titel"`},
-		{"create-bead", "", `{"bead":[1]}`, "it has to be an object, and is a list"},
-		{"create-bead", "", `{"bead":{"title":"x"}} {}`, "there is something behind it"},
-		{"update-bead", "x-1", `{"patch":{"status":5}}`, "status has to be a text, and is a number"},
-		{"scale", "w", `{"size":"x"}`, "size has to be a whole number, and is a text"},
-		{"scale", "w", `{"size":1.5}`, "size has to be a whole number, and is 1.5"},
-		{"reload", "", `{"confirm":"yes"}`, "confirm has to be true or false, and is a text"},
-		{"send-keys", "a", `{"keys":"x"}`, "keys has to be a list, each a text, and is a text"},
-		{"emit", "", `{"event":{"type":5}}`, "type has to be a text, and is a number"},
-		{"nudge", "a", `{"text":true}`, "text has to be a text, and is true or false"},
+		{"create-bead", "", `{"bead":{"title":5}}`, "title must be a text but is a number"},
+		{"create-bead", "", `{"bead":{"title":"x","labels":"a"}}`,
+			"labels must be a list, each a text but is a text"},
+		{"create-bead", "", `{"bead":{"title":"x","metadata":{"a":{"b":1}}}}`,
+			"must be a text but is an object"},
+		{"create-bead", "", `{"bead":{"title":"x","priority":"high"}}`,
+			`a priority is a number from 0, the most urgent, to 4, and not "high"`},
+		{"create-bead", "", `{"bead":{"title":"x","created_at":"yesterday"}}`,
+			`invalid time "yesterday"; write it like "2026-03-01T12:00:00Z"`},
+		{"create-bead", "", `{"bead":{"titel":"x"}}`, `unknown field "titel"`},
+		{"create-bead", "", `{"bead":[1]}`, "it must be an object but is a list"},
+		{"create-bead", "", `{"bead":{"title":"x"}} {}`, "there is text after the JSON value"},
+		{"update-bead", "x-1", `{"patch":{"status":5}}`, "status must be a text but is a number"},
+		{"scale", "w", `{"size":"x"}`, "size must be a whole number but is a text"},
+		{"scale", "w", `{"size":1.5}`, "size must be a whole number but is 1.5"},
+		{"reload", "", `{"confirm":"yes"}`, "confirm must be true or false but is a text"},
+		{"send-keys", "a", `{"keys":"x"}`, "keys must be a list, each a text but is a text"},
+		{"emit", "", `{"event":{"type":5}}`, "type must be a text but is a number"},
+		{"nudge", "a", `{"text":true}`, "text must be a text but is true or false"},
 	} {
 		_, err := verb.Decode(c.verb, c.target, []byte(c.body))
-		if codeOf(err) != city.Invalid || !strings.HasPrefix(err.Error(), "the request's body is not understood: ") || !strings.HasSuffix(err.Error(), c.want) {
+		if codeOf(err) != city.Invalid || !strings.HasPrefix(err.Error(),
+			"invalid request body: ") || !strings.HasSuffix(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %s", c.verb, c.body, err, c.want)
 			continue
 		}
-		for _, leak := range []string{"json:", "Go ", "struct", "city.", "beads.", "Bead", "Patch", "int64"} {
+		for _, leak := range []string{"json:", "Go ", "struct", "city.", "beads.", "Bead", "Patch",
+			"int64"} {
 			if strings.Contains(err.Error(), leak) {
 				t.Errorf("%s %s: %v", c.verb, c.body, err)
 			}

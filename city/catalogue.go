@@ -2,28 +2,28 @@ package city
 
 import "context"
 
-// Catalogued is a city that checks the configuration on disk and lists its formulas. A remote city may lack both.
+// Catalogued is a city that can check the configuration on disk and list its formulas. A remote city may lack both.
 type Catalogued interface {
 	// Validate reads the configuration on disk and returns what is wrong with it. It changes nothing.
 	Validate(ctx context.Context) (Validation, error)
-	// Formulas lists the formulas that the city finds, or that a rig finds, in name order.
+	// Formulas lists the formulas of the city, or of a rig, in the order of their names.
 	Formulas(ctx context.Context, rig string) ([]Formula, error)
 }
 
-// Validation is what is wrong with a configuration, and what is worth a warning. Secrets in it show as ***.
+// Validation holds the errors and warnings of a configuration. Secrets are replaced by ***.
 type Validation struct {
 	Valid    bool     `json:"valid"`
-	Errors   []string `json:"errors"`   // each with its file and line, where it has one; never null
-	Warnings []string `json:"warnings"` // the same
+	Errors   []string `json:"errors"`   // each with its file and line if known; never null
+	Warnings []string `json:"warnings"` // like Errors
 }
 
-// Formula is a formula as the city lists it.
+// Formula is a formula in the city's list.
 type Formula struct {
 	Name        string       `json:"name"`
 	Description string       `json:"description,omitempty"`
 	Version     string       `json:"version,omitempty"`
-	Rig         string       `json:"rig,omitempty"` // whose layer it is in; "" = the city's
-	Layer       string       `json:"layer"`         // for people: "city", "rig demo"
+	Rig         string       `json:"rig,omitempty"` // the rig of its layer; "" = the city
+	Layer       string       `json:"layer"`         // for users: "city", "rig demo"
 	Source      string       `json:"source"`        // the file
 	Vars        []FormulaVar `json:"vars"`          // never null
 	Steps       int          `json:"steps"`
@@ -35,22 +35,22 @@ type Formula struct {
 type FormulaVar struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
-	Required    bool   `json:"required"` // has no default and needs a value
+	Required    bool   `json:"required"` // required, because it has no default
 	Default     string `json:"default,omitempty"`
 }
 
-// NewRig is a rig that a client declares.
+// NewRig is a rig that a client adds.
 type NewRig struct {
 	Name      string `json:"name"`
 	Path      string `json:"path"`             // absolute, or below the city's folder
-	Prefix    string `json:"prefix,omitempty"` // of its work; "" = made from the name
+	Prefix    string `json:"prefix,omitempty"` // of the IDs of its work; "" = derived from the name
 	Suspended bool   `json:"suspended,omitempty"`
 }
 
-// RigEditor is a city that declares rigs in its city.toml and removes them from it. Comments and all other tables of
-// the file stay. A remote city may lack both.
+// RigEditor is a city that can add rigs to its city.toml and remove them. Comments and all other tables of the file
+// stay. A remote city may lack both.
 type RigEditor interface {
 	AddRig(ctx context.Context, r NewRig) (Receipt, error)
-	// RemoveRig refuses a rig that has agents or work in progress. The folder stays.
+	// RemoveRig refuses a rig that has agents or work in progress. It does not remove the folder.
 	RemoveRig(ctx context.Context, name string) (Receipt, error)
 }

@@ -7,22 +7,22 @@ import (
 	"gcity/events"
 )
 
-// Command is something to be done to a city. The set is closed; Encode and verb.Decode are its only codec.
+// Command is an operation on a city. The set is closed; Encode and verb.Decode are its only codec.
 type Command interface {
 	Verb() string   // as in a URL and on the command line
-	Target() string // the agent, pool, rig, automation or bead it is about, "" = the city
+	Target() string // the agent, pool, rig, automation or bead, "" = the city
 }
 
 type (
-	// Restart stops an agent's session and starts it anew. Not counted as a crash.
+	// Restart stops an agent's session and starts a new one. It does not count as a crash.
 	Restart struct {
 		Agent string `json:"-"`
 	}
-	// Stop ends an agent's session and keeps it ended: it is suspended until resumed.
+	// Stop stops an agent's session and suspends the agent until it is resumed.
 	Stop struct {
 		Agent string `json:"-"`
 	}
-	// Kill ends an agent's session at once and lets it be restarted.
+	// Kill kills an agent's session at once. The agent restarts.
 	Kill struct {
 		Agent string `json:"-"`
 	}
@@ -30,42 +30,43 @@ type (
 	Suspend struct {
 		Agent string `json:"-"`
 	}
-	// Resume takes the suspended flag out again. Agent "" = the whole city.
+	// Resume removes the suspended flag. Agent "" = the whole city.
 	Resume struct {
 		Agent string `json:"-"`
 	}
-	// Release lets an agent out of quarantine or backoff now, its crashes forgotten.
+	// Release ends an agent's quarantine or backoff and resets its crashes.
 	Release struct {
 		Agent string `json:"-"`
 	}
-	// Interrupt does what Ctrl-C in the agent's terminal does.
+	// Interrupt has the effect of Ctrl-C in the agent's terminal.
 	Interrupt struct {
 		Agent string `json:"-"`
 	}
-	// Clear forgets the agent's kept output.
+	// Clear discards the agent's stored output.
 	Clear struct {
 		Agent string `json:"-"`
 	}
-	// RequestRestart is an agent's own wish to be restarted.
+	// RequestRestart is an agent's request to be restarted.
 	RequestRestart struct {
 		Agent string `json:"-"`
 	}
-	// Drain tells an agent to finish what it is doing. Acknowledged, or at its deadline, its session ends; if it is
-	// still wanted a new one begins, but after a Final one only when somebody says so: by Undrain, Restart, Release
-	// or an edit.
+	// Drain asks an agent to finish its work. Once the agent acknowledges, or at the deadline, its session is
+	// stopped. A new one starts if the agent is still wanted, but after a Final one only by Undrain, Restart,
+	// Release or an edit.
 	Drain struct {
 		Agent string `json:"-"`
 		Final bool   `json:"final,omitempty"`
 	}
-	// Undrain takes a Drain back: the same session goes on. Where a Final one has ended it already, a new one begins.
+	// Undrain cancels a Drain: the session continues. If a Final drain has already stopped the session, a new one
+	// starts.
 	Undrain struct {
 		Agent string `json:"-"`
 	}
-	// DrainAck is an agent's own word that it has finished.
+	// DrainAck is an agent's report that it has finished.
 	DrainAck struct {
 		Agent string `json:"-"`
 	}
-	// Scale sets a pool's size within its bounds, over what its check says, until Auto gives it back to the check.
+	// Scale sets a pool's size within its bounds. It overrides the pool's check until a Scale with Auto.
 	Scale struct {
 		Pool string `json:"-"`
 		Size int    `json:"size"`
@@ -75,62 +76,62 @@ type (
 	SuspendRig struct {
 		Rig string `json:"-"`
 	}
-	// ResumeRig takes it out again.
+	// ResumeRig removes a rig's suspended flag.
 	ResumeRig struct {
 		Rig string `json:"-"`
 	}
-	// Nudge sends a text: it is typed into an agent's terminal and submitted once the agent is ready and nobody's
-	// draft is on its line. The receipt says how far it came.
+	// Nudge sends a text: it is typed into an agent's terminal and submitted once the agent is ready and the input
+	// line has no draft. The receipt has its progress.
 	Nudge struct {
 		Agent string `json:"-"`
 		Text  string `json:"text"`
-		Now   bool   `json:"now,omitempty"` // whatever is on its line
+		Now   bool   `json:"now,omitempty"` // even if its input line has a draft
 	}
-	// Unsend takes back texts that wait.
+	// Unsend cancels queued texts.
 	Unsend struct {
 		Agent string `json:"-"`
-		ID    uint64 `json:"id,omitempty"` // of one; 0 = all that wait for this agent
+		ID    uint64 `json:"id,omitempty"` // of one text; 0 = all that are queued for this agent
 	}
 	// SendKeys presses named keys in an agent's terminal.
 	SendKeys struct {
 		Agent string   `json:"-"`
 		Keys  []string `json:"keys"`
 	}
-	// Fire runs an automation now, past its gate.
+	// Fire starts a run of an automation, even if its gate is closed.
 	Fire struct {
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// EndRun ends the run of an automation that goes, with all its processes. It has failed then, and is not tried
-	// again.
+	// EndRun stops the current run of an automation with all its processes. The run has failed then and is not
+	// retried.
 	EndRun struct {
 		Automation string `json:"-"` // scoped name
 		By         string `json:"by,omitempty"`
 	}
-	// CreateBead makes a piece of work, in the store of a rig or, with "", of the city.
+	// CreateBead creates a bead in the store of a rig or, with "", of the city.
 	CreateBead struct {
 		Rig  string     `json:"rig,omitempty"`
 		Bead beads.Bead `json:"bead"`
 	}
-	// UpdateBead changes one.
+	// UpdateBead changes a bead.
 	UpdateBead struct {
 		ID    string      `json:"-"`
 		Patch beads.Patch `json:"patch"`
-		// closes also a molecule whose steps are open: they stay so
+		// closes a molecule even if it has open steps, which stay open
 		Force bool `json:"force,omitempty"`
 	}
-	// Reload reads the configuration now. Confirm lets one come into force that is held because it would remove most of
-	// the running agents.
+	// Reload reads the configuration now. Confirm applies a configuration that is held because it would remove most
+	// of the running agents.
 	Reload struct {
 		Confirm bool `json:"confirm,omitempty"`
-		// the held one that was shown; "" = whatever is held now
+		// the held revision that was shown; "" = the one that is held now
 		Revision string `json:"revision,omitempty"`
 	}
-	// Emit writes an event of somebody's own.
+	// Emit writes a user-defined event.
 	Emit struct {
 		Event events.Event `json:"event"`
 	}
-	// Shutdown ends the controller; its agents too, unless Leave.
+	// Shutdown stops the controller and, unless Leave, its agents.
 	Shutdown struct {
 		Leave bool `json:"leave,omitempty"`
 	}
@@ -188,5 +189,5 @@ func (Reload) Target() string           { return "" }
 func (Emit) Target() string             { return "" }
 func (Shutdown) Target() string         { return "" }
 
-// Encode gives the body that verb.Decode reads back; verb and target travel beside it.
+// Encode returns the body that verb.Decode reads. Verb and target are sent separately.
 func Encode(c Command) ([]byte, error) { return json.Marshal(c) }

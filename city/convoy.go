@@ -8,18 +8,18 @@ import (
 	"gcity/beads"
 )
 
-// Progress is how far the beads of a convoy have come.
+// Progress is the number of closed beads of a convoy, and of all its beads.
 type Progress struct {
 	Closed int `json:"closed"`
 	Total  int `json:"total"`
 }
 
-// Done reports whether there is nothing left to do, and was something.
+// Done reports whether the convoy has beads and all are closed.
 func (p Progress) Done() bool { return p.Total > 0 && p.Closed == p.Total }
 
 func (p Progress) String() string { return fmt.Sprintf("%d of %d closed", p.Closed, p.Total) }
 
-// ProgressOf counts the children of a convoy, as a store lists them.
+// ProgressOf counts the children of a convoy that a store has listed.
 func ProgressOf(children []beads.Bead) Progress {
 	p := Progress{Total: len(children)}
 	for _, b := range children {
@@ -30,9 +30,9 @@ func ProgressOf(children []beads.Bead) Progress {
 	return p
 }
 
-// CloseConvoy closes the convoy in which, by a change to one of its beads, nothing is open any more, and gives it
-// as it was and as it is: the bead was closed, or came closed to it, or was the last that was open and belongs to
-// it no longer. Not ok: there is nothing to close.
+// CloseConvoy closes a convoy if a change of one of its beads has left no open bead in it, and returns it before
+// and after. The bead was closed, or was closed when it was added, or was the last open one and has left the
+// convoy. ok is false if there is nothing to close.
 func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Bead) (was,
 	now beads.Bead, ok bool, err error) {
 	id, moved := changed.ParentID, child.ParentID != changed.ParentID
@@ -63,7 +63,7 @@ func CloseConvoy(ctx context.Context, store beads.Store, child, changed beads.Be
 		return was, now, false, nil
 	}
 	patch := beads.Closing()
-	patch.SetMetadata = map[string]string{beads.CloseReason: "all of it is done: " + p.String()}
+	patch.SetMetadata = map[string]string{beads.CloseReason: "all beads are closed: " + p.String()}
 	now, err = store.Update(ctx, was.ID, patch)
 	return was, now, err == nil && now.Rev != was.Rev, err
 }

@@ -14,85 +14,85 @@ import (
 	"gcity/events"
 )
 
-// Directory is the cities of a machine. All methods may be called from several goroutines.
+// Directory is the list of cities on a machine. All methods may be called concurrently.
 type Directory interface {
-	// Cities lists all that are registered, whether they run or not, in the order of their names. It never waits
-	// for a city.
+	// Cities lists all registered cities, running or not, in the order of their names. It never waits for a city.
 	Cities(ctx context.Context) ([]Info, error)
-	// Watch yields what Cities gives, at once and whenever that has changed; a slow reader misses intermediate
-	// lists. It ends with ctx, or with an error when the directory is gone.
+	// Watch yields the result of Cities at once and after each change. A slow reader misses intermediate lists. It
+	// ends with ctx, or with an error when the directory is gone.
 	Watch(ctx context.Context) iter.Seq2[[]Info, error]
-	// City is one of them, by its name: an *Error NotFound if none is called so. What it gives stays good when the
-	// city is stopped and started again; of one that does not run its methods fail with *Error Unavailable, saying
-	// why.
+	// City returns the city with this name; an unknown name is an *Error NotFound. The result stays valid when the
+	// city is stopped and started. While the city does not run, its methods fail with *Error Unavailable and the
+	// reason.
 	City(name string) (Control, error)
 }
 
-// ErrNobody is what Watch fails with where nobody keeps a list, and somebody may yet come who does.
-var ErrNobody = errors.New("no supervisor runs")
+// ErrNoSupervisor is the error of Watch if no process maintains the list. A supervisor may start later.
+var ErrNoSupervisor = errors.New("no supervisor runs")
 
-// Keeper is a Directory that is kept by one process, and can tell of that.
+// Keeper is a Directory that one process maintains, and that can report about this process.
 type Keeper interface {
-	// Began is when it began.
+	// Began returns the start time of the process.
 	Began() time.Time
-	// Troubles are what is wrong with the process and its files, and no city's affair. It waits for nothing.
+	// Troubles returns problems of the process and its files that do not concern a single city. It does not block.
 	Troubles() []string
 }
 
-// Registrar is a Directory that can be told of cities.
+// Registrar is a Directory to which cities can be added.
 type Registrar interface {
-	// Register adds the city in a folder, absolute, under the name that its configuration gives it, and has it run.
-	// One that is registered already is no error; a name that another folder has is an *Error Conflict that says
-	// which.
+	// Register adds the city in a folder, given as an absolute path, under the name in its configuration, and
+	// starts it. Registering a city twice is not an error. If another folder has the name, the error is an *Error
+	// Conflict that names the folder.
 	Register(ctx context.Context, path string) (Info, error)
-	// Unregister stops the city of a name, with its agents, and forgets it. NotFound if there is none.
+	// Unregister stops a city and its agents and removes it from the list. An unknown name is NotFound.
 	Unregister(ctx context.Context, name string) (Receipt, error)
 }
 
-// Surveyor is a Registrar that can say what a folder would be registered as, before that is done.
+// Surveyor is a Registrar that can preview the registration of a folder.
 type Surveyor interface {
-	// Survey reads the configuration of the city in a folder, absolute, and changes nothing. Errors are those of
-	// Register.
+	// Survey reads the configuration of the city in a folder, given as an absolute path, without changing anything.
+	// Its errors are those of Register.
 	Survey(ctx context.Context, path string) (Declared, error)
 }
 
-// Declared is what a city's configuration says of it.
+// Declared is what the configuration of a city declares.
 type Declared struct {
 	Name   string
-	Path   string // absolute, no links in it
-	Agents int    // that it may have at once at most, the members of its pools counted
+	Path   string // absolute, without symbolic links
+	Agents int    // greatest number of agents at a time, including members of pools
 }
 
-// Condition is how a registered city is.
+// Condition is the state of a registered city.
 type Condition string
 
 const (
-	CityStarting Condition = "starting" // put together, or ending what the one before left
+	// its parts are being created, or it stops what its predecessor has left
+	CityStarting Condition = "starting"
 	CityRunning  Condition = "running"
-	CityPaused   Condition = "suspended" // it runs, and is told to do nothing
+	CityPaused   Condition = "suspended" // it runs, but is suspended
 	CityStopping Condition = "stopping"
-	CityCrashed  Condition = "crashed" // its loop broke; its agents run on; tried again at Until
-	// it cannot be opened: its configuration, its folder, another controller; tried again at Until
+	CityCrashed  Condition = "crashed" // its loop crashed; its agents continue; retried at Until
+	// it cannot start, because of its configuration, its folder or another controller; retried at Until
 	CityRefused Condition = "refused"
-	CityStopped Condition = "stopped" // nobody runs it
+	CityStopped Condition = "stopped" // it does not run
 )
 
-// Info is a registered city in a list. JSON shape: the API's.
+// Info is a registered city in a list, in the JSON form of the API.
 type Info struct {
 	Name    string    `json:"name"`
-	Path    string    `json:"path"` // absolute, no links in it
+	Path    string    `json:"path"` // absolute, without symbolic links
 	Running bool      `json:"running"`
 	Status  Condition `json:"status"`
-	// why it does not run, or what is wrong with it, and the next step
+	// why it does not run, or another problem, and the next step
 	Error   string     `json:"error,omitempty"`
-	Since   time.Time  `json:"since,omitzero"`  // of the status
-	Until   *time.Time `json:"until,omitempty"` // when it is tried again
+	Since   time.Time  `json:"since,omitzero"`  // start of the status
+	Until   *time.Time `json:"until,omitempty"` // time of the next try
 	Crashes int        `json:"crashes,omitempty"`
-	// sessions of an earlier run that live on, although nobody runs the city
+	// running sessions of an earlier run, if the city does not run now
 	Left int `json:"left,omitempty"`
 }
 
-// Same tells whether two lists would say the same of a city.
+// Same reports whether two values say the same about a city.
 func (i Info) Same(j Info) bool {
 	if (i.Until == nil) != (j.Until == nil) || i.Until != nil && !i.Until.Equal(*j.Until) {
 		return false
@@ -101,17 +101,17 @@ func (i Info) Same(j Info) bool {
 	return i == j
 }
 
-// Tagged is an event and the city that it is of. JSON: the event's, with "city".
+// Tagged is an event with the name of its city. Its JSON is the event's, with "city".
 type Tagged struct {
 	City string `json:"city"`
 	events.Event
 }
 
-// Cursor is how far the streams of several cities have been read: each city's newest seq by its name. A city that
-// is not in it is read from its end, one with 0 from its beginning.
+// Cursor is the position in the streams of several cities: the seq of each city's last read event, by name. A city
+// without an entry is read from the end of its log, a city with 0 from its start.
 type Cursor map[string]uint64
 
-// String gives "cityA:5,cityB:12", in the order of the names: the id of an event of the merged stream.
+// String returns "cityA:5,cityB:12", sorted by name. It is the ID of an event of the merged stream.
 func (c Cursor) String() string {
 	var b strings.Builder
 	for i, name := range slices.Sorted(maps.Keys(c)) {
@@ -123,7 +123,7 @@ func (c Cursor) String() string {
 	return b.String()
 }
 
-// ParseCursor reads what Cursor.String gives; "" is an empty one. Errors are *Error Invalid.
+// ParseCursor parses the result of Cursor.String. "" is an empty cursor. Errors are *Error Invalid.
 func ParseCursor(s string) (Cursor, error) {
 	c := Cursor{}
 	if s == "" {
@@ -134,8 +134,8 @@ func ParseCursor(s string) (Cursor, error) {
 		seq, err := strconv.ParseUint(number, 10, 64)
 		_, twice := c[name]
 		if !ok || name == "" || err != nil || twice {
-			return nil, &Error{Code: Invalid, Message: "that is no cursor over cities: " +
-				"cityA:5,cityB:12 is one, each city once"}
+			return nil, &Error{Code: Invalid, Message: "invalid cursor: write it like " +
+				"cityA:5,cityB:12, with each city once"}
 		}
 		c[name] = seq
 	}

@@ -5,37 +5,38 @@ import (
 	"time"
 )
 
-// Ending is a stop of the city under way. Whose end it waits for, the snapshot's agents say.
+// Ending is a stop of the city in progress. The snapshot's agents show which agents it waits for.
 type Ending struct {
 	Since   time.Time `json:"since"`
-	Hurried bool      `json:"hurried,omitempty"` // nobody has any grace left
-	// when whoever is left is ended at once, or was; zero = all had ended before
+	Hurried bool      `json:"hurried,omitempty"` // the grace period was ended
+	// when remaining agents are, or were, killed; zero = all had exited before
 	Hurry time.Time `json:"hurry,omitzero"`
-	Until time.Time `json:"until"`           // when it is given up
-	Waits []string  `json:"waits,omitempty"` // what it waits for besides agents, a clause each
+	Until time.Time `json:"until"`           // when it gives up
+	Waits []string  `json:"waits,omitempty"` // what it waits for besides agents, one clause each
 }
 
-// Telling tells of a stop under way, and everything once. The zero value has told nothing.
-type Telling struct {
+// StopReport reports the progress of a stop, without repetition. The zero value is ready.
+type StopReport struct {
 	told    map[string]bool
-	counted map[string]bool // told of by their number alone
+	counted map[string]bool // agents that were only counted
 }
 
-// toldAtOnce bounds how many agents one telling names. Who was only counted is named when no more than that are left.
+// toldAtOnce is the greatest number of agents that one report names. Agents that were only counted are named when
+// no more than that are left.
 const toldAtOnce = 8
 
-// Of gives what a stop waits for and has not been told yet, a line each: until when at most, whose end, what else.
-func (f *Telling) Of(s *Snapshot) []string {
+// Of returns a line for each thing that a stop waits for and that was not reported yet: deadlines, agents, others.
+func (f *StopReport) Of(s *Snapshot) []string {
 	e := s.Ending
 	if e == nil {
 		return nil
 	}
-	limit := fmt.Sprintf("whoever is left at %s is ended at once, and what is left at %s "+
-		"is given up", moment(e.Hurry), moment(e.Until))
+	limit := fmt.Sprintf("remaining agents are killed at %s; gives up at %s", moment(e.Hurry),
+		moment(e.Until))
 	if e.Hurried || e.Hurry.IsZero() {
-		limit = "what is left at " + moment(e.Until) + " is given up"
+		limit = "gives up at " + moment(e.Until)
 	}
-	lines := f.fresh(fmt.Sprintf("the city is being stopped since %s: %s", moment(e.Since), limit))
+	lines := f.fresh(fmt.Sprintf("stopping since %s: %s", moment(e.Since), limit))
 	lines = append(lines, f.agents(s, func(a *Agent) bool {
 		return a.Running || a.State == Stopping || a.State == Starting
 	})...)
@@ -45,12 +46,12 @@ func (f *Telling) Of(s *Snapshot) []string {
 	return lines
 }
 
-// Unsettled gives whom a city waits for that is brought once to what its configuration says.
-func (f *Telling) Unsettled(s *Snapshot) []string {
+// Unsettled returns a line for each agent that a city waits for while it applies its configuration once.
+func (f *StopReport) Unsettled(s *Snapshot) []string {
 	return f.agents(s, func(a *Agent) bool { return a.State == Stopping || a.State == Starting })
 }
 
-func (f *Telling) agents(s *Snapshot, of func(*Agent) bool) []string {
+func (f *StopReport) agents(s *Snapshot, of func(*Agent) bool) []string {
 	var all, news, lines []string
 	for i := range s.Agents {
 		if a := &s.Agents[i]; of(a) {
@@ -83,8 +84,8 @@ func (f *Telling) agents(s *Snapshot, of func(*Agent) bool) []string {
 	return lines
 }
 
-// fresh is a line, unless it has been told.
-func (f *Telling) fresh(line string) []string {
+// fresh returns the line unless it was reported before.
+func (f *StopReport) fresh(line string) []string {
 	if f.told[line] {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (f *Telling) fresh(line string) []string {
 	return []string{line}
 }
 
-// awaited says of an agent whose end is waited for how it stands.
+// awaited describes the state of an agent that a stop waits for.
 func (a *Agent) awaited() string {
 	text := "waits for " + a.Name
 	if a.Provider != "" {

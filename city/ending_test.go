@@ -11,25 +11,29 @@ import (
 func TestTelling(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	grace := at.Add(5 * time.Second)
-	s := &Snapshot{Ending: &Ending{Since: at, Hurry: at.Add(25 * time.Second), Until: at.Add(35 * time.Second)}, Agents: []Agent{
-		{Name: "a", Provider: "exec:./s", State: Stopping, Reason: "the city is stopped", Since: at, Until: &grace},
+	s := &Snapshot{Ending: &Ending{Since: at, Hurry: at.Add(25 * time.Second),
+		Until: at.Add(35 * time.Second)}, Agents: []Agent{
+		{Name: "a", Provider: "exec:./s", State: Stopping, Reason: "the city is stopped", Since: at,
+			Until: &grace},
 		{Name: "b", State: Exited, Reason: "the city is being stopped", Since: at},
 	}}
-	var f Telling
+	var f StopReport
 	tell := func(want string) {
 		t.Helper()
 		if got := strings.Join(f.Of(s), "\n"); got != want {
 			t.Errorf("told\n%s\nwant\n%s", got, want)
 		}
 	}
-	tell("the city is being stopped since 12:00:00: whoever is left at 12:00:25 is ended at once, and what is left at 12:00:35 is given up\n" +
+	tell("stopping since 12:00:00: remaining agents are killed at 12:00:25; gives up " +
+		"at 12:00:35\n" +
 		"waits for a (exec:./s): stopping since 12:00:00, the city is stopped, until 12:00:05")
 	tell("")
 	s.Agents[0].Until, s.Agents[0].Reason = nil, "it does not go"
 	tell("waits for a (exec:./s): stopping since 12:00:00, it does not go")
 	s.Agents[0].State = Exited
-	s.Ending.Hurried, s.Ending.Until, s.Ending.Waits = true, at.Add(11*time.Second), []string{"the run of x is being ended"}
-	tell("the city is being stopped since 12:00:00: what is left at 12:00:11 is given up\nwaits: the run of x is being ended")
+	s.Ending.Hurried, s.Ending.Until, s.Ending.Waits = true, at.Add(11*time.Second),
+		[]string{"the run of x is being ended"}
+	tell("stopping since 12:00:00: gives up at 12:00:11\nwaits: the run of x is being ended")
 	s.Ending.Waits = nil
 	for i := range 100 {
 		s.Agents = append(s.Agents, Agent{Name: fmt.Sprint("m", i), State: Stopping, Since: at})
@@ -39,14 +43,17 @@ func TestTelling(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 	tell("")
-	s.Agents = s.Agents[len(s.Agents)-2:] // who is left is named, also where there were too many to be named before
+	// who is left is named, also where there were too many to be named before
+	s.Agents = s.Agents[len(s.Agents)-2:]
 	tell("waits for m98: stopping since 12:00:00, \nwaits for m99: stopping since 12:00:00, ")
 	tell("")
 	s.Ending = nil
 	tell("")
-	f = Telling{}
-	s.Agents = []Agent{{Name: "a", State: Starting, Reason: "declared", Since: at}, {Name: "b", State: Running, Running: true, Since: at}}
-	if got := f.Unsettled(s); len(got) != 1 || got[0] != "waits for a: starting since 12:00:00, declared" || len(f.Unsettled(s)) != 0 {
+	f = StopReport{}
+	s.Agents = []Agent{{Name: "a", State: Starting, Reason: "declared", Since: at},
+		{Name: "b", State: Running, Running: true, Since: at}}
+	if got := f.Unsettled(s); len(got) != 1 || got[0] != "waits for a: starting since "+
+		"12:00:00, declared" || len(f.Unsettled(s)) != 0 {
 		t.Errorf("%q", got)
 	}
 }

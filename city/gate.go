@@ -6,17 +6,17 @@ import (
 	"gcity/beads"
 )
 
-// GateType is the type of a bead that blocks others until a person, or a run of an automation, closes it. It is no
-// agent's work.
+// GateType is the type of a bead that blocks others until a user or a run of an automation closes it. Agents do not
+// work on it.
 const GateType = "gate"
 
-// AwaitingGate is the word for a bead that an open gate blocks.
+// AwaitingGate is the status text of a bead that an open gate blocks.
 const AwaitingGate = "awaiting gate"
 
-// Gates are open gates by id.
+// Gates holds open gates by ID.
 type Gates map[string]beads.Bead
 
-// GatesIn returns the open gates among some beads.
+// GatesIn returns the open gates in a list of beads.
 func GatesIn(all []beads.Bead) Gates {
 	gates := Gates{}
 	for _, b := range all {
@@ -27,7 +27,7 @@ func GatesIn(all []beads.Bead) Gates {
 	return gates
 }
 
-// GatesFor returns the open gates of a store, and asks it only if one of the beads may await one.
+// GatesFor returns the open gates of a store. It queries the store only if one of the beads may await a gate.
 func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]beads.Bead, error),
 	waiting []beads.Bead) (Gates, error) {
 	for _, b := range waiting {
@@ -40,7 +40,7 @@ func GatesFor(ctx context.Context, list func(context.Context, beads.Query) ([]be
 	return nil, nil
 }
 
-// Block returns the first gate that a bead awaits; ok is false if it awaits none.
+// Block returns the first gate that a bead awaits. ok is false if it awaits none.
 func (g Gates) Block(b beads.Bead) (gate beads.Bead, ok bool) {
 	if b.Status == beads.StatusClosed {
 		return gate, false

@@ -5,43 +5,43 @@ import (
 	"time"
 )
 
-// Configured is a city that shows the configuration that it goes by, without secrets. One that is far away need not.
+// Configured is a city that can show its effective configuration, without secrets. A remote city may lack it.
 type Configured interface {
-	// Config is the whole of it, as TOML.
+	// Config returns the complete configuration as TOML.
 	Config(ctx context.Context) (string, error)
-	// Explain is what an agent, a pool or a rig comes to, and where each value is from.
+	// Explain returns the effective values of an agent, a pool or a rig, with their origins.
 	Explain(ctx context.Context, name string) (string, error)
 }
 
-// Gauged is a city that says what it has counted and measured. One that is far away need not.
+// Gauged is a city that reports counters and timings. A remote city may lack them.
 type Gauged interface {
 	Gauges() Gauges
 }
 
-// Gauges are what a city has counted and measured since its controller began.
+// Gauges are the counters and timings of a city since the start of its controller.
 type Gauges struct {
 	Starts, StartsFailed, Crashes uint64 // of agents
-	// of automations, by what has become of them: "fired", "completed", "failed", "skipped"
+	// of automations, by result: "fired", "completed", "failed", "skipped"
 	Runs map[string]uint64
 
-	Patrol Timing            // looks at all agents
-	Turn   Timing            // turns of the loop
+	Patrol Timing            // checks of all agents
+	Turn   Timing            // passes of the loop
 	Reads  map[string]Timing // of stores of work, by rig, "" = the city's
 	Writes map[string]Timing
 }
 
-// Timing is how long something took, each time.
+// Timing is a histogram of durations.
 type Timing struct {
 	Count uint64
 	Sum   time.Duration
-	Under [len(TimingBounds)]uint64 // how many took at most as long as the bound with this number
+	Under [len(TimingBounds)]uint64 // the number of durations up to the bound with this index
 }
 
-// TimingBounds are what durations are compared with.
+// TimingBounds are the upper bounds of the histogram.
 var TimingBounds = [...]time.Duration{time.Millisecond, 5 * time.Millisecond, 25 * time.Millisecond,
 	100 * time.Millisecond, 500 * time.Millisecond, 2500 * time.Millisecond, 10 * time.Second}
 
-// Add counts one more.
+// Add counts one duration.
 func (t *Timing) Add(d time.Duration) {
 	t.Count++
 	t.Sum += d

@@ -7,65 +7,63 @@ import (
 	"gcity/events"
 )
 
-// MaxCrashes bounds Inspection.Crashes, CrashAge how far back they go: of an agent that never crashed the whole
-// event log would be read.
+// MaxCrashes limits Inspection.Crashes. CrashAge limits how far back the event log is searched; without it, a
+// search for crashes of an agent that never crashed would read the whole log.
 const (
 	MaxCrashes = 10
 	CrashAge   = 7 * 24 * time.Hour
 )
 
-// Inspection is what can be said of an agent when somebody asks, beyond what a snapshot says. Secrets have been
-// taken out of it.
+// Inspection holds details of an agent that are not in a snapshot. It contains no secrets.
 type Inspection struct {
 	Agent string    `json:"agent"` // qualified
 	At    time.Time `json:"at"`
-	// nil = the configuration in force declares no such agent
+	// nil = the effective configuration does not declare the agent
 	Spec   *Spec      `json:"spec,omitempty"`
-	Env    []Variable `json:"env"`              // of its next life, by name
-	Prompt string     `json:"prompt,omitempty"` // what it is told at its start, rendered
-	// PromptFile is the template, PromptMode how the prompt goes in: "arg", "flag", "typed", "none"; "" = there is
-	// none.
+	Env    []Variable `json:"env"`              // of its next session, by name
+	Prompt string     `json:"prompt,omitempty"` // the rendered prompt that it gets at its start
+	// PromptFile is the template; PromptMode is "arg", "flag", "typed" or "none"; "" = no prompt.
 	PromptFile string `json:"prompt_file,omitempty"`
 	PromptMode string `json:"prompt_mode,omitempty"`
-	PromptFlag string `json:"prompt_flag,omitempty"` // with "flag": what comes before the text
+	PromptFlag string `json:"prompt_flag,omitempty"` // with "flag": the flag before the text
 
-	// id of the session that Drift is about, "" = it has none
+	// ID of the session that Drift describes, "" = no session
 	Life  string       `json:"life,omitempty"`
 	Drift []Difference `json:"drift"` // between that session and Spec, by field
-	// of the last CrashAge, as the event log has them, the newest first, at most MaxCrashes
+	// of the last CrashAge, from the event log, newest first, at most MaxCrashes
 	Crashes  []Crash  `json:"crashes"`
 	Problems []string `json:"problems,omitempty"` // why something is missing here
 }
 
-// Spec is what the configuration in force wants an agent started with.
+// Spec is how the effective configuration starts an agent.
 type Spec struct {
 	Source  string `json:"source"` // "city.toml:12:1"
 	Command string `json:"command"`
-	// the provider that says so, "" = a start_command does
+	// the name of its provider, "" = it has a start_command
 	Program string `json:"program,omitempty"`
-	// and nothing names it: it is the first that was found on the host
+	// no key names the provider: it is the first that was found on the host
 	Found    bool   `json:"program_found,omitempty"`
 	Dir      string `json:"dir"`
 	Provider string `json:"provider,omitempty"`
 	// of the provider: "cannot attach, press keys: it has no terminal"; "" = none
 	Limits string `json:"limits,omitempty"`
-	Cols   int    `json:"cols"` // of the terminal while nobody is attached
+	Cols   int    `json:"cols"` // of the terminal while no user is attached
 	Rows   int    `json:"rows"`
 
 	PreStart    []string `json:"pre_start,omitempty"`
 	Setup       []string `json:"session_setup,omitempty"`
 	SetupScript string   `json:"session_setup_script,omitempty"`
-	Nudge       string   `json:"nudge,omitempty"` // typed once it is ready
+	Nudge       string   `json:"nudge,omitempty"` // typed once the agent is ready
 
-	// a folder whose files are put into Dir, absolute
+	// a folder with files that are copied into Dir, absolute
 	Overlay string `json:"overlay_dir,omitempty"`
-	// kinds of hook files that are written there
+	// kinds of hook files that are installed there
 	Hooks []string `json:"install_agent_hooks,omitempty"`
 
-	// a line of its screen begins with it once it is ready
+	// start of a screen line that shows that the agent is ready
 	ReadyPrefix string        `json:"ready_prefix,omitempty"`
 	ReadyDelay  time.Duration `json:"ready_delay_ns,omitempty"`
-	// then its start has failed; 0 = nothing is waited for
+	// the start fails after this time; 0 = no limit
 	ReadyLimit time.Duration `json:"ready_limit_ns,omitempty"`
 
 	IdleTimeout time.Duration `json:"idle_timeout_ns,omitempty"` // 0 = never
@@ -74,18 +72,18 @@ type Spec struct {
 	Restart     RestartPolicy `json:"restart"`
 }
 
-// RestartPolicy is how an agent's ends are answered, in the numbers in force.
+// RestartPolicy is the effective policy for restarts of an agent.
 type RestartPolicy struct {
 	Mode      string        `json:"mode"` // "always", "on-failure", "never"
 	MinUptime time.Duration `json:"min_uptime_ns"`
-	// within Window; one crash more is quarantine, 0 = never
+	// within Window; one more crash leads to quarantine, 0 = no limit
 	MaxRestarts int           `json:"max_restarts"`
 	Window      time.Duration `json:"window_ns"`
 	Backoff     time.Duration `json:"backoff_ns"` // doubles up to MaxBackoff
 	MaxBackoff  time.Duration `json:"max_backoff_ns"`
 }
 
-// Waits returns the waits before restarts in a row: the first one, and the longest that it doubles up to.
+// Waits returns the delays between restarts in a row: the first, and the longest.
 func (p *RestartPolicy) Waits() (first, most time.Duration) {
 	if p.MaxBackoff <= 0 {
 		return p.Backoff, p.Backoff
@@ -93,52 +91,53 @@ func (p *RestartPolicy) Waits() (first, most time.Duration) {
 	return min(p.Backoff, p.MaxBackoff), p.MaxBackoff
 }
 
-// Variable is one of an environment.
+// Variable is an environment variable.
 type Variable struct {
 	Name   string `json:"name"`
 	Value  string `json:"value,omitempty"`
-	Hidden bool   `json:"hidden,omitempty"` // Value is left out: the name says that it is a secret
+	Hidden bool   `json:"hidden,omitempty"` // Value is omitted, because the name indicates a secret
 	From   Origin `json:"from"`
 }
 
-// Origin says who put a variable into an agent's environment.
+// Origin is the source of a variable in an agent's environment.
 type Origin string
 
 const (
-	FromConfig    Origin = "config"    // the configuration names it
+	FromConfig    Origin = "config"    // the configuration sets it
 	FromCity      Origin = "city"      // gcity sets it for every agent
-	FromInherited Origin = "inherited" // the controller was started with it
+	FromInherited Origin = "inherited" // inherited from the controller's environment
 )
 
-// Difference is one field in which a session is not what the configuration wants.
+// Difference is one field in which a session differs from the configuration.
 type Difference struct {
 	Field string `json:"field"` // "command", "env FOO", "pre_start", …
-	// "added", "changed", "removed" in the configuration since the session began
+	// "added", "changed", "removed" in the configuration since the session started
 	What  string `json:"what"`
 	Runs  string `json:"runs,omitempty"`
 	Wants string `json:"wants,omitempty"`
 
-	RunsUnknown bool `json:"runs_unknown,omitempty"` // only a fingerprint was kept of what runs
-	Hidden      bool `json:"hidden,omitempty"`       // both are left out: it is a secret
+	// the value of the session is unknown, only its fingerprint was stored
+	RunsUnknown bool `json:"runs_unknown,omitempty"`
+	Hidden      bool `json:"hidden,omitempty"` // both values are omitted, because they are secret
 }
 
-// Crash is one end, or one start that failed, that nobody asked for.
+// Crash is an end that was not requested, or a failed start.
 type Crash struct {
 	Exit
-	Seq     uint64 `json:"seq"` // of the event that tells of it
+	Seq     uint64 `json:"seq"` // of its event
 	Why     string `json:"why"`
-	Output  string `json:"output,omitempty"`   // the end of what it printed: plain lines
-	NoStart bool   `json:"no_start,omitempty"` // it never ran; Exit has its At only
+	Output  string `json:"output,omitempty"`   // the end of its output: plain lines
+	NoStart bool   `json:"no_start,omitempty"` // it was never running; Exit has only At
 }
 
-// CrashQuery finds the events about an agent that CrashOf understands, the newest first.
+// CrashQuery returns a query for the events of an agent that CrashOf can convert, newest first.
 func CrashQuery(agent string, now time.Time) events.Query {
 	return events.Query{Types: []string{events.AgentCrashed, events.AgentStartFailed},
 		Subject: agent, Since: now.Add(-CrashAge), Limit: MaxCrashes}
 }
 
-// CrashOf reads a crash from the event that tells of it; not ok if the event tells of something else. What its payload
-// does not say stays empty.
+// CrashOf converts the event of a crash. ok is false for other events. Fields that the payload does not have stay
+// empty.
 func CrashOf(e *events.Event) (c Crash, ok bool) {
 	c = Crash{Exit: Exit{At: e.TS, Code: -1}, Seq: e.Seq, Why: e.Message}
 	switch e.Type {

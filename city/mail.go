@@ -12,16 +12,16 @@ import (
 	"gcity/mail"
 )
 
-// MailCount is how much mail waits somewhere. What is archived does not count.
+// MailCount is the number of messages for a recipient, without archived ones.
 type MailCount struct {
 	Unread int `json:"unread"`
 	Total  int `json:"total"`
 }
 
-// MailTally is how much mail waits, by address.
+// MailTally holds the number of messages by address.
 type MailTally map[string]MailCount
 
-// Add counts a bead in, if it is a message that is not archived.
+// Add adds a bead to the numbers if it is a message that is not archived.
 func (t MailTally) Add(b beads.Bead) { t.add(b, 1) }
 
 func (t MailTally) add(b beads.Bead, times int) {
@@ -37,7 +37,7 @@ func (t MailTally) add(b beads.Bead, times int) {
 	t[m.To] = n
 }
 
-// TallyMail counts all mail of a store that is not archived, without reading it where the store can.
+// TallyMail counts all messages of a store that are not archived. If the store can count, they are not read.
 func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	t, err := MailTally{}, errors.ErrUnsupported
 	if by, ok := store.(beads.Tallier); ok {
@@ -58,7 +58,7 @@ func TallyMail(ctx context.Context, store beads.Store) (MailTally, error) {
 	return t, err
 }
 
-// Merge counts another tally in.
+// Merge adds another tally.
 func (t MailTally) Merge(o MailTally) {
 	for to, n := range o {
 		have := t[to]
@@ -66,8 +66,8 @@ func (t MailTally) Merge(o MailTally) {
 	}
 }
 
-// CountMail writes into a snapshot that is not published yet how much mail waits: for each agent its own and its
-// pool's, for people what is addressed to neither.
+// CountMail sets the numbers of messages in a snapshot that is not published yet: for each agent its own and its
+// pool's, for users those addressed to neither an agent nor a pool.
 func (s *Snapshot) CountMail(t MailTally) {
 	s.Mail = MailCount{}
 	if len(t) == 0 {
@@ -88,7 +88,7 @@ func (s *Snapshot) CountMail(t MailTally) {
 	}
 }
 
-// forPeople reports whether an address is that of no agent and no pool.
+// forPeople reports whether an address belongs to no agent and no pool.
 func (s *Snapshot) forPeople(to string) bool {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		_, known := s.Pool(name)
@@ -100,7 +100,7 @@ func (s *Snapshot) forPeople(to string) bool {
 	return !slices.ContainsFunc(s.Pools, func(p Pool) bool { return p.mayHave(to) })
 }
 
-// mayHave reports whether a name is that of a member, there or not.
+// mayHave reports whether a name is that of a possible member of the pool.
 func (p *Pool) mayHave(name string) bool {
 	if p.Max == 1 {
 		return name == p.Name
@@ -110,8 +110,8 @@ func (p *Pool) mayHave(name string) bool {
 	return ok && err == nil && i >= 1 && i <= p.Max && n == strconv.Itoa(i)
 }
 
-// Address finds out whose mail is meant: an agent or a pool, by the qualified name or by the last part where only
-// one has it, or "pool:NAME". Any other name is a person's and stays as it is. Errors are *Error.
+// Address resolves the recipient of mail: an agent or a pool, by its qualified name or by an unambiguous last part,
+// or "pool:NAME". Any other name stands for a person and is returned unchanged. Errors are *Error.
 func (s *Snapshot) Address(name string) (string, error) {
 	name = strings.TrimSpace(name)
 	pool, forced := strings.CutPrefix(name, mail.PoolPrefix)
@@ -143,16 +143,16 @@ func (s *Snapshot) Address(name string) (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is several: write %s", name,
+		return "", &Error{Code: Invalid, Message: fmt.Sprintf("%.60q is ambiguous: write %s", name,
 			choices(found))}
 	case forced:
-		return "", &Error{Code: NotFound, Message: fmt.Sprintf("no pool is called %.60q; `gcity "+
-			"pool list` names them", pool)}
+		return "", &Error{Code: NotFound, Message: fmt.Sprintf("pool %.60q not found; `gcity "+
+			"pool list` lists the pools", pool)}
 	}
 	return name, nil
 }
 
-// choices says what to write for each of several addresses.
+// choices lists several addresses, from which the sender has to choose.
 func choices(all []string) string {
 	text := ""
 	for i, to := range all {
@@ -173,8 +173,8 @@ func choices(all []string) string {
 	return text
 }
 
-// SendMail sends a message. To may be anything that Address takes; From "" is a person. Whoever cannot read it now
-// finds it later, and the receipt says so.
+// SendMail sends a message. To may be anything that Address accepts; From "" is a person. If the recipient cannot
+// read it now, it waits, and the receipt says so.
 func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -198,11 +198,11 @@ func SendMail(ctx context.Context, c Control, m mail.Message) (Receipt, error) {
 	return r, nil
 }
 
-// unread says why nobody may read at an address for now, "" if nothing is known against it.
+// unread returns why no agent reads the mail of an address at present, "" if there is no such reason.
 func (s *Snapshot) unread(to string) string {
 	if name, pool := strings.CutPrefix(to, mail.PoolPrefix); pool {
 		if p, ok := s.Pool(name); ok && p.Suspended {
-			return fmt.Sprintf("; the pool is suspended %s, and reads it once it is resumed",
+			return fmt.Sprintf("; the pool is suspended %s and reads it once resumed",
 				p.SuspendedReason)
 		}
 		return ""
@@ -210,19 +210,19 @@ func (s *Snapshot) unread(to string) string {
 	a, ok := s.Agent(to)
 	switch {
 	case ok && a.Suspended:
-		return fmt.Sprintf("; it is suspended (%s), and reads it once it is resumed", a.Reason)
+		return fmt.Sprintf("; it is suspended (%s) and reads it once resumed", a.Reason)
 	case ok || to == mail.Person:
 		return ""
 	case s.forPeople(to):
-		return fmt.Sprintf("; no agent and no pool is called %q, so it waits for a person "+
+		return fmt.Sprintf("; no agent or pool has the name %q, so it waits for a person "+
 			"of that name", to)
 	}
-	return "; this member of its pool is not there now, and reads it once it is"
+	return "; this member of its pool does not run now and reads it once it does"
 }
 
-// Mail is what waits at an address, as Address takes it, the newest first: what is unread, or, with all, what is not
-// archived. An agent's is its own and what nobody has taken of its pool's. To "" is all people's: what is addressed
-// to no agent and no pool of the city.
+// Mail returns the messages of an address, newest first: the unread ones, or with all those that are not archived.
+// The address is one that Address accepts. An agent gets its own messages and those of its pool that no other
+// member has taken. With to "" it returns the messages for users: those addressed to no agent and no pool.
 func Mail(ctx context.Context, c Control, to string, all bool) ([]mail.Message, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -264,8 +264,8 @@ func mailAt(ctx context.Context, c Control, s *Snapshot, to string) ([]beads.Bea
 	return found, nil
 }
 
-// MayRead reports whether a message is for whoever reads: for an agent what is its own or its pool's, for people
-// ("") what is no agent's.
+// MayRead reports whether a reader may read a message: an agent its own and its pool's, users ("") those that
+// belong to no agent.
 func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	if reader == "" {
 		return s.forPeople(m.To)
@@ -273,7 +273,7 @@ func (s *Snapshot) MayRead(m mail.Message, reader string) bool {
 	return m.To == reader || s.PoolOf(reader) != "" && m.To == mail.PoolPrefix+s.PoolOf(reader)
 }
 
-// PoolOf is the pool that an agent is a member of, "" if none.
+// PoolOf returns the pool of which an agent is a member, "" if there is none.
 func (s *Snapshot) PoolOf(agent string) string {
 	if a, ok := s.Agent(agent); ok {
 		return a.Pool
@@ -284,7 +284,7 @@ func (s *Snapshot) PoolOf(agent string) string {
 	return ""
 }
 
-// GetMail is one message, and the bead that it is. A bead that is none is NotFound.
+// GetMail returns a message and its bead. A bead that is not a message is NotFound.
 func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bead, error) {
 	b, err := GetBead(ctx, c, id)
 	if err != nil {
@@ -292,13 +292,13 @@ func GetMail(ctx context.Context, c Control, id string) (mail.Message, beads.Bea
 	}
 	m, ok := mail.Of(b)
 	if !ok {
-		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is no message, but "+
-			"a %s; `gcity bead show` shows it", id, b.Type)}
+		return m, b, &Error{Code: NotFound, Message: fmt.Sprintf("the bead %s is a %s and not a "+
+			"message; `gcity bead show` shows it", id, b.Type)}
 	}
 	return m, b, nil
 }
 
-// ReadMail gives a message and marks it as read.
+// ReadMail returns a message and marks it as read.
 func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
 	m, _, err := GetMail(ctx, c, id)
 	if err != nil || m.Read {
@@ -311,8 +311,8 @@ func ReadMail(ctx context.Context, c Control, id string) (mail.Message, error) {
 	return m, nil
 }
 
-// TakeMail is ReadMail by somebody: a message to the pool of the agent who reads it is this agent's from then on, and
-// nobody else's. Where another member was faster it fails with Conflict.
+// TakeMail is ReadMail by an agent: a message to its pool belongs to this agent from then on. If another member was
+// faster, the error is Conflict.
 func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {
@@ -338,7 +338,7 @@ func TakeMail(ctx context.Context, c Control, id, by string) (mail.Message, erro
 	return m, nil
 }
 
-// ArchiveMail puts a message away.
+// ArchiveMail archives a message.
 func ArchiveMail(ctx context.Context, c Control, id string) (Receipt, error) {
 	m, b, err := GetMail(ctx, c, id)
 	if err != nil {

@@ -12,13 +12,12 @@ import (
 )
 
 // Merged yields the events of all cities of a directory: those after a cursor, then live, until ctx ends or the
-// directory is gone. A city that comes joins with what has happened since then, its start with it, and an event
-// events.Gap stands for what it did before while the stream was open; one that goes leaves it, one that is started
-// again goes on where it was. What happened before the stream began comes in the order of the clock; besides, only
-// the events of one city are in order. A slow reader is merely behind: no more than one event of a city waits for
-// it. Events that a log does not have are stood for by an event events.Gap of that city, and so is a cursor that is
-// beyond its log, or a fault in reading it. A city that does not answer although nobody waits any more is left
-// behind when the stream ends.
+// directory is gone. A city that joins later contributes its events since then, including its start; an event
+// events.Gap stands for earlier ones of the time in which the stream was open. A city that is removed leaves the
+// stream, and one that restarts continues at its position. Events from before the start of the stream are sorted by
+// time; later ones are in order only within a city. At most one event of each city waits for a slow reader. An
+// event events.Gap also stands for events that are missing in a log, for a cursor beyond a log, and for a read
+// error. When the stream ends, it does not wait for cities that do not answer.
 func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, error] {
 	return func(yield func(Tagged, error) bool) {
 		for s, err := range MergedSteps(ctx, d, from) {
@@ -33,15 +32,15 @@ func Merged(ctx context.Context, d Directory, from Cursor) iter.Seq2[Tagged, err
 	}
 }
 
-// Step is where a merged stream has come to.
+// Step is one step of a merged stream.
 type Step struct {
-	Event *Tagged // nil: cities have joined, and At has them now
-	At    Cursor  // to go on from, with all cities in it; good until the next step
-	// of gcity itself, which Event tells of, or which ended the stream: a *recovery.Panic
+	Event *Tagged // nil: cities have joined and are in At
+	At    Cursor  // the cursor to resume from, with all cities; valid until the next step
+	// a panic that Event reports or that ended the stream: a *recovery.Panic
 	Fault error
 }
 
-// MergedSteps is Merged with the cursor after each event.
+// MergedSteps is like Merged and also yields the cursor after each event.
 func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -61,28 +60,30 @@ func MergedSteps(ctx context.Context, d Directory, from Cursor) iter.Seq2[Step, 
 }
 
 const (
-	// An event that may be the oldest is waited for no longer than this; a city that is slower has its events when
-	// they come.
+	// lateAfter is how long the stream waits for an event that may be the oldest. Events of slower cities are
+	// yielded when they arrive.
 	lateAfter = time.Second
-	// A city that runs, and whose events cannot be had, is asked again after a while, which doubles.
+	// restMin and restMax limit the delay, which doubles, before a running city that failed to deliver events is
+	// asked again.
 	restMin, restMax = 100 * time.Millisecond, 5 * time.Second
-	// startBefore is what of its past a city brings along that comes: it may have begun before anybody could see it.
+	// startBefore is the age of the events that a joining city contributes, because it may have started before the
+	// directory listed it.
 	startBefore = time.Minute
-	// leaveAfter is how long the end of a stream waits for cities to let go of it.
+	// leaveAfter is how long the end of a stream waits for cities.
 	leaveAfter = 2 * time.Second
 )
 
-// merge is one merged stream. All but what channels carry belongs to the goroutine of its reader.
+// merge is one merged stream. Except for channels, all fields belong to the goroutine of the reader.
 type merge struct {
 	ctx     context.Context
 	dir     Directory
 	opened  time.Time
-	listed  bool // the first list was seen
+	listed  bool // the first list was received
 	cities  []Info
 	at      Cursor
-	joined  bool                 // a city has joined, which no step has said yet
-	came    map[string]time.Time // of the cities that were not there at first, when they were seen
-	paths   map[string]string    // of the cities that at is about, as far as they were seen
+	joined  bool                 // a city has joined and no step has reported it yet
+	came    map[string]time.Time // when cities that were not in the first list appeared
+	paths   map[string]string    // of the cities in at, if known
 	feeds   map[string]*feed
 	rests   map[string]rest
 	offers  chan offer
@@ -91,16 +92,16 @@ type merge struct {
 	running sync.WaitGroup
 }
 
-// rest is a pause before a city is asked for its events again.
+// rest is a delay before a city is asked for its events again.
 type rest struct {
 	until time.Time
 	took  time.Duration
 }
 
-// finish waits for all that works for the stream to end, but not for ever.
+// finish waits for all goroutines of the stream, with a time limit.
 func (m *merge) finish() {
 	ended := make(chan struct{})
-	go func() { m.running.Wait(); close(ended) }() // as long as a city takes
+	go func() { m.running.Wait(); close(ended) }() // may take as long as a city takes to answer
 	late := time.NewTimer(leaveAfter)
 	defer late.Stop()
 	select {
@@ -126,7 +127,7 @@ func (m *merge) lookOn() {
 		case <-m.lists:
 		default:
 		}
-		m.lists <- all // there is room: nobody else sends
+		m.lists <- all // does not block: this is the only sender
 	}
 	m.gone <- nil
 }
@@ -162,7 +163,7 @@ func (m *merge) run(yield func(Step, error) bool) {
 		case err := <-m.gone:
 			if fault, ok := errors.AsType[*recovery.Panic](err); ok {
 				yield(Step{Fault: fault}, &Error{Code: Unavailable,
-					Message: "which cities there are cannot be read: " + err.Error()})
+					Message: "cannot read the list of cities: " + err.Error()})
 			} else if err != nil {
 				yield(Step{}, err)
 			}
@@ -174,7 +175,8 @@ func (m *merge) run(yield func(Step, error) bool) {
 	}
 }
 
-// drain takes what is there, so that a stream that never rests sees changes, and nobody is late whose reader was slow.
+// drain takes everything that has arrived, so that a busy stream notices changes, and a slow reader makes no city
+// late.
 func (m *merge) drain() {
 	for {
 		select {
@@ -188,7 +190,7 @@ func (m *merge) drain() {
 	}
 }
 
-// opening reports whether a city is still to say where its events begin, and may be waited for.
+// opening reports whether a city has yet to report where its events start, and the stream should wait for it.
 func (m *merge) opening(now time.Time) bool {
 	for _, f := range m.feeds {
 		if !f.open && !f.slow && now.Before(f.asked.Add(lateAfter)) {
@@ -198,8 +200,8 @@ func (m *merge) opening(now time.Time) bool {
 	return false
 }
 
-// whole returns the cursor with every city of the directory in it. A city whose end is not known, since it does not
-// run or does not answer, is in it with 0: a reader that resumes with the cursor gets all of its events.
+// whole returns the cursor with every city of the directory. A city with an unknown end, because it does not run or
+// does not answer, has 0: a reader that resumes with the cursor gets all of its events.
 func (m *merge) whole() Cursor {
 	var all Cursor
 	for i := range m.cities {
@@ -217,7 +219,7 @@ func (m *merge) whole() Cursor {
 	return all
 }
 
-// give yields what a city has offered, and lets it read on.
+// give yields the event that a city has offered, and lets the city's feed continue.
 func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	e, fault := f.head, f.fault
 	f.head, f.beyond = nil, false
@@ -227,12 +229,12 @@ func (m *merge) give(f *feed, yield func(Step, error) bool) bool {
 	}
 	f.asked = time.Now()
 	f.more <- struct{}{}
-	m.joined = false // At has them
+	m.joined = false // they are in At
 	return yield(Step{&Tagged{f.name, *e}, m.whole(), fault}, nil)
 }
 
-// next gives whose event is to be yielded: the oldest, where there is nobody who may have an older one. Else it
-// says when there is something to do besides waiting for news, zero = never.
+// next returns the feed of the oldest event, if no other city can have an older one. Otherwise it returns when
+// there is something to do even without news, zero = never.
 func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	sooner := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -245,7 +247,7 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 			if best == nil || f.before(best) {
 				best = f
 			}
-		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow: // what it has next is news
+		case f.open && !f.beyond && m.at[f.name] >= f.last, f.slow: // its next event is news
 		case now.Before(late):
 			sooner(late)
 		default:
@@ -263,11 +265,11 @@ func (m *merge) next(now time.Time) (best *feed, wake time.Time) {
 	return nil, wake
 }
 
-// take understands what a feed says, and tells whether a city has joined by it.
+// take processes an offer of a feed, and reports whether a city has joined by it.
 func (m *merge) take(o offer) (joined bool) {
 	f := o.feed
 	if m.feeds[f.name] != f {
-		return false // it was told to end
+		return false // the stream has stopped this feed
 	}
 	f.slow = false
 	switch {
@@ -288,13 +290,13 @@ func (m *merge) take(o offer) (joined bool) {
 	return false
 }
 
-// follow takes a new list of cities in.
+// follow processes a new list of cities.
 func (m *merge) follow(all []Info) {
 	here := map[string]bool{}
 	for i := range all {
 		name := all[i].Name
 		here[name] = true
-		if path, seen := m.paths[name]; seen && path != all[i].Path { // another city by that name
+		if path, seen := m.paths[name]; seen && path != all[i].Path { // another city with this name
 			m.leave(name)
 			delete(m.at, name)
 			m.came[name] = time.Now()
@@ -302,7 +304,7 @@ func (m *merge) follow(all []Info) {
 			m.came[name] = time.Now()
 		}
 		m.paths[name] = all[i].Path
-		// once it runs, it is asked at once
+		// it is asked at once when it runs
 		if r, resting := m.rests[name]; resting && !all[i].Running {
 			m.rests[name] = rest{took: r.took}
 		}
@@ -325,7 +327,7 @@ func (m *merge) leave(name string) {
 	delete(m.rests, name)
 }
 
-// begin asks the cities that run for their events.
+// begin starts the feeds of running cities.
 func (m *merge) begin() {
 	now := time.Now()
 	for name, r := range m.rests {

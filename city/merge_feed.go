@@ -10,36 +10,36 @@ import (
 	"gcity/internal/recovery"
 )
 
-// feed is the events of one city, on their way into a merged stream.
+// feed reads the events of one city for a merged stream.
 type feed struct {
 	name  string
-	since time.Time     // of a city that came later: its events from then on; zero = from its end
-	began time.Time     // the stream; what the city did from then to since is only told of
-	more  chan struct{} // it may offer one event more
+	since time.Time     // of a city that joined later: its events from then on; zero = from its end
+	began time.Time     // start of the stream; a gap stands for the events from then to since
+	more  chan struct{} // it may offer one more event
 	end   context.CancelFunc
-	at    uint64 // the newest that it has offered, or where it begins; its own
+	at    uint64 // seq of its last offered event, or of its start; owned by the feed
 
-	// of the reader
-	open bool   // it has said where it begins
-	last uint64 // the newest event when it did
+	// the next fields are owned by the reader
+	open bool   // it has reported where it starts
+	last uint64 // the newest event at that time
 
-	beyond bool // that is before where it was to begin, which it is about to say
+	beyond bool // it is at a position before its start, which it is about to report
 
-	head  *events.Event // that waits to be yielded
-	key   time.Time     // of head, in the order of the clock
-	fault error         // that head tells of, which is no step on the way
-	asked time.Time     // since when there is none
-	slow  bool          // nobody waits for it any more
+	head  *events.Event // the event that waits to be yielded
+	key   time.Time     // of head, for sorting by time
+	fault error         // the fault that head reports; head is not a position in the log then
+	asked time.Time     // when it was asked for an event; there is none yet
+	slow  bool          // the stream does not wait for it any more
 }
 
-// offer is something that a feed says.
+// offer is a message of a feed.
 type offer struct {
 	feed        *feed
 	event       *events.Event
 	key         time.Time
-	after, last uint64 // without an event: where it begins, and the newest event
-	over        bool   // there is nothing more
-	fault       error  // which the event tells of
+	after, last uint64 // without an event: the start, and the newest event
+	over        bool   // the feed has ended
+	fault       error  // that the event reports
 }
 
 func (f *feed) before(g *feed) bool {
@@ -49,7 +49,7 @@ func (f *feed) before(g *feed) bool {
 	return f.name < g.name
 }
 
-// run reads until ctx ends, or the city does.
+// run reads until ctx ends or the city is gone.
 func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 	offers chan<- offer) {
 	say := func(o offer) bool {
@@ -69,12 +69,11 @@ func (f *feed) run(ctx context.Context, d Directory, after uint64, known bool,
 			return false
 		}
 	}
-	// no other city's
+	// a panic must not affect other cities
 	if fault := recovery.Catch(func() { f.read(ctx, d, after, known, say) }); fault != nil {
 		say(offer{fault: fault, event: &events.Event{Seq: f.at, TS: time.Now(), Type: events.Gap,
-			Actor: gapActor,
-			Message: "the events that follow cannot be read, and are asked " +
-				"for again: " + fault.Error()}})
+			Actor:   gapActor,
+			Message: "cannot read the next events, retrying: " + fault.Error()}})
 	}
 	say(offer{over: true})
 }
@@ -109,7 +108,7 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	after = min(after, last)
 	f.at = after
 	for e, err := range c.Events(ctx, after) {
-		made := MadeGap(&e) // by whoever brings it
+		made := MadeGap(&e) // a gap that another stream has inserted
 		switch {
 		case err != nil:
 			return
@@ -127,7 +126,8 @@ func (f *feed) read(ctx context.Context, d Directory, after uint64, known bool,
 	}
 }
 
-// begins finds where a city that is in no cursor is read from, and says what it did before while the stream was open.
+// begins returns where a city that is not in the cursor is read from, and reports a gap for its events while the
+// stream was open.
 func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64,
 	past *events.Event, err error) {
 	if f.since.IsZero() {
@@ -151,19 +151,19 @@ func (f *feed) begins(ctx context.Context, c Control, last uint64) (after uint64
 	found, err := c.History(ctx, events.Query{Since: f.began, Before: after + 1, Limit: 1})
 	if err == nil && len(found) > 0 {
 		past = hole(1, after, found[0].TS)
-		past.Message = fmt.Sprintf("%s has joined, and goes on from here: its log has the %d "+
+		past.Message = fmt.Sprintf("%s has joined and continues from here: its log has the %d "+
 			"events before", f.name, after)
 	}
 	return after, past, err
 }
 
-// gapActor has made the events events.Gap that are in no log.
+// gapActor is the actor of the events events.Gap that are not in a log.
 const gapActor = "api"
 
-// MadeGap tells whether an event is in no log, and says what a stream does not have.
+// MadeGap reports whether an event is not in a log and stands for events that a stream does not have.
 func MadeGap(e *events.Event) bool { return e.Type == events.Gap && e.Actor == gapActor }
 
-// Hole stands for events that a log does not have any more, in a stream of its events.
+// Hole returns an event that stands for events that are missing in a log, for a stream of its events.
 func Hole(from, to uint64, at time.Time) events.Event { return *hole(from, to, at) }
 
 func hole(from, to uint64, at time.Time) *events.Event {
@@ -173,17 +173,17 @@ func hole(from, to uint64, at time.Time) *events.Event {
 	}
 	payload, _ := json.Marshal(map[string]uint64{"from": from, "to": to}) // cannot fail
 	return &events.Event{Seq: to, TS: at, Type: events.Gap, Actor: gapActor,
-		Message: what + ": damaged, or taken away", Payload: payload}
+		Message: what + ": damaged or removed", Payload: payload}
 }
 
-// BeyondLog says that a cursor fits nothing in a log, whose newest event it is given.
+// BeyondLog returns an event for a cursor that does not belong to a log. last is the log's newest event.
 func BeyondLog(asked string, last uint64) events.Event {
 	// cannot fail
 	payload, _ := json.Marshal(map[string]any{"asked": fmt.Sprintf("%.40s", asked), "newest": last})
 	return events.Event{
 		Seq: last, TS: time.Now(), Type: events.Gap, Actor: gapActor, Payload: payload,
-		Message: "the cursor is not from this log: what lies between is not known, the stream " +
-			"goes on with what is new",
+		Message: "the cursor does not belong to this log: the events in between are unknown, and " +
+			"the stream continues with new events",
 	}
 }
 

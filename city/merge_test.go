@@ -302,7 +302,7 @@ func TestMergedFault(t *testing.T) {
 			}
 		}
 		if got != 60 || told == 0 || told > 25 {
-			t.Errorf("%d of 60 events came, and the fault was told %d times", got, told)
+			t.Errorf("%d of 60 events came, and the fault was reported %d times", got, told)
 		}
 	})
 }

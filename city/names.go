@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// CompareNames orders names as people count: worker-2 before worker-10. Runs of digits are compared by their value,
-// whatever their length, everything else by byte. It is a total order: 0 means that a and b are the same string, and
-// where only leading zeros differ, the name with fewer of them at the first such place comes first.
+// CompareNames compares names in natural order: worker-2 before worker-10. Runs of digits are compared by value,
+// everything else by byte. It is a total order: it returns 0 only for equal strings, and if names differ only in
+// leading zeros, the name with fewer of them at the first difference comes first.
 func CompareNames(a, b string) int {
 	zeros := 0
 	for a != "" && b != "" {
@@ -28,7 +28,7 @@ func CompareNames(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), zeros)
 }
 
-// digits is the length of the run of digits that s begins with.
+// digits returns the length of the run of digits at the start of s.
 func digits(s string) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

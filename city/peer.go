@@ -12,15 +12,15 @@ import (
 
 // Peer is the program that sends a command.
 type Peer struct {
-	// the name that its events carry: an agent, an automation, "operator", "api"; "" = it cannot be known
+	// the name in its events: an agent, an automation, "operator", "api"; "" = unknown
 	Actor  string
-	From   string // where it is: "pid 4242", "tcp 192.0.2.7:4711"
+	From   string // its location: "pid 4242", "tcp 192.0.2.7:4711"
 	Remote bool   // it is connected over TCP
 	Agent  bool   // it belongs to an agent's session
 	Tenant bool   // it acts for a tenant of the supervisor
 }
 
-// String returns the peer as events.Event.EmittedBy has it, "" for the zero one.
+// String returns the peer in the form of events.Event.EmittedBy, "" for the zero value.
 func (p Peer) String() string {
 	if p.From == "" {
 		return p.Actor
@@ -43,18 +43,19 @@ type peerKey struct{}
 // give it such a name; an agent that has one in city.toml keeps it.
 func componentNames() []string { return []string{"controller", "supervisor", "log"} }
 
-// WithPeer returns a context that names the peer of the commands that are done with it.
+// WithPeer returns a context with the peer of the commands that use it.
 func WithPeer(ctx context.Context, p Peer) context.Context {
 	return context.WithValue(ctx, peerKey{}, p)
 }
 
-// PeerOf returns the peer of a context, the zero one if it names none: the command is the program's own.
+// PeerOf returns the peer of a context. The zero value means that the command is the program's own.
 func PeerOf(ctx context.Context) Peer {
 	p, _ := ctx.Value(peerKey{}).(Peer)
 	return p
 }
 
-// reports are the types that a command of gcity writes itself after it has changed a store or the configuration.
+// reports reports whether a command of gcity itself writes events of a type, after a change of a store or the
+// configuration.
 func reports(kind string) bool {
 	return slices.Contains([]string{
 		events.BeadCreated, events.BeadUpdated, events.BeadClosed, events.BeadImported,
@@ -63,8 +64,8 @@ func reports(kind string) bool {
 	}, kind)
 }
 
-// Signed returns a command with the name of its peer in it. It refuses one that names another actor, and an event of a
-// type that belongs to gcity itself.
+// Signed returns a command with the name of its peer. It refuses a command that names another actor, and an event
+// of a type that only gcity writes.
 func Signed(c Command, p Peer) (Command, error) {
 	var err error
 	switch c := c.(type) {
@@ -93,8 +94,8 @@ func Signed(c Command, p Peer) (Command, error) {
 	return c, nil
 }
 
-// signBy returns who a command says that it is by. A program outside of all sessions may say what made it ask; an
-// agent is itself.
+// signBy returns the author of a command. A program outside of all sessions may name any author; an agent is its
+// own author.
 func (p Peer) signBy(name string) (string, error) {
 	if p.Agent || name == "controller" {
 		return p.sign(name)
@@ -105,7 +106,7 @@ func (p Peer) signBy(name string) (string, error) {
 	return name, nil
 }
 
-// sign returns the name of the peer, or refuses another one that it gives itself.
+// sign returns the name of the peer, or refuses a different name in the command.
 func (p Peer) sign(name string) (string, error) {
 	switch {
 	case p == Peer{}:
@@ -117,7 +118,7 @@ func (p Peer) sign(name string) (string, error) {
 		return cmp.Or(name, "operator"), nil
 	case name != "" && name != p.Actor:
 		return "", &Error{Code: Forbidden, Message: fmt.Sprintf("this command comes from %s and "+
-			"cannot name %q: leave the name out", p, name)}
+			"cannot name %q: omit the name", p, name)}
 	}
 	return p.Actor, nil
 }

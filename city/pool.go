@@ -2,7 +2,7 @@ package city
 
 import "time"
 
-// Pool is a group of like agents whose number follows a check. JSON shape: the API's.
+// Pool is a group of equal agents with a size that a check decides, in the JSON form of the API.
 type Pool struct {
 	Name        string `json:"name"` // qualified: "rig/name" or "name"
 	Description string `json:"description,omitempty"`
@@ -10,41 +10,42 @@ type Pool struct {
 	Min         int    `json:"min"`
 	Max         int    `json:"max"`
 
-	Size    int `json:"size"`    // members that live, those that drain left out
-	Desired int `json:"desired"` // as many are wanted
-	// where Desired comes from: "check said 3", "override by operator", …
+	Size    int `json:"size"`    // running members, without draining ones
+	Desired int `json:"desired"` // wanted size
+	// the source of Desired: "check said 3", "override by operator", …
 	Reason   string    `json:"reason"`
 	Since    time.Time `json:"since"` // of Desired
 	Override *int      `json:"override,omitempty"`
-	Draining []string  `json:"draining,omitempty"` // members that are told to finish, by name
+	Draining []string  `json:"draining,omitempty"` // draining members, by name
 
 	Suspended bool `json:"suspended"`
 	// "by agent", "by rig demo", "by city"
 	SuspendedReason string `json:"suspended_reason,omitempty"`
 
 	Check   Check         `json:"check"`
-	Timeout time.Duration `json:"drain_timeout_ns"` // 0 = a drain never ends by itself
+	Timeout time.Duration `json:"drain_timeout_ns"` // 0 = a drain has no time limit
 
 	Source    string     `json:"source,omitempty"`
-	Patched   []string   `json:"patched,omitempty"`   // as of an Agent
+	Patched   []string   `json:"patched,omitempty"`   // like an Agent's
 	Decisions []Decision `json:"decisions,omitempty"` // newest last, at most MaxDecisions
 	Next      *Next      `json:"next,omitempty"`
 }
 
-// Check is what a pool's size check did last.
+// Check is the last run of a pool's size check.
 type Check struct {
 	Command string        `json:"command,omitempty"` // "" = the pool's open work is counted
-	Running *time.Time    `json:"running,omitempty"` // since when one is under way
-	At      *time.Time    `json:"at,omitempty"`      // end of the newest one
+	Running *time.Time    `json:"running,omitempty"` // start of the current run, if any
+	At      *time.Time    `json:"at,omitempty"`      // end of the last run
 	Took    time.Duration `json:"took_ns,omitempty"`
-	// what the newest good one said, or was counted, before the bounds
+	// result of the last successful run, before the bounds are applied
 	Value   int        `json:"value"`
-	Good    *time.Time `json:"good,omitempty"`    // end of the newest good one
-	Problem string     `json:"problem,omitempty"` // why the newest one does not count, "" = it does
-	Output  string     `json:"output,omitempty"`  // end of the newest one's output, cleaned
+	Good    *time.Time `json:"good,omitempty"`    // end of the last successful run
+	Problem string     `json:"problem,omitempty"` // why the last run failed, "" = it did not
+	// end of the output of the last run, without control sequences
+	Output string `json:"output,omitempty"`
 }
 
-// Rig is a project folder that agents work in.
+// Rig is a project folder with agents.
 type Rig struct {
 	Name      string `json:"name"`
 	Path      string `json:"path"` // absolute
@@ -52,50 +53,50 @@ type Rig struct {
 	Suspended bool   `json:"suspended"`
 	Agents    int    `json:"agents"`
 	Running   int    `json:"running"`
-	Problem   string `json:"problem,omitempty"` // its folder cannot be used
+	Problem   string `json:"problem,omitempty"` // why its folder cannot be used
 	Source    string `json:"source,omitempty"`
 
-	Work *RigWork `json:"work,omitempty"` // in its store; nil = it was not counted
+	Work *RigWork `json:"work,omitempty"` // in its store; nil = not counted
 }
 
-// RigWork counts what is to be done in the store of a rig.
+// RigWork counts the work in the store of a rig.
 type RigWork struct {
 	Open       int `json:"open"`
 	InProgress int `json:"in_progress"`
 }
 
-// DrainInfo says that an agent has been told to finish.
+// DrainInfo means that an agent was asked to finish.
 type DrainInfo struct {
 	Since    time.Time  `json:"since"`
-	Deadline *time.Time `json:"deadline,omitempty"` // nil = it is waited for without end
+	Deadline *time.Time `json:"deadline,omitempty"` // nil = no time limit
 	By       string     `json:"by"`                 // "pool", "operator"
 	Acked    bool       `json:"acked"`
-	Final    bool       `json:"final,omitempty"` // no new session begins after it
+	Final    bool       `json:"final,omitempty"` // no new session starts after it
 }
 
-// Usage is what a session's whole process tree takes.
+// Usage is the resource usage of a session's process tree.
 type Usage struct {
-	CPU   float64 `json:"cpu"`   // of one processor, in percent, since the sample before
+	CPU   float64 `json:"cpu"`   // of one processor, in percent, since the last sample
 	RSS   int64   `json:"rss"`   // bytes
 	Procs int     `json:"procs"` // processes
 }
 
-// Next is what happens next if nothing else does.
+// Next is what happens next if nothing changes.
 type Next struct {
-	At   *time.Time `json:"at,omitempty"` // nil = when What says so
-	What string     `json:"what"`         // "started again", "ended if it does not answer", …
+	At   *time.Time `json:"at,omitempty"` // nil = What says when
+	What string     `json:"what"`         // "restarted", "killed if it does not answer", …
 }
 
-// Held is a configuration that is not in force until somebody confirms it: it would remove too many running agents.
+// Held is a configuration that needs a confirmation, because it would remove too many running agents.
 type Held struct {
 	Revision string    `json:"revision"` // 12 hex digits
 	Since    time.Time `json:"since"`
-	Removes  []string  `json:"removes"` // running agents that it has no longer
-	Running  int       `json:"running"` // agents running when it came
+	Removes  []string  `json:"removes"` // running agents that it does not contain
+	Running  int       `json:"running"` // number of running agents when it was read
 	Plan     []string  `json:"plan"`    // "added x, y", "changed z", …
 }
 
-// Pool finds a pool by its qualified name.
+// Pool returns the pool with this qualified name.
 func (s *Snapshot) Pool(name string) (*Pool, bool) {
 	for i := range s.Pools {
 		if s.Pools[i].Name == name {

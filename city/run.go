@@ -11,7 +11,7 @@ import (
 	"gcity/beads"
 )
 
-// GetRun gives the run of an id. Errors are *Error: NotFound if the bead is no run.
+// GetRun returns the run with this ID. Errors are *Error: NotFound if the bead is not a run.
 func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	b, err := GetBead(ctx, c, id)
 	if err != nil {
@@ -19,20 +19,19 @@ func GetRun(ctx context.Context, c Control, id string) (Run, error) {
 	}
 	if b.Type != RunType {
 		return Run{}, &Error{Code: NotFound, Message: fmt.Sprintf(
-			"the bead %s is no run of an automation", id)}
+			"the bead %s is not a run of an automation", id)}
 	}
 	return runOf(b), nil
 }
 
-// Ending reports whether a run has come to its end, and its record is being closed.
+// Ending reports whether a run has finished and its record is being closed.
 func (r *Run) Ending() bool { return r.Ended == nil && r.Outcome != "" }
 
-// CheckBy refuses a name of somebody that a record or an event cannot show as it is written, as *Error Invalid. ""
-// is right.
+// CheckBy refuses an author's name that a record or an event cannot show unchanged, as *Error Invalid. "" is valid.
 func CheckBy(by string) *Error {
 	_, err := beads.Prepare(beads.Bead{Title: "by", Assignee: by}, time.Unix(0, 0))
 	if wrong, ok := errors.AsType[*beads.Invalid](err); ok {
-		return &Error{Code: Invalid, Message: "who asks (by, which gc takes " +
+		return &Error{Code: Invalid, Message: "the author (by, which gc takes " +
 			"from GC_AGENT) " + wrong.Reason}
 	}
 	return nil
@@ -59,7 +58,7 @@ func runOf(b beads.Bead) Run {
 	number := func(key string) int {
 		n, err := strconv.Atoi(b.Metadata[key])
 		if err != nil {
-			return 0 // not written, or by somebody else
+			return 0 // missing, or written by another program
 		}
 		return n
 	}

@@ -9,30 +9,30 @@ import (
 	"gcity/beads"
 )
 
-// WispLabel marks the root of a molecule that was made by an automation or for a hand-over: it is removed some time
-// after it is closed.
+// WispLabel marks the root of a molecule that an automation or a handover created. It is deleted some time after it
+// was closed.
 const WispLabel = "wisp"
 
-// DigestType is the type of a bead that keeps what was done by a wisp. It is closed when it is made, and stays.
+// DigestType is the type of a bead that summarises a wisp. It is created closed and is kept.
 const DigestType = "digest"
 
-// digestOf is what the label of a digest begins with, before the id of its wisp. There is one digest of a wisp, however
-// often somebody begins to write it.
+// digestOf is the prefix of the label of a digest, followed by the ID of its wisp. A wisp has only one digest, even
+// if writing it is tried several times.
 const digestOf = "digest-of:"
 
-// DigestKey is the key of a wisp's metadata that says which bead is its digest.
+// DigestKey is the metadata key of a wisp with the ID of its digest.
 const DigestKey = "digest"
 
-// Wisp is a wisp that somebody works at, with its steps in the order in which they were made.
+// Wisp is a wisp in progress, with its steps in the order of their creation.
 type Wisp struct {
 	Root       beads.Bead
 	Done, Open []beads.Bead
 }
 
-// Over reports whether a wisp has steps, and all are closed: nothing is lost when it is closed too.
+// Over reports whether a wisp has steps and all are closed. It can be closed then without losing anything.
 func (w *Wisp) Over() bool { return len(w.Open) == 0 && len(w.Done) > 0 }
 
-// Line says how far a wisp has come: "gc-12 patrol: 1 of 3 steps done, next gc-14 look around".
+// Line describes the progress of a wisp: "gc-12 patrol: 1 of 3 steps done, next gc-14 look around".
 func (w *Wisp) Line() string {
 	text := fmt.Sprintf("%s %s: %d of %d steps done", w.Root.ID, w.Root.Title, len(w.Done),
 		len(w.Done)+len(w.Open))
@@ -42,7 +42,7 @@ func (w *Wisp) Line() string {
 	return text
 }
 
-// Wisps are those that an agent works at: they are its own, or work of its own is done by them.
+// Wisps returns the wisps of an agent: its own, and those that describe how to do its work.
 func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
 	mine, err := c.Beads(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
@@ -85,8 +85,7 @@ func Wisps(ctx context.Context, c Control, agent string) ([]Wisp, error) {
 	return out, nil
 }
 
-// Squash writes down what was done by a wisp that is over, and closes it. Whoever is cut off in between may do it
-// again.
+// Squash writes a digest of a finished wisp and closes the wisp. It can be repeated after an interruption.
 func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest beads.Bead,
 	err error) {
 	kept, err := c.Beads(ctx, beads.Query{Labels: []string{digestOf + w.Root.ID}, Type: DigestType,
@@ -102,12 +101,12 @@ func Squash(ctx context.Context, c Control, w Wisp, by, words string) (digest be
 	p := beads.Closing()
 	p.SetMetadata = map[string]string{DigestKey: digest.ID, beads.CloseReason: "squashed into " +
 		digest.ID}
-	// what is open goes into its next one
+	// open work moves to the next digest
 	_, err = c.Do(ctx, UpdateBead{ID: w.Root.ID, Patch: p, Force: true})
 	return digest, err
 }
 
-// writeDigest makes the digest in the store of its wisp.
+// writeDigest creates the digest in the store of its wisp.
 func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (beads.Bead, error) {
 	s, err := c.Snapshot(ctx)
 	if err != nil {
@@ -122,13 +121,13 @@ func writeDigest(ctx context.Context, c Control, w Wisp, by, words string) (bead
 		return beads.Bead{}, err
 	}
 	if r.Bead == nil {
-		return beads.Bead{}, &Error{Code: Unavailable, Message: "the city did not say which " +
-			"bead it made"}
+		return beads.Bead{}, &Error{Code: Unavailable, Message: "the city did not return the " +
+			"bead that it created"}
 	}
 	return *r.Bead, nil
 }
 
-// rigOf is the rig whose work begins like an id, "" = the city's.
+// rigOf returns the rig for the prefix of an ID, "" = the city.
 func (s *Snapshot) rigOf(id string) string {
 	for i := range s.Rigs {
 		if s.Rigs[i].Prefix != "" && s.Rigs[i].Prefix == BeadPrefix(id) {
@@ -140,7 +139,7 @@ func (s *Snapshot) rigOf(id string) string {
 
 const (
 	digestTitle = 120     // characters
-	digestMost  = 8 << 10 // bytes of what a digest says of the steps
+	digestMost  = 8 << 10 // bytes of the text about steps in a digest
 )
 
 func cutTitle(s string) string {
@@ -150,10 +149,10 @@ func cutTitle(s string) string {
 	return s
 }
 
-// digestText is what was done, step by step, and what whoever did it said.
+// digestText returns what was done, step by step, followed by the author's words.
 func digestText(w Wisp, words string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "What was done by %s, begun %s.\n\n", w.Root.ID,
+	fmt.Fprintf(&b, "Done by %s, started %s.\n\n", w.Root.ID,
 		w.Root.CreatedAt.UTC().Format("2006-01-02 15:04:05Z"))
 	for i, s := range w.Done {
 		if b.Len() > digestMost {

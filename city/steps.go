@@ -8,24 +8,24 @@ import (
 	"gcity/beads"
 )
 
-// MoleculeKey is the key of a bead's metadata that says by which molecule it is done.
+// MoleculeKey is the metadata key of a bead with the molecule that describes how to do it.
 const MoleculeKey = "molecule_id"
 
 // Lister lists work as a store does.
 type Lister func(ctx context.Context, q beads.Query) ([]beads.Bead, error)
 
-// The steps of a molecule are whose the molecule is: nobody else is to find them. So is a molecule by which a bead
-// is done, with its steps, whose that bead is. A step that is assigned to somebody, or has a pool's label, is that
-// one's.
+// A step belongs to the agent that has its molecule, and other agents must not find it. A molecule that describes
+// how to do a bead belongs, with its steps, to the agent that has the bead. A step with an assignee or the label of
+// a pool belongs to these.
 
-// routed reports whether a bead is somebody's: an agent's or a pool's.
+// routed reports whether a bead has an assignee or the label of a pool.
 func routed(b beads.Bead) bool {
 	return b.Assignee != "" || slices.ContainsFunc(b.Labels, func(l string) bool {
 		return strings.HasPrefix(l, PoolLabel)
 	})
 }
 
-// Loose leaves out of ready work what goes with other work that somebody has.
+// Loose removes from ready work the beads that belong to other work that is assigned.
 func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, error) {
 	part := func(b beads.Bead) bool { return b.ParentID != "" && !routed(b) }
 	if !slices.ContainsFunc(ready, part) {
@@ -40,7 +40,7 @@ func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, 
 	for i := range all {
 		byID[all[i].ID] = &all[i]
 	}
-	goes := func(root *beads.Bead) bool { // with the bead that is done by it
+	goes := func(root *beads.Bead) bool { // with the bead that it describes
 		of := byID[root.ParentID]
 		return of != nil && of.Metadata[MoleculeKey] == root.ID && routed(*of)
 	}
@@ -56,8 +56,8 @@ func Loose(ctx context.Context, list Lister, ready []beads.Bead) ([]beads.Bead, 
 	}), nil
 }
 
-// StepsOf is what goes with the work that an agent has, and is ready: steps, in the order in which they were made,
-// and a molecule by which work is done once all its steps are.
+// StepsOf returns the ready work that belongs to the work of an agent: steps, in the order of their creation, and
+// molecules with only closed steps.
 func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, error) {
 	unclosed := []beads.Status{beads.StatusOpen, beads.StatusInProgress}
 	mine, err := list(ctx, beads.Query{Assignee: agent, Status: unclosed, NotType: NotWork(),
@@ -66,7 +66,7 @@ func StepsOf(ctx context.Context, list Lister, agent string) ([]beads.Bead, erro
 		return nil, err
 	}
 	var out []beads.Bead
-	// at molecules: one may be had both by itself and with what is done by it
+	// by molecule, because one may be reached both directly and through its bead
 	looked := map[string]bool{}
 	for _, b := range mine {
 		root, of := b.ID, beads.Query{Parent: b.ID, Type: beads.TypeMolecule, Ready: true,

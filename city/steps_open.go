@@ -10,7 +10,7 @@ import (
 	"gcity/beads"
 )
 
-// OpenSteps are the steps of a bead that are not closed, and theirs, each after what it is a step of.
+// OpenSteps returns the steps of a bead that are not closed, and their steps, each after its parent.
 func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, err error) {
 	seen := map[string]bool{id: true}
 	for line := []string{id}; len(line) > 0; line = line[1:] {
@@ -18,7 +18,7 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 		if err != nil {
 			return nil, err
 		}
-		for i := len(steps) - 1; i >= 0; i-- { // in the order in which they were made
+		for i := len(steps) - 1; i >= 0; i-- { // in the order of their creation
 			if b := steps[i]; !seen[b.ID] {
 				seen[b.ID] = true
 				line = append(line, b.ID)
@@ -31,10 +31,10 @@ func OpenSteps(ctx context.Context, list Lister, id string) (open []beads.Bead, 
 	return open, nil
 }
 
-// namedSteps is how many open steps are named.
+// namedSteps is the greatest number of open steps in a message.
 const namedSteps = 5
 
-// Closable refuses to close a molecule with open steps, but for those that are closed with it.
+// Closable refuses to close a molecule with open steps, except for those that are closed with it.
 func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) error {
 	if b.Type != beads.TypeMolecule || b.Status == beads.StatusClosed {
 		return nil
@@ -57,7 +57,7 @@ func Closable(ctx context.Context, list Lister, b beads.Bead, with ...string) er
 		b.ID, StepsOpen(len(open)), strings.Join(names, ", "), b.ID)}
 }
 
-// StepsOpen begins what is said of so many steps that are open.
+// StepsOpen returns the start of a sentence about n open steps.
 func StepsOpen(n int) string {
 	if n == 1 {
 		return "1 step of it is"
@@ -65,8 +65,8 @@ func StepsOpen(n int) string {
 	return fmt.Sprintf("%d steps of it are", n)
 }
 
-// Allowed refuses a change of a bead that a store would make, and nobody is to. What is not there the store says
-// itself.
+// Allowed refuses changes of a bead that the store would allow but that make no sense. A missing bead is left to
+// the store.
 func (c UpdateBead) Allowed(ctx context.Context, s interface {
 	Get(ctx context.Context, id string) (beads.Bead, error)
 	List(ctx context.Context, q beads.Query) ([]beads.Bead, error)

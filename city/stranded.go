@@ -6,27 +6,26 @@ import (
 	"time"
 )
 
-// Stranded is work that is assigned to an agent which does not run, and will not by itself.
+// Stranded is work that is assigned to an agent that does not run and will not start by itself.
 type Stranded struct {
 	Agent string    `json:"agent"`
-	Why   string    `json:"why"`            // goes on from its name: "is suspended by rig demo"
+	Why   string    `json:"why"`            // continues after its name: "is suspended by rig demo"
 	Gone  bool      `json:"gone,omitempty"` // no agent that could run has this name
 	Since time.Time `json:"since"`          // when that was first seen
-	Beads []string  `json:"beads"`          // the ids of a few
-	Count int       `json:"count"`          // of all
+	Beads []string  `json:"beads"`          // the first few IDs
+	Count int       `json:"count"`          // number of all
 }
 
-// StrandedAfter is how long work may be somebody's who does not run before a person should know.
+// StrandedAfter is how long work may be stranded before users are notified.
 const StrandedAfter = 10 * time.Minute
 
-// StrandedIDs is how many ids are told of each agent's.
+// StrandedIDs is the greatest number of IDs for each agent.
 const StrandedIDs = 3
 
-// strandedLines is how many agents are told of.
+// strandedLines is the greatest number of agents in the report.
 const strandedLines = 4
 
-// StrandedLines says of stranded work whose it is and what can be done, a line for each agent. The texts are as
-// they came.
+// StrandedLines describes stranded work and what to do, in one line for each agent. Texts of beads are unchanged.
 func (s *Snapshot) StrandedLines() []string {
 	var out []string
 	for i, w := range s.Stranded {

@@ -6,39 +6,40 @@ import (
 	"time"
 )
 
-// Remedy is what a beat of a watchdog decides.
+// Remedy is the decision of a watchdog's beat.
 type Remedy string
 
 const (
-	// it does not live: it is made to, what is left of it ended first
+	// the agent is dead: start it, after ending what is left of it
 	RemedyStart   Remedy = "start"
-	RemedyWake    Remedy = "wake"    // it has said nothing for too long: the wake text is typed
-	RemedyRestart Remedy = "restart" // the same, where nothing can be typed
-	RemedyNudge   Remedy = "nudge"   // it is late and mail waits: the nudge text is typed
+	RemedyWake    Remedy = "wake"    // it has been silent for too long: type the wake text
+	RemedyRestart Remedy = "restart" // the same, if the provider cannot type
+	RemedyNudge   Remedy = "nudge"   // it is late and mail is waiting: type the nudge text
 	RemedyNothing Remedy = "nothing"
 )
 
-// Freshness classes how old a heartbeat is.
+// Freshness classifies the age of a heartbeat.
 type Freshness string
 
 const (
 	Fresh     Freshness = "fresh"
 	Stale     Freshness = "stale"
 	VeryStale Freshness = "very stale"
-	Dead      Freshness = "dead" // no session lives
+	Dead      Freshness = "dead" // no session is running
 )
 
-// WatchMode is who judges.
+// WatchMode says what decides.
 type WatchMode string
 
 const (
 	ByTriage     WatchMode = "triage"     // an agent that is started for each beat
-	ByThresholds WatchMode = "thresholds" // ages alone
-	// ages alone, and the provider cannot type: what is very stale is started anew
+	ByThresholds WatchMode = "thresholds" // only the age of the heartbeat
+	// only the age, and the provider cannot type: a very stale agent is restarted
 	ByRestart WatchMode = "restart"
 )
 
-// Watchdog is a tier: who is looked after, how that is, and what was decided last. JSON shape: the API's.
+// Watchdog is a watchdog in a snapshot, in the JSON form of the API: the agent that it monitors, its state, and the
+// last decisions.
 type Watchdog struct {
 	Name    string `json:"name"`
 	Watches string `json:"watches"` // an agent
@@ -49,69 +50,69 @@ type Watchdog struct {
 	VeryStale time.Duration `json:"very_stale_ns"`
 	TTL       time.Duration `json:"triage_ttl_ns,omitempty"`
 
-	Mode WatchMode `json:"mode"` // that the next beat has
-	// why that is not what is declared: "triage scout said nothing within 5m"
+	Mode WatchMode `json:"mode"` // of the next beat
+	// why the mode is not the configured one: "triage scout said nothing within 5m"
 	Degraded string `json:"degraded,omitempty"`
 
-	// the newest, by the controller's clock; where none was ever written, since when one is waited for; of another
-	// one's triage, when it decided last
+	// the newest, by the controller's clock; without any, since when one is expected; for a triage agent, its last
+	// decision
 	Heartbeat *time.Time `json:"heartbeat,omitempty"`
 	Freshness Freshness  `json:"freshness"`
-	Mail      int        `json:"mail,omitempty"`    // unread, of the watched
-	Problem   string     `json:"problem,omitempty"` // why its heartbeat file counts as none
+	Mail      int        `json:"mail,omitempty"`    // unread messages of the monitored agent
+	Problem   string     `json:"problem,omitempty"` // why its heartbeat file is invalid
 
-	// as the watched agent's heartbeat reports; nil = it does not
+	// from the heartbeat; nil = not reported
 	HealthyAgents   *int `json:"healthy_agents,omitempty"`
 	UnhealthyAgents *int `json:"unhealthy_agents,omitempty"`
 
-	Next    *time.Time `json:"next,omitempty"` // beat; nil = none while suspended or stopping
+	Next    *time.Time `json:"next,omitempty"` // next beat; nil = none while suspended or stopping
 	Triaged *TriageRun `json:"triaged,omitempty"`
 	Last    *Judgement `json:"last,omitempty"`
-	// newest last, at most MaxDecisions, those that decided nothing left out
+	// newest last, at most MaxDecisions, without those that decided nothing
 	Recent []Judgement `json:"recent,omitempty"`
-	Failed int         `json:"failed,omitempty"` // wakes in a row after which it was no better
+	Failed int         `json:"failed,omitempty"` // wakes in a row that did not help
 
 	Escalated *Escalation `json:"escalated,omitempty"`
 
-	// it does not beat: its city is, or whom it watches
+	// no beats, because its city or the monitored agent is suspended
 	Suspended bool   `json:"suspended,omitempty"`
 	Source    string `json:"source,omitempty"` // "city.toml:40:1"
 }
 
-// TriageRun is a triage agent at work.
+// TriageRun is a running triage agent.
 type TriageRun struct {
 	Since time.Time `json:"since"`
-	Until time.Time `json:"until"` // when the thresholds decide in its place
-	Beat  string    `json:"beat"`  // which beat it judges
+	Until time.Time `json:"until"` // when the thresholds decide instead
+	Beat  string    `json:"beat"`  // the beat that it judges
 }
 
-// Judgement is what a beat came to.
+// Judgement is the result of a beat.
 type Judgement struct {
 	At       time.Time `json:"at"`
 	Decision Remedy    `json:"decision"`
 	Reason   string    `json:"reason"`
-	// the triage agent's name, "thresholds" or an operator
+	// the name of the triage agent, "thresholds" or an operator
 	By     string        `json:"by"`
-	Took   time.Duration `json:"took_ns,omitempty"` // of the triage
-	Result string        `json:"result,omitempty"`  // what became of it: "typed", "failed: …"
+	Took   time.Duration `json:"took_ns,omitempty"` // time that the triage took
+	Result string        `json:"result,omitempty"`  // result of the action: "typed", "failed: …"
 }
 
-// Escalation is a call for a person.
+// Escalation is a call for help to a user.
 type Escalation struct {
 	At      time.Time `json:"at"`
 	To      string    `json:"to"` // a mailbox
 	Message string    `json:"message"`
-	Seen    bool      `json:"seen,omitempty"` // acknowledged
-	By      string    `json:"by,omitempty"`   // who did
+	Seen    bool      `json:"seen,omitempty"` // acknowledged by a user
+	By      string    `json:"by,omitempty"`   // the user
 }
 
-// Stuck says that an agent has work and its screen is as it was for too long.
+// Stuck means that an agent has work and its screen has not changed for too long.
 type Stuck struct {
-	Since time.Time `json:"since"` // of the newest change of its output
+	Since time.Time `json:"since"` // last change of its output
 	Task  string    `json:"task"`
 }
 
-// Reports returns what a heartbeat reports of other agents: "agents: 3 healthy, 1 unhealthy", "" = nothing.
+// Reports returns what a heartbeat reports about other agents: "agents: 3 healthy, 1 unhealthy", "" = nothing.
 func (w *Watchdog) Reports() string {
 	var parts []string
 	if n := w.HealthyAgents; n != nil {
@@ -126,7 +127,7 @@ func (w *Watchdog) Reports() string {
 	return "agents: " + strings.Join(parts, ", ")
 }
 
-// Watchdog finds a tier by its name.
+// Watchdog returns the watchdog with this name.
 func (s *Snapshot) Watchdog(name string) (*Watchdog, bool) {
 	for i := range s.Watchdogs {
 		if s.Watchdogs[i].Name == name {
@@ -137,20 +138,20 @@ func (s *Snapshot) Watchdog(name string) (*Watchdog, bool) {
 }
 
 type (
-	// Beat has a watchdog look now, past its interval.
+	// Beat makes a watchdog check now.
 	Beat struct {
 		Watchdog string `json:"-"`
 	}
-	// Decide is a triage agent's word, or a person's: what a beat is to do.
+	// Decide is the decision of a triage agent or a user about a beat.
 	Decide struct {
 		Watchdog string `json:"-"`
 		Decision Remedy `json:"decision"`
 		Reason   string `json:"reason"`
-		// that was judged; "" = the one that goes on. Of one that is over: Conflict
+		// the beat; "" = the current one. A finished beat is a Conflict
 		Beat string `json:"beat,omitempty"`
 		By   string `json:"by,omitempty"`
 	}
-	// Acknowledge says that a person has seen an escalation: it is not shown as new any more, and not said again
+	// Acknowledge records that a user has seen an escalation: it is not shown as new any more, and not sent again
 	// until it changes.
 	Acknowledge struct {
 		Watchdog string `json:"-"`

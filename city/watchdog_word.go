@@ -1,15 +1,16 @@
 package city
 
-// What people read of a watchdog besides its freshness.
+// Status words of watchdogs besides the freshness.
 const (
-	WatchdogCalls     = "calls"     // for a person, and none has answered
-	WatchdogSuspended = "suspended" // it does not beat
+	WatchdogCalls     = "calls"     // it has escalated and waits for a user
+	WatchdogSuspended = "suspended" // no beats
 )
 
-// Calls reports whether it calls for a person, and nobody has said that they have seen it.
+// Calls reports whether it has escalated and no user has acknowledged.
 func (w *Watchdog) Calls() bool { return w.Escalated != nil && !w.Escalated.Seen }
 
-// Word is how a watchdog stands, as all that people read say it: whether it calls, else how fresh the watched is.
+// Word returns the status of a watchdog as all outputs show it: whether it calls, else the freshness of the
+// heartbeat.
 func (w *Watchdog) Word() string {
 	switch {
 	case w.Calls():
@@ -20,8 +21,8 @@ func (w *Watchdog) Word() string {
 	return string(w.Freshness)
 }
 
-// Ill reports whether somebody should look at it: it calls, it is not judged as declared, or the watched has been
-// silent for long. One that does not beat says nothing of anybody.
+// Ill reports whether a watchdog needs attention: it calls, its mode is not the configured one, or the monitored
+// agent has been silent for long. A suspended watchdog does not.
 func (w *Watchdog) Ill() bool {
 	if w.Suspended {
 		return w.Calls()

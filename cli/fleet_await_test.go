@@ -25,10 +25,10 @@ func TestTheListIsAwaited(t *testing.T) {
 		}
 		return all, err
 	}
-	if _, err := watch(); !errors.Is(err, city.ErrNobody) {
+	if _, err := watch(); !errors.Is(err, city.ErrNoSupervisor) {
 		t.Fatalf("without a supervisor: %v", err)
 	}
-	if _, err := d.(city.Registrar).Unregister(t.Context(), "alpha"); !errors.Is(err, city.ErrNobody) {
+	if _, err := d.(city.Registrar).Unregister(t.Context(), "alpha"); !errors.Is(err, city.ErrNoSupervisor) {
 		t.Errorf("without a supervisor: %v", err)
 	}
 	runs = citytest.NewMachine(town("alpha", city.Running))

@@ -82,7 +82,7 @@ type Options struct {
 	// Allow returns an error if a configuration must not come into force that declares so many agents; asked
 	// beside the loop, of what was edited. May be nil.
 	Allow func(ctx context.Context, agents int) error
-	Doors <-chan city.Door
+	Doors <-chan city.Listener
 
 	// OpenFiles is how many files this process may open, 0 = unknown. Too few for the agents are a warning.
 	OpenFiles uint64
@@ -115,7 +115,7 @@ type Controller struct {
 	o     Options
 	first *config.City
 	m     *machine.Machine
-	told  city.Telling // of a stop, in the log
+	told  city.StopReport // of a stop, in the log
 
 	inbox   chan effect.Input
 	replies sync.Map // command id → chan answer

@@ -49,7 +49,7 @@ func (s *Supervisor) Limited(problem string) {
 }
 
 // Answers takes down where the cities' API answers over TCP, or why it does not.
-func (s *Supervisor) Answers(d city.Door) {
+func (s *Supervisor) Answers(d city.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.door = d

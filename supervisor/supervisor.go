@@ -93,7 +93,7 @@ type Supervisor struct {
 	dropped  map[string]bool
 	settings Settings
 	problem  string // of the registry or the settings, "" = none
-	door     city.Door
+	door     city.Listener
 	limits   string // why those of tenants have no effect
 	told     bool   // Apply has heard of the settings
 	ending   ending

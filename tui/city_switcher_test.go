@@ -320,7 +320,7 @@ type late struct {
 
 func (l *late) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	if !l.come.Load() {
-		return func(yield func([]city.Info, error) bool) { yield(nil, city.ErrNobody) }
+		return func(yield func([]city.Info, error) bool) { yield(nil, city.ErrNoSupervisor) }
 	}
 	return l.Directory.Watch(ctx)
 }

@@ -225,7 +225,7 @@ func TestMailByName(t *testing.T) {
 	s.wantsErrands(feed.SendMail{Message: mail.Message{From: mail.Person, To: "ann", Subject: "about the map", Text: "o"}})
 	s.line("mail pool:nowhere x", "enter")
 	s.wantsErrands()
-	s.shows("no pool is called")
+	s.shows("not found; `gcity pool list`")
 	s.press("esc", "esc", "L")
 	s.find(someMail(), "")
 	s.press("n")

@@ -64,7 +64,7 @@ func (f *Fake) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	return f.doAgent(c)
 }
 
-// isFlag tells whether a command writes the suspended flag of a declaration.
+// isFlag reports whether a command writes the suspended flag of a declaration.
 func isFlag(c city.Command) bool {
 	switch c.(type) {
 	case city.Suspend, city.Resume, city.Stop:
@@ -89,7 +89,7 @@ func (f *Fake) doCity(c city.Command) (city.Receipt, error) {
 	return f.prove(c, func(*city.Snapshot) {}), nil
 }
 
-// reload lets a held configuration come into force if it is confirmed: the agents that it has no longer are gone.
+// reload applies a held configuration if it is confirmed, and removes the agents that it does not contain.
 func (f *Fake) reload(c city.Reload) (city.Receipt, error) {
 	held := f.snap.Config.Held
 	if held != nil && !c.Confirm {
@@ -156,7 +156,7 @@ func (f *Fake) doAgent(c city.Command) (city.Receipt, error) {
 	}), nil
 }
 
-// again gives an agent a new life if it is wanted.
+// again starts an agent if it is wanted.
 func (f *Fake) again(s *city.Snapshot, a *city.Agent) {
 	if surplus(s, a) {
 		f.leave(s, a.Name)
@@ -165,7 +165,7 @@ func (f *Fake) again(s *city.Snapshot, a *city.Agent) {
 	f.start(a)
 }
 
-// leave ends an agent that nobody wants any more.
+// leave removes an agent that is not wanted any more.
 func (f *Fake) leave(s *city.Snapshot, name string) {
 	s.Agents = slices.DeleteFunc(s.Agents, func(a city.Agent) bool {
 		if a.Name == name {

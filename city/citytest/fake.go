@@ -1,4 +1,5 @@
-// Package citytest holds the behaviours that every city.Control shows, and a city that exists only in memory.
+// Package citytest has the contract suite for implementations of city.Control, and a city that exists only in
+// memory.
 package citytest
 
 import (
@@ -17,21 +18,21 @@ import (
 	"gcity/events"
 )
 
-// Fake is a city in memory: commands change its snapshot at once, agents that run echo what is typed. Its methods may
-// be called from several goroutines.
+// Fake is a city in memory: commands change its snapshot at once, and running agents echo their input. Its methods
+// may be called concurrently.
 type Fake struct {
 	mu       sync.Mutex
 	snap     *city.Snapshot
 	log      []events.Event
 	screens  map[string]*screen
 	commands []city.Command
-	texts    uint64 // number of the newest that was sent
+	texts    uint64 // number of the newest sent text
 	onDo     func(city.Command) (city.Receipt, error)
 	store    *fake.Store // has a lock of its own
 	inspects map[string]city.Inspection
 	ends     map[string]end          // how runs of automations end
 	recipes  map[string][]beads.Bead // the steps of formulas
-	changed  chan struct{}           // closed and renewed by every change
+	changed  chan struct{}           // closed and replaced at every change
 }
 
 var (
@@ -39,20 +40,20 @@ var (
 	_ city.Getter  = (*Fake)(nil)
 )
 
-// screen is one life's terminal.
+// screen is the terminal of one session.
 type screen struct {
 	life       int
 	out, typed []byte
 	cols, rows int
-	raw        bool // the viewer has asked for every byte
-	draft      int  // characters that a viewer has typed and not submitted
+	raw        bool // the viewer gets every byte
+	draft      int  // number of characters that a viewer has typed and not submitted
 	queue      []city.Nudge
 }
 
 func newScreen() *screen { return &screen{cols: 80, rows: 24} }
 
-// NewFake makes a city of these agents, those with Running set running, each with an empty screen of 80×24.
-// Pools, rigs and automations are put in by Set, members that live among the agents.
+// NewFake creates a city with these agents. Those with Running set run, each with an empty screen of 80×24. Set
+// adds pools, rigs and automations; running members are among the agents.
 func NewFake(name string, agents ...city.Agent) *Fake {
 	now := time.Now()
 	f := &Fake{
@@ -83,7 +84,7 @@ func NewFake(name string, agents ...city.Agent) *Fake {
 	return f
 }
 
-// start gives an agent a new life; f.mu is held, or f not yet known.
+// start gives an agent a new session. f.mu is held, unless f is still private.
 func (f *Fake) start(a *city.Agent) {
 	s := f.screens[a.Name]
 	s.life++
@@ -138,7 +139,7 @@ func (f *Fake) Set(change func(*city.Snapshot)) {
 	f.edit(change)
 }
 
-// OnDo replaces what commands do; nil brings the built-in behaviour back. Commands are logged in any case.
+// OnDo replaces the implementation of commands; nil restores the built-in one. Commands are recorded in any case.
 func (f *Fake) OnDo(do func(city.Command) (city.Receipt, error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -152,7 +153,7 @@ func (f *Fake) Commands() []city.Command {
 	return slices.Clone(f.commands)
 }
 
-// Print is output of an agent's.
+// Print simulates output of an agent.
 func (f *Fake) Print(agent, text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -160,7 +161,7 @@ func (f *Fake) Print(agent, text string) {
 	f.wake()
 }
 
-// Typed returns what was typed into an agent's terminal in this life.
+// Typed returns the input of an agent's present session.
 func (f *Fake) Typed(agent string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -217,13 +218,13 @@ func (f *Fake) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	}
 }
 
-// running finds the screen of an agent that runs; f.mu is held.
+// running returns the screen of a running agent; f.mu is held.
 func (f *Fake) running(agent string) (*screen, error) {
 	a, ok := f.snap.Agent(agent)
 	switch {
 	case !ok:
 		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no agent is called %q", agent)}
+			Message: fmt.Sprintf("agent %q not found", agent)}
 	case !a.Running:
 		return nil, &city.Error{Code: city.Conflict, Message: agent + " has no session: it is " +
 			string(a.State)}
@@ -231,7 +232,7 @@ func (f *Fake) running(agent string) (*screen, error) {
 	return f.screens[agent], nil
 }
 
-// Output implements city.Control. The screen is whatever was printed.
+// Output implements city.Control. The screen is everything that was printed.
 func (f *Fake) Output(_ context.Context, agent string, lines int) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

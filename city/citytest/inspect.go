@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// Describe says what Inspect answers of an agent, its crashes excepted: those are in the log.
+// Describe sets the result of Inspect for an agent, except for its crashes, which come from the log.
 func (f *Fake) Describe(about city.Inspection) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -26,7 +26,7 @@ func (f *Fake) Inspect(_ context.Context, agent string) (*city.Inspection, error
 	a, ok := f.snap.Agent(agent)
 	if !ok {
 		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no agent is called %q", agent)}
+			Message: fmt.Sprintf("agent %q not found", agent)}
 	}
 	about, known := f.inspects[agent]
 	if !known {

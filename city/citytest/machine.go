@@ -13,15 +13,15 @@ import (
 	"gcity/events"
 )
 
-// Machine is the cities of a machine that exists only in memory. They come and go, crash and hang as a test says.
-// Its methods, and those of its cities, may be called from several goroutines.
+// Machine is a city.Directory in memory. Tests add and remove cities, and make them crash and hang. Its methods,
+// and those of its cities, may be called concurrently.
 type Machine struct {
 	mu      sync.Mutex
 	cities  map[string]*resident
-	folders map[string]*Fake // that Register finds, by path
+	folders map[string]*Fake // for Register, by path
 	gone    error
-	streams map[string]int // that are read just now, of each city, and of each city's snapshots
-	changed chan struct{}  // closed and renewed by every change
+	streams map[string]int // current readers of each city's streams, and of its snapshots
+	changed chan struct{}  // closed and replaced at every change
 }
 
 var (
@@ -30,16 +30,16 @@ var (
 	_ city.Surveyor  = (*Machine)(nil)
 )
 
-// resident is a city of a Machine, over its lives.
+// resident is a city of a Machine, over several runs.
 type resident struct {
 	info  city.Info
 	city  city.Control
-	hangs bool            // no call is answered
-	life  context.Context // the newest
+	hangs bool            // no call returns
+	life  context.Context // of the newest run
 	stop  context.CancelFunc
 }
 
-// NewMachine makes a directory of cities that run, by the names and paths of their snapshots.
+// NewMachine creates a directory of running cities, by the names and paths in their snapshots.
 func NewMachine(cities ...*Fake) *Machine {
 	m := &Machine{cities: map[string]*resident{}, folders: map[string]*Fake{},
 		streams: map[string]int{}, changed: make(chan struct{})}
@@ -50,7 +50,7 @@ func NewMachine(cities ...*Fake) *Machine {
 	return m
 }
 
-// now is the newest snapshot.
+// now returns the newest snapshot.
 func (f *Fake) now() *city.Snapshot {
 	s, _ := f.Snapshot(context.Background()) // cannot fail
 	return s
@@ -64,7 +64,7 @@ func (m *Machine) change(edit func()) {
 	m.changed = make(chan struct{})
 }
 
-// Put adds a city that runs, or puts another one in the place of that name, as a restart does.
+// Put adds a running city, or replaces the one with this name, like a restart.
 func (m *Machine) Put(name, path string, c city.Control) {
 	m.change(func() { m.put(name, path, c) })
 }
@@ -79,10 +79,10 @@ func (m *Machine) put(name, path string, c city.Control) {
 	b.begin(c)
 }
 
-// Folder is a city that Register finds.
+// Folder sets the city that Register finds in a folder.
 func (m *Machine) Folder(path string, f *Fake) { m.change(func() { m.folders[path] = f }) }
 
-// Be gives a city another condition; it runs or does not run by that.
+// Be sets the condition of a city, which determines whether it runs.
 func (m *Machine) Be(name string, c city.Condition, why string) {
 	m.change(func() {
 		b := m.cities[name]
@@ -98,12 +98,12 @@ func (m *Machine) Be(name string, c city.Condition, why string) {
 	})
 }
 
-// Hang has a city answer nobody, or everybody again.
+// Hang makes a city hang, or answer again.
 func (m *Machine) Hang(name string, hangs bool) {
 	m.change(func() { m.cities[name].hangs = hangs })
 }
 
-// Remove takes a city away.
+// Remove removes a city.
 func (m *Machine) Remove(name string) { m.change(func() { m.remove(name) }) }
 
 func (m *Machine) remove(name string) {
@@ -111,10 +111,10 @@ func (m *Machine) remove(name string) {
 	delete(m.cities, name)
 }
 
-// Fail ends the directory: Cities and Watch fail from now on; nil brings it back.
+// Fail breaks the directory: Cities and Watch fail from now on; nil repairs it.
 func (m *Machine) Fail(err error) { m.change(func() { m.gone = err }) }
 
-// Streams is how many streams of a city are read just now, and how many of them are not of its snapshots.
+// Streams returns how many streams of a city are being read, and how many of them are not streams of snapshots.
 func (m *Machine) Streams(name string) (all, others int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -164,7 +164,7 @@ func (m *Machine) City(name string) (city.Control, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.cities[name] == nil {
-		return nil, refuse(city.NotFound, "no city is called %q", name)
+		return nil, refuse(city.NotFound, "city %q not found", name)
 	}
 	return &guest{m, name}, nil
 }
@@ -191,7 +191,7 @@ func (m *Machine) Register(ctx context.Context, path string) (info city.Info, er
 		if b := m.cities[about.Name]; b == nil {
 			m.put(about.Name, path, m.folders[path])
 		} else if b.info.Path != path {
-			err = refuse(city.Conflict, "%s is called %s as well", b.info.Path, about.Name)
+			err = refuse(city.Conflict, "%s has the same name, %s", b.info.Path, about.Name)
 			return
 		}
 		info = m.cities[about.Name].info
@@ -203,7 +203,7 @@ func (m *Machine) Register(ctx context.Context, path string) (info city.Info, er
 func (m *Machine) Unregister(_ context.Context, name string) (r city.Receipt, err error) {
 	m.change(func() {
 		if m.cities[name] == nil {
-			err = refuse(city.NotFound, "no city is called %q", name)
+			err = refuse(city.NotFound, "city %q not found", name)
 			return
 		}
 		m.remove(name)
@@ -226,7 +226,7 @@ func (b *resident) end() {
 		nil
 }
 
-// guest is a city as its directory gives it out: it is found anew with every call.
+// guest is the city that its directory returns. Every call looks it up again.
 type guest struct {
 	m    *Machine
 	name string
@@ -234,7 +234,7 @@ type guest struct {
 
 var _ city.Getter = (*guest)(nil)
 
-// find waits while the city hangs, and gives it and its life, or says why it does not answer.
+// find returns the city and its run. It waits while the city hangs, and fails if the city does not run.
 func (g *guest) find(ctx context.Context) (city.Control, context.Context, error) {
 	for {
 		g.m.mu.Lock()
@@ -261,7 +261,7 @@ func (g *guest) find(ctx context.Context) (city.Control, context.Context, error)
 	}
 }
 
-// asked asks the city that runs now.
+// asked calls the city's present run.
 func asked[T any](ctx context.Context, g *guest, ask func(city.Control) (T, error)) (T, error) {
 	c, _, err := g.find(ctx)
 	if err != nil {
@@ -280,7 +280,7 @@ func (g *guest) count(kind string, n int) {
 	}
 }
 
-// streamed is a stream of the city that runs now: it ends with it, and stands still while it hangs.
+// streamed reads a stream of the city's present run: it ends with the run, and pauses while the city hangs.
 func streamed[T any](ctx context.Context, g *guest, kind string,
 	of func(city.Control, context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -311,7 +311,7 @@ func streamed[T any](ctx context.Context, g *guest, kind string,
 	}
 }
 
-// Snapshot implements city.Control. The loop of a city that answers turns.
+// Snapshot implements city.Control. The loop of a city that answers is alive.
 func (g *guest) Snapshot(ctx context.Context) (*city.Snapshot, error) {
 	return asked(ctx, g, func(c city.Control) (*city.Snapshot, error) {
 		s, err := c.Snapshot(ctx)

@@ -13,7 +13,7 @@ import (
 const (
 	byAgent = "by agent"
 
-	// drainTimeout is how long an agent has that is in no pool.
+	// drainTimeout is the time limit of a drain for agents outside pools.
 	drainTimeout = 5 * time.Minute
 )
 
@@ -28,7 +28,7 @@ func rig(s *city.Snapshot, name string) *city.Rig {
 	return nil
 }
 
-// member is the name of a pool's i-th member, from 1.
+// member returns the name of a pool's i-th member, from 1.
 func member(p *city.Pool, i int) string {
 	if p.Max == 1 {
 		return p.Name
@@ -36,7 +36,7 @@ func member(p *city.Pool, i int) string {
 	return p.Name + "-" + strconv.Itoa(i)
 }
 
-// surplus tells whether an agent is a member that its pool does not want.
+// surplus reports whether an agent is a member that its pool does not want.
 func surplus(s *city.Snapshot, a *city.Agent) bool {
 	p, ok := s.Pool(a.Pool)
 	if !ok {
@@ -50,13 +50,13 @@ func surplus(s *city.Snapshot, a *city.Agent) bool {
 	return true
 }
 
-// scale sets a pool's size, or gives it back to its check, and has the members follow: those that are missing start,
-// those that are too many drain.
+// scale sets a pool's size, or lets its check decide again, and adjusts the members: missing ones start, surplus
+// ones drain.
 func (f *Fake) scale(c city.Scale) (city.Receipt, error) {
 	p, ok := f.snap.Pool(c.Pool)
 	switch {
 	case !ok:
-		return city.Receipt{}, refuse(city.NotFound, "no pool is called %q", c.Pool)
+		return city.Receipt{}, refuse(city.NotFound, "pool %q not found", c.Pool)
 	case !c.Auto && (c.Size < p.Min || c.Size > p.Max):
 		return city.Receipt{}, refuse(city.Invalid, "the pool %s cannot have %d members: %s "+
 			"allows %d to %d", p.Name, c.Size, p.Source, p.Min, p.Max)
@@ -77,7 +77,7 @@ func (f *Fake) scale(c city.Scale) (city.Receipt, error) {
 	}), nil
 }
 
-// follow makes the members of a pool as many as are wanted.
+// follow adjusts the number of a pool's members.
 func (f *Fake) follow(s *city.Snapshot, p *city.Pool) {
 	for i := 1; i <= p.Max; i++ {
 		name := member(p, i)
@@ -100,7 +100,7 @@ func (f *Fake) follow(s *city.Snapshot, p *city.Pool) {
 	f.count(s, p.Name, p.Rig)
 }
 
-// join gives a new agent its first life, and its place in the order.
+// join adds a new agent at its place in the order.
 func (f *Fake) join(s *city.Snapshot, a city.Agent) {
 	if f.screens[a.Name] == nil {
 		f.screens[a.Name] = newScreen()
@@ -112,7 +112,7 @@ func (f *Fake) join(s *city.Snapshot, a city.Agent) {
 	s.Agents = slices.Insert(s.Agents, at, a)
 }
 
-// suspendPool carries out what suspends or resumes all members of a pool.
+// suspendPool executes the commands that suspend or resume all members of a pool.
 func (f *Fake) suspendPool(c city.Command) city.Receipt {
 	return f.prove(c, func(s *city.Snapshot) {
 		p, _ := s.Pool(c.Target())
@@ -126,7 +126,7 @@ func (f *Fake) suspendPool(c city.Command) city.Receipt {
 	})
 }
 
-// obey has the members of a pool run or not, as its flag says.
+// obey starts or stops the members of a pool, depending on its flag.
 func (f *Fake) obey(s *city.Snapshot, p *city.Pool) {
 	for i := range s.Agents {
 		if a := &s.Agents[i]; p.Suspended && a.Pool == p.Name {
@@ -136,10 +136,10 @@ func (f *Fake) obey(s *city.Snapshot, p *city.Pool) {
 	f.follow(s, p)
 }
 
-// suspendRig changes a rig's flag. What is suspended by itself keeps that reason, which is the narrower one.
+// suspendRig changes a rig's flag. An agent with a flag of its own keeps that reason, which is more specific.
 func (f *Fake) suspendRig(c city.Command, name string, on bool) (city.Receipt, error) {
 	if rig(f.snap, name) == nil {
-		return city.Receipt{}, refuse(city.NotFound, "no rig is called %q", name)
+		return city.Receipt{}, refuse(city.NotFound, "rig %q not found", name)
 	}
 	return f.prove(c, func(s *city.Snapshot) {
 		r := rig(s, name)
@@ -168,17 +168,17 @@ func (f *Fake) suspendRig(c city.Command, name string, on bool) (city.Receipt, e
 	}), nil
 }
 
-// doDrain carries out what is about the end of an agent's life.
+// doDrain executes the commands about drains.
 func (f *Fake) doDrain(c city.Command, a *city.Agent) (city.Receipt, error) {
 	_, ack := c.(city.DrainAck)
 	_, undo := c.(city.Undrain)
 	switch {
-	case undo && a.State == city.Exited: // after a final one
+	case undo && a.State == city.Exited: // after a final drain
 	case !a.Running:
 		return city.Receipt{}, refuse(city.Conflict, "%s has no session to drain: it is %s", a.Name,
 			a.State)
 	case ack && a.Drain == nil:
-		return city.Receipt{}, refuse(city.Conflict, "%s has not been told to finish", a.Name)
+		return city.Receipt{}, refuse(city.Conflict, "%s was not asked to finish", a.Name)
 	case undo && surplus(f.snap, a):
 		return city.Receipt{}, refuse(city.Conflict, "%s is one more than its pool wants: scale "+
 			"the pool %s", a.Name, a.Pool)
@@ -189,7 +189,7 @@ func (f *Fake) doDrain(c city.Command, a *city.Agent) (city.Receipt, error) {
 		p, _ := s.Pool(pool)
 		switch {
 		case ack && a.Drain.Final:
-			f.stop(a, city.Exited, "drained, and not to be started anew")
+			f.stop(a, city.Exited, "drained, not restarted")
 		case ack:
 			f.again(s, a)
 		case undo && !a.Running:
@@ -206,7 +206,7 @@ func (f *Fake) doDrain(c city.Command, a *city.Agent) (city.Receipt, error) {
 	}), nil
 }
 
-// drain tells an agent to finish, unless it knows already; p is its pool, or nil.
+// drain asks an agent to finish unless it is draining already. p is its pool, or nil.
 func drain(a *city.Agent, p *city.Pool, by string) {
 	if a.Drain != nil {
 		return
@@ -217,11 +217,11 @@ func drain(a *city.Agent, p *city.Pool, by string) {
 	}
 	a.Drain = &city.DrainInfo{Since: now, By: by}
 	a.State, a.Reason, a.Since, a.Next = city.Draining, "drained by "+by, now,
-		&city.Next{What: "ended when it says that it has finished"}
+		&city.Next{What: "stopped when it reports that it has finished"}
 	if timeout > 0 {
 		deadline := now.Add(timeout)
 		a.Drain.Deadline, a.Until = &deadline, &deadline
-		a.Next = &city.Next{At: &deadline, What: "ended if it does not answer"}
+		a.Next = &city.Next{At: &deadline, What: "killed if it does not answer"}
 	}
 }
 
@@ -232,8 +232,7 @@ func undrain(a *city.Agent) {
 	}
 }
 
-// count brings the numbers of a pool and a rig up to date with their agents. Those that no command is about keep what
-// they were given.
+// count updates the numbers of a pool and a rig. Numbers that no command changes keep their values.
 func (f *Fake) count(s *city.Snapshot, pool, in string) {
 	if p, ok := s.Pool(pool); ok {
 		p.Size, p.Draining = 0, nil

@@ -9,10 +9,10 @@ import (
 	"gcity/city"
 )
 
-// draft is a text's reason to wait.
+// draft is the reason of a text to wait.
 const draft = "somebody's draft is on its line"
 
-// typedBy takes what a viewer types: a draft, up to its Enter, or what takes it back. f.mu is held.
+// typedBy processes the input of a viewer: a draft, ended by Enter or a key that deletes it. f.mu is held.
 func (f *Fake) typedBy(s *screen, p []byte) {
 	if end := bytes.LastIndexAny(p, "\r\n\x03\x04\x15\x1b"); end >= 0 {
 		s.draft, p = 0, p[end+1:]
@@ -33,8 +33,7 @@ func (f *Fake) typedBy(s *screen, p []byte) {
 	})
 }
 
-// nudge types a text, or keeps it while a viewer's draft is on the line. Of texts only those that wait are in the
-// snapshot.
+// nudge types a text, or queues it while a viewer's draft is on the line. The snapshot shows only queued texts.
 func (f *Fake) nudge(c city.Nudge) (city.Receipt, error) {
 	s, err := f.running(c.Agent)
 	if err != nil {
@@ -49,7 +48,7 @@ func (f *Fake) nudge(c city.Nudge) (city.Receipt, error) {
 	}
 	if s.draft > 0 && !c.Now {
 		if len(s.queue) >= city.MaxSends {
-			return city.Receipt{}, refuse(city.Unavailable, "%d texts wait to be sent to "+
+			return city.Receipt{}, refuse(city.Unavailable, "%d texts are queued for "+
 				"agent %s already", len(s.queue), c.Agent)
 		}
 		send.Stage, send.Why = city.Queued, draft
@@ -66,7 +65,7 @@ func (f *Fake) nudge(c city.Nudge) (city.Receipt, error) {
 	return r, err
 }
 
-// unsend takes back what waits.
+// unsend removes queued texts.
 func (f *Fake) unsend(c city.Unsend) (city.Receipt, error) {
 	a, _ := f.snap.Agent(c.Agent)
 	s := f.screens[c.Agent]
@@ -78,7 +77,7 @@ func (f *Fake) unsend(c city.Unsend) (city.Receipt, error) {
 		}
 	}
 	if len(left) == len(a.Sends) {
-		return city.Receipt{}, refuse(city.Conflict, "nothing waits to be sent to agent %s",
+		return city.Receipt{}, refuse(city.Conflict, "no text is queued for agent %s",
 			c.Agent)
 	}
 	s.queue = queue

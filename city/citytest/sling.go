@@ -10,7 +10,7 @@ import (
 	"gcity/mail"
 )
 
-// sling hands out work: a formula is one bead of its name.
+// sling assigns work. A formula creates one bead with the formula's name.
 func (f *Fake) sling(ctx context.Context, c city.SlingWork) (city.Receipt, error) {
 	if err := c.Check(); err != nil {
 		return city.Receipt{}, err
@@ -29,7 +29,7 @@ func (f *Fake) sling(ctx context.Context, c city.SlingWork) (city.Receipt, error
 	} else if _, known := snap.Agent(to); known {
 		p.Assignee = &to
 	} else {
-		return city.Receipt{}, refuse(city.NotFound, "there is no agent, pool or rig %q", to)
+		return city.Receipt{}, refuse(city.NotFound, "agent, pool or rig %q not found", to)
 	}
 	id := c.Bead
 	if id == "" {

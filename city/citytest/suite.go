@@ -12,9 +12,9 @@ import (
 	"gcity/events"
 )
 
-// The agents of a city that Suite is run on.
+// The agents of a city for Suite.
 const (
-	// runs; prints Ready and then echoes what is typed, as "echo ready; exec cat" does
+	// runs; prints Ready and then echoes its input, like "echo ready; exec cat"
 	Worker = "worker"
 	Lazy   = "lazy" // suspended
 	Ready  = "ready"
@@ -22,33 +22,33 @@ const (
 
 const patience = 2 * time.Minute
 
-// Harness opens cities for Suite and says what they can do.
+// Harness opens cities for Suite and declares what they support.
 type Harness struct {
-	// Open gives a city of its own to a test, with the agents Worker and Lazy, and the pool Crew and the rig Rig where
-	// the fields below promise them. A command's effect may take a moment to be seen. It is called in the test's
-	// goroutine and cleans up by itself.
+	// Open opens a city for one test, with the agents Worker and Lazy, and with the pool Crew and the rig Rig if
+	// the fields below promise them. The effect of a command may be visible with a delay. Open is called in the
+	// test's goroutine and cleans up after the test.
 	Open func(t *testing.T) city.Control
 
-	Drains bool // agents can be told to finish
-	// the pool Crew is there, CrewMin to CrewMax members, its check says CrewMin, its drains have no deadline
+	Drains bool // agents can be asked to finish
+	// the pool Crew exists with CrewMin to CrewMax members; its check says CrewMin; its drains have no time limit
 	Pools bool
-	Rigs  bool // the rig Rig is there, with RigWorker and RigLazy
+	Rigs  bool // the rig Rig exists, with RigWorker and RigLazy
 
-	Work bool // there is a store of beads, empty at first
-	// Chore, Brew, Wreck and Torn are there, as WriteAutomations writes them; needs Work
+	Work bool // a store of beads exists, empty at first
+	// Chore, Brew, Wreck and Torn exist, as WriteAutomations writes them; needs Work
 	Automations bool
 
-	Live bool // Drip is there too, and takes its time
+	Live bool // Drip exists too, and its run takes time
 
-	// Hold, if not nil, writes a configuration that has no agent that runs, only Lazy. The city looks at it when it is
-	// told to reload, or before.
+	// Hold, if not nil, writes a configuration with only the agent Lazy, which does not run. The city reads it at
+	// the latest at a reload.
 	Hold func(t *testing.T, ctl city.Control)
 
-	// Record writes an event as the city itself does.
+	// Record writes an event in the way of the city itself.
 	Record func(t *testing.T, ctl city.Control, e events.Event)
 }
 
-// Suite checks what every city.Control promises.
+// Suite checks the contract of city.Control.
 func Suite(t *testing.T, h Harness) {
 	for _, c := range []struct {
 		name string
@@ -115,7 +115,7 @@ func Suite(t *testing.T, h Harness) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !c.can {
-				t.Skip("this city does not offer it yet")
+				t.Skip("not supported by this city")
 			}
 			ctl := h.Open(t)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -140,11 +140,11 @@ func until(t *testing.T, ctx context.Context, ctl city.Control,
 			return s
 		}
 	}
-	t.Fatal("the awaited state did not come")
+	t.Fatal("the expected state did not come")
 	return nil
 }
 
-// seen reads frames until a text has come.
+// seen reads frames until they contain a text.
 func seen(t *testing.T, ctx context.Context, ctl city.Control, text string) {
 	t.Helper()
 	var all []byte
@@ -359,7 +359,7 @@ func testAttach(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// readUntil reads a terminal until a text has come.
+// readUntil reads a terminal until its output contains a text.
 func readUntil(t *testing.T, term io.Reader, text string) {
 	t.Helper()
 	var all []byte

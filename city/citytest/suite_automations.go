@@ -17,22 +17,23 @@ import (
 	"gcity/events"
 )
 
-// The automations of a city that Suite is run on, where its Harness has them. None runs by itself.
+// The automations of a city for Suite, if its Harness has them. They run only by hand.
 const (
 	Chore = "chore" // prints "swept"
 	Brew  = "brew"  // cooks the formula of this name for the pool Crew
-	Wreck = "wreck" // prints "oops" and ends with 3, always; it is not tried again
+	Wreck = "wreck" // prints "oops" and exits with 3; it is not retried
 	Torn  = "torn"  // its file is broken
-	// prints a line, "dröp", in two parts, waits for the file "go" in the city's folder, prints "drop" in red;
-	// where a Harness says Live
+	// prints a line, "dröp", in two parts, waits for the file "go" in the city's folder, prints "drop" in red; only
+	// with Harness.Live
 	Drip = "drip"
 
 	choreExec = "echo swept"
 	wreckExec = "echo oops; exit 3"
-	dripExec  = `printf 'dr\303'; printf '\266p\n'; until [ -e go ]; do sleep 0.05; done; printf '\033[31mdrop\033[m'`
+	dripExec  = `printf 'dr\303'; printf '\266p\n'; until [ -e go ]; do sleep 0.05; done; ` +
+		`printf '\033[31mdrop\033[m'`
 )
 
-// WriteAutomations writes the automations that Suite needs into a folder of formulas, which it makes.
+// WriteAutomations creates a folder of formulas with the automations that Suite needs.
 func WriteAutomations(t *testing.T, folder string) {
 	t.Helper()
 	for path, text := range map[string]string{
@@ -58,7 +59,7 @@ func WriteAutomations(t *testing.T, folder string) {
 	}
 }
 
-// awaitAutomation waits until an automation is as described.
+// awaitAutomation waits until a condition holds for an automation.
 func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name string,
 	ok func(*city.Automation) bool) city.Automation {
 	t.Helper()
@@ -70,7 +71,7 @@ func awaitAutomation(t *testing.T, ctx context.Context, ctl city.Control, name s
 	return *a
 }
 
-// idle waits until an automation can be told to run.
+// idle waits until an automation can be run.
 func idle(t *testing.T, ctx context.Context, ctl city.Control, name string) city.Automation {
 	t.Helper()
 	return awaitAutomation(t, ctx, ctl, name, func(a *city.Automation) bool {
@@ -101,7 +102,7 @@ func testAutomations(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// fire runs an automation and gives its run as it was opened and as it ended.
+// fire runs an automation and returns its run at its start and at its end.
 func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (opened,
 	ended city.Run) {
 	t.Helper()
@@ -123,7 +124,7 @@ func fire(t *testing.T, ctx context.Context, ctl city.Control, c city.Fire) (ope
 		events.AutomationFailed: a.Last.Outcome != "ok",
 	} {
 		if n := tellings(t, ctx, ctl, kind, opened); (n == 1) != want || n > 1 {
-			t.Errorf("%s of %+v was told %d times", kind, a.Last, n)
+			t.Errorf("%s of %+v was reported %d times", kind, a.Last, n)
 		}
 	}
 	return opened, *a.Last
@@ -151,7 +152,7 @@ func tellings(t *testing.T, ctx context.Context, ctl city.Control, kind string,
 	return n
 }
 
-// record waits until the bead of a run is closed, a moment after the run itself.
+// record waits until the bead of a run is closed, shortly after the run itself ends.
 func record(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.Bead {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -168,7 +169,7 @@ func record(t *testing.T, ctx context.Context, ctl city.Control, id string) bead
 	}
 }
 
-// A run by hand goes past the gate, and leaves a record like any other.
+// A manual run ignores the gate and leaves a record like any other.
 func testFire(t *testing.T, ctx context.Context, ctl city.Control) {
 	var ids []string
 	for range 2 {

@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// Of every agent that is declared there is what it is started with; of one that lives, which life.
+// Inspect returns the start parameters of every declared agent, and the session of every running one.
 func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, name := range []string{Worker, Lazy} {
 		about, err := ctl.Inspect(ctx, name)
@@ -37,10 +37,10 @@ func testInspect(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	_, err := ctl.Inspect(ctx, "nobody")
-	wantCode(t, "Inspect of nobody", err, city.NotFound)
+	wantCode(t, "Inspect of an unknown agent", err, city.NotFound)
 }
 
-// Crashes are read from the log, whoever wrote it there, the newest first.
+// Crashes are read from the log, no matter which program wrote them, newest first.
 func testInspectCrashes(record func(*testing.T, city.Control, events.Event)) func(*testing.T,
 	context.Context, city.Control) {
 	return func(t *testing.T, ctx context.Context, ctl city.Control) {

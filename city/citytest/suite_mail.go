@@ -11,7 +11,7 @@ import (
 	"gcity/mail"
 )
 
-// mailed sends a message and gives its id.
+// mailed sends a message and returns its ID.
 func mailed(t *testing.T, ctx context.Context, ctl city.Control, m mail.Message) string {
 	t.Helper()
 	r, err := city.SendMail(ctx, ctl, m)
@@ -21,7 +21,7 @@ func mailed(t *testing.T, ctx context.Context, ctl city.Control, m mail.Message)
 	return beadOf(t, r).ID
 }
 
-// inbox are the ids of what somebody has.
+// inbox returns the IDs of a recipient's messages.
 func inbox(t *testing.T, ctx context.Context, ctl city.Control, who string, all bool) []string {
 	t.Helper()
 	found, err := city.Mail(ctx, ctl, who, all)
@@ -43,7 +43,7 @@ func wantMail(t *testing.T, ctx context.Context, ctl city.Control, who string, a
 	}
 }
 
-// awaitMail waits until a snapshot counts so much unread mail for an agent, and for people.
+// awaitMail waits until a snapshot counts this number of unread messages for an agent and for users.
 func awaitMail(t *testing.T, ctx context.Context, ctl city.Control, agent string, unread int,
 	people city.MailCount) {
 	t.Helper()
@@ -56,11 +56,11 @@ func awaitMail(t *testing.T, ctx context.Context, ctl city.Control, agent string
 		}
 	}
 	s, err := ctl.Snapshot(context.WithoutCancel(ctx))
-	t.Fatalf("%d for %s and %+v for people was never counted: %+v, %v", unread, agent, people, s,
+	t.Fatalf("%d for %s and %+v for users was never counted: %+v, %v", unread, agent, people, s,
 		err)
 }
 
-// Mail finds whom it is for, is counted while it is unread, and is gone from the lists once it is archived.
+// Mail reaches its recipient, is counted while it is unread, and leaves the lists once it is archived.
 func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	one := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "hand", Subject: "one",
 		Text: "for hand"})
@@ -68,7 +68,7 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	people := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "human", Subject: "help"})
 	named := mailed(t, ctx, ctl, mail.Message{From: Worker, To: "grace", Subject: "hello"})
 	awaitMail(t, ctx, ctl, RigWorker, 2, city.MailCount{Unread: 2, Total: 2})
-	wantMail(t, ctx, ctl, "hand", false, two, one) // the newest first
+	wantMail(t, ctx, ctl, "hand", false, two, one) // newest first
 	wantMail(t, ctx, ctl, Worker, false)
 	wantMail(t, ctx, ctl, "grace", false, named)
 	wantMail(t, ctx, ctl, "", false, named, people)
@@ -100,8 +100,8 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		want string
 	}{
 		{beads.Patch{Status: &open}, two + " is in the inbox of " + RigWorker + " again"},
-		{mail.ReadPatch(), two + " is marked as read"},
-		{mail.UnreadPatch(), two + " is marked as not read"},
+		{mail.ReadPatch(), two + " was marked as read"},
+		{mail.UnreadPatch(), two + " was marked as unread"},
 		{mail.ArchivePatch(), "archived " + two},
 	} {
 		if r := do(t, ctx, ctl, city.UpdateBead{ID: two, Patch: c.what}); r.Message != c.want {
@@ -117,11 +117,11 @@ func testMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	snap, err := ctl.Snapshot(ctx)
 	if err != nil || snap.Work.Open != 0 {
-		t.Errorf("mail is no work: %+v, %v", snap.Work, err)
+		t.Errorf("mail is listed as work: %+v, %v", snap.Work, err)
 	}
 }
 
-// What is sent to a pool is everybody's there until one has taken it; nobody takes it twice.
+// A message to a pool belongs to all members until one has taken it, and only one can.
 func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	id := mailed(t, ctx, ctl, mail.Message{From: Worker, To: Crew, Subject: "who?"})
 	awaitMail(t, ctx, ctl, crew(1), 1, city.MailCount{})
@@ -129,7 +129,7 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantMail(t, ctx, ctl, who, false, id)
 	}
 	if m, err := city.TakeMail(ctx, ctl, id, Worker); err != nil || m.To != "pool:"+Crew {
-		t.Errorf("no member takes nothing: %+v, %v", m, err)
+		t.Errorf("no member takes anything: %+v, %v", m, err)
 	}
 	m, err := city.TakeMail(ctx, ctl, id, crew(2))
 	if err != nil || m.To != crew(2) || !m.Read {
@@ -140,7 +140,7 @@ func testPoolMail(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	wantMail(t, ctx, ctl, crew(2), true, id)
 	if m, err = city.TakeMail(ctx, ctl, id, crew(1)); err != nil || m.To != crew(2) {
-		t.Errorf("it is another's: %+v, %v", m, err)
+		t.Errorf("it belongs to another member: %+v, %v", m, err)
 	}
 	awaitMail(t, ctx, ctl, crew(1), 0, city.MailCount{})
 }
@@ -154,7 +154,7 @@ func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantCode(t, "a message to "+m.To, err, city.Invalid)
 	}
 	_, err := city.SendMail(ctx, ctl, mail.Message{To: "pool:nobody", Text: "x"})
-	wantCode(t, "a message to a pool that is none", err, city.NotFound)
+	wantCode(t, "a message to an unknown pool", err, city.NotFound)
 	work := create(t, ctx, ctl, beads.Bead{Title: "work"})
 	for _, id := range []string{"tw-99", "../x", work.ID} {
 		_, err := city.ReadMail(ctx, ctl, id)
@@ -164,8 +164,7 @@ func testMailRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Work goes to an agent as assignee and to a pool by its label, never to both, and not away from somebody without
-// force.
+// Work is assigned to an agent as assignee and to a pool by its label, never to both. Only force reassigns it.
 func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "polish"})
 	sling := func(s city.SlingRequest) beads.Bead {
@@ -188,7 +187,7 @@ func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("again: %+v", again)
 	}
 	_, err := city.Sling(ctx, ctl, city.SlingRequest{Target: Worker, Bead: b.ID})
-	wantCode(t, "what another has", err, city.Conflict)
+	wantCode(t, "work of another agent", err, city.Conflict)
 	if got := sling(city.SlingRequest{Target: Worker, Bead: b.ID, Force: true}); got.Assignee !=
 		Worker {
 		t.Errorf("by force: %+v", got)
@@ -205,15 +204,15 @@ func testSling(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()})
 	_, err = city.Sling(ctx, ctl, city.SlingRequest{Target: Worker, Bead: b.ID})
-	wantCode(t, "what is closed", err, city.Conflict)
+	wantCode(t, "closed work", err, city.Conflict)
 	_, err = city.Sling(ctx, ctl, city.SlingRequest{Target: Worker, Bead: "tw-99"})
-	wantCode(t, "what is not there", err, city.NotFound)
+	wantCode(t, "missing work", err, city.NotFound)
 	_, err = city.Sling(ctx, ctl, city.SlingRequest{Target: "nobody", Title: "x"})
 	wantCode(t, "to nobody", err, city.NotFound)
 	for _, bad := range []city.SlingRequest{{}, {Target: Worker},
 		{Bead: "tw-1", Title: "x", Target: Worker}, {Title: "x"},
 		{Target: Worker, Title: "x", By: "\x1b"}} {
 		_, err = city.Sling(ctx, ctl, bad)
-		wantCode(t, "a request that says too little or too much", err, city.Invalid)
+		wantCode(t, "an incomplete or contradictory request", err, city.Invalid)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"gcity/city"
 )
 
-// The pool and the rig of a city that Suite is run on, where its Harness has them.
+// The pool and the rig of a city for Suite, if its Harness has them.
 const (
-	// a pool that wants its minimum; its members print Ready and echo, their drains have no deadline
+	// a pool that wants its minimum; its members print Ready and echo; their drains have no time limit
 	Crew    = "crew"
 	CrewMin = 1
 	CrewMax = 3
@@ -24,17 +24,17 @@ const (
 	RigLazy   = "yard/idler" // suspended by its own flag
 )
 
-// crew is the name of a member, from 1.
+// crew returns the name of a member, from 1.
 func crew(i int) string { return member(&city.Pool{Name: Crew, Max: CrewMax}, i) }
 
 func testReload(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Reload{})
-	do(t, ctx, ctl, city.Reload{Confirm: true}) // nothing waits for it: a reload like any other
+	do(t, ctx, ctl, city.Reload{Confirm: true}) // nothing is held: this is an ordinary reload
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// worker is the agent Worker as it is now.
+// worker returns the present state of the agent Worker.
 func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	t.Helper()
 	s, err := ctl.Snapshot(ctx)
@@ -48,16 +48,17 @@ func worker(t *testing.T, ctx context.Context, ctl city.Control) city.Agent {
 	return *a
 }
 
-// same fails unless an agent is in the same life as before.
+// same fails unless an agent has the same session as before.
 func same(t *testing.T, before, after city.Agent) {
 	t.Helper()
 	if before.Session == nil || after.Session == nil || before.Session.ID != after.Session.ID ||
 		before.PID != after.PID {
-		t.Errorf("%s is in another life: %+v, then %+v", before.Name, before.Session, after.Session)
+		t.Errorf("%s has another session: %+v, then %+v", before.Name, before.Session,
+			after.Session)
 	}
 }
 
-// wantMention is for refusals whose code is one thing and whose words another: they name what to look at.
+// wantMention checks that an error names what to look at; its code is checked separately.
 func wantMention(t *testing.T, what string, err error, words ...string) {
 	t.Helper()
 	e, ok := errors.AsType[*city.Error](err)
@@ -72,7 +73,7 @@ func wantMention(t *testing.T, what string, err error, words ...string) {
 	}
 }
 
-// A drain can be taken back; acknowledged, it is a restart without a loss. (L2, L14, N12)
+// A drain can be cancelled. Once acknowledged, it is a restart without a loss. (L2, L14)
 func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker})
@@ -88,13 +89,13 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	if d := a.Drain.Deadline.Sub(a.Drain.Since).Round(2 * time.Second); d != drainTimeout ||
 		!a.Until.Equal(*a.Drain.Deadline) {
-		t.Errorf("told at %v, it has until %v, and is shown until %v", a.Drain.Since,
+		t.Errorf("asked at %v, it has until %v, and is shown until %v", a.Drain.Since,
 			a.Drain.Deadline, a.Until)
 	}
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "still here"})
 	seen(t, ctx, ctl, "still here")
 	if again := worker(t, ctx, ctl).Drain; again == nil || again.Since.After(a.Drain.Since) {
-		t.Errorf("told twice, it has longer: %+v, then %+v", a.Drain, again)
+		t.Errorf("asked twice, it has more time: %+v, then %+v", a.Drain, again)
 	}
 
 	do(t, ctx, ctl, city.Undrain{Agent: Worker})
@@ -111,11 +112,11 @@ func testDrain(t *testing.T, ctx context.Context, ctl city.Control) {
 		return a.State == city.Running && a.Session != nil && a.Session.ID != before.Session.ID
 	})
 	if a, _ = s.Agent(Worker); a.Drain != nil {
-		t.Errorf("the new life is draining: %+v", a.Drain)
+		t.Errorf("the new session is draining: %+v", a.Drain)
 	}
 }
 
-// After a final drain no session begins until it is taken back.
+// After a final drain no session starts until the drain is cancelled.
 func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	do(t, ctx, ctl, city.Drain{Agent: Worker, Final: true})
@@ -137,11 +138,11 @@ func testDrainFinal(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// Who has not been told to finish has nothing to acknowledge, and who does not run cannot be told.
+// An agent that was not asked to finish has nothing to acknowledge, and an agent that does not run cannot drain.
 func testDrainRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := worker(t, ctx, ctl)
 	_, err := ctl.Do(ctx, city.Drain{Agent: Lazy})
-	wantCode(t, "Drain of one that does not run", err, city.Conflict)
+	wantCode(t, "Drain of an agent that does not run", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.DrainAck{Agent: Worker})
 	wantCode(t, "DrainAck without a drain", err, city.Conflict)
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "still here"})
@@ -149,7 +150,7 @@ func testDrainRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	same(t, before, worker(t, ctx, ctl))
 }
 
-// awaitAgent waits until an agent is as described.
+// awaitAgent waits until a condition holds for an agent.
 func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string,
 	ok func(*city.Agent) bool) *city.Snapshot {
 	t.Helper()
@@ -159,8 +160,7 @@ func awaitAgent(t *testing.T, ctx context.Context, ctl city.Control, name string
 	})
 }
 
-// awaitCrew waits until these members of Crew and no others live and have not been told to finish, and as many are
-// wanted.
+// awaitCrew waits until exactly these members of Crew run and do not drain, and the pool wants that number.
 func awaitCrew(t *testing.T, ctx context.Context, ctl city.Control, members ...int) *city.Snapshot {
 	t.Helper()
 	return until(t, ctx, ctl, func(s *city.Snapshot) bool {
@@ -210,7 +210,7 @@ func testPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// A pool grows at the top and shrinks from there; who is wanted again before it has finished goes on in the same life.
+// A pool grows and shrinks at its highest number. A draining member that is wanted again keeps its session.
 func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	awaitCrew(t, ctx, ctl, 1)
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Size: 3})
@@ -253,7 +253,7 @@ func testScale(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.Scale{Pool: Crew, Auto: true})
 	s = awaitCrew(t, ctx, ctl, 1)
 	if p, _ := s.Pool(Crew); p.Override != nil {
-		t.Errorf("given back to its check: %+v", p)
+		t.Errorf("its check decides again: %+v", p)
 	}
 }
 
@@ -265,14 +265,14 @@ func testScaleRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantMention(t, "a size that is not allowed", err, "1", "3", "city.toml")
 	}
 	_, err := ctl.Do(ctx, city.Scale{Pool: Worker, Size: 1})
-	wantCode(t, "an agent that is no pool", err, city.NotFound)
+	wantCode(t, "an agent that is not a pool", err, city.NotFound)
 	s := awaitCrew(t, ctx, ctl, 1)
 	if p, _ := s.Pool(Crew); p.Override != nil {
 		t.Errorf("%+v", p)
 	}
 }
 
-// What a pool wants and drains by hand is a restart like any agent's.
+// Draining a member that its pool wants is a restart, like for any agent.
 func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	do(t, ctx, ctl, city.Drain{Agent: crew(1)})
@@ -289,7 +289,7 @@ func testDrainMember(t *testing.T, ctx context.Context, ctl city.Control) {
 	})
 }
 
-// A pool is suspended as a whole, a member never by itself, and what is done to lives needs a member's name.
+// A pool is suspended as a whole, never a member alone. Commands about sessions need a member's name.
 func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	before := lives(t, awaitCrew(t, ctx, ctl, 1), 1)[0]
 	for _, c := range []city.Command{city.Suspend{Agent: crew(1)}, city.Stop{Agent: crew(1)}} {
@@ -302,7 +302,7 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	for _, c := range []city.Command{city.Restart{Agent: Crew}, city.Kill{Agent: Crew},
 		city.Drain{Agent: Crew}, city.Nudge{Agent: Crew, Text: "x"}} {
 		if _, err := ctl.Do(ctx, c); err == nil {
-			t.Errorf("%s of a pool was carried out", c.Verb())
+			t.Errorf("%s of a pool was executed", c.Verb())
 		} else {
 			wantMention(t, c.Verb()+" of a pool", err, Crew)
 		}
@@ -329,7 +329,7 @@ func testSuspendPool(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// The narrowest reason is the one that is shown, and the one that stays.
+// The most specific reason is shown and stays.
 func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	s := awaitRig(t, ctx, ctl, city.Running, "")
 	r := rig(s, Rig)
@@ -340,7 +340,7 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 	if a, _ := s.Agent(RigWorker); a.Rig != Rig {
 		t.Errorf("%+v", a)
 	}
-	for range 2 { // N12
+	for range 2 { // idempotent
 		do(t, ctx, ctl, city.SuspendRig{Rig: Rig})
 		s = awaitRig(t, ctx, ctl, city.Suspended, "by rig "+Rig)
 		if r := rig(s, Rig); !r.Suspended || r.Running != 0 {
@@ -348,10 +348,10 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.Reason != byAgent {
-		t.Errorf("what is suspended by itself: %+v", a)
+		t.Errorf("an agent with a flag of its own: %+v", a)
 	}
 	if a, _ := s.Agent(Worker); a.State != city.Running {
-		t.Errorf("what is not in the rig: %+v", a)
+		t.Errorf("an agent outside the rig: %+v", a)
 	}
 	for range 2 {
 		do(t, ctx, ctl, city.ResumeRig{Rig: Rig})
@@ -361,11 +361,11 @@ func testRig(t *testing.T, ctx context.Context, ctl city.Control) {
 		}
 	}
 	if a, _ := s.Agent(RigLazy); a.State != city.Suspended || a.Reason != byAgent {
-		t.Errorf("what is suspended by itself: %+v", a)
+		t.Errorf("an agent with a flag of its own: %+v", a)
 	}
 }
 
-// awaitRig waits until RigWorker is in a state, for a reason unless that is "".
+// awaitRig waits until RigWorker is in a state, with this reason unless it is "".
 func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.State,
 	reason string) *city.Snapshot {
 	t.Helper()
@@ -378,7 +378,7 @@ func awaitRig(t *testing.T, ctx context.Context, ctl city.Control, state city.St
 	})
 }
 
-// F3: what would remove most of those that run waits until somebody has seen it and says so.
+// A configuration that would remove most of the running agents waits for a confirmation.
 func testHeld(t *testing.T, ctx context.Context, ctl city.Control,
 	hold func(*testing.T, city.Control)) {
 	before := worker(t, ctx, ctl)
@@ -390,7 +390,7 @@ func testHeld(t *testing.T, ctx context.Context, ctl city.Control,
 	h := s.Config.Held
 	if h.Revision == "" || h.Revision == s.Config.Revision || h.Since.IsZero() ||
 		!slices.Contains(h.Removes, Worker) || 2*len(h.Removes) <= h.Running || len(h.Plan) == 0 {
-		t.Errorf("%+v while %s is in force", h, s.Config.Revision)
+		t.Errorf("%+v while %s is effective", h, s.Config.Revision)
 	}
 	same(t, before, worker(t, ctx, ctl))
 	do(t, ctx, ctl, city.Reload{Confirm: true})

@@ -11,7 +11,7 @@ import (
 	"gcity/city"
 )
 
-// heard reads what a run prints to its end.
+// heard reads the output of a run to its end.
 func heard(t *testing.T, ctx context.Context, ctl city.Control, run string) string {
 	t.Helper()
 	var all strings.Builder
@@ -20,7 +20,7 @@ func heard(t *testing.T, ctx context.Context, ctl city.Control, run string) stri
 			t.Fatalf("RunOutput of %s: %v after %q", run, err, all.String())
 		}
 		if p.Dropped != 0 {
-			t.Errorf("RunOutput of %s leaves %d bytes out", run, p.Dropped)
+			t.Errorf("RunOutput of %s omits %d bytes", run, p.Dropped)
 		}
 		all.WriteString(p.Text)
 	}
@@ -30,7 +30,7 @@ func heard(t *testing.T, ctx context.Context, ctl city.Control, run string) stri
 	return all.String()
 }
 
-// Of a run that has ended there is at least what its record keeps; what made no sound has an end all the same.
+// A run that has ended has at least the output in its record. A run without output ends, too.
 func testRunOutput(t *testing.T, ctx context.Context, ctl city.Control) {
 	for name, want := range map[string]string{Chore: "swept", Wreck: "oops", Brew: ""} {
 		_, r := fire(t, ctx, ctl, city.Fire{Automation: name, By: "tester"})
@@ -55,7 +55,7 @@ func testRunOutputUnknown(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// What a run prints is seen while it goes, by all who look, whenever they come. L12.
+// All readers see the output of a run while it is in progress, no matter when they start. L12.
 func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 	s, err := ctl.Snapshot(ctx)
 	if err != nil {
@@ -74,10 +74,10 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		if all += p.Text; all != "dröp\n" {
 			continue
 		}
-		// It goes on only now that its first line was seen.
+		// the run continues only after its first line was seen
 		for p, err := range ctl.RunOutput(ctx, run) {
 			if p.Text != all || err != nil {
-				t.Errorf("who comes late sees %q, %v", p.Text, err)
+				t.Errorf("a late reader sees %q, %v", p.Text, err)
 			}
 			break
 		}
@@ -96,7 +96,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 		t.Errorf("%q in %d pieces", all, pieces)
 	}
 	if text := <-late; text != all {
-		t.Errorf("another one saw %q", text)
+		t.Errorf("another reader saw %q", text)
 	}
 	record(t, ctx, ctl, run)
 	if text := heard(t, ctx, ctl, run); text != all {
@@ -104,7 +104,7 @@ func testRunOutputLive(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// What does not go cannot be ended.
+// A run that is not in progress cannot be stopped.
 func testEndRunRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	idle(t, ctx, ctl, Chore)
 	for _, name := range []string{"nothing", Chore + ":rig:nowhere", ".."} {
@@ -112,12 +112,12 @@ func testEndRunRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantCode(t, "EndRun of "+name, err, city.NotFound)
 	}
 	_, err := ctl.Do(ctx, city.EndRun{Automation: Chore, By: "tester"})
-	wantCode(t, "EndRun of one that does not run", err, city.Conflict)
+	wantCode(t, "EndRun without a run", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.EndRun{Automation: Chore, By: "a\ab"})
 	wantCode(t, "EndRun by a name with a bell", err, city.Invalid)
 }
 
-// A run that somebody ends has failed, and the record says who that was.
+// A run that was stopped by hand has failed, and the record names the author.
 func testEndRun(t *testing.T, ctx context.Context, ctl city.Control) {
 	idle(t, ctx, ctl, Drip)
 	run := beadOf(t, do(t, ctx, ctl, city.Fire{Automation: Drip, By: "tester"})).ID

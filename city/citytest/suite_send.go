@@ -21,10 +21,10 @@ func testSend(t *testing.T, ctx context.Context, ctl city.Control) {
 	_, err := ctl.Do(ctx, city.Unsend{Agent: Worker})
 	wantCode(t, "Unsend of nothing", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.Unsend{Agent: "nobody"})
-	wantCode(t, "Unsend to nobody", err, city.NotFound)
+	wantCode(t, "Unsend to an unknown agent", err, city.NotFound)
 }
 
-// drafting attaches to the worker and leaves half a line.
+// drafting attaches to the worker and types half a line.
 func drafting(t *testing.T, ctx context.Context, ctl city.Control, half string) io.WriteCloser {
 	t.Helper()
 	seen(t, ctx, ctl, Ready)
@@ -57,12 +57,12 @@ func queued(t *testing.T, ctx context.Context, ctl city.Control, text string) ci
 	return *s
 }
 
-// waits reports whether a text of the worker waits.
+// waits reports whether a text for the worker is queued.
 func waits(a *city.Agent) bool {
 	return slices.ContainsFunc(a.Sends, func(d city.Send) bool { return !d.Stage.Over() })
 }
 
-// A text waits for somebody's draft, and is typed once when that is gone.
+// A text waits while the input line has a draft, and is typed once when the draft is gone.
 func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	term := drafting(t, ctx, ctl, "half a li")
 	queued(t, ctx, ctl, "after it")
@@ -73,14 +73,14 @@ func testSendQueued(t *testing.T, ctx context.Context, ctl city.Control) {
 	do(t, ctx, ctl, city.Nudge{Agent: Worker, Text: "the last", Now: true})
 	seen(t, ctx, ctl, "the last")
 	text, err := ctl.Output(ctx, Worker, 100)
-	// echoed, and shown
+	// once as echo, once as screen content
 	if n := strings.Count(text, "after it"); err != nil || n < 1 || n > 2 ||
 		!strings.Contains(text, "half a line\n") {
 		t.Errorf("%q, %v", text, err)
 	}
 }
 
-// What waits can be taken back; what is sent now waits for no draft.
+// Queued texts can be cancelled. A text that is sent with Now does not wait for a draft.
 func testSendNow(t *testing.T, ctx context.Context, ctl city.Control) {
 	drafting(t, ctx, ctl, "half ")
 	s := queued(t, ctx, ctl, "patient")

@@ -14,7 +14,7 @@ import (
 	"gcity/events"
 )
 
-// create makes a bead and gives it as the city does.
+// create creates a bead and returns it as stored.
 func create(t *testing.T, ctx context.Context, ctl city.Control, b beads.Bead) beads.Bead {
 	t.Helper()
 	return beadOf(t, do(t, ctx, ctl, city.CreateBead{Bead: b}))
@@ -37,7 +37,7 @@ func get(t *testing.T, ctx context.Context, ctl city.Control, id string) beads.B
 	return b
 }
 
-// listed are the ids of what a query finds, in its order.
+// listed returns the IDs of a query's result, in its order.
 func listed(t *testing.T, ctx context.Context, ctl city.Control, q beads.Query) []string {
 	t.Helper()
 	found, err := ctl.Beads(ctx, q)
@@ -69,7 +69,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	for _, b := range []beads.Bead{root, first, second} {
 		if got := get(t, ctx, ctl, b.ID); !got.Same(b) || got.Rev != b.Rev {
-			t.Errorf("%+v was made, %+v is there", b, got)
+			t.Errorf("%+v was created, but the store has %+v", b, got)
 		}
 	}
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID,
@@ -78,7 +78,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 		q    beads.Query
 		want []string
 	}{
-		{beads.Query{}, []string{second.ID, first.ID, root.ID}}, // the newest first
+		{beads.Query{}, []string{second.ID, first.ID, root.ID}}, // newest first
 		{beads.Query{Limit: 2}, []string{second.ID, first.ID}},
 		{beads.Query{Limit: -1}, []string{second.ID, first.ID, root.ID}},
 		{beads.Query{Limit: 1, Before: second.ID}, []string{first.ID}},
@@ -102,7 +102,7 @@ func testBeads(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// Labels append, closing twice is closing, and what was changed meanwhile is not overwritten.
+// Labels are added, closing twice has no effect, and an update with an old revision is refused.
 func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	b := create(t, ctx, ctl, beads.Bead{Title: "one", Labels: []string{"a"},
 		Metadata: map[string]string{"k": "v", "l": "w"}})
@@ -117,7 +117,7 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 	_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID,
 		Patch: beads.Patch{Title: new("three"), IfRev: &b.Rev}})
-	wantCode(t, "a change of what was changed meanwhile", err, city.Conflict)
+	wantCode(t, "an update with an old revision", err, city.Conflict)
 
 	closed := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
 	again := beadOf(t, do(t, ctx, ctl, city.UpdateBead{ID: b.ID, Patch: beads.Closing()}))
@@ -130,7 +130,7 @@ func testBeadChanges(t *testing.T, ctx context.Context, ctl city.Control) {
 	}}))
 	if open.Status != beads.StatusOpen || open.ClosedAt != nil || open.Assignee != "" ||
 		!slices.Equal(open.Labels, []string{"b"}) {
-		t.Errorf("opened again: %+v", open)
+		t.Errorf("reopened: %+v", open)
 	}
 	if got := get(t, ctx, ctl, b.ID); !got.Same(open) {
 		t.Errorf("%+v is there, not %+v", got, open)
@@ -149,9 +149,9 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantCode(t, fmt.Sprintf("%+v", bad), err, city.Invalid)
 	}
 	_, err := ctl.Do(ctx, city.CreateBead{Bead: beads.Bead{ID: b.ID, Title: "twin"}})
-	wantCode(t, "an id that is taken", err, city.Conflict)
+	wantCode(t, "an ID that is taken", err, city.Conflict)
 	_, err = ctl.Do(ctx, city.CreateBead{Rig: "nowhere", Bead: beads.Bead{Title: "x"}})
-	wantCode(t, "a rig that is none", err, city.NotFound)
+	wantCode(t, "an unknown rig", err, city.NotFound)
 	for _, bad := range []beads.Patch{{Title: new("")}, {Status: new(beads.Status("done"))},
 		{ParentID: &b.ID}, {Needs: &[]string{"tw-999"}}} {
 		_, err := ctl.Do(ctx, city.UpdateBead{ID: b.ID, Patch: bad})
@@ -164,9 +164,9 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 		wantCode(t, fmt.Sprintf("bead %q", id), err, city.NotFound)
 	}
 	_, err = ctl.Beads(ctx, beads.Query{Status: []beads.Status{"done"}})
-	wantCode(t, "a status that there is not", err, city.Invalid)
+	wantCode(t, "an unknown status", err, city.Invalid)
 	_, err = ctl.Beads(ctx, beads.Query{Before: "tw-999"})
-	wantCode(t, "the page after a bead that there is not", err, city.NotFound)
+	wantCode(t, "the page after an unknown bead", err, city.NotFound)
 	if got := listed(t, ctx, ctl, beads.Query{}); !slices.Equal(got, []string{b.ID}) {
 		t.Errorf("there are %q now", got)
 	}
@@ -175,7 +175,7 @@ func testBeadRefused(t *testing.T, ctx context.Context, ctl city.Control) {
 	}
 }
 
-// L9: what was done to work is in the log, and its receipt says where.
+// L9: changes of work are in the log, and their receipts name the events.
 func testBeadEvents(t *testing.T, ctx context.Context, ctl city.Control) {
 	made := do(t, ctx, ctl, city.CreateBead{Bead: beads.Bead{Title: "one"}})
 	id := beadOf(t, made).ID
@@ -214,12 +214,12 @@ func testWorkCounted(t *testing.T, ctx context.Context, ctl city.Control) {
 	count(1, 0)
 }
 
-// A molecule with open steps is not closed by whoever does not say that these are to stay open.
+// Closing a molecule with open steps requires force.
 func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 	root := create(t, ctx, ctl, beads.Bead{Title: "all", Type: beads.TypeMolecule})
 	one := create(t, ctx, ctl, beads.Bead{Title: "one", ParentID: root.ID})
 	two := create(t, ctx, ctl, beads.Bead{Title: "two", ParentID: one.ID})
-	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()}) // which is no molecule
+	do(t, ctx, ctl, city.UpdateBead{ID: one.ID, Patch: beads.Closing()}) // it is not a molecule
 	_, err := ctl.Do(ctx, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 	if e, ok := errors.AsType[*city.Error](err); !ok || e.Code != city.Conflict ||
 		!strings.Contains(e.Message, two.ID+" two") {
@@ -233,11 +233,11 @@ func testOpenSteps(t *testing.T, ctx context.Context, ctl city.Control) {
 		Force: true})); b.Status != beads.StatusClosed {
 		t.Errorf("forced: %+v", b)
 	}
-	// again, which is harmless
+	// closing again is harmless
 	do(t, ctx, ctl, city.UpdateBead{ID: root.ID, Patch: beads.Closing()})
 }
 
-// Of an agent it is seen what it works on: the newest that is in progress and his.
+// An agent shows the work that it does: its newest bead in progress.
 func testTask(t *testing.T, ctx context.Context, ctl city.Control) {
 	works := func(on string) {
 		t.Helper()
@@ -266,7 +266,7 @@ func testTask(t *testing.T, ctx context.Context, ctl city.Control) {
 	works("")
 }
 
-// Nothing that was acknowledged is lost, and no id is given twice.
+// No acknowledged bead is lost, and no ID is used twice.
 func testConcurrentWork(t *testing.T, ctx context.Context, ctl city.Control) {
 	const hands, each = 8, 5
 	var wg sync.WaitGroup
@@ -290,6 +290,6 @@ func testConcurrentWork(t *testing.T, ctx context.Context, ctl city.Control) {
 	got := listed(t, ctx, ctl, beads.Query{Labels: []string{"crowd"}, Limit: -1})
 	slices.Sort(got)
 	if !slices.Equal(got, want) || len(slices.Compact(got)) != hands*each {
-		t.Errorf("%q were made, %q are there", want, got)
+		t.Errorf("%q were created, %q are there", want, got)
 	}
 }

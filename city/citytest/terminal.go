@@ -9,14 +9,14 @@ import (
 	"gcity/city"
 )
 
-// ScreenSize is the size an agent's terminal was last given.
+// ScreenSize returns the last size of an agent's terminal.
 func (f *Fake) ScreenSize(agent string) (cols, rows int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.screens[agent].cols, f.screens[agent].rows
 }
 
-// ScreenRaw reports whether the newest viewer of an agent's terminal has asked for every byte.
+// ScreenRaw reports whether the newest viewer of an agent's terminal gets every byte.
 func (f *Fake) ScreenRaw(agent string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -35,7 +35,7 @@ func (f *Fake) Attach(_ context.Context, agent string, v city.Viewer) (city.Term
 	return &terminal{fake: f, s: s, life: s.life, closed: make(chan struct{})}, nil
 }
 
-// terminal is an attachment to one life.
+// terminal is an attachment to one session.
 type terminal struct {
 	fake   *Fake
 	s      *screen

@@ -8,7 +8,7 @@ import (
 	"gcity/city"
 )
 
-// NewTown makes the Fake that Suite can be run on: its agents, its pool, its rig and its automations.
+// NewTown creates a Fake for Suite, with its agents, pool, rig and automations.
 func NewTown() *Fake {
 	f := NewFake("town",
 		city.Agent{Name: Worker, Running: true}, city.Agent{Name: Lazy},
@@ -47,7 +47,7 @@ func NewTown() *Fake {
 	return f
 }
 
-// Hold makes the configuration one that would remove every agent that runs, and has to be confirmed.
+// Hold makes the configuration one that would remove every running agent and needs a confirmation.
 func (f *Fake) Hold() {
 	f.Set(func(s *city.Snapshot) {
 		held := &city.Held{Revision: "ba9876543210", Since: time.Now()}

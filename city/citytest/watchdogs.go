@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// doWatchdog does a command to a watchdog, which only remembers what is decided; f.mu is held, and ok is false of other
+// doWatchdog executes a command of a watchdog, which only records decisions; f.mu is held. ok is false for other
 // commands.
 func (f *Fake) doWatchdog(c city.Command) (r city.Receipt, ok bool, err error) {
 	switch c.(type) {
@@ -19,7 +19,7 @@ func (f *Fake) doWatchdog(c city.Command) (r city.Receipt, ok bool, err error) {
 	}
 	w, known := f.snap.Watchdog(c.Target())
 	if !known {
-		return r, true, refuse(city.NotFound, "no watchdog is called %q", c.Target())
+		return r, true, refuse(city.NotFound, "watchdog %q not found", c.Target())
 	}
 	change := func(*city.Watchdog) {}
 	switch c := c.(type) {
@@ -35,7 +35,7 @@ func (f *Fake) doWatchdog(c city.Command) (r city.Receipt, ok bool, err error) {
 		change = func(w *city.Watchdog) { judge(w, c.Decision, c.Reason, c.By) }
 	case city.Acknowledge:
 		if !w.Calls() {
-			return r, true, refuse(city.Conflict, "%s calls for nobody", w.Name)
+			return r, true, refuse(city.Conflict, "%s has not escalated", w.Name)
 		}
 		change = func(w *city.Watchdog) {
 			seen := *w.Escalated
@@ -49,7 +49,7 @@ func (f *Fake) doWatchdog(c city.Command) (r city.Receipt, ok bool, err error) {
 	return r, true, nil
 }
 
-// beat has its triage agent judge, if it has one; else its thresholds do.
+// beat lets the watchdog's triage agent decide, or else its thresholds.
 func (f *Fake) beat(w *city.Watchdog) {
 	now := time.Now()
 	next := now.Add(w.Every)

@@ -18,11 +18,10 @@ import (
 	"gcity/mail"
 )
 
-// prefix begins the ids of a Fake's beads.
+// prefix is the prefix of the IDs of a Fake's beads.
 const prefix = "tw"
 
-// Store is where a Fake has its work, for tests that break it. What is changed there directly is not counted in the
-// snapshot.
+// Store returns the store of a Fake, for tests that break it. Direct changes are not counted in the snapshot.
 func (f *Fake) Store() *fake.Store { return f.store }
 
 // Beads implements city.Control.
@@ -37,7 +36,7 @@ func (f *Fake) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return b, city.WorkError(err)
 }
 
-// RunOutput implements city.Control: what the record keeps, for a run has ended before anybody can ask.
+// RunOutput implements city.Control. It yields the record, because runs of a Fake end at once.
 func (f *Fake) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		r, err := city.GetRun(ctx, f, run)
@@ -48,7 +47,7 @@ func (f *Fake) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece, 
 func (f *Fake) createBead(ctx context.Context, c city.CreateBead) (city.Receipt, error) {
 	if c.Rig != "" && rig(f.snap, c.Rig) == nil {
 		return city.Receipt{}, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no rig is called %q", c.Rig)}
+			Message: fmt.Sprintf("rig %q not found", c.Rig)}
 	}
 	b, err := f.store.Create(ctx, c.Bead)
 	if err != nil {
@@ -72,7 +71,7 @@ func (f *Fake) updateBead(ctx context.Context, c city.UpdateBead) (city.Receipt,
 	return f.worked(ctx, &before, b), nil
 }
 
-// worked tells of a change to a bead.
+// worked records a change of a bead.
 func (f *Fake) worked(ctx context.Context, was *beads.Bead, b beads.Bead) city.Receipt {
 	counted := f.countWork(ctx)
 	f.mu.Lock()
@@ -87,7 +86,7 @@ func (f *Fake) worked(ctx context.Context, was *beads.Bead, b beads.Bead) city.R
 	return city.Receipt{Seq: seq, Message: cmp.Or(city.Deed(was, b), verb+" "+b.ID), Bead: &b}
 }
 
-// countWork counts what is to be done, and gives what puts it into a snapshot; runs are being done by themselves.
+// countWork counts unfinished work and returns a function that stores the numbers in a snapshot. Runs are not work.
 func (f *Fake) countWork(ctx context.Context) func(*city.Snapshot) {
 	all, err := f.store.List(ctx, beads.Query{
 		Status:  []beads.Status{beads.StatusOpen, beads.StatusInProgress},
@@ -133,28 +132,29 @@ func (f *Fake) countWork(ctx context.Context) func(*city.Snapshot) {
 	}
 }
 
-// end is how a run ends.
+// end is the result of a run.
 type end struct {
 	code   int
 	output string
 }
 
-// EndRuns says how runs of an automation end from now on: with an exit code, which is ok for 0, and an output.
-// Without it they end with 0 and nothing.
+// EndRuns sets the result of an automation's runs from now on: an exit code, with 0 for success, and an output. The
+// default is 0 and no output.
 func (f *Fake) EndRuns(automation string, code int, output string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ends[automation] = end{code, output}
 }
 
-// Recipe says which steps a formula makes below its root, as beads.Batcher takes them; without it there are none.
+// Recipe sets the steps that a formula creates below its root, in the form of beads.Batcher. The default is no
+// steps.
 func (f *Fake) Recipe(formula string, steps ...beads.Bead) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.recipes[formula] = steps
 }
 
-// fire runs an automation: its run is opened and has ended when fire returns.
+// fire runs an automation. Its run has ended when fire returns.
 func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
 	if err := city.CheckBy(c.By); err != nil {
 		return city.Receipt{}, err
@@ -164,7 +164,7 @@ func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
 	how := f.ends[c.Automation]
 	f.mu.Unlock()
 	if !ok {
-		return city.Receipt{}, refuse(city.NotFound, "no automation is called %q", c.Automation)
+		return city.Receipt{}, refuse(city.NotFound, "automation %q not found", c.Automation)
 	}
 	a := *found
 	switch {
@@ -172,7 +172,8 @@ func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
 		return city.Receipt{}, refuse(city.Conflict, "automation %s cannot be run: %s", a.Name,
 			a.Reason)
 	case a.State == city.AutomationRunning:
-		return city.Receipt{}, refuse(city.Conflict, "automation %s runs; wait for its end", a.Name)
+		return city.Receipt{}, refuse(city.Conflict, "automation %s is running; wait for its end",
+			a.Name)
 	}
 	by := cmp.Or(c.By, "operator")
 	opened, err := f.store.Create(ctx, beads.Bead{
@@ -206,7 +207,7 @@ func (f *Fake) fire(ctx context.Context, c city.Fire) (city.Receipt, error) {
 		opened.ID), Bead: &opened}, nil
 }
 
-// halt refuses to end a run: none goes on here.
+// halt refuses to stop a run: a Fake's runs end at once.
 func (f *Fake) halt(c city.EndRun) (city.Receipt, error) {
 	if err := city.CheckBy(c.By); err != nil {
 		return city.Receipt{}, err
@@ -214,13 +215,14 @@ func (f *Fake) halt(c city.EndRun) (city.Receipt, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if _, ok := f.snap.Automation(c.Automation); !ok {
-		return city.Receipt{}, refuse(city.NotFound, "no automation is called %q", c.Automation)
+		return city.Receipt{}, refuse(city.NotFound, "automation %q not found", c.Automation)
 	}
-	return city.Receipt{}, refuse(city.Conflict, "no run of %s goes: there is nothing to end",
+	return city.Receipt{}, refuse(city.Conflict, "automation %s is not running: there is "+
+		"nothing to stop",
 		c.Automation)
 }
 
-// endRun writes down how a run ended, and makes what its formula, if it has one, makes.
+// endRun records the end of a run and creates the result of its formula, if it has one.
 func (f *Fake) endRun(ctx context.Context, a city.Automation, id string, how end) (beads.Bead,
 	error) {
 	meta := map[string]string{city.RunOutcome: "ok", city.RunOutput: how.output}
@@ -244,7 +246,7 @@ func (f *Fake) endRun(ctx context.Context, a city.Automation, id string, how end
 	return f.store.Update(ctx, id, patch)
 }
 
-// cook makes what an automation's formula says, and gives the root's id.
+// cook creates the result of an automation's formula and returns the ID of the root.
 func (f *Fake) cook(ctx context.Context, a city.Automation) (string, error) {
 	labels := []string{city.RunLabel + a.Name}
 	if a.Pool != "" {

@@ -2,80 +2,80 @@ package verb
 
 import "gcity/city"
 
-const flagHelp = `The suspended flag is written into the configuration, and nothing else of it
-changes. A pool's name means the whole pool: one of its members has no flag.`
+const flagHelp = `Sets the suspended flag in the configuration; nothing else in it changes. ` +
+	`The\nname of a pool stands for the whole pool: its members have no flag of their own.`
 
-// lives are the verbs that begin and end sessions.
+// lives returns the verbs that start and stop sessions.
 func lives() []Verb {
 	return []Verb{
 		{Name: "interrupt", Noun: Agent, API: API{Summary: "What Ctrl-C does"},
-			Shell:  Shell{Short: "Do what Ctrl-C in its terminal does"},
+			Shell:  Shell{Short: "Press Ctrl-C in its terminal"},
 			decode: to(func(n string) city.Interrupt { return city.Interrupt{Agent: n} })},
-		{Name: "restart", Noun: Agent, API: API{Summary: "End its session and begin a new one"},
-			Shell:  Shell{Short: "Stop its session and start it anew"},
+		{Name: "restart", Noun: Agent, API: API{Summary: "Stop its session and start a new one"},
+			Shell:  Shell{Short: "Stop its session and start a new one"},
 			Line:   Line{"restart", "AGENT…", "restart agents"},
 			decode: to(func(n string) city.Restart { return city.Restart{Agent: n} })},
-		{Name: "stop", Noun: Agent, API: API{Summary: "End its session and keep it ended"},
-			Shell: Shell{Short: "Stop it or a pool and keep it stopped: suspended until resumed",
+		{Name: "stop", Noun: Agent, API: API{Summary: "Stop its session and suspend it"},
+			Shell: Shell{Short: "Stop an agent or a pool and suspend it until it is resumed",
 				Long: flagHelp, Pools: true},
 			decode: to(func(n string) city.Stop { return city.Stop{Agent: n} })},
-		{Name: "kill", Noun: Agent, API: API{Summary: "End its session at once; it is restarted"},
-			Shell:  Shell{Short: "End its session at once and let it be restarted"},
-			Line:   Line{"kill", "AGENT…", "end agents at once; they start again"},
+		{Name: "kill", Noun: Agent, API: API{Summary: "Kill its session at once; it restarts"},
+			Shell:  Shell{Short: "Kill its session at once; it restarts"},
+			Line:   Line{"kill", "AGENT…", "kill agents at once; they restart"},
 			decode: to(func(n string) city.Kill { return city.Kill{Agent: n} })},
-		{Name: "suspend", Noun: Agent, API: API{Summary: "Write that it is suspended"},
-			Shell: Shell{Short: "Write suspended = true into the configuration, for a pool too",
+		{Name: "suspend", Noun: Agent, API: API{Summary: "Set its suspended flag"},
+			Shell: Shell{Short: "Write suspended = true into the configuration, also for a pool",
 				Long: flagHelp, Pools: true},
-			Line:   Line{"suspend", "AGENT|POOL", "keep an agent or a pool ended"},
+			Line:   Line{"suspend", "AGENT|POOL", "suspend an agent or a pool"},
 			decode: to(func(n string) city.Suspend { return city.Suspend{Agent: n} })},
-		{Name: "resume", Noun: Agent, API: API{Summary: "Take that back"},
-			Shell: Shell{Short: "Take suspended = true out of the configuration again, " +
-				"for a pool too",
+		{Name: "resume", Noun: Agent, API: API{Summary: "Remove its suspended flag"},
+			Shell: Shell{Short: "Remove suspended = true from the configuration, also for a pool",
 				Long: flagHelp, Pools: true},
-			Line:   Line{"resume", "AGENT|POOL", "let an agent or a pool run again"},
+			Line:   Line{"resume", "AGENT|POOL", "resume an agent or a pool"},
 			decode: to(func(n string) city.Resume { return city.Resume{Agent: n} })},
 	}
 }
 
-// drains are the verbs of an orderly end, and of what follows an end.
+// drains returns the verbs for an orderly stop and for what follows a stop.
 func drains() []Verb {
 	return []Verb{
-		{Name: "drain", Noun: Agent, API: API{Summary: "Tell it to finish", Body: city.Drain{}},
-			Shell: Shell{Short: "Tell it to finish: it ends when it has, or at its deadline, and " +
-				"starts anew",
-				Long: `drain tells an agent to finish what it is doing. It hears of it by asking
-"gc agent drain-check", and says that it has finished with "gc agent drain-ack";
-then, or at its deadline, its session ends, and a new one begins if the agent is
-wanted still. The deadline is the pool's drain_timeout, else 5 minutes.`},
-			Line:   Line{"drain", "AGENT…", "tell agents to finish"},
+		{Name: "drain", Noun: Agent, API: API{Summary: "Ask it to finish", Body: city.Drain{}},
+			Shell: Shell{Short: "Ask it to finish: it stops when it has, or at its deadline, " +
+				"and restarts",
+				Long: `drain asks an agent to finish its work. The agent sees the request ` +
+					`with\n"gc agent drain-check" and reports with "gc agent drain-ack" that ` +
+					`it has\nfinished. Then, or at the deadline, its session is stopped, and a ` +
+					`new one starts\nif the agent is still wanted. The deadline is the pool's ` +
+					`drain_timeout, or else\n5 minutes.`},
+			Line:   Line{"drain", "AGENT…", "ask agents to finish"},
 			decode: to(func(n string) city.Drain { return city.Drain{Agent: n} })},
-		{Name: "undrain", Noun: Agent, API: API{Summary: "Take that back"},
-			Shell: Shell{Short: "Take a drain back: the same session goes on",
-				Long: `undrain takes a drain back: the same session goes on. A member that its pool
-does not want any more is not kept that way: scale the pool.`},
-			Line:   Line{"undrain", "AGENT…", "take a drain back"},
+		{Name: "undrain", Noun: Agent, API: API{Summary: "Cancel a drain"},
+			Shell: Shell{Short: "Cancel a drain: the session continues",
+				Long: `undrain cancels a drain: the session continues. It does not keep a ` +
+					`member that\nits pool does not want any more; for that, scale the pool.`},
+			Line:   Line{"undrain", "AGENT…", "cancel a drain"},
 			decode: to(func(n string) city.Undrain { return city.Undrain{Agent: n} })},
-		{Name: "release", Noun: Agent, API: API{Summary: "Let it out of quarantine or backoff"},
-			Shell:  Shell{Short: "Let it out of quarantine or backoff now"},
-			Line:   Line{"release", "AGENT…", "release from quarantine or backoff"},
+		{Name: "release", Noun: Agent, API: API{Summary: "End its quarantine or backoff"},
+			Shell:  Shell{Short: "End its quarantine or backoff now"},
+			Line:   Line{"release", "AGENT…", "end quarantine or backoff"},
 			decode: to(func(n string) city.Release { return city.Release{Agent: n} })},
-		{Name: "clear", Noun: Agent, API: API{Summary: "Forget its kept output"},
-			Shell:  Shell{Short: "Forget its kept output"},
+		{Name: "clear", Noun: Agent, API: API{Summary: "Discard its stored output"},
+			Shell:  Shell{Short: "Discard its stored output"},
 			decode: to(func(n string) city.Clear { return city.Clear{Agent: n} })},
-		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Its own word that it has finished"},
-			Shell: Shell{Short: "From inside a session: say that it has finished",
-				Long: "drain-ack is for an agent that was told to finish: it has, and may " +
-					"be ended."},
+		{Name: "drain-ack", Noun: Agent, API: API{Summary: "Report that it has finished"},
+			Shell: Shell{Short: "In a session: report that the agent has finished",
+				Long: "drain-ack is for an agent that was asked to finish: it has, and can " +
+					"be stopped."},
 			decode: to(func(n string) city.DrainAck { return city.DrainAck{Agent: n} })},
-		{Name: "request-restart", Noun: Agent, API: API{Summary: "Its own wish to be restarted"},
-			Shell: Shell{Short: "From inside a session: ask to be restarted"},
+		{Name: "request-restart", Noun: Agent, API: API{Summary: "Request its own restart"},
+			Shell: Shell{Short: "In a session: request a restart of the agent"},
 			decode: to(func(n string) city.RequestRestart {
 				return city.RequestRestart{Agent: n}
 			})},
 	}
 }
 
-// texts are the verbs that type into a terminal.
+// texts returns the verbs that type into a terminal.
 func texts() []Verb {
 	return []Verb{
 		{Name: "nudge", Noun: Agent, API: API{Summary: "Type a text and submit it",
@@ -89,9 +89,9 @@ func texts() []Verb {
 				}
 				return nil
 			})},
-		{Name: "unsend", Noun: Agent, API: API{Summary: "Take back texts that wait",
+		{Name: "unsend", Noun: Agent, API: API{Summary: "Cancel queued texts",
 			Body: city.Unsend{}},
-			Line:   Line{"unsend", "AGENT…", "take back the texts that wait for agents"},
+			Line:   Line{"unsend", "AGENT…", "cancel the texts that are queued for agents"},
 			decode: to(func(n string) city.Unsend { return city.Unsend{Agent: n} })},
 		{Name: "send-keys", Noun: Agent, API: API{Summary: "Press keys", Body: city.SendKeys{}},
 			decode: checked(func(n string) city.SendKeys {

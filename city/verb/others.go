@@ -4,10 +4,10 @@ import "gcity/city"
 
 func pools() []Verb {
 	return []Verb{
-		{Name: "scale", Noun: Pool, API: API{Summary: "Set a pool's size, or give it back " +
-			"to its check", Body: city.Scale{}},
-			Line: Line{"scale", "POOL SIZE|auto", "set a pool's size, or give it back " +
-				"to its check"},
+		{Name: "scale", Noun: Pool, API: API{Summary: "Set a pool's size, or let its check " +
+			"decide again", Body: city.Scale{}},
+			Line: Line{"scale", "POOL SIZE|auto", "set a pool's size, or let its check " +
+				"decide again"},
 			decode: decodeScale},
 	}
 }
@@ -17,7 +17,8 @@ func rigs() []Verb {
 		{Name: "suspend-rig", Noun: Rig, API: API{Path: "suspend",
 			Summary: "Suspend all agents of a rig"},
 			decode: to(func(n string) city.SuspendRig { return city.SuspendRig{Rig: n} })},
-		{Name: "resume-rig", Noun: Rig, API: API{Path: "resume", Summary: "Take that back"},
+		{Name: "resume-rig", Noun: Rig, API: API{Path: "resume",
+			Summary: "Resume all agents of a rig"},
 			decode: to(func(n string) city.ResumeRig { return city.ResumeRig{Rig: n} })},
 	}
 }
@@ -25,22 +26,22 @@ func rigs() []Verb {
 func automations() []Verb {
 	return []Verb{
 		{Name: "run", Noun: Automation, API: API{Summary: "Run it now", Body: city.Fire{}},
-			Line:   Line{"fire", "AUTOMATION", "fire an automation now"},
+			Line:   Line{"fire", "AUTOMATION", "run an automation now"},
 			decode: to(func(n string) city.Fire { return city.Fire{Automation: n} })},
-		{Name: "end-run", Noun: Automation, API: API{Path: "stop", Summary: "End its run that goes",
+		{Name: "end-run", Noun: Automation, API: API{Path: "stop", Summary: "Stop its current run",
 			Body: city.EndRun{}},
-			Line:   Line{"stop", "AUTOMATION", "end an automation's run under way"},
+			Line:   Line{"stop", "AUTOMATION", "stop an automation's current run"},
 			decode: to(func(n string) city.EndRun { return city.EndRun{Automation: n} })},
 	}
 }
 
 func watchdogs() []Verb {
 	return []Verb{
-		{Name: "beat", Noun: Watchdog, API: API{Summary: "Have it look now"},
-			Line:   Line{"beat", "WATCHDOG", "have a watchdog look now"},
+		{Name: "beat", Noun: Watchdog, API: API{Summary: "Check now"},
+			Line:   Line{"beat", "WATCHDOG", "let a watchdog check now"},
 			decode: to(func(n string) city.Beat { return city.Beat{Watchdog: n} })},
 		{Name: "decide", Noun: Watchdog,
-			API: API{Summary: "What its beat is to do, in the words of whoever judged",
+			API: API{Summary: "Decide the action of a beat, and record the author",
 				Body: city.Decide{}},
 			decode: checked(func(n string) city.Decide {
 				return city.Decide{Watchdog: n}
@@ -53,13 +54,13 @@ func watchdogs() []Verb {
 					`"reason": "…"}`)
 			})},
 		{Name: "acknowledge", Noun: Watchdog,
-			API:    API{Summary: "Say that a person has seen its call", Body: city.Acknowledge{}},
-			Line:   Line{"acknowledge", "WATCHDOG", "answer a watchdog that calls"},
+			API:    API{Summary: "Acknowledge its escalation", Body: city.Acknowledge{}},
+			Line:   Line{"acknowledge", "WATCHDOG", "acknowledge a watchdog's escalation"},
 			decode: to(func(n string) city.Acknowledge { return city.Acknowledge{Watchdog: n} })},
 	}
 }
 
-// work are the verbs about work. The API has them under paths of beads, with beads as bodies.
+// work returns the verbs for work. The API has them under the paths of beads, with beads as bodies.
 func work() []Verb {
 	return []Verb{
 		{Name: "create-bead",
@@ -67,7 +68,8 @@ func work() []Verb {
 		{Name: "update-bead", Noun: Bead,
 			decode: to(func(n string) city.UpdateBead { return city.UpdateBead{ID: n} })},
 		{Name: "sling",
-			Line: Line{"sling", "AGENT|POOL ID", "hand work to an agent or a pool, and tell it"},
+			Line: Line{"sling", "AGENT|POOL ID", "assign work to an agent or a pool, " +
+				"and notify it"},
 			decode: checked(func(string) city.SlingWork { return city.SlingWork{} },
 				func(c city.SlingWork) error { return c.Check() })},
 		{Name: "emit", decode: to(func(string) city.Emit { return city.Emit{} })},
@@ -80,16 +82,16 @@ func cities() []Verb {
 			decode: to(func(string) city.Reload { return city.Reload{} })},
 		{Name: "suspend", API: API{Summary: "Suspend the city"},
 			decode: to(func(string) city.Suspend { return city.Suspend{} })},
-		{Name: "resume", API: API{Summary: "Take that back"},
+		{Name: "resume", API: API{Summary: "Resume the city"},
 			decode: to(func(string) city.Resume { return city.Resume{} })},
 		{Name: "shutdown", API: API{Path: "stop", Alias: "shutdown",
-			Summary: "End the city, or with leave its controller alone", Body: city.Shutdown{}},
+			Summary: "Stop the city, or with leave only its controller", Body: city.Shutdown{}},
 			decode: to(func(string) city.Shutdown { return city.Shutdown{} })},
 	}
 }
 
-// decodeScale requires either a size or auto. A body with neither would scale to 0 by accident, and a body with both is
-// ambiguous. Encode writes a size of 0 beside auto, which means nothing.
+// decodeScale requires either a size or auto. A body with neither would scale to 0 by accident, and a body with
+// both is ambiguous. Encode writes a size of 0 together with auto; it has no meaning.
 func decodeScale(target string, body []byte) (city.Command, error) {
 	var in struct {
 		Size *int `json:"size"`

@@ -1,5 +1,5 @@
-// Package verb has the table of everything that can be done to a city. The codec of commands, the API's paths and
-// document, the command line, and the control room's palette read it: a verb is described once.
+// Package verb has the table of all operations on a city. The codec of commands, the API's paths and document, the
+// command line, and the control room's palette use it, so a verb is described once.
 package verb
 
 import (
@@ -35,7 +35,7 @@ type Verb struct {
 	decode decoder
 }
 
-// API is what the API says of a verb.
+// API is a verb's part of the API.
 type API struct {
 	Path    string // the last part of the path; "" = the verb's name
 	Alias   string // another last part for the same; "" = none
@@ -43,17 +43,17 @@ type API struct {
 	Body    any    // a value of the type of the request's body; nil = the body is empty
 }
 
-// Shell is what the command line says of a verb that needs nothing but the name of an agent.
+// Shell is a verb's command on the command line, for verbs that need only the name of an agent.
 type Shell struct {
-	// in the list of commands; "" = the command line has no such command, or one written by hand
+	// in the list of commands; "" = the command does not exist or is written by hand
 	Short string
-	Long  string // in the command's own help; "" = Short says it all
-	Pools bool   // it takes the name of a pool as well
+	Long  string // in the command's own help; "" = Short is enough
+	Pools bool   // it also accepts the name of a pool
 }
 
-// Line is what the control room's palette says of a verb.
+// Line is a verb's entry in the control room's palette.
 type Line struct {
-	Word  string // that is typed; "" = the palette does not have the verb
+	Word  string // to type; "" = the palette does not have the verb
 	Usage string // what follows the word
 	Does  string // what it does
 }
@@ -69,7 +69,7 @@ func All() []Verb {
 // Of returns the row of a command.
 func Of(c city.Command) (Verb, bool) { return find(c.Verb(), c.Target() == "") }
 
-// At returns the row of the verb whose path in the API ends in part.
+// At returns the row of the verb with an API path that ends in part.
 func At(noun Noun, part string) (Verb, bool) {
 	for _, v := range All() {
 		if v.Noun == noun && slices.Contains(v.Parts(), part) {
@@ -79,7 +79,7 @@ func At(noun Noun, part string) (Verb, bool) {
 	return Verb{}, false
 }
 
-// Typed returns the row of the verb that the palette calls word.
+// Typed returns the row of the verb with this word in the palette.
 func Typed(word string) (Verb, bool) {
 	for _, v := range All() {
 		if word != "" && v.Line.Word == word {
@@ -89,8 +89,8 @@ func Typed(word string) (Verb, bool) {
 	return Verb{}, false
 }
 
-// Parts returns the last parts of a verb's paths in the API, the usual one first. It returns none if the API has the
-// verb under a path of its own, with another body.
+// Parts returns the last parts of a verb's paths in the API, the usual one first. It is empty if the API has the
+// verb under a separate path with another body.
 func (v Verb) Parts() []string {
 	switch {
 	case v.API.Summary == "":
@@ -103,11 +103,11 @@ func (v Verb) Parts() []string {
 	return []string{v.API.Path, v.API.Alias}
 }
 
-// Command returns the verb's command for a target, with nothing else said.
+// Command returns the verb's command for a target, without further values.
 func (v Verb) Command(target string) (city.Command, error) { return v.decode(target, nil) }
 
-// Decode returns the command of a verb for a target from its body, which may be empty if the verb needs nothing more.
-// Unknown verbs, unknown fields, a missing or superfluous target, and anything after the body are *city.Error Invalid.
+// Decode returns the command of a verb for a target from its body, which may be empty if the verb needs no values.
+// Unknown verbs, unknown fields, a missing or superfluous target, and text after the body are *city.Error Invalid.
 // Decode does not check whether the target exists or a number is within its bounds: the city does.
 func Decode(name, target string, body []byte) (city.Command, error) {
 	v, ok := find(name, target == "")
@@ -115,12 +115,12 @@ func Decode(name, target string, body []byte) (city.Command, error) {
 	case ok:
 		return v.decode(target, body)
 	case target == "":
-		return nil, invalid("a city has no verb %q", name)
+		return nil, invalid("unknown verb %q of a city", name)
 	}
-	return nil, invalid("an agent has no verb %q", name)
+	return nil, invalid("unknown verb %q of an agent", name)
 }
 
-// find returns the row of a name; a verb of the city and one of something in it may have the same.
+// find returns the row of a name. A verb of the city and one of something in it may have the same name.
 func find(name string, ofCity bool) (Verb, bool) {
 	all := All()
 	i := slices.IndexFunc(all, func(v Verb) bool {
@@ -132,12 +132,12 @@ func find(name string, ofCity bool) (Verb, bool) {
 	return all[i], true
 }
 
-// to decodes the command that of makes for a target.
+// to decodes the command that of creates for a target.
 func to[C city.Command](of func(target string) C) decoder {
 	return checked(of, func(C) error { return nil })
 }
 
-// checked is to with a check of what the body said.
+// checked is like to and checks the values of the body.
 func checked[C city.Command](of func(target string) C, check func(C) error) decoder {
 	return func(target string, body []byte) (city.Command, error) {
 		c := of(target)

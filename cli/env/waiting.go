@@ -24,7 +24,7 @@ func SayEnding(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		var told city.Telling
+		var told city.StopReport
 		heard, deaf := e.Now(), false
 		for wait := SayAfter; folder.Pause(ctx, wait); wait = SayEvery {
 			look, cancel := context.WithTimeout(ctx, folder.DeafAfter)
@@ -53,7 +53,7 @@ func SaySettling(ctx context.Context, e *Env, c city.Control) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		var told city.Telling
+		var told city.StopReport
 		for wait := 2 * SayAfter; folder.Pause(ctx, wait); wait = SayEvery {
 			s, err := c.Snapshot(ctx)
 			if err != nil {

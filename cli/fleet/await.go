@@ -51,7 +51,7 @@ func (w *awaited) found() (city.Directory, error) {
 		return nil, err
 	}
 	if d == nil {
-		return nil, city.ErrNobody
+		return nil, city.ErrNoSupervisor
 	}
 	w.dir, w.closeIt = d, closeIt
 	return d, nil
@@ -66,7 +66,7 @@ func (w *awaited) Cities(ctx context.Context) ([]city.Info, error) {
 	return d.Cities(ctx)
 }
 
-// Watch implements city.Directory. It fails with city.ErrNobody while no supervisor has been found.
+// Watch implements city.Directory. It fails with city.ErrNoSupervisor while no supervisor has been found.
 func (w *awaited) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		d, err := w.found()

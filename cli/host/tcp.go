@@ -19,11 +19,11 @@ import (
 type street struct {
 	dir   string // the city's
 	wants chan api.TCP
-	doors chan city.Door
+	doors chan city.Listener
 }
 
 func newStreet(dir string) street {
-	return street{dir, make(chan api.TCP, 1), make(chan city.Door, 1)}
+	return street{dir, make(chan api.TCP, 1), make(chan city.Listener, 1)}
 }
 
 // want is told by the loop.
@@ -43,7 +43,7 @@ func TokenOf(dir string, c config.API) (path string, own bool) {
 
 // keep answers as is wanted until ctx ends.
 func (s street) keep(ctx context.Context, c city.Control, o api.Options) {
-	api.Keep(ctx, s.wants, func(d city.Door) { folder.Latest(s.doors, d) }, c, o)
+	api.Keep(ctx, s.wants, func(d city.Listener) { folder.Latest(s.doors, d) }, c, o)
 }
 
 // TCPAddr is where a city is to answer over TCP, "" = nowhere.

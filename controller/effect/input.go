@@ -279,7 +279,7 @@ type (
 		Output string
 	}
 	// ListenerChanged is what has become of the wish to answer over TCP.
-	ListenerChanged struct{ Door city.Door }
+	ListenerChanged struct{ Door city.Listener }
 )
 
 func (HeartbeatRead) input()      {}

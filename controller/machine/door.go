@@ -12,7 +12,7 @@ type door struct {
 	m *Machine
 
 	asked config.API // of whoever listens
-	city.Door
+	city.Listener
 }
 
 // open asks for what [api] of the configuration in force says, where that is news.

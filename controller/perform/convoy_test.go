@@ -30,7 +30,7 @@ func TestConvoyCloses(t *testing.T) {
 		}
 	}
 	if b, err := s.Get(t.Context(), convoy.ID); err != nil || b.Status != beads.StatusClosed ||
-		b.Metadata[beads.CloseReason] != "all of it is done: 2 of 2 closed" {
+		b.Metadata[beads.CloseReason] != "all beads are closed: 2 of 2 closed" {
 		t.Errorf("%+v, %v", b, err)
 	}
 }

@@ -83,7 +83,7 @@ func (l *FleetWatcher) Run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		nobody, why := errors.Is(cause, city.ErrNobody), whyGone(cause)
+		nobody, why := errors.Is(cause, city.ErrNoSupervisor), whyGone(cause)
 		l.change(func() { l.gone, l.Heard, l.nobody = why, true, nobody })
 		if why != logged && (l.listed || !nobody) {
 			l.r.Log.Warn("the list of the cities broke", "error", cause)
