@@ -281,7 +281,7 @@ func (s *server) reader(k wire.Kind) handler {
 		return list.watchdog
 	case wire.KindInspect:
 		return list.inspect
-	case wire.KindOutput:
+	case wire.KindOutput, wire.KindPeek:
 		return s.output
 	case wire.KindOutputs:
 		return outputStream(s)

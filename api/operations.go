@@ -70,6 +70,8 @@ func listReads() []openapi.Operation {
 			"environment without secrets, how it crashed", Answer: city.Inspection{}},
 		{Method: get, Path: "/v0/agent/{agent}/output", Summary: "Its last lines",
 			Query: "lines tail before", Answer: gascity.Output{}},
+		{Method: get, Path: "/v0/agent/{agent}/peek", Summary: "Its last lines as one text",
+			Query: "lines", Answer: gascity.Peek{}},
 		{Method: get, Path: "/v0/agent/{agent}/output/stream",
 			Summary: "Its last lines whenever they changed",
 			Query:   "lines", Answer: gascity.Output{}, Stream: true},

@@ -101,6 +101,10 @@ func (s *server) output(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 	if err != nil {
 		return err
 	}
+	if rt.Kind == wire.KindPeek {
+		s.ok(w, snap, gascity.Peek{Output: text})
+		return nil
+	}
 	s.ok(w, snap, gascity.OutputOf(rt.Target, text))
 	return nil
 }

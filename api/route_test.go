@@ -84,6 +84,8 @@ func TestParse(t *testing.T) {
 		{"/v0/city/town/city", wire.Route{Kind: wire.KindTown, City: "town"}},
 		{"/v0/agent/rig/worker/output/stream", wire.Route{Kind: wire.KindOutputs, Target: "rig/worker"}},
 		{"/v0/agent/rig%2Fworker/output/stream", wire.Route{Kind: wire.KindOutputs, Target: "rig/worker"}},
+		{"/v0/agent/rig/worker/peek", wire.Route{Kind: wire.KindPeek, Target: "rig/worker"}},
+		{"/v0/agent/peek", wire.Route{Kind: wire.KindAgent, Target: "peek"}},
 		{"/v0/agent/rig%2Foutput/stream", wire.Route{Kind: wire.KindWatch, Target: "rig/output"}},
 		{"/v0/agent/output/stream", wire.Route{Kind: wire.KindWatch, Target: "output"}},
 		{"/v0/beads/ready", wire.Route{Kind: "/v0/beads/ready"}},

@@ -22,6 +22,11 @@ type Output struct {
 	Turns  []turn `json:"turns"`
 }
 
+// Peek is the same as one text.
+type Peek struct {
+	Output string `json:"output"`
+}
+
 type turn struct {
 	Role string `json:"role"`
 	Text string `json:"text"`

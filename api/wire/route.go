@@ -53,6 +53,7 @@ const (
 	KindSlinging    Kind = "sling"
 	KindInspect     Kind = "inspect"
 	KindOutput      Kind = "output"
+	KindPeek        Kind = "peek" // the output in another shape
 	KindOutputs     Kind = "output/stream"
 	KindWatch       Kind = "stream"
 	KindAttach      Kind = "attach"
@@ -212,7 +213,8 @@ func what(noun Kind, last string) (k Kind, name string) {
 	k = Kind(last)
 	switch noun {
 	case KindAgent:
-		if k == KindInspect || k == KindOutput || k == KindWatch || k == KindAttach {
+		switch k {
+		case KindInspect, KindOutput, KindPeek, KindWatch, KindAttach:
 			return k, ""
 		}
 	case KindAutomated:

@@ -213,6 +213,9 @@ func (d *dashboard) reads() {
 	if !strings.Contains(fmt.Sprint(explained), "city.toml:") {
 		d.t.Errorf("%v", explained)
 	}
+	if peek := d.ok("GET", "/agent/worker/peek", "").text("output"); !strings.Contains(peek, "ready") {
+		d.t.Errorf("peek: %s", peek)
+	}
 	turn := d.frames("/agent/worker/output/stream", 1)[0]
 	if turn.event != "turn" || !strings.Contains(turn.data, "ready") {
 		d.t.Errorf("output: %+v", turn)
