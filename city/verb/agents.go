@@ -81,14 +81,14 @@ func texts() []Verb {
 		{Name: "nudge", Noun: Agent, API: API{Summary: "Type a text and submit it",
 			Body: city.Nudge{}},
 			Line: Line{"nudge", "AGENT TEXT…", "send a text to an agent"},
-			decode: checked(func(n string) city.Nudge {
+			decode: aliased("message", "text", checked(func(n string) city.Nudge {
 				return city.Nudge{Agent: n}
 			}, func(c city.Nudge) error {
 				if c.Text == "" {
 					return invalid(`nudge needs {"text": "…"}`)
 				}
 				return nil
-			})},
+			}))},
 		{Name: "unsend", Noun: Agent, API: API{Summary: "Cancel queued texts",
 			Body: city.Unsend{}},
 			Line:   Line{"unsend", "AGENT…", "cancel the texts that are queued for agents"},

@@ -3,6 +3,7 @@
 package verb
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -148,6 +149,21 @@ func checked[C city.Command](of func(target string) C, check func(C) error) deco
 			return nil, err
 		}
 		return c, nil
+	}
+}
+
+// aliased is decode for bodies that may have a field under another name, as clients of Gas City send it.
+func aliased(alias, name string, decode decoder) decoder {
+	return func(target string, body []byte) (city.Command, error) {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(body, &fields) == nil && fields[alias] != nil && fields[name] == nil {
+			fields[name] = fields[alias]
+			delete(fields, alias)
+			if renamed, err := json.Marshal(fields); err == nil {
+				body = renamed
+			}
+		}
+		return decode(target, body)
 	}
 }
 

@@ -216,6 +216,8 @@ func (d *dashboard) reads() {
 	if peek := d.ok("GET", "/agent/worker/peek", "").text("output"); !strings.Contains(peek, "ready") {
 		d.t.Errorf("peek: %s", peek)
 	}
+	d.ok("POST", "/agent/worker/nudge", `{"message":"hello"}`)
+	d.refused(400, "POST", "/agent/worker/nudge", `{"message":"a","text":"b"}`, "message")
 	turn := d.frames("/agent/worker/output/stream", 1)[0]
 	if turn.event != "turn" || !strings.Contains(turn.data, "ready") {
 		d.t.Errorf("output: %+v", turn)
