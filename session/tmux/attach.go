@@ -17,8 +17,8 @@ import (
 	"gcity/session"
 )
 
-// Attach implements session.Attacher, by a tmux client in a terminal of its own. The session takes the size of whoever
-// typed last, and its own again when the last viewer has left.
+// Attach implements session.Attacher with a tmux client in its own terminal. The session has the size of the viewer
+// that typed last. When the last viewer leaves, it gets its own size back.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, rec, err := p.living("attach to", name)
@@ -28,7 +28,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("cannot attach to %q: %w", name, context.Cause(ctx))
 	}
-	// Its window follows viewers again, if it was given back its own size.
+	// The window follows viewers again if an earlier resize gave it a fixed size.
 	if _, err := p.tmux.run(ctx, nil, "set-option", "-w", "-u", "-t", rec.target(),
 		"window-size"); err != nil {
 		return nil, explain("attach to", name, err)
@@ -63,13 +63,13 @@ type terminal struct {
 	rec  record
 	f    *os.File
 	cmd  *exec.Cmd
-	gone chan struct{} // closed when the client has ended
+	gone chan struct{} // closed when the client has exited
 	once sync.Once
 }
 
-// wait takes the client's end, and gives the session its own size back after the last.
+// wait waits for the client's exit. After the last viewer it restores the session's own size.
 func (t *terminal) wait() {
-	_ = t.cmd.Wait() // it ends by our hanging up, or with the session
+	_ = t.cmd.Wait() // it exits because Close hung up or because the session ended
 	close(t.gone)
 	t.e.mu.Lock()
 	t.e.own--
@@ -80,7 +80,7 @@ func (t *terminal) wait() {
 	}
 }
 
-// resize gives a session that nobody looks at its own size.
+// resize restores the size of a session without viewers.
 func (p *Provider) resize(rec *record) {
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
@@ -90,13 +90,13 @@ func (p *Provider) resize(rec *record) {
 		";", "set-option", "-w", "-u", "-t", rec.target(), "window-size")
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) &&
 		p.ctx.Err() == nil {
-		p.log.Warn("cannot give a session its size back", "session", rec.Name, "err", err)
+		p.log.Warn("cannot restore the size of a session", "session", rec.Name, "err", err)
 	}
 }
 
 func (t *terminal) Read(b []byte) (int, error) {
 	n, err := t.f.Read(b)
-	if err != nil { // EIO: tmux has ended
+	if err != nil { // EIO: tmux has exited
 		return n, io.EOF
 	}
 	return n, nil
@@ -122,11 +122,11 @@ func (t *terminal) Resize(cols, rows int) error {
 	return nil
 }
 
-// Close hangs up, which detaches this client and no other.
+// Close hangs up, which detaches only this client.
 func (t *terminal) Close() error {
 	var err error
 	t.once.Do(func() {
-		_ = t.cmd.Process.Signal(syscall.SIGHUP) // gone already, if it fails
+		_ = t.cmd.Process.Signal(syscall.SIGHUP) // fails if the client has already exited
 		select {
 		case <-t.gone:
 		case <-time.After(time.Second):

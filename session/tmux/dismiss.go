@@ -10,16 +10,16 @@ import (
 	"gcity/internal/proc"
 )
 
-// Dismiss lets a city's server go once it holds nothing, without looking at the city's sessions. It is for whoever
-// has the city, and no Provider of it: a server that was not told to go waits for sessions for ever. Without a
-// living server on record it does nothing.
+// Dismiss lets a city's tmux server exit when it has no sessions. It does not look at the city's sessions. It is
+// for a caller that runs the city and has no Provider: the server otherwise waits for sessions forever. Without a
+// recorded, living server it does nothing.
 func Dismiss(ctx context.Context, city string) error {
 	if !Used(city) {
 		return nil
 	}
 	boot, err := proc.BootID()
 	if err != nil {
-		return fmt.Errorf("cannot tell this boot from another: %w", err)
+		return fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	c := newClient(newFolders(city, boot, true, slog.New(slog.DiscardHandler)), "")
 	if err := c.locate(); err != nil {
@@ -29,13 +29,14 @@ func Dismiss(ctx context.Context, city string) error {
 		return nil
 	}
 	if c.program, err = exec.LookPath("tmux"); err != nil {
-		return fmt.Errorf("the city's tmux server, pid %d, cannot be told to go: %w", c.server.PID,
+		return fmt.Errorf("cannot make the city's tmux server, pid %d, exit: %w", c.server.PID,
 			err)
 	}
 	return c.dismiss(ctx)
 }
 
-// dismiss lets the server go once it has nothing to hold. It is not killed: whoever has a session there keeps it.
+// dismiss lets the server exit when it has no sessions. It does not kill the server, so sessions of other users
+// stay.
 func (c *client) dismiss(ctx context.Context) error {
 	if !c.serverLives() {
 		return nil

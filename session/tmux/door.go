@@ -17,24 +17,24 @@ import (
 	"gcity/session"
 )
 
-// invitation is what the process in a new pane is told. It answers with nothing, by becoming the agent, or with why
-// not.
+// invitation is what the process in a new pane is to run. The process answers with a refusal, or with nothing if it
+// becomes the agent.
 type invitation struct {
 	Spec       session.Spec `json:"spec"`
-	Dir        string       `json:"dir"` // the session's
+	Dir        string       `json:"dir"` // the session's folder
 	Pane       string       `json:"pane"`
 	Cols, Rows int
 	Boot       string
-	Ready      bool // nothing has to be settled
+	Ready      bool // the agent is ready at once
 }
 
-// refusal is why a process could not become an agent.
+// refusal is why a process could not become the agent.
 type refusal struct {
-	Own     bool   `json:"own"` // of the agent's own doing: command, folder, permissions
+	Own     bool   `json:"own"` // caused by the agent's own settings: command, folder, permissions
 	Message string `json:"message"`
 }
 
-// letIn tells the process in the pane what it is, and waits until it has become that.
+// letIn sends the process in the pane its invitation, and waits until it has become the agent.
 func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pid int,
 	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
@@ -57,27 +57,28 @@ func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pi
 		select {
 		case conn = <-arrival:
 		default:
-			return rec, errors.New("the process in its pane ends before it says " +
-				"a word: is " + p.binary + " still there?")
+			return rec, errors.New("the process in its pane exited before it connected: check " +
+				"that this file still exists: " + p.binary + " still there?")
 		}
 	case <-ctx.Done():
-		return rec, fmt.Errorf("the process in its pane does not come up: %w", context.Cause(ctx))
+		return rec, fmt.Errorf("the process in its pane did not connect in time: %w",
+			context.Cause(ctx))
 	}
 	defer conn.Close()
 	deadline, _ := ctx.Deadline()
 	conn.SetDeadline(deadline)
 	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 	if err := json.NewEncoder(conn).Encode(in); err != nil {
-		return rec, fmt.Errorf("the process in its pane does not listen: %w", err)
+		return rec, fmt.Errorf("cannot send the process in its pane its task: %w", err)
 	}
 	answer, err := io.ReadAll(io.LimitReader(conn, 64<<10))
 	if err != nil {
-		return rec, fmt.Errorf("the process in its pane does not become the agent: %w", err)
+		return rec, fmt.Errorf("the process in its pane did not become the agent: %w", err)
 	}
 	if len(answer) > 0 {
 		var no refusal
 		if err := json.Unmarshal(answer, &no); err != nil {
-			return rec, fmt.Errorf("the process in its pane says what nobody understands: %w", err)
+			return rec, fmt.Errorf("the process in its pane sent an invalid answer: %w", err)
 		}
 		kind := errOther
 		if no.Own {
@@ -87,12 +88,12 @@ func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pi
 	}
 	rec, _, ok := p.files.recall(s.Name)
 	if !ok || rec.ID != s.ID {
-		return rec, errors.New("the process in its pane was ended before it became the agent")
+		return rec, errors.New("the process in its pane was killed before it became the agent")
 	}
 	return rec, nil
 }
 
-// door is the socket at which the processes in new panes ask what they are. Each provider has its own.
+// door is the socket at which the processes in new panes ask for their task. Each provider has its own.
 type door struct {
 	listener *net.UnixListener
 	at       string // its path
@@ -184,7 +185,7 @@ func (d *door) attend(ctx context.Context, async func(func()) bool) {
 	}
 }
 
-// readLine reads one line and not a byte more.
+// readLine reads exactly one line.
 func readLine(r io.Reader) (string, error) {
 	var line []byte
 	var c [1]byte

@@ -17,12 +17,13 @@ import (
 
 const (
 	sweepTimeout = 5 * time.Second
-	statusWait   = 3 * time.Second // from an agent's end to tmux's word of it
+	statusWait   = 3 * time.Second // from an agent's exit until tmux reports it
 	killAfter    = 500 * time.Millisecond
-	stopTimeout  = time.Minute // beyond the grace
+	stopTimeout  = time.Minute // in addition to the grace
 )
 
-// watch waits for the end of a life and has it buried. Observers do not. False: it seems to be over already.
+// watch waits for the end of a life and then calls bury. It does nothing for observers. It returns false if the
+// life seems to be over.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
 		return true
@@ -48,8 +49,8 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// bury finds out how a life ended, ends what is left of it, keeps its last output and tells. A life that goes on is
-// left alone, whatever made us think otherwise.
+// bury finds out how a life ended, kills its remaining processes, keeps its last output and reports the exit. It
+// does nothing for a life that continues.
 func (p *Provider) bury(e *entry, id string, tell bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -64,17 +65,17 @@ func (p *Provider) bury(e *entry, id string, tell bool) {
 	defer cancel()
 	if x, err := p.autopsy(ctx, &rec); err != nil {
 		if p.ctx.Err() == nil {
-			p.log.Error("cannot find out how a session ended: the next patrol tries again",
+			p.log.Error("cannot find out how a session ended; the next patrol retries",
 				"session", rec.Name, "err", err)
 		}
 	} else if x != nil && e.finish(id, x) && tell {
-		p.tell(x.Exit)
+		p.reportExit(x.Exit)
 	}
 }
 
-// autopsy is the work of bury: nil if the life goes on.
+// autopsy does the work of bury. It returns nil if the life continues.
 func (p *Provider) autopsy(ctx context.Context, rec *record) (*ended, error) {
-	if rec.lives(p.files.boot) { // then it is over only if its pane is gone
+	if rec.lives(p.files.boot) { // then it is over only if its pane no longer exists
 		if found, err := p.tmux.stands(ctx, rec); err != nil || found {
 			return nil, err
 		}
@@ -99,16 +100,16 @@ func (p *Provider) autopsy(ctx context.Context, rec *record) (*ended, error) {
 	return x, nil
 }
 
-// remove takes away the pane of a life that is over.
+// remove removes the pane of a life that is over.
 func (c *client) remove(ctx context.Context, rec *record) {
 	_, err := c.run(ctx, nil, "kill-pane", "-t", rec.target())
 	if err != nil && !errors.Is(err, errNoPane) && !errors.Is(err, errNoServer) {
-		c.log.Warn("cannot take away the pane of a session that is over", "session", rec.Name,
+		c.log.Warn("cannot remove the pane of a session that has ended", "session", rec.Name,
 			"err", err)
 	}
 }
 
-// stands reports whether the pane of a life is there, dead or not.
+// stands reports whether the pane of a life exists, even if its process is dead.
 func (c *client) stands(ctx context.Context, rec *record) (bool, error) {
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
@@ -120,7 +121,7 @@ func (c *client) stands(ctx context.Context, rec *record) (bool, error) {
 	return number(strings.TrimSpace(out)) == rec.PID, nil
 }
 
-// lost is the end of a life of which nobody saw the end.
+// lost returns the exit of a life that ended unobserved.
 func lost(rec *record) *ended {
 	now := time.Now()
 	return &ended{Exit: session.Exit{
@@ -134,7 +135,7 @@ func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
 
-// verdict waits until tmux knows how the agent ended, and keeps what it printed. Without its pane, the life was lost.
+// verdict waits until tmux reports how the agent ended, and keeps its output. A life without a pane counts as lost.
 func (c *client) verdict(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -156,12 +157,12 @@ func (c *client) verdict(ctx context.Context, rec *record) (*ended, error) {
 			return x, nil
 		}
 		wait(ctx, pause)
-		// tmux 3.3 has been seen to overlook the end of a child that ended while it was busy. Told once more, it looks.
+		// tmux 3.3 sometimes misses the exit of a child while it is busy. Another SIGCHLD makes it check again.
 		proc.Signal(rec.Server, syscall.SIGCHLD, func(pid int) bool { return c.isServer(pid) })
 	}
 }
 
-// presume is what an observer makes of a dead pane.
+// presume returns the exit that an observer derives from a dead pane.
 func (c *client) presume(ctx context.Context, rec *record) *ended {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -174,16 +175,16 @@ func (c *client) presume(ctx context.Context, rec *record) *ended {
 	return x
 }
 
-// words are what tmux says of a dead pane.
+// words are what tmux reports about a dead pane.
 type words struct {
 	over       bool
 	code       string // "" if a signal ended it
-	signal     string // a number
+	signal     string // its number
 	at         int    // unix seconds, 0 = unknown
 	cols, rows int
 }
 
-// lastWords asks for the end of a life and for all that is kept of its output, in one call.
+// lastWords asks tmux, in one call, how a life ended and for its kept output.
 func (c *client) lastWords(ctx context.Context, rec *record) (w words, output []byte, err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
 		"#{pane_dead_time}|#{pane_width}|#{pane_height}"
@@ -195,7 +196,7 @@ func (c *client) lastWords(ctx context.Context, rec *record) (w words, output []
 	line, rest, _ := strings.Cut(out, "\n")
 	f := strings.Split(line, "|")
 	if len(f) != 7 {
-		return w, nil, fmt.Errorf("%w: it says %q of a pane", errOther, line)
+		return w, nil, fmt.Errorf("%w: it reports %q about a pane", errOther, line)
 	}
 	if number(f[0]) != rec.PID {
 		return w, nil, errNoPane
@@ -205,10 +206,10 @@ func (c *client) lastWords(ctx context.Context, rec *record) (w words, output []
 	return w, clip(rest), nil
 }
 
-// exit makes an exit of them.
+// exit converts the words to an exit.
 func (w words) exit(rec *record) *ended {
 	now := time.Now()
-	// else now is more exact
+	// for a recent exit, now is more exact than tmux's whole seconds
 	if at := time.Unix(int64(w.at), 0); w.at > 0 && now.Sub(at) > 2*time.Second {
 		now = at
 	}
@@ -223,7 +224,7 @@ func (w words) exit(rec *record) *ended {
 	return x
 }
 
-// tree is the agent's process and what is below it, each with its start time.
+// tree returns the agent's process and its descendants, each with its start time.
 func tree(rec *record) map[int]uint64 {
 	all := map[int]uint64{rec.PID: rec.Start}
 	for _, pid := range proc.Descendants(rec.PID) {
@@ -243,7 +244,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if e == nil {
 		return nil
 	}
-	release, err := e.take(ctx) // a start or a burial that is under way comes first
+	release, err := e.take(ctx) // a start or cleanup in progress comes first
 	if err != nil {
 		return err
 	}
@@ -255,25 +256,25 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	if rec.lives(p.files.boot) { // else it ended by itself, and is only to be buried
+	if rec.lives(p.files.boot) { // otherwise it ended by itself and only needs to be buried
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
-			return fmt.Errorf("cannot note that %q is to end: %w", name, err)
+			return fmt.Errorf("cannot record that %q is to end: %w", name, err)
 		}
 	}
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	p.bury(e, rec.ID, true) // if nobody else has
+	p.bury(e, rec.ID, true) // unless the watcher has already done so
 	select {
 	case <-over:
 		return nil
 	default:
 	}
-	return fail("stop", name, errOther, "its processes are ended, and tmux does not tell how: "+
-		"the next patrol asks again")
+	return fail("stop", name, errOther, "its processes are dead, but tmux does not report how "+
+		"they ended; the next patrol asks again")
 }
 
-// promptPoll is how often a stop looks whether a shell has come to its prompt.
+// promptPoll is how often a stop checks whether a shell is at its prompt.
 const promptPoll = 200 * time.Millisecond
 
 // ask sends the agent its stop signal and reports whether it ended within the grace. An interactive shell ignores
@@ -303,7 +304,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end carries a stop out: ask, insist, kill. It ends early when the life is over and buried.
+// end carries out a stop: interrupt, terminate, kill. It returns early when the life is over and buried.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)
@@ -330,7 +331,7 @@ func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 			return nil
 		}
 	}
-	return fail("stop", rec.Name, errOther, "some of its processes cannot be ended: %v",
+	return fail("stop", rec.Name, errOther, "some of its processes cannot be killed: %v",
 		context.Cause(ctx))
 }
 
@@ -340,7 +341,7 @@ func signalAll(family map[int]uint64, sig syscall.Signal) {
 	}
 }
 
-// waitOver waits for the end, and reports whether it came within the time.
+// waitOver waits for the end and reports whether it came in time.
 func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -353,5 +354,5 @@ func waitOver(ctx context.Context, over <-chan struct{}, d time.Duration) bool {
 	return false
 }
 
-// wait lets time pass, unless ctx ends.
+// wait sleeps for d or until ctx ends.
 func wait(ctx context.Context, d time.Duration) { waitOver(ctx, nil, d) }

@@ -12,11 +12,11 @@ import (
 	"gcity/session"
 )
 
-// entry is what the provider knows of one name.
+// entry is what the provider knows about one name.
 type entry struct {
 	name   string
 	turn   chan struct{} // holds a token: see Concurrency
-	typing chan struct{} // holds a token: whoever takes it types
+	typing chan struct{} // holds a token: its holder may type
 
 	mu    sync.Mutex
 	known bool // rec is set
@@ -27,8 +27,8 @@ type entry struct {
 	watch *proc.Watched
 	pane  pane      // as last seen
 	views viewers   // as last seen
-	own   int       // viewers of this provider
-	typed time.Time // by one of them
+	own   int       // viewers attached through this provider
+	typed time.Time // by a viewer of this provider
 	sent  time.Time
 }
 
@@ -39,18 +39,18 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take waits for the name's turn.
+// take waits for the turn of the name.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	select {
 	case <-e.turn:
 		return func() { e.turn <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("session %q is still busy with a start or an end: %w", e.name,
+		return nil, fmt.Errorf("session %q is still busy with a start or a cleanup: %w", e.name,
 			context.Cause(ctx))
 	}
 }
 
-// life is the record of the life that is not over as far as is known.
+// life returns the record of the current life, if it is not known to be over.
 func (e *entry) life() (rec record, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -62,7 +62,7 @@ func (e *entry) alive() bool {
 	return ok
 }
 
-// begin takes over a life that is on record, and how it ended if it has.
+// begin adopts a recorded life, and its exit if it has ended.
 func (e *entry) begin(rec record, x *ended) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -77,7 +77,7 @@ func (e *entry) begin(rec record, x *ended) {
 	}
 }
 
-// finish notes the end of a life. It reports whether that is news.
+// finish records the end of a life. It reports whether the end was not known before.
 func (e *entry) finish(id string, x *ended) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -93,7 +93,7 @@ func (e *entry) finish(id string, x *ended) bool {
 	return true
 }
 
-// unwatch ends the wait for the agent's end.
+// unwatch stops waiting for the agent's exit.
 func (e *entry) unwatch() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -103,11 +103,11 @@ func (e *entry) unwatch() {
 	}
 }
 
-// target is the pane of a life, exactly: the session of that very name, and in it the pane with that number.
+// target addresses exactly the pane of a life: the session by its full name and the pane by its ID.
 func (r *record) target() string { return "=" + mangle(r.Name) + ":." + r.Pane }
 
-// mangle makes a session's name one that tmux takes as it stands: it expands # and changes dots and colons, and what
-// else means something somewhere is written as its number.
+// mangle converts a session's name to one that tmux accepts unchanged. tmux expands # and replaces dots and colons,
+// so every other special character is written as its number.
 func mangle(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -122,7 +122,7 @@ func mangle(name string) string {
 	return b.String()
 }
 
-// unmangle is the inverse of mangle, not ok for what mangle never makes.
+// unmangle is the inverse of mangle. It is not ok for a name that mangle cannot produce.
 func unmangle(s string) (name string, ok bool) {
 	var b []byte
 	for i := 0; i < len(s); i++ {
@@ -143,7 +143,7 @@ func unmangle(s string) (name string, ok bool) {
 	return string(b), mangle(string(b)) == s
 }
 
-// status is the session as List reports it; not ok if there is nothing to report.
+// status returns the session as List reports it. It is not ok if there is nothing to report.
 func (e *entry) status() (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// the longest line that a terminal in canonical mode takes: the kernel drops the rest
+	// the longest line that a terminal in canonical mode accepts; the kernel drops the rest
 	maxLine = 4095
-	// that a program may take to read a text before its Enter follows anyway
+	// how long a program may take to read a text before Enter is sent anyway
 	readPause = 500 * time.Millisecond
 )
 
-// Send implements session.Provider. A text goes in byte for byte, with an Enter behind it. Line ends in it stay line
-// feeds. ErrRefused: control characters (those are keys: see SendKeys); a line over 4,095 bytes for a program that
-// reads lines. What the program does not read yet tmux keeps for it.
+// Send implements session.Provider. The text is sent byte for byte, followed by Enter. Line ends in it stay line
+// feeds. It returns ErrRefused for control characters (use SendKeys) and, for a program that reads lines, for a
+// line over 4,095 bytes. tmux keeps what the program has not read yet.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
 		return fail("send to", name, session.ErrRefused, "the text contains the control "+
-			"character %#02x, which is a key and no text: use send-keys for keys", text[i])
+			"character %#02x: send it as a key with send-keys", text[i])
 	}
 	return p.typing(ctx, "send to", name, func(ctx context.Context, rec *record) error {
 		tty, err := openTTY(rec)
@@ -42,14 +42,14 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		lines := tio.Lflag&unix.ICANON != 0
 		if n := longestLine(text); lines && n > maxLine {
 			return fail("send to", name, session.ErrRefused,
-				"the program reads whole lines, and its terminal would cut one of %d bytes at "+
+				"the program reads whole lines, and its terminal would cut a line of %d bytes at "+
 					"%d: put the text in a file and send the file's name", n, maxLine)
 		}
 		buffer, target := "gcity-"+rec.Pane[1:], rec.target()
 		paste := []string{"copy-mode", "-q", "-t", target, ";", "load-buffer", "-b", buffer, "-",
 			";",
 			"paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", target}
-		if text == "" { // there is no empty buffer
+		if text == "" { // tmux has no empty buffers
 			paste = paste[:4]
 		}
 		key := "Enter"
@@ -64,7 +64,7 @@ func (p *Provider) Send(ctx context.Context, name, text string) error {
 		if _, err := p.tmux.run(ctx, []byte(text), paste...); err != nil {
 			return err
 		}
-		// an Enter that comes in one read with the text is taken for a part of it by many programs
+		// many programs treat an Enter that arrives in the same read as the text as part of the text
 		waitRead(ctx, tty)
 		_, err = p.tmux.run(ctx, nil, enter...)
 		return err
@@ -79,7 +79,7 @@ func longestLine(text string) int {
 	return longest
 }
 
-// openTTY opens the agent's terminal, to ask it or to print on it.
+// openTTY opens the agent's terminal to query it or to write to it.
 func openTTY(rec *record) (int, error) {
 	fd, err := unix.Open(rec.TTY, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -88,8 +88,8 @@ func openTTY(rec *record) (int, error) {
 	return fd, nil
 }
 
-// waitRead waits until the program has read what was typed, but not for long. tmux hands a long text over in pieces: so
-// nothing has to wait for a while.
+// waitRead waits briefly until the program has read what was typed. tmux passes a long text in pieces, so the queue
+// must stay empty for a while.
 func waitRead(ctx context.Context, tty int) {
 	end := time.Now().Add(readPause)
 	idle := 0
@@ -109,7 +109,7 @@ func waitRead(ctx context.Context, tty int) {
 	}
 }
 
-// typing calls f while nobody else types into a living session.
+// typing calls f while it holds the right to type into a living session.
 func (p *Provider) typing(ctx context.Context, verb, name string,
 	f func(context.Context, *record) error) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
@@ -122,7 +122,7 @@ func (p *Provider) typing(ctx context.Context, verb, name string,
 	case <-e.typing:
 		defer func() { e.typing <- struct{}{} }()
 	case <-ctx.Done():
-		return fail(verb, name, session.ErrRefused, "somebody else is still typing")
+		return fail(verb, name, session.ErrRefused, "other input is still being typed")
 	}
 	if err := explain(verb, name, f(ctx, &rec)); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (p *Provider) typing(ctx context.Context, verb, name string,
 	return nil
 }
 
-// living finds a session whose agent lives.
+// living returns a session with a living agent.
 func (p *Provider) living(verb, name string) (*entry, record, error) {
 	if p.ctx.Err() != nil {
 		return nil, record{}, errClosed
@@ -149,7 +149,7 @@ func (p *Provider) living(verb, name string) (*entry, record, error) {
 	return e, rec, nil
 }
 
-// explain makes tmux's error one of a session.
+// explain converts an error of tmux to an error about a session.
 func explain(verb, name string, err error) error {
 	var known *failure
 	switch {
@@ -189,8 +189,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 	})
 }
 
-// isKey reports whether a text is the name of a key. tmux itself knows more names, and numbers: those are typed as they
-// stand, as other providers do.
+// isKey reports whether a text is the name of a key. tmux knows more names, and numbers. Those are typed as text,
+// as other providers do.
 func isKey(key string) bool {
 	switch key {
 	case "Enter", "Tab", "BTab", "S-Tab", "Escape", "Space", "BSpace", "Insert", "IC", "Delete",
@@ -210,8 +210,8 @@ func isKey(key string) bool {
 	return false
 }
 
-// Clear implements session.Clearer: the screen is wiped as the program could do it, which keeps its modes, and what has
-// scrolled away is forgotten. A program that draws the whole screen keeps that.
+// Clear implements session.Clearer. It clears the screen with the program's own control sequences, which keeps its
+// modes, and drops the scrollback. A full-screen program keeps its screen.
 func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.typing(ctx, "clear", name, func(ctx context.Context, rec *record) error {
 		out, err := p.tmux.run(ctx, nil, "display-message", "-p", "-t", rec.target(),
@@ -229,7 +229,7 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	})
 }
 
-// wipe prints on the agent's terminal what wipes it.
+// wipe writes the control sequences that clear the screen to the agent's terminal.
 func wipe(rec *record) error {
 	tty, err := openTTY(rec)
 	if err != nil {
@@ -237,7 +237,7 @@ func wipe(rec *record) error {
 	}
 	defer unix.Close(tty)
 	if _, err := unix.Write(tty, []byte("\x1b[H\x1b[2J")); err != nil {
-		return fmt.Errorf("cannot wipe its terminal: %w", err)
+		return fmt.Errorf("cannot clear its terminal: %w", err)
 	}
 	return nil
 }

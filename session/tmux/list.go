@@ -16,7 +16,7 @@ import (
 	"gcity/session"
 )
 
-// pane is what tmux says of one.
+// pane is what tmux reports about a pane.
 type pane struct {
 	id         string
 	pid        int
@@ -27,24 +27,24 @@ type pane struct {
 	marks      map[string]string
 }
 
-// viewers are those who have attached to a session and may type.
+// viewers are the attached clients of a session that can type.
 type viewers struct {
 	count int
 	typed time.Time
 }
 
-// view is what tmux says of a whole server.
+// view is what tmux reports about a whole server.
 type view struct {
 	panes   map[string]pane // by tmux's name of the session
 	viewers map[string]viewers
 }
 
-// told are the marks that Status needs.
-func told() []string {
+// statusMarks returns the marks that Status needs.
+func statusMarks() []string {
 	return []string{session.ReadyMark, session.DrainMark, session.DrainByMark, session.DrainAckMark}
 }
 
-// List implements session.Provider, with one call of tmux whatever the number of sessions.
+// List implements session.Provider, with one call of tmux for any number of sessions.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -68,16 +68,16 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// refresh looks at everything once, and names those whose life seems to be over.
+// refresh compares all sessions with tmux once. It returns those that seem to have ended.
 func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 	select {
 	case <-p.looking:
 		defer func() { p.looking <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, fmt.Errorf("cannot look at the sessions: another look does not end: %w",
+		return nil, fmt.Errorf("cannot look at the sessions: an earlier look does not finish: %w",
 			context.Cause(ctx))
 	}
-	// before the view, so that what is on record and not in it is no more
+	// before the view: a recorded life that the view lacks has then ended
 	if err := p.scan(); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (p *Provider) refresh(ctx context.Context) (suspects []*entry, err error) {
 // scan looks for sessions that are not known yet, if the folder changed since the last look.
 func (p *Provider) scan() error {
 	info, err := disk.Lstat(p.files.dir)
-	if errors.Is(err, fs.ErrNotExist) { // what we know we know
+	if errors.Is(err, fs.ErrNotExist) { // known sessions stay known
 		return nil
 	}
 	if err != nil {
@@ -136,7 +136,7 @@ func (p *Provider) scan() error {
 
 const fieldSep = "|"
 
-// view asks tmux for everything, or for all about one life. No server means an empty view.
+// view asks tmux about everything, or about one life. Without a server the view is empty.
 func (p *Provider) view(ctx context.Context, of *record) (view, error) {
 	panes, clients := []string{"list-panes", "-a"}, []string{"list-clients"}
 	if of != nil {
@@ -147,7 +147,7 @@ func (p *Provider) view(ctx context.Context, of *record) (view, error) {
 	v := view{panes: map[string]pane{}, viewers: map[string]viewers{}}
 	format := []string{"p", "#{pane_id}", "#{pane_pid}", "#{pane_dead}", "#{pid}",
 		"#{window_width}", "#{window_height}", "#{window_activity}"}
-	for _, key := range told() {
+	for _, key := range statusMarks() {
 		format = append(format, "#{"+option(key)+"}")
 	}
 	format = append(format, "#{session_name}")
@@ -189,7 +189,7 @@ func readPane(f []string) pane {
 	if at := number(f[7]); at > 0 {
 		out.activity = time.Unix(int64(at), 0)
 	}
-	for i, key := range told() {
+	for i, key := range statusMarks() {
 		if v := decodeMark(f[8+i]); v != "" {
 			out.marks[key] = v
 		}
@@ -197,7 +197,7 @@ func readPane(f []string) pane {
 	return out
 }
 
-// number is 0 if it is none.
+// number parses a number. It returns 0 for invalid text.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -206,8 +206,8 @@ func number(s string) int {
 	return n
 }
 
-// compare holds what is known of a name against what tmux shows, and reports whether somebody should look closer. An
-// observer takes what he sees for the truth.
+// compare compares an entry with what tmux reports. It returns true if the life seems to be over. An observer
+// records that as the end at once.
 func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	name := mangle(e.name)
 	shown, there := v.panes[name]
@@ -244,13 +244,13 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	return true
 }
 
-// reload looks for a life that somebody else has started.
+// reload looks for a life that another process started.
 func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	select {
 	case <-e.turn:
 		defer func() { e.turn <- struct{}{} }()
 	default:
-		return e.life() // a start of our own is under way
+		return e.life() // this provider is starting a session
 	}
 	if rec, x, ok := p.files.recall(e.name); ok {
 		e.begin(rec, x)
@@ -259,7 +259,7 @@ func (p *Provider) reload(e *entry) (rec record, alive bool) {
 	return e.life()
 }
 
-// option is the name under which tmux keeps a mark, in the pane's options.
+// option returns the name of the pane option in which tmux keeps a mark.
 func option(key string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
@@ -270,7 +270,8 @@ func option(key string) string {
 	return fmt.Sprintf("@gx-%x", key)
 }
 
-// encodeMark makes a value that tmux neither expands nor cuts; decodeMark is its inverse, "" for what is none.
+// encodeMark encodes a value so that tmux neither expands nor truncates it. decodeMark is its inverse and returns
+// "" for invalid text.
 func encodeMark(value string) string { return "=" + url.QueryEscape(value) }
 
 func decodeMark(s string) string {
@@ -285,7 +286,7 @@ func decodeMark(s string) string {
 	return value
 }
 
-// Look implements session.Looker, with one call of tmux about one session; with none of one that is known to be over.
+// Look implements session.Looker. It calls tmux once, or not at all if the session is known to have ended.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	const verb = "look at"
 	if p.ctx.Err() != nil {

@@ -16,10 +16,10 @@ import (
 	"gcity/session"
 )
 
-// maxOutput is how much output of a life is kept and given, in bytes.
+// maxOutput limits the output of a life that is kept and returned, in bytes.
 const maxOutput = 256 << 10
 
-// clip makes lines from tmux what a terminal would have been sent, the newest of them.
+// clip converts lines from tmux to what a terminal would have received, and keeps the newest of them.
 func clip(lines string) []byte {
 	lines = strings.TrimRight(lines, "\n")
 	if over := len(lines) - maxOutput; over > 0 {
@@ -29,7 +29,7 @@ func clip(lines string) []byte {
 	return bytes.ReplaceAll([]byte(lines), []byte("\n"), []byte("\r\n"))
 }
 
-// Output implements session.Provider. It also shows the last life of a session that has ended, until the next.
+// Output implements session.Provider. For a session that has ended it shows the last life until the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -52,7 +52,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(rec.ID)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fail(verb, name, session.ErrNotFound, "nothing is kept of its last life")
+		return "", fail(verb, name, session.ErrNotFound, "no output of its last life is kept")
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot %s %q: %w", verb, name, err)
@@ -64,7 +64,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return screen.Text(raw, cols, rows, lines), nil
 }
 
-// capture reads the last lines of a pane, or what is visible, in one call.
+// capture reads the last lines of a pane, or the visible screen, in one call.
 func (c *client) capture(ctx context.Context, rec *record, lines int) (string, error) {
 	args := []string{"display-message", "-p", "-t", rec.target(), "#{pane_width} #{pane_height}",
 		";",
@@ -81,7 +81,8 @@ func (c *client) capture(ctx context.Context, rec *record, lines int) (string, e
 	return screen.Text(clip(text), max(1, number(w)), max(1, number(h)), lines), nil
 }
 
-// Capture implements session.Capturer: at most 256 KiB, the newest. Of what a program has drawn over, the last is kept.
+// Capture implements session.Capturer. It returns at most the newest 256 KiB. Text that the program has overwritten
+// is not included.
 func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -98,13 +99,13 @@ func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error)
 	}
 	raw, err := disk.ReadFile(p.files.path(name, outputFile(id)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fail(verb, name, session.ErrNotFound, "nothing is kept of this life")
+		return nil, fail(verb, name, session.ErrNotFound, "no output of this life is kept")
 	}
 	return raw, err
 }
 
-// Acknowledge implements session.Acknowledger. After a stop the session's folder is removed; after an end that nobody
-// asked for its last output stays until the next life.
+// Acknowledge implements session.Acknowledger. After a requested stop it removes the session's folder. After any
+// other end the last output stays until the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.find(name)
 	if e == nil {
@@ -126,19 +127,19 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	}
 	fd, err := proc.Lock(p.files.path(name, startFile), time.Now().Add(turnWait))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot clear up after %q: %w", name, err)
+		return fmt.Errorf("cannot clean up after %q: %w", name, err)
 	}
 	if err == nil {
 		defer proc.Close(fd)
 	}
 	acked := *x
 	acked.Acked = true
-	// else somebody else has started it again
+	// otherwise another process has started it again
 	if now, _, ok := p.files.recall(name); ok && now.ID == id {
 		if x.Asked {
 			p.files.removeFolder(name)
 		} else if err := writeJSON(p.files.path(name, exitFile), &acked); err != nil {
-			return fmt.Errorf("cannot note that the end of %q is known: %w", name, err)
+			return fmt.Errorf("cannot record that the end of %q is acknowledged: %w", name, err)
 		}
 	}
 	e.mu.Lock()
@@ -176,7 +177,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return decodeMark(strings.TrimSuffix(out, "\n")), explain("read a mark of", name, err)
 }
 
-// Usage implements session.Meter, by one walk over /proc.
+// Usage implements session.Meter with one scan of /proc.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -194,7 +195,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	trees, err := proc.Trees(ctx, roots)
 	if err != nil {
-		return nil, fmt.Errorf("cannot measure what the sessions take: %w", err)
+		return nil, fmt.Errorf("cannot measure the resource usage of the sessions: %w", err)
 	}
 	for pid, t := range trees {
 		if st, err := proc.ReadStat(pid); err == nil && st.Start == roots[pid] {

@@ -19,15 +19,15 @@ import (
 	"gcity/internal/proc"
 )
 
-// Pane is the whole of "gcity pane": it becomes the agent of a session, or returns the process's exit code. It is to be
-// called before anything else is initialised.
+// Pane is the whole program "gcity pane". It becomes the agent of a session, or returns the exit code of the
+// process. Call it before anything else is initialised.
 func Pane() int {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "gcity pane is started by gcity itself, in a pane of tmux")
+		fmt.Fprintln(os.Stderr, "gcity pane is run by gcity itself, in a tmux pane")
 		return 2
 	}
 	conn, err := net.Dial("unix", os.Args[2])
-	if err != nil { // whoever ordered this is gone
+	if err != nil { // the controller that made the pane has exited
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -41,23 +41,23 @@ func Pane() int {
 		return 1
 	}
 	no := in.follow()
-	// nobody there: the next controller sees that nothing began
+	// without a listener, the next controller sees that nothing started
 	_ = json.NewEncoder(conn).Encode(no)
 	fmt.Fprintln(os.Stderr, no.Message)
 	return 1
 }
 
-// lockNumber is where the lock's descriptor begins to be looked for: above what shells and programs use themselves.
+// lockNumber is the lowest descriptor for the lock. Shells and programs use lower ones themselves.
 const lockNumber = 200
 
-// follow takes the session's lock, puts this process on record and becomes the agent. It returns only if it cannot.
+// follow takes the session's lock, records this process and becomes the agent. It returns only if that fails.
 func (in *invitation) follow() refusal {
 	fd, err := proc.Lock(in.Dir+"/"+lockFile, time.Now().Add(500*time.Millisecond))
 	if err != nil {
 		return refusal{Message: "the session is locked by a process of an " +
 			"earlier life: " + err.Error()}
 	}
-	// from now on all that the agent starts has it
+	// from here on the agent's processes inherit it
 	if _, err := proc.Raise(fd, lockNumber); err != nil {
 		return refusal{Message: "cannot keep the session's lock: " + err.Error()}
 	}
@@ -73,7 +73,7 @@ func (in *invitation) follow() refusal {
 	}
 	signal.Reset()
 	if program, err := in.Spec.FindProgram(); err == nil && program.Path != "" {
-		// What this cannot execute is left to the shell.
+		// The shell runs what this call cannot execute.
 		_ = syscall.Exec(program.Path, program.Args, in.Spec.Env)
 	}
 	err = syscall.Exec("/bin/sh", []string{"sh", "-c", in.Spec.Command}, in.Spec.Env)
@@ -88,14 +88,14 @@ func (in *invitation) follow() refusal {
 	return refusal{Message: "cannot make its process: " + err.Error()}
 }
 
-// record is what there is to say of the agent that this process is about to become. tmux tells its own pid in TMUX:
+// record returns the record of the agent that this process is about to become. tmux passes its own pid in TMUX:
 // socket, pid, session.
 func (in *invitation) record() (record, error) {
 	pid := os.Getpid()
 	st, err := proc.ReadStat(pid)
 	if err != nil {
-		return record{}, fmt.Errorf("cannot read /proc, without which sessions cannot be "+
-			"told apart: %w", err)
+		return record{}, fmt.Errorf("cannot read /proc, which is needed to identify sessions: %w",
+			err)
 	}
 	tty, err := os.Readlink("/proc/self/fd/0")
 	if err != nil {
@@ -103,7 +103,7 @@ func (in *invitation) record() (record, error) {
 	}
 	server := 0
 	if f := strings.Split(os.Getenv("TMUX"), ","); len(f) >= 3 {
-		server, _ = strconv.Atoi(f[len(f)-2]) // 0: then its end is noticed by the next patrol
+		server, _ = strconv.Atoi(f[len(f)-2]) // with 0, the next patrol notices the server's end
 	}
 	s := &in.Spec
 	return record{

@@ -17,7 +17,7 @@ import (
 	"gcity/session"
 )
 
-// record is what is known of a life beyond the controller's. The process that becomes the agent writes it, under the
+// record describes a life and outlives the controller. The process that becomes the agent writes it under the
 // session's lock.
 type record struct {
 	Name  string `json:"name"`
@@ -34,31 +34,31 @@ type record struct {
 	Born   int64  `json:"born"`  // unix nanoseconds
 	Cols   int    `json:"cols"`
 	Rows   int    `json:"rows"`
-	Ready  bool   `json:"ready"` // nothing had to be settled
+	Ready  bool   `json:"ready"` // the agent was ready at once
 
 	StopSignal string `json:"stop_signal,omitempty"` // see session.ParseSignal; "" = interrupt
 
 	Fingerprint session.Fingerprint `json:"fingerprint"`
 }
 
-// lives reports whether the agent's own process does.
+// lives reports whether the agent's own process is alive.
 func (r *record) lives(boot string) bool { return r.Boot == boot && proc.Lives(r.PID, r.Start) }
 
-// ended is an end that is on record.
+// ended is a recorded exit.
 type ended struct {
 	session.Exit
 	Acked bool `json:"acked"`
-	Cols  int  `json:"cols"` // of the screen whose output is kept
+	Cols  int  `json:"cols"` // size of the screen of the kept output
 	Rows  int  `json:"rows"`
 }
 
-// The files in a session's folder. That of the output is called after the life.
+// The files in a session's folder. The output file is named after the life.
 const (
 	recordFile = "session.json"
 	exitFile   = "exit.json"
 	lockFile   = "lock"  // held by all processes of the agent
-	startFile  = "start" // held by whoever is starting it
-	askedFile  = "asked" // the id of the life that somebody has told to end
+	startFile  = "start" // held by the process that starts it
+	askedFile  = "asked" // the ID of the life that is to stop
 	outputHead = "output-"
 )
 
@@ -99,17 +99,18 @@ func writeJSON(path string, v any) error {
 	return disk.Replace(path, append(data, '\n'), 0o600)
 }
 
-// recall reads what is on record of a name: ok if there is a life of this city, x if it is over.
+// recall reads the record of a name. ok means that there is a life of this city; x is its exit, if it has ended.
 func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	if err := readJSON(f.path(name, recordFile), &rec); err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			f.log.Error("cannot read a session's record: it is left alone", "session", name, "err",
+			f.log.Error("cannot read a session's record; the session is ignored", "session", name,
+				"err",
 				err)
 		}
 		return rec, nil, false
 	}
 	if rec.City != f.city || rec.Name != name {
-		f.log.Warn("a session of another city is left alone", "session", name, "city", rec.City)
+		f.log.Warn("a session of another city is ignored", "session", name, "city", rec.City)
 		return rec, nil, false
 	}
 	x = &ended{}
@@ -119,13 +120,13 @@ func (f *folders) recall(name string) (rec record, x *ended, ok bool) {
 	return rec, x, true
 }
 
-// asked reports whether somebody has told this life to end.
+// asked reports whether a stop of this life was requested.
 func (f *folders) asked(rec *record) bool {
 	data, err := disk.ReadFile(f.path(rec.Name, askedFile))
 	return err == nil && string(data) == rec.ID
 }
 
-// keepOutputs removes the outputs of all lives but one.
+// keepOutputs removes the outputs of all lives except one.
 func (f *folders) keepOutputs(name, id string) {
 	files, err := disk.ReadDir(filepath.Join(f.dir, name))
 	if err != nil {
@@ -133,24 +134,24 @@ func (f *folders) keepOutputs(name, id string) {
 	}
 	for _, file := range files {
 		if strings.HasPrefix(file.Name(), outputHead) && file.Name() != outputFile(id) {
-			disk.Remove(f.path(name, file.Name())) // what stays is removed by the next start
+			disk.Remove(f.path(name, file.Name())) // the next start removes what remains
 		}
 	}
 }
 
-// removeFolder removes what belongs in a session's folder, and the folder if nothing else is in it.
+// removeFolder removes the files of a session, and its folder if it is then empty.
 func (f *folders) removeFolder(name string) {
 	f.keepOutputs(name, "")
 	for _, file := range []string{recordFile, exitFile, askedFile, lockFile, startFile} {
 		if err := disk.Remove(f.path(name, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			f.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
+			f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 		}
 	}
-	disk.Remove(filepath.Join(f.dir, name)) // fails if somebody put a file of his own there
+	disk.Remove(filepath.Join(f.dir, name)) // fails if the folder contains a foreign file
 }
 
-// sweep kills what belongs to a life: its process and the tree as it was, what carries its id in the environment, and
-// what has its lock open. It returns what will not die.
+// sweep kills the processes of a life: its own process, the given tree, those with its ID in their environment and
+// those that have its lock open. It returns the processes that survive.
 func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 	marked := proc.Marked("GC_SESSION_ID="+rec.ID, f.path(rec.Name, lockFile))
 	_, left, err := proc.Sweep(func(pid int) bool {
@@ -159,17 +160,18 @@ func (f *folders) sweep(rec *record, tree map[int]uint64) (left []int) {
 			return true
 		}
 		st, err := proc.ReadStat(pid)
-		// nobody is older than the agent that he comes from
+		// a descendant cannot be older than the agent
 		return err == nil && st.Start >= rec.Start && marked(pid)
 	}, time.Now().Add(sweepTimeout))
 	if err != nil || len(left) > 0 {
-		f.log.Warn("cannot end all that a session left behind", "session", rec.Name, "left", left,
+		f.log.Warn("cannot kill all processes that a session left", "session", rec.Name, "left",
+			left,
 			"err", err)
 	}
 	return left
 }
 
-// serverOf is the server of a record, if it may still run.
+// serverOf returns the pid of the server of a record, 0 if it cannot be running.
 func (f *folders) serverOf(rec *record) int {
 	if rec.Boot != f.boot || !rec.lives(f.boot) {
 		return 0
@@ -177,13 +179,13 @@ func (f *folders) serverOf(rec *record) int {
 	return rec.Server
 }
 
-// clearUnborn removes the folder of a start that never came so far as a record. False: the next look decides.
+// clearUnborn removes the folder of a start that wrote no record. It returns false if that cannot be decided yet.
 func (f *folders) clearUnborn(name string) bool {
 	if f.observe {
 		return false
 	}
 	if _, err := os.Stat(f.path(name, recordFile)); err == nil {
-		return true // of another city, or unreadable: it is not ours to judge
+		return true // a record of another city, or an unreadable one, is kept
 	}
 	fd, err := proc.Lock(f.path(name, startFile), time.Now())
 	if err != nil {

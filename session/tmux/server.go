@@ -24,9 +24,9 @@ import (
 	"gcity/session"
 )
 
-// ErrUnusable means that there is no tmux, or that it is too old.
+// ErrUnusable means that tmux is missing or too old.
 var ErrUnusable = errors.New("install tmux 3.3 or newer (apt-get install tmux), or leave out " +
-	"[session] provider: the terminals built in need nothing")
+	"[session] provider to use the built-in terminals")
 
 // Used reports whether a city has or had sessions in tmux.
 func Used(city string) bool {
@@ -34,7 +34,7 @@ func Used(city string) bool {
 	return err == nil
 }
 
-// Hint is the shell line by which an operator attaches to a city's sessions with tmux itself.
+// Hint returns the shell command that attaches to a city's sessions with tmux itself.
 func Hint(city string) string {
 	var s server
 	line := "tmux -L " + Label(city) + " attach"
@@ -55,7 +55,7 @@ func Find() (program string, err error) {
 func find(ctx context.Context) (program string, err error) {
 	program, err = exec.LookPath("tmux")
 	if err != nil {
-		return "", fmt.Errorf("there is no tmux in PATH: %w", ErrUnusable)
+		return "", fmt.Errorf("tmux is not in PATH: %w", ErrUnusable)
 	}
 	out, err := exec.CommandContext(ctx, program, "-V").Output()
 	if ctx.Err() != nil {
@@ -70,7 +70,7 @@ func find(ctx context.Context) (program string, err error) {
 	return program, nil
 }
 
-// newEnough understands "tmux 3.3a" and "tmux next-3.6". One without a number is built from what is newest.
+// newEnough understands "tmux 3.3a" and "tmux next-3.6". A version without a number is a development build.
 func newEnough(version string) bool {
 	if strings.Contains(version, "master") {
 		return true
@@ -84,8 +84,8 @@ func newEnough(version string) bool {
 	return n == 2 && err == nil && (major > 3 || major == 3 && minor >= 3)
 }
 
-// Label is the name of a city's tmux server: what goes behind tmux -L. It is made of the folder's name, for people,
-// and of its path, for none other to have it.
+// Label returns the name of a city's tmux server, the argument of tmux -L. It contains the folder's name for
+// readability and a hash of its path for uniqueness.
 func Label(city string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
@@ -97,9 +97,9 @@ func Label(city string) string {
 	return "gcity-" + name[:min(len(name), 24)] + "-" + hex.EncodeToString(sum[:4])
 }
 
-// server is what is on record of a city's tmux server.
+// server is the record of a city's tmux server.
 type server struct {
-	// TMUX_TMPDIR of whoever opened the city first: all others look there too
+	// TMUX_TMPDIR of the process that opened the city first; all others use it too
 	TmpDir string `json:"tmpdir,omitempty"`
 	Boot   string `json:"boot,omitempty"`
 	PID    int    `json:"pid,omitempty"`
@@ -111,8 +111,8 @@ const (
 	configFile = "tmux.conf"
 )
 
-// settings is the whole configuration of a server of ours: nobody's ~/.tmux.conf counts. No key does anything but reach
-// the agent, except for one way out for whoever attached with tmux itself; gcity's own viewers are told by their flag.
+// settings is the whole configuration of the server; ~/.tmux.conf is not read. All keys go to the agent, except one
+// that detaches users of tmux itself. gcity's own viewers are recognised by their flag.
 const settings = `set -qs exit-empty off
 set -qs escape-time 0
 set -qs focus-events on
@@ -143,14 +143,14 @@ unbind-key -a -T prefix
 bind-key -T root C-q if-shell -F "#{m:*` + viewerFlag + `*,#{client_flags}}" "send-keys C-q" "detach-client"
 `
 
-// viewerFlag changes nothing in a session of one pane, and shows that gcity itself attached.
+// viewerFlag has no effect in a session with one pane. It marks a client that gcity attached.
 const viewerFlag = "active-pane"
 
 // client runs tmux with the city's server.
 type client struct {
 	files   folders
 	program string // path of tmux
-	label   string // of the server
+	label   string // name of the server
 	env     []string
 	log     *slog.Logger
 	execs   atomic.Int64
@@ -163,13 +163,13 @@ func newClient(files folders, program string) *client {
 	return &client{files: files, program: program, label: Label(files.city), log: files.log}
 }
 
-// locate finds out where the city's server is, or would be, and what tmux is to be given.
+// locate finds the city's server, or where it would be, and prepares tmux's environment and configuration.
 func (c *client) locate() error {
 	data, err := disk.ReadFile(filepath.Join(c.files.dir, serverFile))
 	switch {
 	case err == nil:
 		if err := json.Unmarshal(data, &c.server); err != nil {
-			return fmt.Errorf("cannot read %s: %w; without a running agent it may be removed",
+			return fmt.Errorf("cannot read %s: %w; you can remove it if no agent is running",
 				filepath.Join(c.files.dir, serverFile), err)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -201,14 +201,14 @@ func (c *client) locate() error {
 	return nil
 }
 
-// writeServer writes what is on record of the server.
+// writeServer writes the record of the server.
 func (c *client) writeServer() error {
 	data, err := json.Marshal(c.server)
 	if err == nil {
 		err = disk.Replace(filepath.Join(c.files.dir, serverFile), append(data, '\n'), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot write down where the tmux server is: %w", err)
+		return fmt.Errorf("cannot record the tmux server: %w", err)
 	}
 	return nil
 }
@@ -246,18 +246,18 @@ func (c *client) met(pid int) (start uint64, ok bool) {
 	c.server.PID, c.server.Start, c.server.Boot = pid, st.Start, c.files.boot
 	if !c.files.observe {
 		if err := c.writeServer(); err != nil {
-			c.log.Warn("the tmux server is not on record", "err", err)
+			c.log.Warn("cannot record the tmux server", "err", err)
 		}
 	}
 	return st.Start, true
 }
 
-// outlive waits for the end of the server, with which all of its sessions are lost.
+// outlive waits for the server's exit, which ends all of its sessions.
 func (p *Provider) outlive(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()
 	if w.Wait() != nil {
-		return // closed
+		return // the provider was closed
 	}
 	w.Close()
 	p.mu.Lock()
@@ -275,21 +275,22 @@ func (p *Provider) outlive(w *proc.Watched, pid int) {
 var (
 	errNoServer = errors.New("no tmux server runs")
 	errNoPane   = errors.New("tmux has no such pane")
-	errTaken    = errors.New("tmux has a session of this name already")
+	errTaken    = errors.New("tmux already has a session with this name")
 )
 
-// run runs tmux and returns what it printed. The server is started by new-session only.
+// run runs tmux and returns its output. Only new-session starts the server.
 func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string, error) {
 	out, err := c.once(ctx, stdin, args...)
 	if !errors.Is(err, errNoServer) || !c.serverLives() {
 		return out, err
 	}
-	// It lives, and its socket does not: somebody cleared up the folder of temporary files. It makes a new one when
-	// told.
+	// The server is alive but its socket is gone, because the folder of temporary files was cleaned. SIGUSR1 makes
+	// it create a new one.
 	c.mu.Lock()
 	s := c.server
 	c.mu.Unlock()
-	c.log.Warn("the tmux server's socket is gone: it makes a new one", "pid", s.PID)
+	c.log.Warn("the tmux server's socket is gone; telling the server to create a new one", "pid",
+		s.PID)
 	proc.Signal(s.PID, syscall.SIGUSR1, func(pid int) bool { return proc.Lives(pid, s.Start) })
 	for pause := time.Millisecond; pause < time.Second; pause *= 2 {
 		wait(ctx, pause)
@@ -298,7 +299,7 @@ func (c *client) run(ctx context.Context, stdin []byte, args ...string) (string,
 			return out, err
 		}
 	}
-	return "", fmt.Errorf("the city's tmux server, pid %d, lives and does not answer: %w", s.PID,
+	return "", fmt.Errorf("the city's tmux server, pid %d, is alive but does not answer: %w", s.PID,
 		errOther)
 }
 
@@ -309,7 +310,7 @@ func (c *client) serverLives() bool {
 		proc.Lives(c.server.PID, c.server.Start)
 }
 
-// isServer reports whether a process is the server that is on record.
+// isServer reports whether a process is the recorded server.
 func (c *client) isServer(pid int) bool {
 	c.mu.Lock()
 	known := c.server.PID == pid
@@ -340,7 +341,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 		strings.Contains(text, "server exited"), strings.Contains(text, "lost server"):
 		return "", fmt.Errorf("%w (%s)", errNoServer, text)
 	case strings.HasPrefix(text, "can't find"), text == "no current target":
-		// the latter when there is no session at all
+		// tmux reports "no current target" if it has no sessions at all
 		return out.String(), fmt.Errorf("%w (%s)", errNoPane, text)
 	case strings.HasPrefix(text, "duplicate session"):
 		return "", errTaken
@@ -350,7 +351,7 @@ func (c *client) once(ctx context.Context, stdin []byte, args ...string) (string
 	return out.String(), fmt.Errorf("%w: %s", errOther, text)
 }
 
-// command is tmux with the city's server. Arguments are literal: see arg.
+// command returns a tmux command for the city's server. Its arguments are literal: see arg.
 func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	c.execs.Add(1)
 	all := append([]string{"-u", "-L", c.label, "-f", filepath.Join(c.files.dir, configFile)},
@@ -360,7 +361,7 @@ func (c *client) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// arg makes a literal text of what tmux would take for the end of a command.
+// arg escapes a text that tmux would otherwise read as the end of a command.
 func arg(s string) string {
 	if strings.HasSuffix(s, ";") {
 		return s[:len(s)-1] + `\;`

@@ -17,17 +17,17 @@ import (
 )
 
 const (
-	startTimeout = 30 * time.Second // of a start whose context has no deadline
-	// for another controller that is starting or clearing up the same session
+	startTimeout = 30 * time.Second // for a start without a deadline
+	// for another controller that starts or cleans up the same session
 	turnWait = 2 * time.Second
-	// for a lock that a child has inherited and loses when it executes something
+	// for a lock that a child has inherited and drops when it executes a program
 	lockWait    = 200 * time.Millisecond
 	doorTimeout = 10 * time.Second
 )
 
-// Start implements session.Provider. The agent's process is made by tmux, asks at our door what it is, takes the
-// session's lock, puts itself on record and becomes the agent: nothing of its environment is in any command line, on
-// disk, or in tmux.
+// Start implements session.Provider. tmux creates the agent's process. It asks the door for its task, takes the
+// session's lock, writes its record and becomes the agent. Its environment appears in no command line, on no disk
+// and not in tmux.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -41,7 +41,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	defer release()
 	if e.alive() {
-		return session.Status{}, fail("start", s.Name, session.ErrExists, "it runs already")
+		return session.Status{}, fail("start", s.Name, session.ErrExists, "it is already running")
 	}
 	if _, err := s.FindProgram(); err != nil {
 		return session.Status{}, fail("start", s.Name, err, "%v", err)
@@ -53,7 +53,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	fd, err := proc.Lock(p.files.path(s.Name, startFile), time.Now().Add(turnWait))
 	if err != nil {
 		return session.Status{}, fail("start", s.Name, session.ErrExists,
-			"another controller is starting or clearing it up: %v", err)
+			"another controller is starting it or cleaning it up: %v", err)
 	}
 	defer proc.Close(fd)
 	if err := p.clearWay(ctx, e); err != nil {
@@ -64,26 +64,25 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := e.status()
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it is gone again already")
+		return st, fail("start", s.Name, errOther, "it has already ended again")
 	}
 	return st, nil
 }
 
-// check refuses what could not be started, or not be told apart afterwards.
+// check refuses a Spec that could not be started or identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case p.door == nil || p.ctx.Err() != nil:
 		return errClosed
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
 		s.Name[0] == '.':
-		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: "+
-			"see session.Encode")
+		return fail("start", s.Name, session.ErrCommand, "its name is invalid: see session.Encode")
 	case s.City != p.files.city:
 		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
 			s.City, p.files.city)
 	case s.ID == "" || len(s.ID) > 200 || strings.ContainsAny(s.ID, "\x00\n"):
-		return fail("start", s.Name, session.ErrCommand, "it has no id that could be "+
-			"told in a line")
+		return fail("start", s.Name, session.ErrCommand, "its ID is empty, over 200 bytes or "+
+			"more than one line")
 	case !filepath.IsAbs(s.Dir):
 		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path",
 			s.Dir)
@@ -95,24 +94,25 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// clearWay makes sure that nothing of an earlier life is left: neither one that somebody else started, nor
-// processes that hold the session's lock. Under the name's turn and start lock.
+// clearWay removes what is left of an earlier life. It fails if another controller has started one or if processes
+// that hold the session's lock survive. The caller holds the name's turn and start lock.
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
 		if found, err := p.tmux.stands(ctx, &rec); err != nil {
-			return fail("start", e.name, err, "cannot see whether it runs: %v", err)
+			return fail("start", e.name, err, "cannot check whether it is running: %v", err)
 		} else if found && rec.lives(p.files.boot) {
 			e.begin(rec, nil)
 			p.watch(e)
-			return fail("start", e.name, session.ErrExists, "it runs already, as pid %d", rec.PID)
+			return fail("start", e.name, session.ErrExists, "it is already running as pid %d",
+				rec.PID)
 		}
 	}
 	fd, err := proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
 		if left := p.files.sweep(&rec, nil); len(left) > 0 {
 			return fail("start", e.name, session.ErrExists, "processes of its last life cannot "+
-				"be ended: pids %v", left)
+				"be killed: pids %v", left)
 		}
 		fd, err = proc.Lock(p.files.path(e.name, lockFile), time.Now().Add(lockWait))
 	}
@@ -124,7 +124,7 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// bring makes the session and lets its agent in.
+// bring creates the session and lets its agent in.
 func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
 	arrival, cancel := p.door.expect(s.ID)
 	defer cancel()
@@ -139,7 +139,7 @@ func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
 		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		defer cancel()
-		return errors.Join(err, p.vacate(late, s.Name)) // tmux may have begun it
+		return errors.Join(err, p.vacate(late, s.Name)) // tmux may have started it
 	}
 	rec, err := p.letIn(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
 		Pane: pane,
@@ -154,8 +154,7 @@ func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
 	return nil
 }
 
-// newSession makes the tmux session. The only text of ours in its arguments that tmux would interpret is the name,
-// which is mangled.
+// newSession creates the tmux session. The only argument that tmux would expand is the name, which is mangled.
 func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows int) (paneID string,
 	pid int, err error) {
 	name := mangle(s.Name)
@@ -166,7 +165,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		arg(p.binary), "pane", arg(p.door.at), arg(s.ID), ";", "set-option", "-s", "exit-empty",
 		"off"}
 	out, err := p.tmux.run(ctx, nil, create...)
-	if errors.Is(err, errNoServer) { // it was just going, see Dismiss
+	if errors.Is(err, errNoServer) { // it was exiting, see Dismiss
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if errors.Is(err, errTaken) {
@@ -176,44 +175,44 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if err != nil {
-		return "", 0, fail("start", s.Name, err, "tmux does not make a session: %v", err)
+		return "", 0, fail("start", s.Name, err, "tmux cannot create a session: %v", err)
 	}
 	f := strings.Fields(out)
 	if len(f) != 3 {
-		return "", 0, fail("start", s.Name, errOther, "tmux says %q of its session", out)
+		return "", 0, fail("start", s.Name, errOther, "tmux returned %q for its session", out)
 	}
 	p.meet(number(f[2]))
 	return f[0], number(f[1]), nil
 }
 
-// vacate ends a session that has our name and no record: what a controller left that died in the middle of a start. One
-// that is not of this city is left alone.
+// vacate ends a session that has the name but no record: a controller died in the middle of a start. It refuses a
+// session that is not of this city.
 func (p *Provider) vacate(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
 		return nil
 	}
 	if err != nil {
-		return fail("start", name, err, "tmux has a session of this name: %v", err)
+		return fail("start", name, err, "tmux has a session with this name: %v", err)
 	}
 	if city != p.files.city || id == "" {
 		return fail("start", name, session.ErrExists, "the tmux server %s has a session %s that "+
 			"is not of this city: end it there", p.tmux.label, mangle(name))
 	}
-	p.log.Warn("a start that nobody finished is taken back", "session", name)
+	p.log.Warn("undoing a start that was not finished", "session", name)
 	if _, err := p.tmux.run(ctx, nil, "kill-session", "-t", "="+mangle(name)); err != nil &&
 		!errors.Is(err, errNoPane) {
-		return fail("start", name, err, "a start that nobody finished cannot be taken back: %v",
+		return fail("start", name, err, "cannot undo an unfinished start: %v",
 			err)
 	}
 	if left := p.files.sweep(&record{Name: name, ID: id}, nil); len(left) > 0 {
 		return fail("start", name, session.ErrExists, "processes of an earlier start cannot be "+
-			"ended: pids %v", left)
+			"killed: pids %v", left)
 	}
 	return nil
 }
 
-// owner is the city and the life for which one of tmux's sessions was made, "" if none of ours.
+// owner returns the city and the life for which a tmux session was created, "" if gcity did not create it.
 func (c *client) owner(ctx context.Context, name string) (city, id string, err error) {
 	out, err := c.run(ctx, nil, "show-environment", "-t", "="+name+":")
 	for line := range strings.Lines(out) {
@@ -228,8 +227,8 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// tidy takes back the starts that a controller did not finish because it was killed: sessions of this city that nobody
-// is starting now and that are not on record.
+// tidy undoes starts of controllers that were killed: sessions of this city without a record that are not being
+// started.
 func (p *Provider) tidy(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
@@ -253,12 +252,13 @@ func (p *Provider) tidy(ctx context.Context) error {
 			continue
 		}
 		fd, err := proc.Lock(p.files.path(name, startFile), time.Now())
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // without a folder nobody has begun to
-			continue // somebody is starting it
+		// without a folder no start is in progress
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue // another process is starting it
 		}
 		if rec, _, known := p.files.recall(name); !known || rec.PID != pane.pid {
 			if err := p.vacate(ctx, name); err != nil {
-				p.log.Warn("a start that nobody finished stays", "session", name, "err", err)
+				p.log.Warn("cannot undo an unfinished start", "session", name, "err", err)
 			}
 		}
 		if err == nil {
@@ -268,7 +268,7 @@ func (p *Provider) tidy(ctx context.Context) error {
 	return nil
 }
 
-// takeBack ends what a failed start has begun, and says why it failed.
+// takeBack undoes a failed start and returns why it failed.
 func (p *Provider) takeBack(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()
@@ -279,10 +279,10 @@ func (p *Provider) takeBack(s *session.Spec, pane string, pid int, cause error) 
 		problems = append(problems, err)
 	}
 	if left := p.files.sweep(&r, nil); len(left) > 0 {
-		problems = append(problems, fmt.Errorf("these processes of it cannot be ended: %v", left))
+		problems = append(problems, fmt.Errorf("these processes of it cannot be killed: %v", left))
 	}
 	if rec, x, ok := p.files.recall(s.Name); ok && x == nil && rec.ID == s.ID {
-		disk.Remove(p.files.path(s.Name, recordFile)) // or it would be taken for lost
+		disk.Remove(p.files.path(s.Name, recordFile)) // otherwise it would count as lost
 	}
 	var known *failure
 	if !errors.As(cause, &known) {

@@ -1,16 +1,15 @@
-// Package tmux is the session provider on tmux: every city has a tmux server of its own, every session is a tmux
-// session with one pane, and the server outlives the controller. An operator can attach with tmux itself, beside
-// gcity.
+// Package tmux is the session provider on tmux. Every city has its own tmux server, every session is a tmux session
+// with one pane, and the server outlives the controller. A user can also attach with tmux itself.
 //
-// What is on record of a session is in a folder of its own below .gc/tmux. Its record is written by the process that
-// becomes the agent, under a lock that all processes of the agent inherit: so a pane belongs to us if, and only if, our
-// record names it and its process.
+// Each session has a folder below .gc/tmux. The process that becomes the agent writes the session's record there,
+// under a lock that all of the agent's processes inherit. A pane belongs to gcity only if a record names the pane
+// and its process.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It keeps a goroutine per living session, asleep until the agent's
-// process ends, one for the server and one that lets agents in at their start; all end with Close. What changes the
-// process behind a name (a start, the clearing up after an end) takes that name's turn, so that sessions never wait for
+// A Provider may be used from several goroutines. It has one goroutine per living session, which sleeps until the
+// agent's process exits, one for the server and one for the door. All end with Close. An operation that changes the
+// process of a name (a start, the cleanup after an end) takes the turn of that name, so sessions never wait for
 // each other.
 package tmux
 
@@ -35,18 +34,18 @@ import (
 type Options struct {
 	City   string       // absolute path of the city's folder
 	Binary string       // run as "<Binary> pane <socket> <id>" in each pane; it must call Pane
-	Logger *slog.Logger // nil = silent
+	Logger *slog.Logger // nil disables logging
 
-	// Observe is for whoever looks at a city that a controller may be running: it starts nothing and clears nothing up.
+	// Observe is for a caller that only looks at a city. It starts nothing and cleans up nothing.
 	Observe bool
 
-	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew.
-	// Nil: the program ends with it.
+	// Broken is called with a panic in a goroutine of the provider, which then no longer works and must be opened
+	// again. If nil, the program ends with the panic.
 	Broken func(error)
 }
 
-// Provider runs sessions in tmux. It implements every optional interface of package session but session.Polite. It
-// cannot tell how many bytes a session has printed, and its Activity is in whole seconds.
+// Provider runs sessions in tmux. It implements every optional interface of package session except session.Polite.
+// It cannot count the bytes that a session has printed, and its Activity is in whole seconds.
 type Provider struct {
 	files  folders
 	tmux   *client
@@ -58,11 +57,11 @@ type Provider struct {
 	ctx     context.Context
 	close   context.CancelFunc
 	wg      recovery.Group
-	looking chan struct{} // holds a token: one look at a time
+	looking chan struct{} // holds a token, so that only one refresh runs at a time
 
 	mu       sync.Mutex
 	sessions map[string]*entry
-	watched  int       // pid of the server whose end is waited for
+	watched  int       // pid of the server that is being waited for
 	scanned  time.Time // modification time of files.dir at the last look
 	closed   bool
 }
@@ -83,13 +82,13 @@ var (
 )
 
 const (
-	exitsKept    = 1024 // that wait for a reader of Exits; those beyond are found by List
+	exitsKept    = 1024 // exits that wait for a reader of Exits; List finds the others
 	adoptTimeout = 20 * time.Second
-	callTimeout  = 15 * time.Second // of calls whose context has no deadline
+	callTimeout  = 15 * time.Second // for calls without a deadline
 )
 
-// New makes the provider and adopts every session of the city that is alive or whose end nobody has acknowledged. It
-// fails if there is no tmux, or one that is too old.
+// New returns a provider that has adopted every session of the city that is alive or has an unacknowledged end. It
+// fails if tmux is missing or too old.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
@@ -103,7 +102,7 @@ func New(o Options) (*Provider, error) {
 	}
 	boot, err := proc.BootID()
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
+		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	files := newFolders(o.City, boot, o.Observe, o.Logger)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -132,19 +131,19 @@ func New(o Options) (*Provider, error) {
 	var wg recovery.Group
 	for _, e := range suspects {
 		rec, _ := e.life()
-		// the first List reports what ended while nobody looked
+		// the first List reports what ended before
 		wg.Go(func() { p.bury(e, rec.ID, false) })
 	}
 	wg.Wait()
 	return p, nil
 }
 
-// open makes what is needed on disk. An observer makes nothing.
+// open creates the files that the provider needs. For an observer it creates nothing.
 func (p *Provider) open() error {
 	if !p.files.observe {
 		if err := errors.Join(disk.MkdirAll(filepath.Dir(p.files.dir), 0o700),
 			disk.MkdirAll(p.files.dir, 0o700)); err != nil {
-			return fmt.Errorf("cannot make the folder of the sessions: %w", err)
+			return fmt.Errorf("cannot create the folder of the sessions: %w", err)
 		}
 	}
 	if err := p.tmux.locate(); err != nil {
@@ -161,16 +160,16 @@ func (p *Provider) open() error {
 	return nil
 }
 
-// Exits tells of every end at once. It is closed by Close.
+// Exits returns a channel that receives every end at once. Close closes it.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
 	return session.Limits{Lacks: []session.Ability{session.Counting},
-		Why: "tmux keeps no count of it"}
+		Why: "tmux does not count it"}
 }
 
-// Close ends the provider and leaves the sessions alone. A server that has no session any more goes away by itself.
+// Close closes the provider and leaves the sessions running. A server without sessions then exits.
 func (p *Provider) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -196,7 +195,7 @@ func (p *Provider) Close() error {
 	return p.tmux.dismiss(context.Background())
 }
 
-// Dismiss implements session.Dismisser. A start makes a new server.
+// Dismiss implements session.Dismisser. The next start creates a new server.
 func (p *Provider) Dismiss(ctx context.Context) error {
 	if p.files.observe || p.door.waiting() || slices.ContainsFunc(p.entries(), (*entry).alive) {
 		return nil
@@ -204,13 +203,13 @@ func (p *Provider) Dismiss(ctx context.Context) error {
 	return p.tmux.dismiss(ctx)
 }
 
-// Check implements session.Checker: tmux is there still, and new enough.
+// Check implements session.Checker: tmux is installed and new enough.
 func (p *Provider) Check(ctx context.Context) error {
 	_, err := find(ctx)
 	return err
 }
 
-// async runs f in a goroutine that Close waits for; not at all after Close, which it reports.
+// async runs f in a goroutine that Close waits for. It reports false, and runs nothing, after Close.
 func (p *Provider) async(f func()) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,14 +230,14 @@ func (p *Provider) entries() []*entry {
 	return list
 }
 
-// find returns what is known of a name, nil if nothing.
+// find returns the entry of a name, or nil.
 func (p *Provider) find(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sessions[name]
 }
 
-// entry returns what is known of a name, made if need be.
+// entry returns the entry of a name and creates it if necessary.
 func (p *Provider) entry(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -250,12 +249,13 @@ func (p *Provider) entry(name string) *entry {
 	return e
 }
 
-// tell passes an exit on, or leaves it to List if nobody reads.
-func (p *Provider) tell(x session.Exit) {
+// reportExit sends an exit to Exits, or leaves it to List if the channel is full.
+func (p *Provider) reportExit(x session.Exit) {
 	select {
 	case p.exits <- x:
 	default:
-		p.log.Warn("an exit waits for the next patrol: nobody reads them", "session", x.Name)
+		p.log.Warn("the channel of exits is full; the next patrol reports this exit", "session",
+			x.Name)
 	}
 }
 
@@ -264,7 +264,7 @@ var (
 	errOther  = errors.New("tmux failed")
 )
 
-// failure is an error for a person that callers can also decide on.
+// failure is an error for people that callers can also test with errors.Is.
 type failure struct {
 	text string
 	kind error
@@ -273,11 +273,11 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail says what cannot be done with a session, and why.
+// fail returns an error that says what cannot be done with a session, and why.
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }
 
 func missing(verb, name string) error {
-	return fail(verb, name, session.ErrNotFound, "no session of this name is alive")
+	return fail(verb, name, session.ErrNotFound, "no session with this name is alive")
 }

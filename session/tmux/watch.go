@@ -15,13 +15,12 @@ import (
 )
 
 const (
-	watchHistory = 1000      // lines from before that a watcher is shown
-	watchLag     = 256 << 10 // bytes that a slow watcher may be behind before it is shown all anew
+	watchHistory = 1000      // lines of scrollback that a new watcher gets
+	watchLag     = 256 << 10 // bytes that a slow watcher may lag before its screen is sent again
 )
 
-// Watch implements session.Watcher, by a client of tmux in control mode, which is told of every byte that the agent
-// prints and asks for nothing. A frame without data tells of a new size. The sequence ends with the session, with
-// ctx, or with an error.
+// Watch implements session.Watcher with a tmux client in control mode, which receives every byte that the agent
+// prints. A frame without data reports a new size. The sequence ends with the session, with ctx, or with an error.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		_, rec, err := p.living("watch", name)
@@ -34,7 +33,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watchLife yields frames until the life is over or nobody wants more (nil).
+// watchLife yields frames until the life is over or the caller stops.
 func (p *Provider) watchLife(ctx context.Context, rec *record,
 	yield func(session.Frame, error) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -92,7 +91,7 @@ func (p *Provider) watchLife(ctx context.Context, rec *record,
 	return nil
 }
 
-// watcher is what a client in control mode has told and nobody has taken yet.
+// watcher holds what a client in control mode has received and the caller has not taken yet.
 type watcher struct {
 	rec  *record
 	news chan struct{} // holds a token when there is something to take
@@ -101,13 +100,13 @@ type watcher struct {
 	mu         sync.Mutex
 	cols, rows int
 	resized    bool
-	reset      bool // data begins anew
-	stale      bool // what comes is not shown until all is shown anew
+	reset      bool // data starts with a redraw
+	stale      bool // output is dropped until the screen has been redrawn
 	dropped    uint64
 	data       []byte
 }
 
-// ask asks for the size and for all that is kept.
+// ask requests the size and the kept output.
 func (w *watcher) ask(in io.Writer) error {
 	w.mu.Lock()
 	w.stale, w.data = true, nil
@@ -118,7 +117,8 @@ func (w *watcher) ask(in io.Writer) error {
 	return err
 }
 
-// take is the next frame, if there is one. behind: the reader was too slow, and has to ask for all anew.
+// take returns the next frame, if there is one. behind means that the reader was too slow and has to call ask
+// again.
 func (w *watcher) take() (f session.Frame, behind, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +139,7 @@ func (w *watcher) tell() {
 	}
 }
 
-// listen takes what tmux tells until there is no more.
+// listen reads from tmux until the end.
 func (w *watcher) listen(out io.Reader) {
 	defer close(w.done)
 	r := bufio.NewReaderSize(out, 32<<10)
@@ -157,7 +157,7 @@ func (w *watcher) listen(out io.Reader) {
 		case block == nil && head == "%begin":
 			block, end = []string{}, rest
 		case block != nil && head == "%end" && rest == end:
-			if strings.HasSuffix(end, " 1") { // of ours, not of the attaching
+			if strings.HasSuffix(end, " 1") { // an answer to ask, not to the attach
 				where = w.answer(where, block)
 			}
 			block = nil
@@ -177,7 +177,7 @@ func (w *watcher) listen(out io.Reader) {
 	}
 }
 
-// answer takes the answers to ask, one after the other.
+// answer handles the two answers to ask in turn.
 func (w *watcher) answer(where []int, block []string) []int {
 	if where == nil {
 		for _, f := range strings.Fields(strings.Join(block, " ")) {
@@ -196,7 +196,7 @@ func (w *watcher) answer(where []int, block []string) []int {
 	return nil
 }
 
-// replay draws a screen anew, what has scrolled away before it.
+// replay draws a screen, preceded by its scrollback.
 func replay(lines []string, where []int) []byte {
 	var b strings.Builder
 	if where[4] == 1 {
@@ -209,13 +209,13 @@ func replay(lines []string, where []int) []byte {
 	return []byte(b.String())
 }
 
-// printed takes what the agent printed.
+// printed handles output of the agent.
 func (w *watcher) printed(data []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
 	case w.stale:
-		return // what is shown anew has it
+		return // the redraw contains it
 	case len(w.data)+len(data) > watchLag:
 		w.dropped += uint64(len(w.data) + len(data))
 		w.stale, w.data = true, []byte{} // see take
@@ -225,7 +225,7 @@ func (w *watcher) printed(data []byte) {
 	w.tell()
 }
 
-// laidOut takes a new size: "@1 c25d,80x24,0,0,1 …".
+// laidOut handles a new size: "@1 c25d,80x24,0,0,1 …".
 func (w *watcher) laidOut(rest string) {
 	f := strings.Split(rest, ",")
 	if len(f) < 2 {
@@ -240,8 +240,8 @@ func (w *watcher) laidOut(rest string) {
 	}
 }
 
-// unescape is the inverse of how control mode writes output: what is below a space, and the backslash, as three octal
-// digits.
+// unescape reverses the encoding of output in control mode: characters below the space, and the backslash, are
+// three octal digits.
 func unescape(s string) []byte {
 	out := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
