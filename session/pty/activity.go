@@ -35,8 +35,8 @@ func mapActivity(path string) (activityRecord, error) {
 	return activityRecord{page}, err
 }
 
-// read decodes the record; not ok without one. A record of an earlier build is shorter, and the kernel shows zeros
-// behind its end.
+// read decodes the record. It is not ok without a mapping. A record of an earlier build is shorter, and the kernel
+// shows zeros after its end.
 func (r activityRecord) read() (a wire.Activity, ok bool) {
 	var buf [wire.ActivitySize]byte
 	if copyMapped(buf[:], r.page) != nil {
@@ -64,7 +64,7 @@ func copyMapped(to, from []byte) (err error) {
 // close removes the mapping.
 func (r *activityRecord) close() {
 	if r.page != nil {
-		_ = syscall.Munmap(r.page) // it fails only for what is not mapped
+		_ = syscall.Munmap(r.page) // fails only for unmapped memory
 		r.page = nil
 	}
 }

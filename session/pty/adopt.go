@@ -32,7 +32,7 @@ func newLink(conn *net.UnixConn, pid int, child bool) *link {
 // scan looks for sessions that are not known yet, if the folder changed since the last look.
 func (p *Provider) scan(ctx context.Context) error {
 	info, err := disk.Lstat(p.files.at)
-	if errors.Is(err, os.ErrNotExist) { // deleted under us: what we know, we know from connections
+	if errors.Is(err, os.ErrNotExist) { // the folder was deleted; known sessions stay connected
 		return nil
 	}
 	if err != nil {
@@ -71,11 +71,11 @@ func (p *Provider) scan(ctx context.Context) error {
 	return nil
 }
 
-// errUnborn means that a folder belongs to a holder that has not started its agent yet: the process that executed
+// errUnborn means that a folder belongs to a holder that has not started its agent yet. The process that executed
 // it died in the middle of a start.
-var errUnborn = errors.New("a session is about to begin")
+var errUnborn = errors.New("a session is about to start")
 
-// adopt makes a session known that an earlier controller started.
+// adopt adopts a session that an earlier controller started.
 func (p *Provider) adopt(ctx context.Context, name string) error {
 	e, release, err := p.turn(ctx, name)
 	if err != nil {
@@ -90,23 +90,24 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	}
 	rec, err := p.files.record(name)
 	switch {
-	case errors.Is(err, os.ErrNotExist): // a start that never came so far, or not yet
+	case errors.Is(err, os.ErrNotExist):
+		// a start that did not get far enough, or is still in progress
 		if !p.files.observe && p.files.removeFolder(name) {
 			return nil
 		}
 		return errUnborn
-	case err != nil: // set aside: it is not ours to judge
+	case err != nil: // leave the session alone
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
 	case rec.City != p.files.city || p.files.wentAway(rec):
-		p.log.Warn("a session of another city is left alone", "session", name, "city", rec.City)
+		p.log.Warn("a session of another city is ignored", "session", name, "city", rec.City)
 		return nil
 	}
 	p.bury(e, rec)
 	return nil
 }
 
-// reconnect connects to the holder of a name, if one answers. Under the name's turn.
+// reconnect connects to the holder of a name, if one answers. The caller has the name's turn.
 func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	conn, err := dial(p.files.at+"/"+e.name, wire.SocketFile)
 	if err != nil {
@@ -136,7 +137,7 @@ func (p *Provider) reconnect(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// hello asks a holder who it is, and not to count on us if we merely look.
+// hello requests a holder's state. With look, the holder does not wait for a next life because of this connection.
 func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, err error) {
 	deadline := time.Now().Add(helloTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
@@ -158,8 +159,9 @@ func hello(ctx context.Context, conn *net.UnixConn, look bool) (s wire.State, er
 	return s, json.Unmarshal(m.Data, &s)
 }
 
-// recall asks a holder of an earlier build, which keeps marks and does not tell them, for those of a drain. From then
-// on what is written through this provider is noted here; what others write is seen by the next one that adopts.
+// recall reads the drain marks from a holder of an earlier build, which does not publish them in its activity
+// record. Later writes through this provider are noted here. Writes by others are seen by the next provider that
+// adopts the session.
 func (p *Provider) recall(ctx context.Context, e *entry) {
 	e.mu.Lock()
 	silent, life := e.marks != nil && e.exit == nil, e.rec.ID
@@ -170,7 +172,7 @@ func (p *Provider) recall(ctx context.Context, e *entry) {
 	for _, key := range []string{session.DrainMark, session.DrainByMark, session.DrainAckMark} {
 		value, err := p.Meta(ctx, e.name, key)
 		if err != nil {
-			p.log.Warn("cannot ask whether a session was told to finish", "session", e.name, "err",
+			p.log.Warn("cannot read whether a session is draining", "session", e.name, "err",
 				err)
 			return
 		}

@@ -14,9 +14,8 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Attach implements session.Attacher. The terminal takes the viewer's size; the newest of several viewers wins. First
-// comes what is kept of the output, without what would make a terminal answer, then what the agent writes from now on.
-// ctx bounds the opening only.
+// Attach implements session.Attacher. The terminal takes the size of the newest viewer. The viewer first gets the
+// kept output, without sequences that would make its terminal answer, then new output. ctx only bounds the opening.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	conn, err := p.dialSession(ctx, "attach to", name)
@@ -40,7 +39,7 @@ func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (ses
 	case m.Kind == wire.Failed:
 		err = refusal("attach to", name, m.Data)
 	case m.Kind != wire.Reset:
-		err = fmt.Errorf("cannot attach to %q: its holder answers what nobody understands", name)
+		err = fmt.Errorf("cannot attach to %q: its holder sent an invalid answer", name)
 	}
 	if err != nil {
 		conn.Close()
@@ -57,10 +56,10 @@ type terminal struct {
 	rest      []byte
 	replaying bool
 
-	mu sync.Mutex // of writes
+	mu sync.Mutex // guards writes
 }
 
-// clearTerminal is sent when the viewer was too slow and the kept output follows again.
+// clearTerminal is sent before the kept output when a viewer was too slow.
 const clearTerminal = "\x1b[!p\x1b[?1049l\x1b[2J\x1b[3J\x1b[H"
 
 func (t *terminal) Read(b []byte) (int, error) {
@@ -86,7 +85,7 @@ func (t *terminal) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// maxInput is how much is typed in one message.
+// maxInput limits the input in one message.
 const maxInput = 16 << 10
 
 func (t *terminal) Write(b []byte) (int, error) {
@@ -111,8 +110,8 @@ func (t *terminal) Resize(cols, rows int) error {
 
 func (t *terminal) Close() error { return t.conn.Close() }
 
-// Watch implements session.Watcher. A frame without data tells of a new size. The sequence ends with the session, with
-// ctx, or with an error.
+// Watch implements session.Watcher. A frame without data reports a new size. The sequence ends with the session,
+// with ctx, or with an error.
 func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Frame, error] {
 	return func(yield func(session.Frame, error) bool) {
 		conn, err := p.dialSession(ctx, "watch", name)
@@ -127,7 +126,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// watch yields frames until the session is over or nobody wants more (nil).
+// watch yields frames until the session is over or the caller stops.
 func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 	yield func(session.Frame, error) bool) error {
 	if err := wire.WriteJSON(conn, wire.Ask, wire.Request{Op: wire.OpWatch}); err != nil {
@@ -152,7 +151,7 @@ func (p *Provider) watch(ctx context.Context, conn *net.UnixConn, name string,
 				return broken(ctx, "watch", name, err)
 			}
 			reset = reset || m.Kind == wire.Reset
-			if reset { // its data comes with the next message
+			if reset { // the next message has its data
 				continue
 			}
 		case wire.Live:

@@ -11,13 +11,13 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// callTimeout is for calls whose context has no deadline; inputTimeout is how long a terminal may take to accept text.
+// callTimeout applies to calls without a deadline. inputTimeout limits how long a terminal may take to accept text.
 const (
 	callTimeout  = 15 * time.Second
 	inputTimeout = 5 * time.Second
 )
 
-// call carries out one request over a connection of its own and returns the answer's payload.
+// call sends one request over its own connection and returns the payload of the answer.
 func (p *Provider) call(ctx context.Context, verb, name string, req wire.Request) ([]byte, error) {
 	conn, err := p.dialSession(ctx, verb, name)
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	if err == nil {
 		return conn, nil
 	}
-	// it lives, and its socket does not: somebody deleted the folder
+	// the holder is alive without a socket: the folder was deleted
 	if l != nil && p.ctx.Err() == nil {
 		if err := p.files.rouse(ctx); err != nil {
 			return nil, err
@@ -66,7 +66,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 			p.files.openActivity(e)
 			return conn, nil
 		}
-		// the city was moved under us
+		// the city was moved while it was running
 		if conn, err := dial(cwdOf(l.holder), wire.SocketFile); err == nil {
 			return conn, nil
 		}
@@ -74,7 +74,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	return nil, fail(verb, name, errGone, "its holder does not answer: %v", err)
 }
 
-// broken says why a call got no answer.
+// broken explains why a call got no answer.
 func broken(ctx context.Context, verb, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("cannot %s %q in time: %w", verb, name, context.Cause(ctx))
@@ -82,7 +82,7 @@ func broken(ctx context.Context, verb, name string, err error) error {
 	return fail(verb, name, errGone, "its holder is gone: %v", err)
 }
 
-// do is a call without a result worth having.
+// do is a call without a result.
 func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -90,22 +90,22 @@ func (p *Provider) do(ctx context.Context, verb, name string, req wire.Request) 
 	return err
 }
 
-// Interrupt implements session.Provider: the terminal's foreground processes get SIGINT, or the key itself if they
+// Interrupt implements session.Provider. The terminal's foreground processes get SIGINT, or the key itself if they
 // read keys.
 func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, "interrupt", name, wire.Request{Op: wire.OpInterrupt, Wait: inputTimeout})
 }
 
-// Send implements session.Provider. A text goes in byte for byte, with a carriage return behind it. Line ends in it
-// stay line feeds: a program that reads lines takes each for a line of its own, one with bracketed paste on takes
-// them as part of the paste. ErrRefused: control characters (those are keys: see SendKeys); a line over 4,095
-// bytes for a program that reads lines; a terminal whose input is full.
+// Send implements session.Provider. The text is sent byte for byte, followed by a carriage return. Line ends in it
+// stay line feeds: a program that reads lines sees several lines, one with bracketed paste sees one paste. It
+// returns ErrRefused for control characters (use SendKeys), for a line over 4,095 bytes to a program that reads
+// lines, and if the terminal's input is full.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text,
 		Wait: patience(ctx)})
 }
 
-// SendPolitely implements session.Polite. A holder of an earlier build knows of no drafts and types at once.
+// SendPolitely implements session.Polite. A holder of an earlier build does not track drafts and types at once.
 func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet time.Duration) error {
 	return p.do(ctx, "send to", name, wire.Request{Op: wire.OpSend, Text: text, Quiet: quiet,
 		Wait: patience(ctx)})
@@ -117,7 +117,8 @@ func (p *Provider) SendKeys(ctx context.Context, name string, keys ...string) er
 		Wait: patience(ctx)})
 }
 
-// patience is how long a terminal may take to accept input: a little less than the caller waits for the answer.
+// patience returns how long a terminal may take to accept input. It is a little less than the caller waits for the
+// answer.
 func patience(ctx context.Context) time.Duration {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -132,15 +133,15 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.do(ctx, "clear", name, wire.Request{Op: wire.OpClear})
 }
 
-// Capture implements session.Capturer: at most 256 KiB, the newest.
+// Capture implements session.Capturer. It returns at most the newest 256 KiB.
 func (p *Provider) Capture(ctx context.Context, name, id string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	return p.call(ctx, "read the output of", name, wire.Request{Op: wire.OpCapture, ID: id})
 }
 
-// Acknowledge implements session.Acknowledger. After a stop the holder leaves with it and the folder is removed; after
-// an end that nobody asked for the holder waits for the next life.
+// Acknowledge implements session.Acknowledger. After a requested stop the holder exits and the folder is removed.
+// After any other end the holder waits for the next life.
 func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	e := p.find(name)
 	if e == nil {
@@ -166,7 +167,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		switch {
 		case err != nil && !errors.Is(err, errGone):
 			e.mu.Lock()
-			// the holder has not heard of it, and waits: the next look shows the end again
+			// the holder did not receive it and waits: the next look reports the end again
 			if current && e.rec.ID == id {
 				e.acked = false
 			}
@@ -175,14 +176,14 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 		case err == nil && string(answer) != "leaves":
 			return nil
 		}
-		select { // so that the next start finds the way clear
+		select { // so that the next start finds the lock free
 		case <-l.gone:
 		case <-ctx.Done():
-			return fmt.Errorf("the holder of %q does not leave: %w", name, context.Cause(ctx))
+			return fmt.Errorf("the holder of %q does not exit: %w", name, context.Cause(ctx))
 		}
 	}
 	if current {
-		p.files.removeFolder(name) // of a holder that was lost; any other has done so itself
+		p.files.removeFolder(name) // only the folder of a lost holder is still there
 		e.mu.Lock()
 		e.known = false
 		e.mu.Unlock()
@@ -190,7 +191,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// SetMeta implements session.Marker. Values live in the holder, as long as the session.
+// SetMeta implements session.Marker. The holder keeps the values for the life of the session.
 func (p *Provider) SetMeta(ctx context.Context, name, key, value string) error {
 	e := p.find(name)
 	if e == nil {
@@ -214,7 +215,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return string(data), err
 }
 
-// Output implements session.Provider. It also shows the last life of a session that has ended, until the next.
+// Output implements session.Provider. For a session that has ended it shows the last life until the next start.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

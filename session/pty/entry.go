@@ -13,7 +13,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// entry is what the provider knows of one name.
+// entry is what the provider knows about one name.
 type entry struct {
 	name string
 	turn chan struct{} // holds a token: see Concurrency
@@ -22,13 +22,14 @@ type entry struct {
 	link     *link // nil: no holder is connected
 	known    bool  // rec is set
 	rec      wire.Record
-	print    session.Fingerprint // of rec, decoded once because List reads it at every patrol
+	print    session.Fingerprint // of rec; decoded once because List reads it at every patrol
 	pid      int
 	exit     *session.Exit // nil: alive, if known
 	acked    bool
 	activity activityRecord
 	silence  silence
-	marks    map[string]string // of a holder that does not tell them, see recall; nil: it does
+	// drain marks of a holder that does not publish them, see recall; else nil
+	marks map[string]string
 }
 
 func newEntry(name string) *entry {
@@ -37,7 +38,7 @@ func newEntry(name string) *entry {
 	return e
 }
 
-// take waits for the name's turn.
+// take waits for the turn of the name.
 func (e *entry) take(ctx context.Context) (release func(), err error) {
 	select {
 	case <-e.turn:
@@ -48,7 +49,7 @@ func (e *entry) take(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// turn waits for a name's turn, which release gives back. The entry is made if need be.
+// turn waits for the turn of a name; release ends it. It creates the entry if necessary.
 func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		e := p.entry(name)
@@ -56,7 +57,7 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.find(name) == e { // else it was forgotten while we waited
+		if p.find(name) == e { // otherwise it was forgotten in the meantime
 			return e, func() { p.forget(e); release() }, nil
 		}
 		release()
@@ -67,15 +68,15 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 type link struct {
 	conn    *net.UnixConn
 	holder  int  // pid
-	child   bool // of this process, to be reaped
+	child   bool // a child of this process, which must reap it
 	replies chan wire.Message
 
 	sameBuild bool // the holder runs the program that this gcity has embedded
 
-	gone chan struct{} // closed when nothing more comes
+	gone chan struct{} // closed when the connection has ended
 }
 
-// over reports whether nothing more comes.
+// over reports whether the connection has ended.
 func (l *link) over() bool {
 	select {
 	case <-l.gone:
@@ -85,14 +86,14 @@ func (l *link) over() bool {
 	}
 }
 
-// alive reports whether the session's agent runs, as far as is known.
+// alive reports whether the agent is running as far as the provider knows.
 func (e *entry) alive() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.known && e.exit == nil
 }
 
-// awaitEnd waits until the end of a life that is over has been told over the held connection.
+// awaitEnd waits until the held connection has reported the end of the current life.
 func (e *entry) awaitEnd(ctx context.Context) {
 	if !e.alive() {
 		return
@@ -104,19 +105,19 @@ func (e *entry) awaitEnd(ctx context.Context) {
 		l := e.link
 		e.mu.Unlock()
 		if l == nil || l.over() {
-			return // nobody will tell
+			return // no connection will report it
 		}
 		<-tick.C
 	}
 }
 
-// set takes over what a holder says of itself. Under e.mu.
+// set stores the state that a holder reported. The caller holds e.mu.
 func (e *entry) set(s wire.State) {
 	e.setRecord(s.Record)
 	e.pid, e.exit, e.acked = s.PID, (*session.Exit)(s.Exit), s.Acked
 }
 
-// setRecord keeps a session's record. A fingerprint that cannot be read counts as unknown. Under e.mu.
+// setRecord keeps a session's record. An unreadable fingerprint counts as unknown. The caller holds e.mu.
 func (e *entry) setRecord(rec wire.Record) {
 	e.known, e.rec, e.print = true, rec, session.Fingerprint{}
 	if json.Unmarshal(rec.Fingerprint, &e.print) != nil {
@@ -134,7 +135,7 @@ func (e *entry) hangUp() {
 	e.activity.close()
 }
 
-// status is the session as List reports it; not ok if there is nothing to report.
+// status returns the session as List reports it. It is not ok if there is nothing to report.
 func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -153,12 +154,12 @@ func (p *Provider) status(e *entry) (st session.Status, ok bool) {
 	}
 	p.addActivity(e, &st)
 	if st.Alive {
-		st.Silent = e.silence.told()
+		st.Silent = e.silence.confirmed()
 	}
 	return st, true
 }
 
-// addActivity reads the activity record. Under e.mu.
+// addActivity adds the activity record. The caller holds e.mu.
 func (p *Provider) addActivity(e *entry, st *session.Status) {
 	a, ok := e.lastActivity()
 	if !ok {
@@ -166,7 +167,7 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	}
 	st.Ready, st.Frozen, st.Attached = a.Ready && st.Alive, a.Frozen && st.Alive, int(a.Attached)
 	st.Draft = a.Draft && st.Alive
-	if st.Alive && st.PID == 0 { // a holder that does not answer has not told
+	if st.Alive && st.PID == 0 { // a holder that does not answer has not sent it
 		st.PID = int(a.PID)
 	}
 	if st.Alive {
@@ -177,20 +178,20 @@ func (p *Provider) addActivity(e *entry, st *session.Status) {
 	st.TypedAt = p.clock.Time(a.Typed)
 }
 
-// lastActivity is the activity record, if there is one of the current life. Under e.mu.
+// lastActivity returns the activity record if it belongs to the current life. The caller holds e.mu.
 func (e *entry) lastActivity() (a wire.Activity, ok bool) {
 	a, ok = e.activity.read()
 	return a, ok && a.Life == wire.LifeHash(e.rec.ID)
 }
 
-// connect takes over what a holder says of itself over its held connection. An end that is news is told.
+// connect stores the state that a holder reported over its held connection, and reports an end that was not known.
 func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	news := s.Exit != nil && (started || e.known && e.exit == nil && e.rec.ID == s.Record.ID)
 	e.set(s)
 	if news {
-		p.tell(session.Exit(*s.Exit))
+		p.reportExit(session.Exit(*s.Exit))
 	}
 	p.files.openActivity(e)
 	e.silence.broken()
@@ -200,7 +201,8 @@ func (p *Provider) connect(e *entry, s wire.State, started bool) {
 	}
 }
 
-// read takes what a holder tells until it is gone. State changes only here, in the order in which it is told.
+// read handles the messages of a holder until the connection ends. Only this function changes the state, in the
+// order of the messages.
 func (p *Provider) read(e *entry, l *link) {
 	r := wire.NewReader(l.conn)
 	for {
@@ -223,10 +225,10 @@ func (p *Provider) read(e *entry, l *link) {
 	p.lost(e, l)
 }
 
-// reapHolder takes the exit of a holder that is our child, so that it does not stay a zombie.
+// reapHolder reaps a holder that is a child of this process.
 func (p *Provider) reapHolder(name string, pid int) {
 	if !proc.WaitPid(pid, reapWait) {
-		p.log.Error("a session's holder hung up and does not end", "session", name, "pid", pid)
+		p.log.Error("a session's holder hung up but does not exit", "session", name, "pid", pid)
 		return
 	}
 	if err := proc.Reap(pid); err != nil {
@@ -234,7 +236,7 @@ func (p *Provider) reapHolder(name string, pid int) {
 	}
 }
 
-// drain is what the drain marks of a living session say: its holder has them in its record. Under e.mu.
+// drain returns the drain state from the marks of a living session. The caller holds e.mu.
 func (e *entry) drain(a *wire.Activity) session.Drain {
 	if e.marks == nil {
 		return session.ParseDrain(a.Drain.Mark)
@@ -242,7 +244,7 @@ func (e *entry) drain(a *wire.Activity) session.Drain {
 	return session.ParseDrain(func(key string) string { return e.marks[key] })
 }
 
-// note keeps a mark that the holder of this life does not tell.
+// note keeps a mark that the holder of this life does not publish.
 func (e *entry) note(life, key, value string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

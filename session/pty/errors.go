@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// failure is an error for a person that callers can also decide on.
+// failure is an error for people that callers can also test with errors.Is.
 type failure struct {
 	text string
 	kind error // of package session
@@ -17,16 +17,16 @@ type failure struct {
 func (f *failure) Error() string { return f.text }
 func (f *failure) Unwrap() error { return f.kind }
 
-// fail says what cannot be done with a session, and why.
+// fail returns an error that says what cannot be done with a session, and why.
 func fail(verb, name string, kind error, format string, args ...any) error {
 	return &failure{fmt.Sprintf("cannot %s %q: ", verb, name) + fmt.Sprintf(format, args...), kind}
 }
 
-// refusal turns a holder's failure into an error.
+// refusal converts a holder's Failure to an error.
 func refusal(verb, name string, data []byte) error {
 	var f wire.Failure
 	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("cannot %s %q: its holder answers what nobody understands: %w", verb,
+		return fmt.Errorf("cannot %s %q: its holder sent an invalid answer: %w", verb,
 			name, err)
 	}
 	return fail(verb, name, kindOf(f.Cause), "%s", f.Message)
@@ -51,5 +51,5 @@ func kindOf(c wire.Cause) error {
 }
 
 func missing(verb, name string) error {
-	return fail(verb, name, session.ErrNotFound, "no session of this name is alive")
+	return fail(verb, name, session.ErrNotFound, "no session with this name is alive")
 }

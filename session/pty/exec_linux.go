@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bornIn is the working folder of a holder that has not entered its own yet.
+// bornIn is the working folder of a holder that has not entered its session's folder yet.
 const bornIn = "/"
 
 // launcher starts holders.
@@ -23,12 +23,12 @@ type launcher struct {
 	log     *slog.Logger
 }
 
-// execHolder starts a holder in a session of its own, so that no signal from our terminal reaches it, and returns the
-// connection that is its standard input.
+// execHolder starts a holder in its own Unix session, so that signals from our terminal do not reach it. It returns
+// the connection that is the holder's standard input.
 func (l *launcher) execHolder(dir string) (*link, error) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("no socket for it: %w", err)
+		return nil, fmt.Errorf("cannot create a socket for it: %w", err)
 	}
 	ours := os.NewFile(uintptr(fds[0]), "holder")
 	defer ours.Close()
@@ -46,15 +46,15 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	binary := l.program.binary
 	pid, embedded, err := l.inGroup([]string{binary, "hold", dir}, &syscall.ProcAttr{
 		Dir:   bornIn,
-		Env:   l.env, // its own: the agent gets nothing but its Spec.Env
+		Env:   l.env, // for the holder only; the agent gets just its Spec.Env
 		Files: []uintptr{uintptr(fds[1]), null.Fd(), l.errlog.Fd()},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		conn.Close()
 		if errors.Is(err, unix.ENOENT) {
-			return nil, fmt.Errorf("%s does not exist any more: restart the controller from "+
-				"where gcity is now: %w",
+			return nil, fmt.Errorf("%s no longer exists: restart the controller with the current "+
+				"gcity binary: %w",
 				binary, err)
 		}
 		return nil, fmt.Errorf("cannot execute %s: %w", binary, err)
@@ -64,8 +64,8 @@ func (l *launcher) execHolder(dir string) (*link, error) {
 	return to, nil
 }
 
-// inGroup executes a holder in the control group of the provider. Where that fails it is executed in this process's own
-// group, with a warning: an agent without limits is better than none.
+// inGroup executes a holder in the configured control group. If that fails, it logs a warning and executes it in
+// this process's own group: an agent without limits is better than none.
 func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embedded bool,
 	err error) {
 	dir := ""
@@ -91,7 +91,7 @@ func (l *launcher) inGroup(args []string, attr *syscall.ProcAttr) (pid int, embe
 	return l.program.execute(args, attr)
 }
 
-// dial connects to the socket in a folder, however long the folder's path is.
+// dial connects to the socket in a folder. The folder's path may be of any length.
 func dial(dir, socket string) (*net.UnixConn, error) {
 	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -102,7 +102,7 @@ func dial(dir, socket string) (*net.UnixConn, error) {
 		Name: fmt.Sprintf("/proc/self/fd/%d/%s", fd, socket)})
 }
 
-// peer is the pid of the process at the other end, which must be of our own user.
+// peer returns the pid of the process at the other end, which must run as the same user.
 func peer(c *net.UnixConn) (int, error) {
 	raw, err := c.SyscallConn()
 	if err != nil {

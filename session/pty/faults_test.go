@@ -395,16 +395,16 @@ func TestStartFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*session.Spec){
-		"does not exist":            func(s *session.Spec) { s.Dir = city + "/gone" },
-		"is not a folder":           func(s *session.Spec) { s.Dir = file },
-		"is too long":               func(s *session.Spec) { s.Command = "true " + strings.Repeat("x", 200<<10) },
-		"too long for the system":   func(s *session.Spec) { s.Env = append(s.Env, "X="+strings.Repeat("x", 3<<20)) },
-		"is not an absolute path":   func(s *session.Spec) { s.Dir = "here" },
-		"it belongs to the city":    func(s *session.Spec) { s.City = city + "-web" },
-		"cannot be the name":        func(s *session.Spec) { s.Name = "../a" },
-		"contains a NUL":            func(s *session.Spec) { s.Env = append(s.Env, "A=\x00") },
-		"has no id":                 func(s *session.Spec) { s.ID = "" },
-		"cannot be the name of a s": func(s *session.Spec) { s.Name = "" },
+		"does not exist":          func(s *session.Spec) { s.Dir = city + "/gone" },
+		"is not a folder":         func(s *session.Spec) { s.Dir = file },
+		"is too long":             func(s *session.Spec) { s.Command = "true " + strings.Repeat("x", 200<<10) },
+		"too long for the system": func(s *session.Spec) { s.Env = append(s.Env, "X="+strings.Repeat("x", 3<<20)) },
+		"is not an absolute path": func(s *session.Spec) { s.Dir = "here" },
+		"it belongs to the city":  func(s *session.Spec) { s.City = city + "-web" },
+		"name is invalid":         func(s *session.Spec) { s.Name = "../a" },
+		"contains a NUL":          func(s *session.Spec) { s.Env = append(s.Env, "A=\x00") },
+		"has no ID":               func(s *session.Spec) { s.ID = "" },
+		"its name is invalid":     func(s *session.Spec) { s.Name = "" },
 	} {
 		s := spec(city, "a", "true")
 		change(&s)
@@ -433,7 +433,7 @@ func TestStartFailures(t *testing.T) {
 		t.Error(err)
 	}
 	p.launcher.program.binary = city + "/no-gcity"
-	if _, err := p.Start(t.Context(), spec(city, "b", "true")); err == nil || !strings.Contains(err.Error(), "does not exist any more") {
+	if _, err := p.Start(t.Context(), spec(city, "b", "true")); err == nil || !strings.Contains(err.Error(), "no longer exists") {
 		t.Error(err)
 	}
 }

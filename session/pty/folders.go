@@ -20,12 +20,12 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// folders are the folders of a city's sessions. A city is its folder: one that is moved takes its sessions along. A
-// copy that is left at the old place is another city.
+// folders are the folders of a city's sessions. A city is its folder: when it moves, its sessions move along. A
+// copy at the old place is another city.
 type folders struct {
 	city    string
-	dir     string // of the sessions, as holders are told
-	at      string // the same folder, wherever it is moved
+	dir     string // of the sessions, as holders see it
+	at      string // the same folder, even after a move
 	boot    string // the ID of this boot
 	observe bool   // see Options.Observe
 	log     *slog.Logger
@@ -41,7 +41,7 @@ func (f *folders) record(name string) (r wire.Record, err error) {
 	return r, json.Unmarshal(data, &r)
 }
 
-// exitRecord is the exit that the holder wrote before it ended; nil if it wrote none for this life.
+// exitRecord returns the exit that the holder wrote for this life, or nil.
 func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	data, err := disk.ReadFile(f.path(rec.Name, wire.ExitFile))
 	if err != nil {
@@ -54,7 +54,7 @@ func (f *folders) exitRecord(rec wire.Record) *session.Exit {
 	return &x
 }
 
-// openActivity maps the activity record, which is a new file with each holder. Under e.mu.
+// openActivity maps the activity record. Each holder creates a new file. The caller holds e.mu.
 func (f *folders) openActivity(e *entry) {
 	e.activity.close()
 	record, err := mapActivity(f.path(e.name, wire.ActivityFile))
@@ -65,27 +65,28 @@ func (f *folders) openActivity(e *entry) {
 	e.activity = record
 }
 
-// removeFolder removes what a session left on disk, unless a process holds its lock. It reports whether nobody did.
+// removeFolder removes the files of a session unless a process holds its lock. It reports whether the lock was
+// free.
 func (f *folders) removeFolder(name string) bool {
 	fd, err := proc.Lock(f.path(name, wire.LockFile), time.Now().Add(50*time.Millisecond))
 	if errors.Is(err, os.ErrNotExist) {
 		return true
 	}
 	if err != nil {
-		f.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
+		f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 		return !errors.Is(err, proc.ErrLocked)
 	}
 	defer proc.Close(fd)
 	for _, file := range wire.Files() {
 		if err := disk.Remove(f.path(name, file)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			f.log.Warn("cannot clear up a session's folder", "session", name, "err", err)
+			f.log.Warn("cannot clean up a session's folder", "session", name, "err", err)
 		}
 	}
-	disk.Remove(f.at + "/" + name) // fails if another file is there
+	disk.Remove(f.at + "/" + name) // fails if the folder contains another file
 	return true
 }
 
-// recognise makes sure that a holder is who its record says, and one of this city.
+// recognise checks that a holder matches its record and belongs to this city.
 func (f *folders) recognise(name string, pid int, s wire.State) error {
 	r := s.Record
 	switch {
@@ -94,12 +95,12 @@ func (f *folders) recognise(name string, pid int, s wire.State) error {
 	case r.Name != name:
 		return fmt.Errorf("the holder in the folder of %q holds %q", name, r.Name)
 	case r.Boot != f.boot || r.Holder != pid || !proc.Lives(pid, r.HolderStart):
-		return fmt.Errorf("the socket of %q is served by a stranger, pid %d", name, pid)
+		return fmt.Errorf("the socket of %q is served by an unknown process, pid %d", name, pid)
 	}
 	return nil
 }
 
-// lockers names the processes that have a session's lock open.
+// lockers lists the processes that have a session's lock open.
 func (f *folders) lockers(name string) string {
 	dev, ino, err := proc.Inode(f.path(name, wire.LockFile))
 	pids, allErr := proc.All()
@@ -113,34 +114,35 @@ func (f *folders) lockers(name string) string {
 	return fmt.Sprintf("pids %v", pids)
 }
 
-// sweepSession ends what is left of a session whose holder is dead: what carries its id in the environment, and
-// what has its lock open.
+// sweepSession kills what a dead holder left of its session: processes that have the session's ID in the
+// environment or its lock open.
 func (f *folders) sweepSession(rec wire.Record) (left []int) {
 	killed, left, err := proc.Sweep(proc.Marked("GC_SESSION_ID="+rec.ID,
 		f.path(rec.Name, wire.LockFile)), time.Now().Add(sweepTimeout))
 	if killed > 0 || err != nil || len(left) > 0 {
-		f.log.Warn("swept what a lost session left behind", "session", rec.Name, "killed", killed,
+		f.log.Warn("killed the remaining processes of a lost session", "session", rec.Name,
+			"killed", killed,
 			"left", left, "err", err)
 	}
 	return left
 }
 
-// stopped reports whether a signal or a debugger keeps a holder from running.
+// stopped reports whether a signal or a debugger has stopped a holder.
 func (f *folders) stopped(rec wire.Record) bool {
 	st, err := proc.ReadStat(rec.Holder)
 	return err == nil && st.Start == rec.HolderStart && rec.Boot == f.boot &&
 		(st.State == 'T' || st.State == 't')
 }
 
-// signalHolder signals the holder of a record unless the pid belongs to another process by now.
+// signalHolder signals the holder of a record unless the pid now belongs to another process.
 func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	proc.Signal(rec.Holder, sig, func(pid int) bool {
 		return rec.Boot == f.boot && proc.Lives(pid, rec.HolderStart)
 	})
 }
 
-// rouse finds holders of this city whose socket is gone, because somebody deleted the folder of the sessions, and tells
-// them to make it anew. One that has not yet entered its folder is about to make its socket, and not ready for signals.
+// rouse finds holders of this city that lost their socket with the folder, and makes them create it again. A holder
+// that has not entered its folder yet is skipped: it is about to create its socket and cannot handle the signal.
 func (f *folders) rouse(ctx context.Context) error {
 	if f.observe {
 		return nil
@@ -157,7 +159,8 @@ func (f *folders) rouse(ctx context.Context) error {
 		if _, err := os.Stat(dir + "/" + wire.SocketFile); !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		f.log.Warn("the folder of a living session is gone: its holder creates it again", "folder",
+		f.log.Warn("the folder of a living session was deleted; its holder creates it again",
+			"folder",
 			dir, "pid", pid)
 		if proc.Signal(pid, syscall.SIGHUP, func(pid int) bool {
 			_, ok := f.holds(pid)
@@ -169,8 +172,8 @@ func (f *folders) rouse(ctx context.Context) error {
 	return nil
 }
 
-// holds reports whether a process is a holder of this city that has entered its folder, and of which folder. It catches
-// HUP since before that.
+// holds reports whether a process is a holder of this city that has entered its folder, and returns that folder.
+// Such a holder already handles SIGHUP.
 func (f *folders) holds(pid int) (dir string, ok bool) {
 	args := proc.Args(pid)
 	if len(args) != 3 || args[1] != "hold" || !strings.HasPrefix(args[2], f.dir+"/") {
@@ -184,7 +187,7 @@ func (f *folders) holds(pid int) (dir string, ok bool) {
 	return args[2], !strings.Contains(name, "/") && !f.elsewhere(cwd, name)
 }
 
-// awaitSocket gives a holder a moment to listen again.
+// awaitSocket waits briefly until a holder listens again.
 func (f *folders) awaitSocket(ctx context.Context, dir string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -206,20 +209,19 @@ func (f *folders) awaitSocket(ctx context.Context, dir string) {
 
 func cwdOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/cwd" }
 
-// isIn reports whether a holder lives in a folder of this city, wherever that was when it began: a folder that is
-// moved takes its sessions along.
+// isIn reports whether a holder's working folder is that of this session, even if the city was moved.
 func (f *folders) isIn(pid int, name string) bool {
 	return same(cwdOf(pid), f.at+"/"+name)
 }
 
-// movedHere makes a session of a city that was moved one of the city where it is now. Its agent was told of another
-// folder, so it differs from what is wanted.
+// movedHere adopts a session that was started before its city was moved. Its agent has the old path, so its
+// fingerprint is changed to differ from the wanted one.
 func (f *folders) movedHere(s wire.State) wire.State {
 	r := &s.Record
 	if r.City == f.city {
 		return s
 	}
-	f.log.Warn("a session was begun where the city was before it was moved", "session", r.Name,
+	f.log.Warn("a session was started before the city was moved", "session", r.Name,
 		"city", r.City)
 	var print session.Fingerprint
 	if json.Unmarshal(r.Fingerprint, &print) != nil || print.Fields == nil {
@@ -231,18 +233,17 @@ func (f *folders) movedHere(s wire.State) wire.State {
 	return s
 }
 
-// elsewhere reports whether a session's folder, as /proc names it, is in another city, or was until somebody
-// deleted it.
+// elsewhere reports whether a session's folder, as /proc names it, is or was in another city.
 func (f *folders) elsewhere(cwd, name string) bool {
 	inside, ok := strings.CutPrefix(f.dir, f.city)
 	at, found := strings.CutSuffix(strings.TrimSuffix(cwd, " (deleted)"), inside+"/"+name)
 	if !ok || !found || at == "" {
 		return false
 	}
-	if _, err := os.Stat(at); err != nil { // what is named is no more, or not to be seen from here
+	if _, err := os.Stat(at); err != nil { // it no longer exists, or this process cannot see it
 		return false
 	}
-	state := filepath.Dir(inside) // may be a link
+	state := filepath.Dir(inside) // may be a symbolic link
 	return !same(at, f.city) && !same(at+state, f.city+state)
 }
 
@@ -255,7 +256,7 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(is, other)
 }
 
-// wentAway reports whether the holder of a record lives in the city that was here and was moved.
+// wentAway reports whether the holder of a record belongs to a city that was here and was moved.
 func (f *folders) wentAway(rec wire.Record) bool {
 	if rec.Boot != f.boot || !proc.Lives(rec.Holder, rec.HolderStart) {
 		return false

@@ -11,8 +11,8 @@ import (
 	"gcity/session"
 )
 
-// List implements session.Provider. It asks no holder: ends are pushed; activity and marks are read from a record
-// of each.
+// List implements session.Provider. It sends no request to a holder: ends are pushed, and activity and marks are
+// read from memory.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -35,7 +35,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return list, nil
 }
 
-// silence is since when a holder has not answered.
+// silence records how long a holder has not answered.
 type silence struct {
 	since  time.Time // zero: it answers
 	looks  int       // looks in a row that found it silent
@@ -43,15 +43,15 @@ type silence struct {
 }
 
 const (
-	silentLooks = 2               // looks that have to agree before a session counts as silent
+	silentLooks = 2               // looks that must agree before a session counts as silent
 	silentEvery = 5 * time.Second // between two looks at one holder
-	// silentBatch bounds the holders whose state one List reads, because each takes three system calls. The next List
-	// continues with the others: of 500 holders each is read every eight patrols.
+	// silentBatch limits the holders that one List checks, because each check takes three system calls. The next
+	// List continues with the others: of 500 holders each is checked every eight patrols.
 	silentBatch = 64
 )
 
-// told returns since when the holder is silent, if enough looks agree.
-func (s *silence) told() time.Time {
+// confirmed returns when the holder became silent, if enough looks agree.
+func (s *silence) confirmed() time.Time {
 	if s.looks < silentLooks {
 		return time.Time{}
 	}
@@ -60,8 +60,8 @@ func (s *silence) told() time.Time {
 
 func (s *silence) broken() { s.since, s.looks = time.Time{}, 0 }
 
-// listen looks for holders that cannot answer, without a request to them, which would wake each one at every patrol. A
-// holder is silent while a signal or a debugger keeps it from running, or while no connection to it exists.
+// listen checks whether holders can answer, without a request that would wake them at every patrol. A holder is
+// silent while a signal or a debugger has stopped it, or while it is not connected.
 func (p *Provider) listen(entries []*entry) {
 	first, now, budget := int(p.nextListen.Load()), time.Now(), silentBatch
 	for i := range entries {
@@ -85,7 +85,7 @@ func (p *Provider) listen(entries []*entry) {
 	}
 }
 
-// heard takes in whether a holder can answer.
+// heard records whether a holder can answer.
 func (e *entry) heard(now time.Time, answers bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -109,7 +109,7 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return session.Status{}, missing("look at", name)
 }
 
-// mind tries again to reach a holder that did not answer.
+// mind tries to reconnect to a holder that did not answer.
 func (p *Provider) mind(e *entry) {
 	e.mu.Lock()
 	stray := e.known && e.exit == nil && e.link == nil
@@ -122,7 +122,7 @@ func (p *Provider) mind(e *entry) {
 		select {
 		case <-e.turn:
 		default:
-			return // a start or another try is under way
+			return // a start or another attempt is in progress
 		}
 		defer func() { e.turn <- struct{}{} }()
 		if e.reusable() == nil && p.reconnect(p.ctx, e) != nil {
@@ -131,7 +131,7 @@ func (p *Provider) mind(e *entry) {
 	})
 }
 
-// Usage implements session.Meter, by one walk over /proc. The holders themselves are left out: they are ours.
+// Usage implements session.Meter with one scan of /proc. It leaves out the holders, which belong to gcity.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	if p.ctx.Err() != nil {
 		return nil, errClosed
@@ -153,11 +153,11 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	trees, err := proc.Trees(ctx, roots)
 	if err != nil {
-		return nil, fmt.Errorf("cannot measure what the sessions take: %w", err)
+		return nil, fmt.Errorf("cannot measure the resource usage of the sessions: %w", err)
 	}
 	all := make(map[string]session.Usage, len(trees))
 	for pid, t := range trees {
-		if t.Procs > 0 { // else it has just ended
+		if t.Procs > 0 { // otherwise it has just ended
 			all[names[pid]] = session.Usage{CPU: t.CPU, RSS: t.RSS, Procs: t.Procs}
 		}
 	}

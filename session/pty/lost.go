@@ -11,7 +11,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// lost is called when a held connection ended.
+// lost handles the end of a held connection.
 func (p *Provider) lost(e *entry, l *link) {
 	release, err := e.take(p.ctx)
 	if err != nil {
@@ -27,7 +27,7 @@ func (p *Provider) lost(e *entry, l *link) {
 	e.link = nil
 	rec, known, over := e.rec, e.known, e.exit != nil
 	if over && e.acked {
-		e.known = false // it left, as agreed
+		e.known = false // it exited as agreed
 	}
 	e.mu.Unlock()
 	if p.ctx.Err() != nil || !known {
@@ -39,10 +39,10 @@ func (p *Provider) lost(e *entry, l *link) {
 	p.bury(e, rec)
 }
 
-// bury finds out how a session ended whose holder does not answer, ends what is left of it, and tells. Under the name's
-// turn.
+// bury finds out how a session ended after its holder stopped answering, kills its remaining processes and reports
+// the exit. The caller has the name's turn.
 func (p *Provider) bury(e *entry, rec wire.Record) {
-	// with one, a holder that lives and does not answer is merely on its way out
+	// with an exit record, a holder that lives and does not answer is about to exit
 	x := p.files.exitRecord(rec)
 	if x == nil && rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {
 		p.unreachable(e, rec)
@@ -70,14 +70,15 @@ func (p *Provider) bury(e *entry, rec wire.Record) {
 	e.pid, e.exit, e.acked = 0, x, false
 	e.activity.close()
 	e.mu.Unlock()
-	if news { // what a new provider finds, its first List reports
-		p.tell(*x)
+	if news { // the first List of a new provider reports what it finds
+		p.reportExit(*x)
 	}
 }
 
-// unreachable notes a session whose holder lives and does not answer: it is alive, and List tries again to reach it.
+// unreachable records that a session's holder is alive but does not answer. The session counts as alive, and List
+// tries again to reach it.
 func (p *Provider) unreachable(e *entry, rec wire.Record) {
-	p.log.Error("a session's holder lives and does not answer", "session", rec.Name, "pid",
+	p.log.Error("a session's holder is alive but does not answer", "session", rec.Name, "pid",
 		rec.Holder)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,29 +87,29 @@ func (p *Provider) unreachable(e *entry, rec wire.Record) {
 	p.files.openActivity(e)
 }
 
-// clearWay makes room for a start that found the lock held: by a holder that nobody knew of, or by the leftovers of a
-// dead one. Under the name's turn.
+// clearWay frees the lock for a start: it connects to an unknown holder, or kills the remaining processes of a dead
+// one. The caller has the name's turn.
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	if p.reconnect(ctx, e) == nil {
 		if e.alive() {
-			return fail("start", e.name, session.ErrExists, "it runs already")
+			return fail("start", e.name, session.ErrExists, "it is already running")
 		}
 		return nil
 	}
 	rec, err := p.files.record(e.name)
 	if err != nil {
-		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and there is no "+
-			"record of why", p.files.lockers(e.name))
+		return fail("start", e.name, session.ErrExists, "its lock is held by %v, and the session "+
+			"has no record", p.files.lockers(e.name))
 	}
 	leaving := p.files.exitRecord(rec) != nil
 	if rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) &&
 		!(leaving && proc.WaitPid(rec.Holder, reapWait)) {
-		return fail("start", e.name, session.ErrExists, "its holder, pid %d, lives and does not "+
-			"answer: end it with kill -9 %d", rec.Holder, rec.Holder)
+		return fail("start", e.name, session.ErrExists, "its holder, pid %d, is alive but does "+
+			"not answer: run kill -9 %d", rec.Holder, rec.Holder)
 	}
 	if left := p.files.sweepSession(rec); len(left) > 0 {
 		return fail("start", e.name, session.ErrExists, "processes of its last life cannot be "+
-			"ended: pids %v", left)
+			"killed: pids %v", left)
 	}
 	return nil
 }

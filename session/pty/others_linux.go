@@ -9,8 +9,8 @@ import (
 	"gcity/internal/proc"
 )
 
-// OtherPrograms counts the holders below a folder that run neither the program exe nor one with the content of image,
-// by what they run.
+// OtherPrograms counts the holders below a folder that run neither the program exe nor one with the content of
+// image, by the path of their program.
 func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 	pids, err := proc.All()
 	if err != nil {
@@ -34,12 +34,12 @@ func OtherPrograms(dir, exe string, image []byte) (map[string]int, error) {
 
 func programFile(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
-// fileID tells files apart.
+// fileID identifies a file.
 type fileID struct{ dev, ino uint64 }
 
-// images finds the processes that run a program with a given content. It reads each file once.
+// images finds processes that run a program with a given content. It reads each file once.
 type images struct {
-	want []byte // nil: no process does
+	want []byte // nil: no process matches
 	seen map[fileID]bool
 }
 

@@ -10,14 +10,14 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// tailBytes is how much output is worth a try before all of it is read: enough for two screens of 24 lines and the
-// wanted lines, if they are not wider than most.
+// tailBytes returns how much output to read first: enough for two screens of 24 lines and the wanted lines, if
+// these are not unusually wide.
 func tailBytes(lines int) int {
 	const perLine, screens = 160, 2 * 24
 	return (max(lines, 0) + screens) * perLine
 }
 
-// readKept reads the output that a holder keeps, or its end: see wire.Request.
+// readKept reads the output that a holder keeps, or the end of it: see wire.Request.
 func readKept(
 	ctx context.Context, p *Provider, name string, tail int,
 ) (wire.Screen, []byte, error) {

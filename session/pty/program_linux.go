@@ -17,24 +17,24 @@ import (
 	"gcity/internal/proc"
 )
 
-// program is the executable of holders. An embedded image is executed from a sealed memory file, or where the system
-// forbids that (vm.memfd_noexec) from a file beside the sessions; where that is forbidden too (a file system mounted
-// noexec), or without an image, gcity itself is executed.
+// program is the executable of holders. An embedded image is executed from a sealed memory file. If the system
+// forbids that (vm.memfd_noexec), it is executed from a file in the sessions' folder. If that is forbidden too (a
+// file system mounted noexec), or without an image, gcity itself is executed.
 type program struct {
-	image  []byte // nil: none is embedded
+	image  []byte // nil if none is embedded
 	dir    string // where the file is written
 	binary string // gcity itself
 	log    *slog.Logger
 
 	mu sync.Mutex
-	// those that may still work, the best first; nil before the first use
+	// sources that may still work, best first; nil before the first use
 	ways []func() (path string, err error)
-	path string // what ways[0] made; "" = it has not been asked
-	mem  int    // descriptor of the memory file; 0 = none
+	path string // result of ways[0]; "" if it has not been called
+	mem  int    // descriptor of the memory file, or 0
 }
 
-// execute starts a process from the best source that works, and reports whether that is the embedded image. The error
-// is that of gcity itself.
+// execute starts a process from the best source that works, and reports whether that is the embedded image. The
+// error is the one of executing gcity itself.
 func (p *program) execute(
 	args []string, attr *syscall.ProcAttr,
 ) (pid int, embedded bool, err error) {
@@ -55,7 +55,7 @@ func isForbidden(err error) bool {
 		errors.Is(err, unix.ENOEXEC) || errors.Is(err, unix.ENOSYS)
 }
 
-// source returns the path to execute. last: there is no other to try.
+// source returns the path to execute. last means that no other source is left.
 func (p *program) source() (path string, last bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +65,7 @@ func (p *program) source() (path string, last bool) {
 	for len(p.ways) > 0 && p.path == "" {
 		var err error
 		if p.path, err = p.ways[0](); err != nil {
-			p.log.Debug("the embedded holder cannot be prepared here, another way is tried",
+			p.log.Debug("cannot prepare the embedded holder; trying another way",
 				"error", err)
 			p.ways, p.path = p.ways[1:], ""
 		}
@@ -84,32 +84,32 @@ func (p *program) giveUp(path string, cause error) {
 	if p.path != path {
 		return
 	}
-	p.log.Debug("the embedded holder cannot be executed here, another way is tried", "path", path,
+	p.log.Debug("cannot execute the embedded holder; trying another way", "path", path,
 		"error", cause)
 	p.ways, p.path = p.ways[1:], ""
 }
 
-// inMemory makes a memory file that can no longer be changed.
+// inMemory creates a sealed memory file.
 func (p *program) inMemory() (string, error) {
 	fd, err := unix.MemfdCreate("gcity-hold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
 	if errors.Is(err, unix.EINVAL) { // a kernel before 6.3 does not know MFD_EXEC
 		fd, err = unix.MemfdCreate("gcity-hold", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	}
 	if err != nil {
-		return "", fmt.Errorf("no memory file: %w", err)
+		return "", fmt.Errorf("cannot create a memory file: %w", err)
 	}
 	const seals = unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
 	if err = writeAll(fd, p.image); err == nil {
 		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
 	}
-	// Above the numbers that ForkExec gives to descriptors on their way to the child.
+	// The number must be above those that ForkExec uses for descriptors of the child.
 	high, dupErr := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 64)
 	unix.Close(fd)
 	if err = errors.Join(err, dupErr); err != nil {
 		if dupErr == nil {
 			unix.Close(high)
 		}
-		return "", fmt.Errorf("no memory file: %w", err)
+		return "", fmt.Errorf("cannot create a memory file: %w", err)
 	}
 	p.mem = high
 	return fmt.Sprintf("/proc/self/fd/%d", high), nil
@@ -129,7 +129,7 @@ func writeAll(fd int, data []byte) error {
 	return nil
 }
 
-// inFile writes the image to a file that is named after its content. One that is there is compared, not trusted.
+// inFile writes the image to a file that is named after its content. An existing file is compared, not trusted.
 func (p *program) inFile() (string, error) {
 	sum := sha256.Sum256(p.image)
 	path := p.dir + "/gcity-hold-" + hex.EncodeToString(sum[:6])
@@ -151,7 +151,7 @@ func (p *program) inFile() (string, error) {
 	return path, nil
 }
 
-// sameContent reports whether a path is a regular file, no link, with this content.
+// sameContent reports whether a path is a regular file, not a link, with this content.
 func sameContent(path string, want []byte) bool {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -168,7 +168,7 @@ func sameContent(path string, want []byte) bool {
 	return err == nil && string(there) == string(want)
 }
 
-// close lets go of the memory file. Holders that run keep it.
+// close closes the memory file. Running holders keep it.
 func (p *program) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

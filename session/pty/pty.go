@@ -1,12 +1,12 @@
-// Package pty is the embedded session provider: every session has a process of its own, its holder, which owns the
-// agent's terminal and outlives the controller. The provider starts holders, finds again those that run, and talks to
-// them over the socket in each session's folder.
+// Package pty is the built-in session provider. Every session has its own process, the holder, which owns the
+// agent's terminal and outlives the controller. The provider starts holders, finds running ones and talks to them
+// over the socket in each session's folder.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It keeps one held connection per holder, with a goroutine that reads
-// what the holder tells; all goroutines end with Close. What changes the process behind a name (a start, the
-// clearing up after a lost holder) takes that name's turn, so that sessions never wait for each other.
+// A Provider may be used from several goroutines. It keeps one held connection per holder, with a goroutine that
+// reads it. All goroutines end with Close. An operation that changes the process of a name (a start, the cleanup
+// after a lost holder) takes the turn of that name, so sessions never wait for each other.
 package pty
 
 import (
@@ -31,41 +31,40 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Hold is the whole of "gcity hold": it holds one session and returns the process's exit code. It is to be called
-// before anything else is initialised, from the main goroutine.
+// Hold is the whole program "gcity hold". It holds one session and returns the exit code of the process. Call it
+// from the main goroutine before anything else is initialised.
 func Hold() int { return holder.Main(os.Args[2:]) }
 
 // Options says where a city's sessions live.
 type Options struct {
 	City string // absolute path of the city's folder
-	Dir  string // folder of the sessions, made if missing; "" = .gc/sessions in City
-	// a path that leads to City wherever it is moved, in this process; "" = City
+	Dir  string // folder of the sessions, created if missing; "" = .gc/sessions in City
+	// a path to City that stays valid in this process after a move; "" = City
 	At     string
 	Binary string // run as "<Binary> hold <folder>" for each session; it must call Hold
-	// the program gcity-hold, run instead of Binary where that works; nil = there is none
+	// the program gcity-hold, run instead of Binary where possible, or nil
 	Image  []byte
-	Logger *slog.Logger // nil = silent
+	Logger *slog.Logger // nil disables logging
 
-	// Observe is for whoever looks at a city that a controller may be running: nothing is changed behind its back,
-	// be it the folder of a start under way or what a lost holder left. No holder is told to make its folder anew,
-	// and none that waits for a next life waits because of an observer. Sessions whose folder is gone are not
-	// found.
+	// Observe is for a caller that only looks at a city that may have a controller. It changes nothing: neither the
+	// folder of a start in progress nor the files of a lost holder. It makes no holder create its folder again, and
+	// no holder waits for a next life because of it. It does not find sessions if their folder was deleted.
 	Observe bool
 
-	// Plain gives the sessions pipes instead of terminals: no attaching, no keys, and a Send is a line on standard
-	// input. Line feeds of their output get a carriage return, as a terminal would give them. See package
+	// Plain gives the sessions pipes instead of terminals. They have no attach and no keys, and Send writes a line
+	// to standard input. Line feeds in their output get a carriage return, as on a terminal. See package
 	// subprocess.
 	Plain bool
 
-	// Group returns the control group in which sessions start, "" for this process's own. Nil: always its own.
+	// Group returns the control group in which sessions start; "" or a nil Group mean this process's own.
 	Group func() string
 
-	// Broken hears of a panic in a goroutine of the provider's, which does what it is for no more: open it anew.
-	// Nil: the program ends with it.
+	// Broken is called with a panic in a goroutine of the provider, which then no longer works and must be opened
+	// again. If nil, the program ends with the panic.
 	Broken func(error)
 }
 
-// Provider runs sessions on terminals of their own. It implements every optional interface of package session.
+// Provider runs sessions on their own terminals. It implements every optional interface of package session.
 type Provider struct {
 	files    folders
 	launcher launcher
@@ -73,11 +72,11 @@ type Provider struct {
 	plain    bool
 	clock    wire.Clock
 
-	answerLimit time.Duration // see the constants of these names
+	answerLimit time.Duration // fields for tests; see the constants of these names
 	silentEvery time.Duration
 
 	exits  chan session.Exit
-	spawns chan struct{} // bounds how many holders are brought up at once
+	spawns chan struct{} // limits how many holders start at the same time
 	ctx    context.Context
 	close  context.CancelFunc
 	wg     recovery.Group
@@ -103,13 +102,13 @@ var (
 	_ session.Acknowledger = (*Provider)(nil)
 )
 
-// exitsKept is how many exits wait for a reader of Exits; those beyond are found by List.
+// exitsKept is how many exits wait for a reader of Exits. List finds the others.
 const exitsKept = 1024
 
-// adoptTimeout bounds how long New looks for the sessions of a predecessor.
+// adoptTimeout limits how long New looks for existing sessions.
 const adoptTimeout = 10 * time.Second
 
-// New makes the provider and adopts every session of the city that is alive or whose end nobody has acknowledged.
+// New returns a provider that has adopted every session of the city that is alive or has an unacknowledged end.
 func New(o Options) (*Provider, error) {
 	if !filepath.IsAbs(o.City) {
 		return nil, fmt.Errorf("the city's folder %q is not an absolute path", o.City)
@@ -126,16 +125,16 @@ func New(o Options) (*Provider, error) {
 	}
 	if err := errors.Join(disk.MkdirAll(filepath.Dir(at), 0o700), disk.MkdirAll(at, 0o700)); err !=
 		nil {
-		return nil, fmt.Errorf("cannot make the folder of the sessions: %w", err)
+		return nil, fmt.Errorf("cannot create the folder of the sessions: %w", err)
 	}
 	boot, err := proc.BootID()
 	if err != nil {
-		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
+		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	errlog, err := disk.OpenFile(filepath.Join(at, "holders.log"),
 		os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
-		o.Logger.Warn("the log of the holders cannot be opened: what they complain of is lost",
+		o.Logger.Warn("cannot open the log of the holders; their messages are lost",
 			"error", err)
 		if errlog, err = os.OpenFile(os.DevNull, os.O_WRONLY, 0); err != nil {
 			return nil, err
@@ -167,10 +166,10 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// Exits tells of every end at once. It is closed by Close.
+// Exits returns a channel that receives every end at once. Close closes it.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
-// Close ends the provider and leaves the sessions alone, except that holders which only wait for a next life go away.
+// Close closes the provider and leaves the sessions running. Holders that only wait for a next life exit.
 func (p *Provider) Close() error {
 	p.mu.Lock()
 	if p.closed {
@@ -190,7 +189,7 @@ func (p *Provider) Close() error {
 	return p.launcher.errlog.Close()
 }
 
-// async runs f in a goroutine that Close waits for; not at all after Close.
+// async runs f in a goroutine that Close waits for. After Close it does nothing.
 func (p *Provider) async(f func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,7 +198,7 @@ func (p *Provider) async(f func()) {
 	}
 }
 
-// entries lists all known sessions. Under p.mu.
+// entries lists all known sessions. The caller holds p.mu.
 func (p *Provider) entries() []*entry {
 	list := make([]*entry, 0, len(p.sessions))
 	for _, e := range p.sessions {
@@ -208,14 +207,14 @@ func (p *Provider) entries() []*entry {
 	return list
 }
 
-// find returns what is known of a name, nil if nothing.
+// find returns the entry of a name, or nil.
 func (p *Provider) find(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.sessions[name]
 }
 
-// entry returns what is known of a name, made if need be.
+// entry returns the entry of a name and creates it if necessary.
 func (p *Provider) entry(name string) *entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,12 +226,13 @@ func (p *Provider) entry(name string) *entry {
 	return e
 }
 
-// tell passes an exit on, or leaves it to List if nobody reads.
-func (p *Provider) tell(x session.Exit) {
+// reportExit sends an exit to Exits, or leaves it to List if the channel is full.
+func (p *Provider) reportExit(x session.Exit) {
 	select {
 	case p.exits <- x:
 	default:
-		p.log.Warn("an exit waits for the next patrol: nobody reads them", "session", x.Name)
+		p.log.Warn("the channel of exits is full; the next patrol reports this exit", "session",
+			x.Name)
 	}
 }
 

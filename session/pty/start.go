@@ -23,13 +23,14 @@ var (
 )
 
 const (
-	startTimeout = 30 * time.Second // of a start whose context has no deadline
-	reapWait     = 5 * time.Second  // from a holder's hanging up to its end
+	startTimeout = 30 * time.Second // for a start without a deadline
+	reapWait     = 5 * time.Second  // from a holder's hangup to its exit
 
-	takeBackTimeout = 5 * time.Second // to end what a start began that was given up
+	takeBackTimeout = 5 * time.Second // to end what an abandoned start began
 )
 
-// Start implements session.Provider. A holder whose last life is over gives the next one; else a holder is brought up.
+// Start implements session.Provider. If the last life of a holder is over, that holder starts the next one.
+// Otherwise a new holder starts.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if err := p.check(&s); err != nil {
 		return session.Status{}, err
@@ -42,7 +43,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	defer release()
 	if e.alive() {
-		return session.Status{}, fail("start", s.Name, session.ErrExists, "it runs already")
+		return session.Status{}, fail("start", s.Name, session.ErrExists, "it is already running")
 	}
 	life, err := wireSpec(&s)
 	if err != nil {
@@ -60,23 +61,22 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	st, ok := p.status(e)
 	if !ok || st.ID != s.ID {
-		return st, fail("start", s.Name, errOther, "it is gone again already")
+		return st, fail("start", s.Name, errOther, "it has already ended again")
 	}
 	return st, nil
 }
 
-// check refuses what could not be started, or not be told apart afterwards.
+// check refuses a Spec that could not be started or identified.
 func (p *Provider) check(s *session.Spec) error {
 	switch {
 	case s.Name == "" || len(s.Name) > 200 || strings.ContainsAny(s.Name, "/\x00") ||
 		s.Name[0] == '.':
-		return fail("start", s.Name, session.ErrCommand, "this cannot be the name of a session: "+
-			"see session.Encode")
+		return fail("start", s.Name, session.ErrCommand, "its name is invalid: see session.Encode")
 	case s.City != p.files.city:
 		return fail("start", s.Name, session.ErrCommand, "it belongs to the city %s, not to %s",
 			s.City, p.files.city)
 	case s.ID == "":
-		return fail("start", s.Name, session.ErrCommand, "it has no id")
+		return fail("start", s.Name, session.ErrCommand, "it has no ID")
 	case !filepath.IsAbs(s.Dir):
 		return fail("start", s.Name, session.ErrCommand, "its folder %q is not an absolute path",
 			s.Dir)
@@ -88,7 +88,7 @@ func (p *Provider) check(s *session.Spec) error {
 	return nil
 }
 
-// reusable is the connection to a holder that can give another life.
+// reusable returns the connection to a holder that can start another life.
 func (e *entry) reusable() *link {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -105,7 +105,7 @@ func (e *entry) fresh() bool {
 	return !e.known
 }
 
-// bringUp starts a holder for a name that has none. If the lock is held, whoever holds it is found first.
+// bringUp starts a holder for a name that has none. If the lock is held, it first finds the process that holds it.
 func (p *Provider) bringUp(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
@@ -151,7 +151,7 @@ func (p *Provider) hold(ctx context.Context, e *entry) (*link, error) {
 	return l, nil
 }
 
-// begin asks a holder for a life.
+// begin asks a holder to start a life.
 func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error {
 	req := wire.Request{Op: wire.OpStart, Spec: &s.Spec, Ready: s.ready, Plain: p.plain}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -167,7 +167,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 		if m.Kind == wire.Done {
 			return nil
 		}
-		if e.fresh() { // the holder leaves: its lock is free when it is gone
+		if e.fresh() { // the holder exits, which frees its lock
 			select {
 			case <-l.gone:
 			case <-ctx.Done():
@@ -191,13 +191,13 @@ func (l *link) ask(req *wire.Request) error {
 	return wire.WriteJSON(l.conn, wire.Ask, req)
 }
 
-// life is what a holder is told to start.
+// life is what a holder is asked to start.
 type life struct {
 	wire.Spec
-	ready bool // nothing has to be waited for
+	ready bool // the agent is ready at once
 }
 
-// wireSpec is the part of a Spec that a holder needs.
+// wireSpec returns the part of a Spec that a holder needs.
 func wireSpec(s *session.Spec) (*life, error) {
 	program, err := s.FindProgram()
 	if err != nil {
@@ -216,10 +216,10 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// takeBack gives up a start that was asked for: its answer is awaited a little longer, and what began is ended, so that
-// a start that failed leaves nothing that runs.
+// takeBack abandons a start. It waits a little longer for the answer and ends what was started, so that a failed
+// start leaves no process.
 func (p *Provider) takeBack(e *entry, l *link, cause error) error {
-	gaveUp := fmt.Errorf("cannot start %q: it was given up: %w", e.name, cause)
+	gaveUp := fmt.Errorf("cannot start %q: given up: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
 	defer cancel()
 	select {
@@ -236,18 +236,20 @@ func (p *Provider) takeBack(e *entry, l *link, cause error) error {
 	case <-l.gone:
 		return gaveUp
 	case <-ctx.Done():
-		// The answer may still come: connect anew, so that it is not taken for that to another request.
+		// The answer may still come. A new connection makes sure that it is not taken for the answer to another
+		// request.
 		l.conn.Close()
 		return fmt.Errorf("cannot start %q: its holder does not answer: %w", e.name, cause)
 	}
 }
 
-// replied takes the answer to a start.
+// replied handles the answer to a start.
 func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	if m.Kind == wire.Done {
 		var s wire.State
 		if err := json.Unmarshal(m.Data, &s); err != nil {
-			p.log.Error("cannot understand a session's holder", "session", e.name, "err", err)
+			p.log.Error("cannot understand a message of a session's holder", "session", e.name,
+				"err", err)
 			l.conn.Close()
 			return
 		}
@@ -256,11 +258,12 @@ func (p *Provider) replied(e *entry, l *link, m wire.Message) {
 	l.replies <- wire.Message{Kind: m.Kind, Data: slices.Clone(m.Data)}
 }
 
-// exited takes the end of a life. One that comes before the answer to its start is in that answer again.
+// exited handles the end of a life. If it arrives before the answer to the start, that answer contains it again.
 func (p *Provider) exited(e *entry, l *link, data []byte) {
 	var x session.Exit
 	if err := json.Unmarshal(data, &x); err != nil {
-		p.log.Error("cannot understand a session's holder", "session", e.name, "err", err)
+		p.log.Error("cannot understand a message of a session's holder", "session", e.name, "err",
+			err)
 		l.conn.Close()
 		return
 	}
@@ -271,11 +274,11 @@ func (p *Provider) exited(e *entry, l *link, data []byte) {
 	}
 	e.mu.Unlock()
 	if fresh {
-		p.tell(x)
+		p.reportExit(x)
 	}
 }
 
-// forget drops an entry of which nothing is known and nothing runs.
+// forget drops an entry without a known life and without a holder.
 func (p *Provider) forget(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,24 +8,25 @@ import (
 	"gcity/internal/proc"
 )
 
-// SweepRuns ends what a predecessor's setup lines, checks and runs left behind: every process with
-// GC_RUN=<city>:<id> in its environment. It is for the start of a controller, before that has runs of its own.
-// killed counts processes.
+// SweepRuns kills what an earlier controller's setup lines, checks and runs left: every process with
+// GC_RUN=<city>:<id> in its environment. Call it before a controller starts runs of its own. killed counts
+// processes.
 func SweepRuns(city string) (killed int, err error) {
 	killed, left, err := proc.Sweep(func(pid int) bool {
 		return isRunOf(city, proc.Environ(pid))
 	}, time.Now().Add(sweepTimeout))
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("leftovers of earlier runs cannot be ended: pids %v", left)
+		err = fmt.Errorf("processes of earlier runs cannot be killed: pids %v", left)
 	}
 	return killed, err
 }
 
-// isRunOf reports whether an environment has a marker of this city. An id has neither a colon nor a slash, and a
-// path may have both: what goes on with them belongs to a city whose path begins like this one.
+// isRunOf reports whether an environment has a marker of this city. An ID contains neither a colon nor a slash, but
+// a path may contain both. A marker that continues with them belongs to another city, with a path that starts with
+// this one's.
 func isRunOf(city string, environ []byte) bool {
 	mine := []byte("GC_RUN=" + city + ":")
-	if !bytes.Contains(environ, mine) { // nearly every process has none of it
+	if !bytes.Contains(environ, mine) { // nearly no process contains it
 		return false
 	}
 	for entry := range bytes.SplitSeq(environ, []byte{0}) {

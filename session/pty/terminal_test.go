@@ -55,7 +55,7 @@ func TestRefusals(t *testing.T) {
 		{"line", strings.Repeat("x", 4096), "4096 bytes at 4095"},
 		{"line", "interrupt\x03me", "control character 0x03"},
 		{"line", "end of \x1b[201~ paste", "control character 0x1b"},
-		{"raw", strings.Repeat("x", 1<<20), "reads no more"},
+		{"raw", strings.Repeat("x", 1<<20), "stopped reading"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), eventually.Timeout) // some seconds of it for the input that nobody reads
 		err := p.Send(ctx, c.name, c.text)

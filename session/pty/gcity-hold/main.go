@@ -1,5 +1,5 @@
-// Command gcity-hold holds one session: see package holder. It is a program of its own because one runs for each agent,
-// and whatever else it linked would cost memory and time once per agent. gcity carries it inside and starts it itself.
+// Command gcity-hold holds one session: see package holder. It is a separate program because one runs for each
+// agent, and every linked package would cost memory and time once per agent. gcity embeds it and starts it.
 package main
 
 import (

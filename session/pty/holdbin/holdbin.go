@@ -1,6 +1,6 @@
-// Package holdbin carries the program gcity-hold inside gcity. It is there in builds with the tag "holder", for which
-// `make build` and the releases build gcity-hold first. Without it gcity holds sessions with itself.
+// Package holdbin embeds the program gcity-hold in gcity. Builds with the tag "holder" contain it; `make build` and
+// the releases build gcity-hold first. Without it, gcity runs itself as the holder.
 package holdbin
 
-// Image returns the embedded program for this machine; nil if this build carries none. It must not be changed.
+// Image returns the embedded program for this machine, or nil if this build has none. It must not be changed.
 func Image() []byte { return image }

@@ -1,19 +1,19 @@
 package holder
 
-// draft counts what viewers have typed on the program's line and neither submitted nor taken back. It cannot know
-// what the program makes of keys; it errs towards a draft that is none, never for longer than until the next Enter.
-// It keeps no text.
+// draft counts the characters that viewers have typed on the program's line and have neither submitted nor deleted.
+// It cannot know how the program handles keys, so it may report a draft that does not exist, at most until the next
+// Enter. It stores no text.
 type draft struct {
 	n      int // characters
-	before int // of n, when the Escape came that may begin a sequence yet
+	before int // n at the Escape that may begin a sequence
 
 	state  keyState
-	num    int    // the parameter being read
-	params [2]int // of a sequence, as far as they are of use
-	at     int    // of params
-	odd    bool   // the sequence has a mark that numbers alone do not have
+	num    int    // the current parameter
+	params [2]int // the parameters of a sequence that matter
+	at     int    // index in params
+	odd    bool   // the sequence contains more than numbers
 	paste  bool   // within a bracketed paste
-	skip   int    // bytes of an old mouse report that follow
+	skip   int    // remaining bytes of an old mouse report
 }
 
 type keyState uint8
@@ -23,21 +23,21 @@ const (
 	keyEscape             // after ESC
 	keyCSI                // after ESC [
 	keyApp                // after ESC O
-	keyString             // after ESC ], P, _, ^, X: what a terminal answers when it is asked
-	keyStringEsc          // after ESC in that
+	keyString             // after ESC ], P, _, ^, X: an answer of the terminal
+	keyStringEsc          // after ESC in such a string
 )
 
-// The keys that end a draft: they submit it, or take it back, or end the program.
+// kills reports whether a key ends a draft: it submits it, deletes it or ends the program.
 func kills(c byte) bool {
 	return c == '\r' || c == '\n' || c == 3 || c == 4 || c == 0x15
 }
 
-// Write takes what was typed, cut anywhere.
+// Write handles typed bytes, which may be split anywhere.
 func (d *draft) Write(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a key of its own
+	if d.state == keyEscape && p[0] != '[' && p[0] != 'O' { // the Escape was a key
 		d.state, d.before = keyGround, 0
 	}
 	for _, c := range p {
@@ -48,14 +48,14 @@ func (d *draft) Write(p []byte) {
 		if !d.paste {
 			d.before, d.n = d.n, 0
 		}
-	case keyString: // somebody pressed Alt and a key: no terminal answers in so few bytes
+	case keyString: // Alt and a key: no answer of a terminal is that short
 		if len(p) == 2 {
 			d.state = keyGround
 		}
 	}
 }
 
-// end forgets the draft: a text was submitted together with it, or its line is cleared.
+// end drops the draft: a text was submitted with it, or its line was cleared.
 func (d *draft) end() { d.n, d.before = 0, 0 }
 
 func (d *draft) step(c byte) {
@@ -97,13 +97,13 @@ func (d *draft) key(c byte) {
 		d.end()
 	case c == 0x7f || c == 8:
 		d.n = max(0, d.n-1)
-	case c >= ' ' && c&0xc0 != 0x80: // not the rest of a character of several bytes
+	case c >= ' ' && c&0xc0 != 0x80: // not a continuation byte of UTF-8
 		d.n++
 	}
 }
 
 func (d *draft) escaped(c byte) {
-	// it came in a write of its own, and is no key after all
+	// the Escape came in a separate write and was not a key
 	if d.before > 0 && (c == '[' || c == 'O') {
 		d.n = d.before
 	}
@@ -150,8 +150,8 @@ func (d *draft) param() {
 	d.num = 0
 }
 
-// sequenced takes a whole sequence: the ends of a paste, an old mouse report, a key of a terminal that writes keys
-// as numbers.
+// sequenced handles a complete sequence: the start or end of a paste, an old mouse report, or a key that the
+// terminal sends as numbers.
 func (d *draft) sequenced(final byte) {
 	switch {
 	case d.odd:
@@ -164,7 +164,7 @@ func (d *draft) sequenced(final byte) {
 	}
 }
 
-// numbered is a key by its number, with the keys that were held down with it.
+// numbered handles a key given by its number and modifiers.
 func (d *draft) numbered(key, held int) {
 	const ctrl, alt = 4, 2
 	switch {
@@ -174,7 +174,7 @@ func (d *draft) numbered(key, held int) {
 	case held&(ctrl|alt) != 0 || key < ' ':
 	case key == 0x7f:
 		d.n = max(0, d.n-1)
-	case key < 57344 || key > 63743: // there are the keys that print nothing
+	case key < 57344 || key > 63743: // keys in this range print nothing
 		d.n++
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// lockWait is how long a predecessor that is on its way out may still hold the lock.
+// lockWait is how long an exiting predecessor may still hold the lock.
 const lockWait = 500 * time.Millisecond
 
-// settle makes the session's folder ours: it enters it, locks it, listens in it and writes what is to be found there.
-// Called again it does so for a folder that was deleted and made anew. Main goroutine.
+// settle takes over the session's folder: it enters the folder, locks it, listens in it and writes its files. It
+// can be called again after the folder was deleted. Main goroutine only.
 func (h *holder) settle() error {
-	// none above: a city that was moved is not made again
+	// not above these: the folder of a moved city must not be created again
 	for _, dir := range []string{filepath.Dir(h.dir), h.dir} {
 		if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-			return fmt.Errorf("cannot make the session's folder: %w", err)
+			return fmt.Errorf("cannot create the session's folder: %w", err)
 		}
 	}
 	if err := os.Chdir(h.dir); err != nil {
@@ -31,7 +31,7 @@ func (h *holder) settle() error {
 		return err
 	}
 	if err := os.Remove(wire.SocketFile); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("cannot remove a dead socket: %w", err)
+		return fmt.Errorf("cannot remove an unused socket: %w", err)
 	}
 	ln, err := listen(wire.SocketFile)
 	if err != nil {
@@ -61,8 +61,8 @@ func (h *holder) settle() error {
 	return err
 }
 
-// openOwn opens a file of the session's folder for writing. It waits for no pipe, and refuses what has another name
-// too.
+// openOwn opens a file of the session's folder for writing. It never blocks on a pipe and refuses a file with
+// several names.
 func openOwn(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -81,21 +81,21 @@ func openOwn(name string) (*os.File, error) {
 	return f, nil
 }
 
-// settled reports whether who looks for us in our folder finds our socket: whoever has the lock made it.
+// settled reports whether the folder contains our socket. Only the process that has the lock creates it.
 func (h *holder) settled() bool {
 	_, err := os.Stat(h.dir + "/" + wire.SocketFile)
 	return err == nil && proc.SameFile(h.lock, h.dir+"/"+wire.LockFile)
 }
 
-// lockNumber is where the lock's descriptor begins to be looked for: above what shells and programs use themselves, so
-// that no child closes it by taking the number.
+// lockNumber is the lowest descriptor for the lock. Shells and programs use lower ones, so no child closes it by
+// reusing its number.
 const lockNumber = 200
 
-// takeLock locks the folder. The descriptor is inherited by the agent and all it starts: as long as one of them lives,
-// the session is locked.
+// takeLock locks the folder. The agent and all its processes inherit the descriptor, so the session stays locked
+// while one of them is alive.
 func (h *holder) takeLock() error {
 	if h.lock > 0 && proc.SameFile(h.lock, wire.LockFile) {
-		return nil // it is ours, and only the socket was lost
+		return nil // the lock is ours; only the socket was lost
 	}
 	fd, err := proc.Lock(wire.LockFile, time.Now().Add(lockWait))
 	if errors.Is(err, proc.ErrLocked) {
@@ -127,7 +127,7 @@ func (h *holder) writeJSON(name string, v wire.Encoder) error {
 // a reboot.
 func replace(name string, data []byte) error {
 	tmp := wire.NewFile(name)
-	os.Remove(tmp) // of a holder that was killed while it wrote
+	os.Remove(tmp) // of a holder that was killed while writing it
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func replace(name string, data []byte) error {
 	return err
 }
 
-// leave ends the holder. What it leaves in its folder is the exit, unless that is known already. Under h.mu.
+// leave ends the holder. It leaves the exit in the folder unless it is already known. The caller holds h.mu.
 func (h *holder) leave() {
 	if h.leaving {
 		return
@@ -155,8 +155,8 @@ func (h *holder) leave() {
 	close(h.done)
 }
 
-// removeFiles removes the folder with what belongs there, and nothing else. If it was deleted and made anew by somebody
-// else meanwhile, its lock is not ours and it is left alone.
+// removeFiles removes the session's files and its folder. If the folder was deleted and created again by another
+// process, its lock is not ours and it stays.
 func (h *holder) removeFiles() {
 	if !proc.SameFile(h.lock, wire.LockFile) {
 		return
@@ -166,10 +166,10 @@ func (h *holder) removeFiles() {
 			h.complain("cannot remove "+name, err)
 		}
 	}
-	os.Remove(h.dir) // fails if somebody put a file of his own there, which is his
+	os.Remove(h.dir) // fails if the folder contains a foreign file
 }
 
-// writeActivity rewrites the activity record. Under h.mu.
+// writeActivity rewrites the activity record. The caller holds h.mu.
 func (h *holder) writeActivity(l *life) {
 	a := wire.Activity{
 		Alive:    l.exit == nil,
@@ -190,15 +190,15 @@ func (h *holder) writeActivity(l *life) {
 	b := a.Encode()
 	if _, err := h.activity.WriteAt(b[:], 0); err != nil && !l.activity.complained {
 		l.activity.complained = true
-		h.complain("cannot write its activity", err)
+		h.complain("cannot write the activity record", err)
 	}
 	l.activity.last = time.Now()
 }
 
-// activityEvery is how often the activity record is rewritten at most, except when more than a time changes.
+// activityEvery is how often at most the activity record is rewritten if only times change.
 const activityEvery = 100 * time.Millisecond
 
-// touch makes a new time of output or input known before long. Under h.mu.
+// touch schedules a write of a new time of output or input. The caller holds h.mu.
 func (h *holder) touch(l *life, now time.Time) {
 	if l.activity.waiting {
 		return

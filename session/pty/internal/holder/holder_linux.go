@@ -1,13 +1,13 @@
-// Package holder is the process that holds one session: it owns the agent's terminal, drains it, answers on a socket,
-// reaps and ends the agent's whole process tree, and outlives the controllers.
+// Package holder is the process that holds one session. It owns the agent's terminal, reads its output, answers
+// requests on a socket, reaps and kills the agent's process tree, and outlives controllers.
 //
 // # Concurrency
 //
-// The main goroutine is locked to the main thread, because the agent asks the kernel to be killed when the thread that
-// made it ends. It alone forks and waits, so nobody waits for another's child, and a process can be signalled by pid as
-// long as the main goroutine has not reaped it. Each connection has a goroutine, each life one that drains its
-// terminal. Everything in holder and life is under holder.mu unless it says otherwise; holder.cond is broadcast on
-// every change of it that a viewer may wait for.
+// The main goroutine is locked to the main thread, because the kernel kills the agent when the thread that forked
+// it exits. Only this goroutine forks and waits. So a process can be signalled by pid as long as the main goroutine
+// has not reaped it. Each connection has a goroutine, and each life has one that reads its terminal. holder.mu
+// guards everything in holder and life unless noted otherwise. holder.cond is broadcast on every change that a
+// viewer may wait for.
 package holder
 
 import (
@@ -26,15 +26,15 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Idle holders never collect: that alone would cost them a third of a megabyte for the collector's own structures.
-// A busy one does so per megabyte; a flood of output allocates nothing.
+// Idle holders never collect garbage: the collector's own structures would cost a third of a megabyte. A busy
+// holder collects once per megabyte; a flood of output allocates nothing.
 const gcPercent = 25
 
 // idleLife is how long a holder waits for a next life while a controller is connected.
 const idleLife = 15 * time.Minute
 
 type holder struct {
-	dir   string // absolute; also the working folder, so that no path is too long for a socket
+	dir   string // absolute; also the working folder, because socket paths have a limited length
 	clock wire.Clock
 	boot  string
 	pid   int
@@ -42,36 +42,37 @@ type holder struct {
 	tasks chan func() // run by the main goroutine
 	done  chan struct{}
 	wg    sync.WaitGroup
-	lock  int // descriptor
+	lock  int // its descriptor
 
 	mu       sync.Mutex
 	cond     *sync.Cond
 	ln       *os.File
 	activity *os.File
-	cur      *life          // the newest life; nil before the first start
-	prev     *life          // kept for its output
-	held     map[*conn]bool // whether it keeps the holder; who merely looks does not
-	leaving  bool
+	cur      *life // the newest life; nil before the first start
+	prev     *life // for its output
+	// true if the connection keeps the holder alive; false for one that only looks
+	held    map[*conn]bool
+	leaving bool
 }
 
-// Main runs a holder until it has nothing to hold. args is the session's folder; standard input is the connection to
-// the controller, which says what to start.
+// Main runs a holder until it has nothing to hold. args is the session's folder. Standard input is the connection
+// to the controller, which sends what to start.
 func Main(args []string) int {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1)
 	nameProcess("gcity-hold")
 	debug.SetGCPercent(gcPercent)
 	if len(args) != 1 {
-		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent")
+		fmt.Fprintln(os.Stderr, "gcity hold is run by gcity itself, once per agent")
 		return 2
 	}
 	signals := make(chan os.Signal, 16)
-	// Before all else: who finds us in our folder and without a socket may send HUP, and must not end us with it.
-	// If it was ignored (nohup), what is caught here is back to its default in the agent.
+	// This comes first: a process that finds our folder without a socket sends HUP, which must not kill the holder.
+	// A signal that is caught here has its default action in the agent, even under nohup.
 	signal.Notify(signals, unix.SIGHUP)
 	first, err := inherited()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "gcity hold is started by gcity itself, once per agent:", err)
+		fmt.Fprintln(os.Stderr, "gcity hold is run by gcity itself, once per agent:", err)
 		return 2
 	}
 	h, err := open(args[0], first)
@@ -83,14 +84,14 @@ func Main(args []string) int {
 	return h.run(first, signals)
 }
 
-// nameProcess sets what ps and top show; the kernel would show the number of the memory file.
+// nameProcess sets the name in ps and top. The kernel would show the number of the memory file.
 func nameProcess(name string) {
 	b := append([]byte(name), 0)
-	// only a name: nothing depends on it
+	// nothing depends on the name
 	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&b[0])), 0, 0, 0)
 }
 
-// open takes the session's folder and its lock. From then on anybody may connect.
+// open takes the session's folder and its lock. From then on it accepts connections.
 func open(dir string, first *conn) (*holder, error) {
 	h := &holder{
 		dir:   dir,
@@ -107,7 +108,7 @@ func open(dir string, first *conn) (*holder, error) {
 	}
 	h.born = st.Start
 	if h.boot, err = proc.BootID(); err != nil {
-		return nil, fmt.Errorf("cannot tell this boot from another: %w", err)
+		return nil, fmt.Errorf("cannot read the boot ID: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("cannot become the reaper of the agent's children: %w", err)
@@ -115,12 +116,12 @@ func open(dir string, first *conn) (*holder, error) {
 	return h, h.settle()
 }
 
-// run serves until leave; it is the main goroutine.
+// run serves requests until leave. It is the main goroutine.
 func (h *holder) run(first *conn, signals chan os.Signal) int {
 	if !h.birth(first) {
 		return 1
 	}
-	// These wait for the agent, because each takes as long as making it.
+	// These run after the start of the agent, because each takes as long as the start itself.
 	signal.Notify(signals, unix.SIGCHLD, unix.SIGTERM)
 	h.reap()
 	h.wg.Go(func() { h.serve(first) })
@@ -136,13 +137,13 @@ func (h *holder) run(first *conn, signals chan os.Signal) int {
 	}
 }
 
-// birth takes the first request, which is a start, and carries it out here and now: no other goroutine runs yet, and
-// what waits for none is twice as fast.
+// birth reads the first request, a start, and carries it out directly: without other goroutines this is twice as
+// fast.
 func (h *holder) birth(first *conn) bool {
 	first.SetReadDeadline(time.Now().Add(birthTimeout))
 	req, err := first.request()
 	if err != nil || req.Op != wire.OpStart || req.Spec == nil {
-		h.complain("nobody said what to hold", err)
+		h.complain("no request arrived", err)
 		h.removeFiles()
 		return false
 	}
@@ -152,25 +153,26 @@ func (h *holder) birth(first *conn) bool {
 		first.fail(err)
 		return false
 	}
-	_ = first.sendJSON(wire.Done, h.state()) // a controller that is gone finds us by our socket
+	// a controller that is gone finds the holder by its socket
+	_ = first.sendJSON(wire.Done, h.state())
 	return true
 }
 
-// birthTimeout is how long whoever executed us may take to say why.
+// birthTimeout is how long the process that executed the holder may take to send its request.
 const birthTimeout = 10 * time.Second
 
 func (h *holder) signalled(s os.Signal) {
 	switch s {
 	case unix.SIGCHLD:
 		h.reap()
-	case unix.SIGHUP: // a controller misses our socket, or missed it before we had one
+	case unix.SIGHUP: // a controller did not find our socket
 		if h.settled() {
 			return
 		}
 		if err := h.settle(); err != nil {
-			h.complain("cannot take back its folder", err)
+			h.complain("cannot take over its folder again", err)
 		}
-	case unix.SIGTERM: // the machine goes down, or somebody means it
+	case unix.SIGTERM: // the machine shuts down, or a user sent it
 		h.wg.Go(h.terminate)
 	}
 }
@@ -194,11 +196,11 @@ func (h *holder) onMain(f func() error) error {
 	}
 }
 
-// complain writes to the log that all holders share: for what nobody else will hear of.
+// complain writes to the log that all holders share, for errors that reach no client.
 func (h *holder) complain(what string, err error) {
 	fmt.Fprintf(os.Stderr, "%s holder %d of %s: %s: %v\n", time.Now().Format(time.RFC3339), h.pid,
 		h.dir, what, err)
 }
 
 var errLeaving = &wire.Failure{Cause: wire.NotAlive,
-	Message: "the session's holder is about to leave"}
+	Message: "the session's holder is about to exit"}

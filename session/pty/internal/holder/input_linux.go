@@ -14,10 +14,10 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// maxLine is the longest line that a terminal in canonical mode can take: the kernel drops the rest without a word.
+// maxLine is the longest line that a terminal in canonical mode accepts. The kernel drops the rest silently.
 const maxLine = 4095
 
-// readPause is how long a program may take to read a text before its Enter follows anyway.
+// readPause is how long a program may take to read a text before Enter is sent anyway.
 const readPause = 500 * time.Millisecond
 
 var errNoTerminal = refuse("it has no terminal")
@@ -26,18 +26,18 @@ func refuse(format string, args ...any) error {
 	return &wire.Failure{Cause: wire.Refused, Message: fmt.Sprintf(format, args...)}
 }
 
-// sendLine types a text and submits it. A text goes in byte for byte: line ends inside it stay line feeds. With
-// bracketed paste on they are part of the paste; without it they are what the program makes of a line feed, which for a
-// line-buffered program is one line after the other. Control characters, which the terminal would act on, are refused.
+// sendLine types a text and submits it. The text is sent byte for byte, and line ends in it stay line feeds. With
+// bracketed paste they are part of the paste. Otherwise the program handles each line feed; a line-buffered program
+// sees several lines. Control characters, which the terminal would act on, are refused.
 //
-// With quiet > 0 it is refused while a viewer's draft is on the line, or one has typed within that time: seen under the
-// typing token, so nobody's key comes in between.
+// With quiet > 0 the text is refused while a viewer has a draft on the line or has typed within that time. This is
+// checked while holding the typing token, so no key can come in between.
 func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.Duration) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
-		return refuse("the text contains the control character %#02x, which is a key and no "+
-			"text: use send-keys for keys", text[i])
+		return refuse("the text contains the control character %#02x: send it as a key "+
+			"with send-keys", text[i])
 	}
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -69,8 +69,8 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 		data = slicesConcat("\x1b[200~", text, "\x1b[201~")
 	}
 	if n := longestLine(data); canonical && n > maxLine {
-		return refuse("the program reads whole lines, and its terminal would cut one of %d bytes "+
-			"at %d: put the text in a file and send the file's name", n, maxLine)
+		return refuse("the program reads whole lines, and its terminal would cut a line of %d "+
+			"bytes at %d: put the text in a file and send the file's name", n, maxLine)
 	}
 	enter := []byte{'\r'}
 	if canonical && (tio.Iflag&unix.ICRNL == 0 || tio.Iflag&unix.IGNCR != 0) {
@@ -79,29 +79,29 @@ func (h *holder) sendLine(ctx context.Context, l *life, text string, quiet time.
 	if err := l.write(ctx, data); err != nil {
 		return err
 	}
-	// an Enter that comes in one read with the text is taken for a part of it by many programs
+	// many programs treat an Enter that arrives in the same read as the text as part of the text
 	if !canonical {
 		l.waitRead(ctx)
 	}
 	if err := l.write(ctx, enter); err != nil {
 		return err
 	}
-	h.noteInput(l, (*draft).end) // what was on the line went with it
+	h.noteInput(l, (*draft).end) // it was submitted together with a draft
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.writeActivity(l) // whoever heeds the answer wants to know what was printed before
+	h.writeActivity(l) // the client that gets the answer may compare later output with the record
 	return nil
 }
 
-// undisturbed says who is typing. By the holder of the typing token.
+// undisturbed returns an error while a viewer is typing. The caller holds the typing token.
 func (h *holder) undisturbed(l *life, quiet time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case l.draft.n > 0:
-		return &wire.Failure{Cause: wire.Busy, Message: "somebody's draft is on its line"}
+		return &wire.Failure{Cause: wire.Busy, Message: "a user's draft is on its line"}
 	case l.typed != 0 && h.clock.Mono(time.Now())-l.typed < int64(quiet):
-		return &wire.Failure{Cause: wire.Busy, Message: "somebody types just now"}
+		return &wire.Failure{Cause: wire.Busy, Message: "a user is typing"}
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (h *holder) sendKeys(ctx context.Context, l *life, keys []string) error {
 	})
 }
 
-// typeBytes types bytes as they stand. What they are to the draft is said by note.
+// typeBytes types bytes unchanged. note says how they affect the draft.
 func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(*draft)) error {
 	release, err := l.takeTyping(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (h *holder) typeBytes(ctx context.Context, l *life, data []byte, note func(
 	return nil
 }
 
-// noteInput keeps when something was typed, and what it makes of the draft. By the holder of the typing token.
+// noteInput records the time of input and its effect on the draft. The caller holds the typing token.
 func (h *holder) noteInput(l *life, note func(*draft)) {
 	now := time.Now()
 	h.mu.Lock()
@@ -165,7 +165,8 @@ func (h *holder) noteInput(l *life, note func(*draft)) {
 	h.touch(l, now)
 }
 
-// arrival is how long the kernel may take to bring what was written to where programs read it: long on a busy machine.
+// arrival is how long the kernel may take to deliver written bytes to the reader of the terminal, even on a busy
+// machine.
 const arrival = 50 * time.Millisecond
 
 func setSize(master *os.File, cols, rows int) error {

@@ -1,6 +1,6 @@
 package holder
 
-// kept is the newest output of a life, with what is known of all of it. Everything is under holder.mu.
+// kept is the newest output of a life and facts about all of it. holder.mu guards it.
 type kept struct {
 	out     ring
 	modes   modes
@@ -8,7 +8,7 @@ type kept struct {
 	cleared uint64 // the position at which the output was cleared
 }
 
-// keep takes in new output.
+// keep adds new output.
 func (k *kept) keep(text []byte) {
 	if k.modes.state == ground {
 		k.cuts.add(k.out.end)
@@ -17,7 +17,8 @@ func (k *kept) keep(text []byte) {
 	k.modes.Write(text)
 }
 
-// replayFrom is the output from a position on, behind what restores the modes if output before it is dropped.
+// replayFrom returns the output from a position on, preceded by sequences that restore the modes set by dropped
+// output.
 func (k *kept) replayFrom(from uint64) []byte {
 	var b []byte
 	if k.out.start > 0 || from > 0 {
@@ -29,8 +30,8 @@ func (k *kept) replayFrom(from uint64) []byte {
 	return b
 }
 
-// tail returns the position from which the end of the output can be drawn alone; not ok if there is none before the
-// last so many bytes.
+// tail returns the position from which the end of the output can be drawn alone. It is not ok if the last bytes
+// contain no such position.
 func (k *kept) tail(bytes int) (from uint64, ok bool) {
 	if bytes <= 0 || k.out.end-k.out.start <= uint64(bytes) || !k.modes.isPlain() {
 		return 0, false
@@ -39,16 +40,16 @@ func (k *kept) tail(bytes int) (from uint64, ok bool) {
 	return from, ok && from > k.out.start
 }
 
-// cuts are positions in the output at which no escape sequence is open, at least cutEvery bytes apart. Only the newest
-// are kept.
+// cuts are positions in the output outside of escape sequences, at least cutEvery bytes apart. Only the newest are
+// kept.
 type cuts struct {
 	at [16]uint64
-	n  int // how many there were
+	n  int // number of positions so far
 }
 
 const cutEvery = 4 << 10
 
-// add notes a position.
+// add adds a position.
 func (c *cuts) add(pos uint64) {
 	if c.n > 0 && pos-c.at[(c.n-1)%len(c.at)] < cutEvery {
 		return
@@ -57,7 +58,7 @@ func (c *cuts) add(pos uint64) {
 	c.n++
 }
 
-// before returns the newest position that is not behind limit.
+// before returns the newest position that is not after limit.
 func (c *cuts) before(limit uint64) (pos uint64, ok bool) {
 	for i := c.n - 1; i >= 0 && i >= c.n-len(c.at); i-- {
 		if pos = c.at[i%len(c.at)]; pos <= limit {

@@ -2,7 +2,8 @@ package holder
 
 import "strings"
 
-// encodeKey is what a terminal sends for a named key; a name that is none is typed as it stands. Names are tmux's.
+// encodeKey returns the bytes that a terminal sends for a named key. Names are tmux's; another text is typed as it
+// is.
 func encodeKey(key string, appCursor bool) string {
 	if s, ok := plainKey(key); ok {
 		return s
@@ -80,7 +81,7 @@ func cursorKey(key string) (final string, ok bool) {
 	return "", false
 }
 
-// controlKey is what Ctrl and a key send together.
+// controlKey returns the byte of Ctrl with a key.
 func controlKey(key string) (string, bool) {
 	if key == "Space" {
 		return "\x00", true

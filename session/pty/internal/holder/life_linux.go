@@ -16,24 +16,24 @@ import (
 // maxRing is how much output of a life is kept, in bytes.
 const maxRing = 256 << 10
 
-// life is one start of the agent and what came of it.
+// life is one start of the agent and its result.
 type life struct {
 	rec   wire.Record
 	began time.Time
 	pid   int
 
 	terminal
-	drained chan struct{} // closed when the terminal has given its last byte
-	ended   chan struct{} // closed when exit is set and told
+	drained chan struct{} // closed after the last byte of the terminal
+	ended   chan struct{} // closed when exit is set and reported
 
 	kept
-	draft    draft // changed by the holder of the typing token, under mu
+	draft    draft // changed only with the typing token and mu
 	size     wire.Screen
 	resizes  int // how often size changed
 	meta     map[string]string
 	attached int
 	frozen   bool
-	reaped   bool // the agent's own process is no more; its pid may be anybody's
+	reaped   bool // the agent's process was reaped, so its pid may be reused
 	asked    bool
 	lost     bool
 	stopping *stopping
@@ -47,15 +47,15 @@ type life struct {
 	activity   activityWrites
 }
 
-// activityWrites says when the activity record was written and will be.
+// activityWrites records when the activity record was and will be written.
 type activityWrites struct {
 	last       time.Time
 	timer      *time.Timer // nil before its first use
-	waiting    bool        // the timer runs
-	complained bool        // of a write that failed
+	waiting    bool        // the timer is running
+	complained bool        // a failed write was logged
 }
 
-// begin starts a life. Main goroutine.
+// begin starts a life. Main goroutine only.
 func (h *holder) begin(req *wire.Request) error {
 	s := req.Spec
 	h.mu.Lock()
@@ -66,7 +66,7 @@ func (h *holder) begin(req *wire.Request) error {
 	}
 	if old != nil && old.exit == nil {
 		return &wire.Failure{Cause: wire.Exists,
-			Message: fmt.Sprintf("it runs already, as pid %d", old.pid)}
+			Message: fmt.Sprintf("it is already running as pid %d", old.pid)}
 	}
 	l := h.newLife(s, req.Ready)
 	l.plain = req.Plain
@@ -87,7 +87,7 @@ func (h *holder) begin(req *wire.Request) error {
 	return nil
 }
 
-// restore puts the records of the last life back after a start that failed.
+// restore writes the records of the last life again after a failed start.
 func (h *holder) restore(old *life, cause error) error {
 	if old == nil {
 		return cause
@@ -128,8 +128,8 @@ func (h *holder) newLife(s *wire.Spec, ready bool) *life {
 	return l
 }
 
-// launch starts the agent: without a shell if its command line needs none. What cannot be executed that way is left to
-// the shell, which runs scripts without an interpreter line and says what else is wrong.
+// launch starts the agent, without a shell if its command line needs none. The shell runs what cannot be executed
+// that way, such as scripts without an interpreter line, and reports other errors.
 func (l *life) launch(s *wire.Spec) error {
 	if s.Path != "" {
 		if err := l.spawn(s, s.Path, s.Args); err == nil || isFull(err) {
@@ -139,8 +139,8 @@ func (l *life) launch(s *wire.Spec) error {
 	return startFailure(s, l.spawn(s, "/bin/sh", []string{"sh", "-c", s.Command}))
 }
 
-// spawn starts a program on a new terminal or new pipes. A terminal is of no use once a process that failed to execute
-// was its session's leader.
+// spawn starts a program on a new terminal or new pipes. A terminal cannot be used again after a failed exec in a
+// process that led its session.
 func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	open := l.openTerminal
 	if l.plain {
@@ -158,13 +158,13 @@ func (l *life) spawn(s *wire.Spec, path string, args []string) error {
 	return err
 }
 
-// forkError is the failure of a fork or of an exec.
+// forkError is a failure of fork or exec.
 type forkError struct{ error }
 
 func (e forkError) Unwrap() error { return e.error }
 
-// fork makes the agent's process: leader of a session of its own, on the terminal if there is one, killed when this
-// thread ends, with the lock among its descriptors.
+// fork creates the agent's process. It leads its own Unix session, has the terminal if there is one, inherits the
+// lock, and is killed when this thread exits.
 func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	in, out := l.slave, l.slave
 	if l.plain {
@@ -172,7 +172,7 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	}
 	pid, err := syscall.ForkExec(path, args, &syscall.ProcAttr{
 		Dir:   s.Dir,
-		Env:   append([]string{}, s.Env...), // nil would be our own
+		Env:   append([]string{}, s.Env...), // nil would mean the holder's own
 		Files: []uintptr{uintptr(in), uintptr(out), uintptr(out)},
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: !l.plain, Ctty: 0,
 			Pdeathsig: syscall.SIGKILL},
@@ -184,13 +184,13 @@ func (l *life) fork(s *wire.Spec, path string, args []string) error {
 	return nil
 }
 
-// isFull reports whether the system has no room for another process, terminal or pipe.
+// isFull reports whether the system cannot create another process, terminal or pipe.
 func isFull(err error) bool {
 	return !errors.As(err, new(forkError)) ||
 		errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOMEM)
 }
 
-// startFailure says in words why a fork or an exec failed. Other errors stay as they are.
+// startFailure explains why fork or exec failed. Other errors are returned unchanged.
 func startFailure(s *wire.Spec, err error) error {
 	if !errors.As(err, new(forkError)) {
 		return err
@@ -215,20 +215,20 @@ func startFailure(s *wire.Spec, err error) error {
 	case errors.Is(err, unix.ENOENT):
 		return command("there is no /bin/sh to run it")
 	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.ENOMEM):
-		return fmt.Errorf("the system has no room for another process (%w): see ulimit -u and "+
+		return fmt.Errorf("the system cannot create another process (%w): check ulimit -u and "+
 			"free memory", err)
 	}
-	return fmt.Errorf("cannot make its process: %w", err)
+	return fmt.Errorf("cannot create its process: %w", err)
 }
 
-// reap takes the exit of every child that has one. All children are the agent or orphans of its tree, and nothing else
-// in this process waits, so asking for any child steals from nobody. Main goroutine.
+// reap reaps every child that has exited. All children are the agent or orphans of its tree, and only this
+// goroutine waits. Main goroutine only.
 func (h *holder) reap() {
 	var dead *life
 	var how unix.WaitStatus
 	for {
 		var ws unix.WaitStatus
-		h.mu.Lock() // so that nobody signals a pid between its reaping and our note of it
+		h.mu.Lock() // so that no goroutine signals a pid between its reaping and the note of it
 		pid, err := unix.Wait4(-1, &ws, unix.WNOHANG|unix.WUNTRACED|unix.WCONTINUED, nil)
 		l := h.cur
 		mine := l != nil && !l.reaped && pid == l.pid
@@ -256,18 +256,18 @@ func (h *holder) reap() {
 	}
 }
 
-// finish ends what the agent left behind, keeps its last output and tells how it ended. childless says that the kernel
-// knows of no child any more: since orphans become ours, nothing is left then.
+// finish kills the agent's remaining processes, keeps its last output and reports how it ended. childless means
+// that the kernel knows no other child. Orphans become children of the holder, so none is left then.
 func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless bool) {
 	for !childless && !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.complain("cannot end what the agent left behind",
+		h.complain("cannot kill all processes that the agent left",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
-	// Now nobody but us has the terminal open: the reader gets the rest of the output, then its end.
+	// Only the holder has the terminal open now: the reader gets the rest of the output, then its end.
 	l.closeSlave()
 	select {
 	case <-l.drained:
-	case <-time.After(time.Second): // a stranger has it open
+	case <-time.After(time.Second): // an unrelated process has it open
 		l.master.SetReadDeadline(time.Now())
 		<-l.drained
 	}
@@ -293,7 +293,7 @@ func (h *holder) finish(l *life, ws unix.WaitStatus, at time.Time, childless boo
 	h.writeActivity(l)
 	for c := range h.held {
 		if c.sendJSON(wire.Exited, exit) != nil {
-			c.Close() // it connects again, or is gone
+			c.Close() // the client connects again, or is gone
 		}
 	}
 	h.cond.Broadcast()

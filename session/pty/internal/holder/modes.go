@@ -5,22 +5,22 @@ import (
 	"strconv"
 )
 
-// modes follows the terminal modes that a program switches on and off in its output, across writes that are cut
-// anywhere. They decide how input is encoded, and they are told to a viewer whose replay no longer contains them.
+// modes tracks the terminal modes that a program sets in its output, which may be split anywhere. They decide how
+// input is encoded. A viewer gets them first if its replay lacks them.
 type modes struct {
 	on     uint32 // bit i: privateModes[i] differs from a fresh terminal's
 	keypad bool   // ESC =
-	// a sequence has changed more that outlives a line, for example the margins: see isPlain
+	// a sequence changed a lasting state other than these, such as the margins: see isPlain
 	lasting bool
 
 	state  scanState
 	prefix byte // of a control sequence: one of <=>?, or 0
 	inter  byte // its intermediate byte, or 0
-	num    int  // the parameter being read
-	given  bool // a parameter has been given
+	num    int  // the current parameter
+	given  bool // the parameter has digits
 	params [16]int
 	n      int
-	bad    bool // the sequence is not one of ours
+	bad    bool // the sequence is not tracked
 }
 
 type scanState uint8
@@ -30,11 +30,11 @@ const (
 	escape
 	escapeInter // after ESC and an intermediate byte
 	csi         // after ESC [
-	str         // in a string that ESC ends; its content does nothing
-	osc         // the same, which BEL ends too
+	str         // in a string that ESC ends; its content has no effect
+	osc         // in a string that BEL ends too
 )
 
-// privateModes lists what is followed, and whether a fresh terminal has it on.
+// privateModes lists the tracked modes, and whether a fresh terminal has them on.
 var privateModes = [...]struct {
 	num   int
 	fresh bool
@@ -73,7 +73,7 @@ func (m *modes) step(c byte) {
 	switch {
 	case c == 0x1b:
 		m.state = escape
-	case c < 0x20 || c == 0x7f: // controls inside a sequence act on their own
+	case c < 0x20 || c == 0x7f: // controls inside a sequence act at once
 		if c == 0x18 || c == 0x1a || c == 0x07 && m.state == osc {
 			m.state = ground
 		}
@@ -110,7 +110,7 @@ func (m *modes) escape(c byte) {
 	}
 }
 
-// designate takes the final byte of an escape sequence with an intermediate byte.
+// designate handles the final byte of an escape sequence with an intermediate byte.
 func (m *modes) designate(c byte) {
 	if c < 0x30 {
 		m.inter = c
@@ -122,7 +122,7 @@ func (m *modes) designate(c byte) {
 	}
 }
 
-// control takes one byte of a control sequence.
+// control handles one byte of a control sequence.
 func (m *modes) control(c byte) {
 	switch {
 	case c >= 0x40:
@@ -147,18 +147,18 @@ func (m *modes) control(c byte) {
 func (m *modes) final(c byte) {
 	switch {
 	case m.inter != 0:
-		m.lasting = m.lasting || c == 'p' // a soft reset, or a harmless question
+		m.lasting = m.lasting || c == 'p' // a soft reset, or a query without effect
 	case m.prefix == '?' && (c == 'h' || c == 'l'):
 		m.private(c == 'h')
 	case m.prefix != 0:
 	case c == 'u', c == 'g': // restores the cursor, clears tab stops
 		m.lasting = true
-	case c == 'r', c == 'h': // sets margins, or a mode as insertion
+	case c == 'r', c == 'h': // sets margins or a mode such as insertion
 		m.lasting = m.lasting || m.given
 	}
 }
 
-// private switches private modes. 6 is the origin of cursor positions, 1048 saves and restores the cursor.
+// private sets private modes. 6 is the origin of cursor positions, 1048 saves and restores the cursor.
 func (m *modes) private(on bool) {
 	if m.bad {
 		m.lasting = true
@@ -171,8 +171,8 @@ func (m *modes) private(on bool) {
 	m.lasting = m.lasting || m.n == len(m.params)
 }
 
-// isPlain reports whether new output is shown as on a fresh terminal: on the main screen, with wrapping, and nothing
-// before it has changed what outlives a line. Then a screen can be drawn from the end of the output alone.
+// isPlain reports whether new output is shown as on a fresh terminal: on the main screen, with wrapping, and
+// without an earlier change of lasting state. Then the end of the output is enough to draw a screen.
 func (m *modes) isPlain() bool {
 	return !m.lasting && !m.has(47) && !m.has(1047) && !m.has(1049) && m.has(7)
 }
@@ -206,7 +206,7 @@ func (m *modes) has(num int) bool {
 	return false
 }
 
-// restore is what brings a fresh terminal into these modes.
+// restore returns the sequences that set these modes on a fresh terminal.
 func (m *modes) restore() []byte {
 	var b []byte
 	for i, mode := range privateModes {

@@ -8,7 +8,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// forgetExit removes the exit record: it is on record elsewhere. Under h.mu.
+// forgetExit removes the exit record, which the controller has. The caller holds h.mu.
 func (h *holder) forgetExit() {
 	if err := os.Remove(wire.ExitFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.complain("cannot remove the exit record", err)
@@ -28,14 +28,14 @@ func (h *holder) answerCapture(c *conn, id string) error {
 	h.mu.Unlock()
 	if !found {
 		return c.fail(&wire.Failure{Cause: wire.NotAlive,
-			Message: fmt.Sprintf("nothing is kept of the life %s", id)})
+			Message: fmt.Sprintf("no output of the life %s is kept", id)})
 	}
 	return c.send(wire.Done, data)
 }
 
-// answerOutput gives the size of the terminal, then the kept output of the current life, alive or not, with what
-// restores its modes in front. If the end of the output with at least so many bytes can be drawn without what comes
-// before it, only that is given; 0 asks for all.
+// answerOutput sends the size of the terminal, then the kept output of the current life, preceded by sequences that
+// restore its modes. If at least the requested number of bytes at the end can be drawn alone, it sends only those;
+// 0 requests all.
 func (h *holder) answerOutput(c *conn, tail int) error {
 	h.mu.Lock()
 	l := h.cur
@@ -56,11 +56,11 @@ func (h *holder) answerOutput(c *conn, tail int) error {
 	return c.sendRaw(wire.AppendMessage(both, wire.Output, replay))
 }
 
-// replay is what brings a fresh terminal to where the kept output leads. Under holder.mu.
+// replay returns bytes that bring a fresh terminal to the current state. The caller holds holder.mu.
 func (l *life) replay() []byte {
 	dropped := l.out.start > 0
 	from := l.out.safeStart(dropped)
-	// what a pipe gives after a clearing begins with a line
+	// after a clear, output of a pipe begins with a new line
 	if l.plain && l.out.start == l.cleared {
 		from = l.out.start
 	}

@@ -1,7 +1,7 @@
 package holder
 
-// ring keeps the newest bytes of everything that was written to it. Positions count all bytes since the start of the
-// life, so that a reader which remembers one can tell what it missed. It grows by doubling up to max; the caller locks.
+// ring keeps the newest bytes that were written to it. Positions count all bytes since the start of the life, so a
+// reader with an old position knows what it missed. The ring doubles its size up to max. The caller locks.
 type ring struct {
 	buf   []byte // length 0 or a power of two
 	start uint64 // position of the oldest byte kept
@@ -45,7 +45,7 @@ func (r *ring) grow(need int) {
 	}
 }
 
-// readAt copies bytes from pos on, which must be within what is kept, and returns how many.
+// readAt copies bytes from pos on, which must be within the kept range, and returns their number.
 func (r *ring) readAt(pos uint64, p []byte) int {
 	n := 0
 	for n < len(p) && pos < r.end {
@@ -58,21 +58,21 @@ func (r *ring) readAt(pos uint64, p []byte) int {
 	return n
 }
 
-// bytes returns a copy of what is kept.
+// bytes returns a copy of the kept bytes.
 func (r *ring) bytes() []byte {
 	p := make([]byte, r.end-r.start)
 	r.readAt(r.start, p)
 	return p
 }
 
-// clear forgets what is kept and gives the memory back.
+// clear drops the kept bytes and frees the memory.
 func (r *ring) clear() {
 	r.start = r.end
 	r.buf = nil
 }
 
-// safeStart is the first position from which an interpreter can begin without landing inside an escape sequence: the
-// start if nothing was ever dropped, else behind the first line end or at the first ESC, looked for in the first 8 KiB.
+// safeStart returns the first position outside of escape sequences: the start if nothing was dropped, else the
+// position after the first line end or at the first ESC within the first 8 KiB.
 func (r *ring) safeStart(dropped bool) uint64 {
 	if !dropped {
 		return r.start

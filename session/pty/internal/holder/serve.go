@@ -10,7 +10,7 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// serve answers one connection until it ends.
+// serve handles the requests of one connection until it ends.
 func (h *holder) serve(c *conn) {
 	defer h.hangUp(c)
 	for {
@@ -31,7 +31,7 @@ func (h *holder) serve(c *conn) {
 	}
 }
 
-// hangUp forgets a connection.
+// hangUp drops a connection.
 func (h *holder) hangUp(c *conn) {
 	c.Close()
 	h.mu.Lock()
@@ -40,9 +40,10 @@ func (h *holder) hangUp(c *conn) {
 	h.considerLeaving()
 }
 
-// considerLeaving ends a holder that nobody needs: its life is over and nobody is connected to give it another, and
-// either the end is on record elsewhere or no more is to be known of it than its record says. Who merely looks does not
-// keep it once the end is on record; before, he may be the one who stopped it and is about to record that. Under h.mu.
+// considerLeaving ends a holder that is not needed any more: its life is over, no connection can start another, and
+// either the controller has the exit or the session's record says all that is known. A connection that only looks
+// does not keep the holder once the controller has the exit. Before that it does, because its client may have
+// stopped the session and be about to record the exit. The caller holds h.mu.
 func (h *holder) considerLeaving() {
 	l := h.cur
 	if l == nil || l.exit == nil {
@@ -58,7 +59,7 @@ func (h *holder) considerLeaving() {
 	}
 }
 
-// answer carries out a request; its error is one of the connection.
+// answer carries out a request. Its error is one of the connection.
 func (h *holder) answer(c *conn, req *wire.Request) error {
 	switch req.Op {
 	case wire.OpHold:
@@ -86,7 +87,7 @@ func (h *holder) answer(c *conn, req *wire.Request) error {
 	return c.send(wire.Done, data)
 }
 
-// act does what needs a living agent.
+// act carries out requests that need a living agent.
 func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), req.Wait)
 	defer cancel()
@@ -111,7 +112,7 @@ func (h *holder) act(l *life, req *wire.Request) (data []byte, err error) {
 		defer h.mu.Unlock()
 		return []byte(l.meta[req.Key]), nil
 	}
-	return nil, fmt.Errorf("this holder, of protocol %d, does not know %q", wire.Version, req.Op)
+	return nil, fmt.Errorf("this holder, of protocol %d, does not support %q", wire.Version, req.Op)
 }
 
 func (h *holder) setMeta(l *life, key, value string) {
@@ -144,7 +145,7 @@ func (h *holder) answerHold(c *conn, look bool) error {
 	return c.sendJSON(wire.Done, h.state())
 }
 
-// state describes the current life. Under h.mu.
+// state describes the current life. The caller holds h.mu.
 func (h *holder) state() wire.State {
 	l := h.cur
 	return wire.State{Record: l.rec, PID: l.pid, Exit: l.exit, Acked: l.acked}
@@ -152,7 +153,7 @@ func (h *holder) state() wire.State {
 
 func (h *holder) answerStart(c *conn, req *wire.Request) error {
 	if req.Spec == nil {
-		return c.fail(fmt.Errorf("a start without a session"))
+		return c.fail(fmt.Errorf("a start request without a session"))
 	}
 	err := h.onMain(func() error { return h.begin(req) })
 	h.mu.Lock()
@@ -163,8 +164,8 @@ func (h *holder) answerStart(c *conn, req *wire.Request) error {
 	return c.fail(err)
 }
 
-// answerAck forgets an exit that is on record elsewhere. The answer is "leaves" if the holder leaves with it, because
-// the end was asked for and no further life is expected.
+// answerAck drops an exit that the controller has recorded. It answers "leaves" if the holder exits too, because
+// the end was requested and no further life is expected.
 func (h *holder) answerAck(c *conn, id string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

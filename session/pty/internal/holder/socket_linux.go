@@ -12,14 +12,14 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// Package net would do what is here, too. It costs each holder 40 kB.
+// Package net could do this too, but it costs each holder 40 kB.
 
 // conn is one connection. Writes are whole messages, from any goroutine.
 type conn struct {
 	*os.File
 	r *wire.Reader
 
-	mu   sync.Mutex // of writes
+	mu   sync.Mutex // guards writes
 	gone bool       // under holder.mu: the other side hung up
 }
 
@@ -34,7 +34,7 @@ func newConn(fd int) (*conn, error) {
 	return c, nil
 }
 
-// inherited takes over the connection on standard input and leaves /dev/null there.
+// inherited takes over the connection on standard input and replaces it with /dev/null.
 func inherited() (*conn, error) {
 	if domain, err := unix.GetsockoptInt(0, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil {
 		return nil, fmt.Errorf("standard input is not a socket: %w", err)
@@ -57,11 +57,11 @@ func inherited() (*conn, error) {
 	return newConn(fd)
 }
 
-// backlog is how many connections may wait; the kernel has a limit of its own.
+// backlog limits waiting connections; the kernel has its own limit.
 const backlog = 4096
 
-// listen binds a socket that only this user can connect to (0600). On Linux a socket file gets the mode of the unbound
-// socket, so it is at no moment open to others.
+// listen binds a socket that only this user can connect to (0600). On Linux a socket file gets the mode of the
+// unbound socket, so it is never open to others.
 func listen(name string) (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -84,7 +84,7 @@ func (h *holder) accept(ln *os.File) {
 	for {
 		fd, err := acceptFrom(ln)
 		if err != nil {
-			return // closed: by leave, or by settle for a new one
+			return // closed by leave, or by settle for a new one
 		}
 		if err := sameUser(fd); err != nil {
 			h.complain("refused a connection", err)
@@ -117,7 +117,7 @@ func acceptFrom(ln *os.File) (fd int, err error) {
 	return fd, errors.Join(readErr, err)
 }
 
-// sameUser refuses the processes of other users, who cannot reach the socket through its folder anyway.
+// sameUser refuses processes of other users. They cannot reach the socket through its folder anyway.
 func sameUser(fd int) error {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
@@ -129,7 +129,7 @@ func sameUser(fd int) error {
 	return nil
 }
 
-// closeWrite tells the other side that nothing more comes.
+// closeWrite signals the end of output to the other side.
 func (c *conn) closeWrite() error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -146,12 +146,12 @@ func (c *conn) request() (req wire.Request, err error) {
 		return req, err
 	}
 	if m.Kind != wire.Ask && m.Kind != wire.Begin {
-		return req, fmt.Errorf("a message %q instead of a request", m.Kind)
+		return req, fmt.Errorf("got a message %q instead of a request", m.Kind)
 	}
 	return wire.DecodeRequest(m)
 }
 
-// writeTimeout is how long a peer may leave its socket full before it is cut off.
+// writeTimeout is how long a peer may leave its socket full before it is disconnected.
 const writeTimeout = 5 * time.Second
 
 func (c *conn) send(kind wire.Kind, data []byte) error {
@@ -174,7 +174,7 @@ func (c *conn) sendJSON(kind wire.Kind, v wire.Encoder) error {
 	return c.send(kind, v.AppendJSON(nil))
 }
 
-// fail answers with a Failure; a peer that is gone does not hear it.
+// fail answers with a Failure. Errors of the write are ignored.
 func (c *conn) fail(err error) error {
 	f, ok := err.(*wire.Failure)
 	if !ok {

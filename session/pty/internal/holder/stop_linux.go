@@ -12,22 +12,23 @@ import (
 const (
 	// killAfter is how long the tree has between TERM and KILL.
 	killAfter = 500 * time.Millisecond
-	// resumeAfter is how long the tree has to end before its stopped processes are looked for. Most trees have ended
-	// by then, and the look reads a dozen files of /proc.
+	// resumeAfter is how long the tree has to end before its stopped processes are looked for. Most trees end
+	// sooner, and the search reads a dozen files of /proc.
 	resumeAfter = 200 * time.Millisecond
-	// promptPoll is how often a stop looks whether a shell has come to its prompt.
+	// promptPoll is how often a stop checks whether a shell is at its prompt.
 	promptPoll = 200 * time.Millisecond
-	// terminateGrace is the grace of an agent whose holder is told to end by the system.
+	// terminateGrace is the grace of an agent when the system terminates its holder.
 	terminateGrace = 2 * time.Second
 )
 
-// stopping is a stop under way; requests that come meanwhile join it and may only hasten it. Under holder.mu.
+// stopping is a stop in progress. Further requests join it and can only shorten it. holder.mu guards it.
 type stopping struct {
 	deadline time.Time
-	sooner   chan struct{} // poked when the deadline moved
+	sooner   chan struct{} // signalled when the deadline moved
 }
 
-// stop ends the current life and returns when nothing of it is left. Its end counts as asked for, or else as lost.
+// stop ends the current life and returns when no process of it is left. Its end counts as requested unless it was
+// lost.
 func (h *holder) stop(grace time.Duration, asked bool) {
 	h.mu.Lock()
 	l := h.cur
@@ -35,7 +36,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 		h.mu.Unlock()
 		return
 	}
-	if !l.reaped { // else it ended by itself, and only its leftovers are being ended
+	if !l.reaped { // otherwise it ended by itself, and only its remaining processes are killed
 		l.asked = l.asked || asked
 		l.lost = !l.asked
 	}
@@ -55,7 +56,7 @@ func (h *holder) stop(grace time.Duration, asked bool) {
 	<-l.ended
 }
 
-// end carries a stop out: ask, insist, kill.
+// end carries out a stop: interrupt, terminate, kill.
 func (h *holder) end(l *life, ask bool) {
 	if ask {
 		if h.ask(l) {
@@ -72,13 +73,13 @@ func (h *holder) end(l *life, ask bool) {
 		}
 	}
 	for !proc.KillTree(h.pid, time.Now().Add(10*time.Second)) {
-		h.complain("cannot end the agent's processes",
+		h.complain("cannot kill the agent's processes",
 			fmt.Errorf("pids %v", proc.Descendants(h.pid)))
 	}
 }
 
-// ask sends the agent its stop signal and reports whether the life ended within the grace. A signal for a process that
-// is stopped is pending until the process continues, so the rest of the tree may be continued later.
+// ask sends the agent its stop signal and reports whether the life ended within the grace. A signal for a stopped
+// process stays pending until the process continues, so the rest of the tree may be continued later.
 func (h *holder) ask(l *life) bool {
 	h.signalGroup(l, unix.SIGCONT)
 	shell := l.stopSignal == unix.SIGINT && !l.plain
@@ -107,7 +108,7 @@ func (h *holder) ask(l *life) bool {
 }
 
 // endShell ends an interactive shell that waits at its prompt, where it ignores SIGINT. It reports whether the agent is
-// one. Any other program has its whole grace, a script with a trap for SIGINT too.
+// one. Any other program keeps its whole grace, even a script with a trap for SIGINT.
 func (h *holder) endShell(l *life) bool {
 	if !proc.AtPrompt(l.pid) {
 		return false
@@ -136,23 +137,23 @@ func (h *holder) waitPrompt(l *life) bool {
 	return false
 }
 
-// signalGroup signals the agent's own group, if the agent still is who it was.
+// signalGroup signals the agent's group if the agent's pid has not been reused.
 func (h *holder) signalGroup(l *life, sig unix.Signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !l.reaped {
-		_ = unix.Kill(-l.pid, sig) // ESRCH: it is a zombie alone in its group
+		_ = unix.Kill(-l.pid, sig) // ESRCH: it is a zombie, alone in its group
 	}
 }
 
-// graceLeft returns the time until the deadline of the stop under way.
+// graceLeft returns the time until the deadline of the current stop.
 func (h *holder) graceLeft(l *life) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return time.Until(l.stopping.deadline)
 }
 
-// waitStop waits for the end or for the stop's deadline, and reports whether the end came.
+// waitStop waits for the end or for the stop's deadline, and reports whether the life ended.
 func (h *holder) waitStop(l *life) bool {
 	for {
 		timer := time.NewTimer(h.graceLeft(l))

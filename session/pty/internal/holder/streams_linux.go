@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lineEnds makes lines that were not meant for a terminal fit for one, across pieces that are cut anywhere.
+// lineEnds adapts lines from a pipe for a terminal. The input may be split anywhere.
 type lineEnds struct{ cr bool }
 
-// terminal puts a carriage return before each line feed that has none. The result may be p.
+// terminal adds a carriage return before each line feed that has none. The result may be p.
 func (e *lineEnds) terminal(p []byte) []byte {
 	if len(p) == 0 {
 		return p
@@ -34,7 +34,7 @@ func (e *lineEnds) terminal(p []byte) []byte {
 	return out
 }
 
-// drain reads what the agent prints until it gives nothing more, whoever looks or does not.
+// drain reads the agent's output until its end, with or without viewers.
 func (h *holder) drain(l *life) {
 	defer close(l.drained)
 	buf := make([]byte, 8<<10)
@@ -56,14 +56,14 @@ func (h *holder) drain(l *life) {
 			h.cond.Broadcast()
 			h.mu.Unlock()
 		}
-		if err != nil { // EIO, of a pipe EOF: the last process that had it open is gone
+		if err != nil { // EIO, or EOF of a pipe: the last process that had it open is gone
 			return
 		}
 	}
 }
 
-// interrupt does what the interrupt key does: the terminal's foreground group gets SIGINT, or a program that reads the
-// keys itself gets the key. Without a terminal the agent's group gets the signal.
+// interrupt acts like the interrupt key: the terminal's foreground group gets SIGINT, or a program that reads keys
+// itself gets the key. Without a terminal the agent's group gets the signal.
 func (h *holder) interrupt(l *life) error {
 	if l.plain {
 		h.signalGroup(l, unix.SIGINT)

@@ -12,25 +12,25 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// terminal is what the agent reads and prints to: a terminal, or pipes.
+// terminal is what the agent reads from and prints to: a terminal, or pipes.
 type terminal struct {
-	cols   int // while no viewer is attached
+	cols   int // size while no viewer is attached
 	rows   int
-	plain  bool     // pipes, no terminal
-	master *os.File // what the agent prints, and at a terminal what it reads, too; not blocking
-	stdin  *os.File // what it reads; not blocking
-	theirs []int    // descriptors that are the agent's alone once it is born
+	plain  bool     // pipes instead of a terminal
+	master *os.File // output of the agent and, for a terminal, its input; not blocking
+	stdin  *os.File // input of the agent; not blocking
+	theirs []int    // descriptors that only the agent needs once it is running
 
-	// slave is kept open, so that an agent that closes its terminal and opens it again does not end our reading;
-	// -1 = no terminal.
+	// slave is kept open, so that an agent that closes and reopens its terminal does not end the reading. -1 means
+	// no terminal.
 	slave int
 
-	typing chan struct{} // holds a token, which allows typing
-	// torn: a pipe took the beginning of a text and not its end. Only the owner of the typing token uses it.
+	typing chan struct{} // holds a token that allows typing
+	// torn means that a pipe took only the beginning of a text. Only the owner of the typing token uses it.
 	torn bool
 }
 
-// newTerminal returns a terminal of this size that is not open yet.
+// newTerminal returns a terminal of this size that is not opened yet.
 func newTerminal(cols, rows int) terminal {
 	t := terminal{cols: cols, rows: rows, typing: make(chan struct{}, 1)}
 	if cols < 1 || rows < 1 {
@@ -40,13 +40,13 @@ func newTerminal(cols, rows int) terminal {
 	return t
 }
 
-// openTerminal makes the pty. The agent's side stays blocking, as programs expect of their standard input.
+// openTerminal creates the pty. The agent's side stays blocking, as programs expect of their standard input.
 func (t *terminal) openTerminal() error {
 	master, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK,
 		0)
 	if errors.Is(err, unix.ENOSPC) {
-		return fmt.Errorf("no free terminal is left on this machine: " +
-			"stop some sessions, or raise kernel.pty.max (sysctl)")
+		return fmt.Errorf("this machine has no free terminal: stop some sessions, or raise " +
+			"kernel.pty.max (sysctl)")
 	}
 	if err != nil {
 		return fmt.Errorf("cannot open a terminal: %w", err)
@@ -87,28 +87,28 @@ func openPeer(master int) (int, error) {
 	return int(fd), nil
 }
 
-// openPipes makes what an agent without a terminal reads and prints to.
+// openPipes creates the pipes of an agent without a terminal.
 func (t *terminal) openPipes() error {
 	t.slave = -1
 	var in, out [2]int
 	if err := unix.Pipe2(in[:], unix.O_CLOEXEC); err != nil {
-		return fmt.Errorf("cannot make the agent's standard input: %w", err)
+		return fmt.Errorf("cannot create the agent's standard input: %w", err)
 	}
 	if err := unix.Pipe2(out[:], unix.O_CLOEXEC); err != nil {
 		unix.Close(in[0])
 		unix.Close(in[1])
-		return fmt.Errorf("cannot make the agent's standard output: %w", err)
+		return fmt.Errorf("cannot create the agent's standard output: %w", err)
 	}
 	t.theirs = []int{in[0], out[1]}
 	// the agent's ends stay blocking, as programs expect
 	for _, ours := range []int{in[1], out[0]} {
-		_ = unix.SetNonblock(ours, true) // it cannot fail for a pipe just made
+		_ = unix.SetNonblock(ours, true) // cannot fail for a new pipe
 	}
 	t.stdin, t.master = os.NewFile(uintptr(in[1]), "stdin"), os.NewFile(uintptr(out[0]), "stdout")
 	return nil
 }
 
-// letGo closes what is the agent's alone.
+// letGo closes the descriptors that only the agent needs.
 func (t *terminal) letGo() {
 	for _, fd := range t.theirs {
 		unix.Close(fd)
@@ -122,7 +122,7 @@ func (t *terminal) closeSlave() {
 	}
 }
 
-// closeOurs closes our ends.
+// closeOurs closes the holder's ends.
 func (t *terminal) closeOurs() {
 	t.master.Close()
 	if t.stdin != t.master {
@@ -130,18 +130,18 @@ func (t *terminal) closeOurs() {
 	}
 }
 
-// takeTyping waits for its turn, so that two texts are never mixed.
+// takeTyping waits for the typing token, so that two texts are never mixed.
 func (t *terminal) takeTyping(ctx context.Context) (release func(), err error) {
 	select {
 	case <-t.typing:
 		return func() { t.typing <- struct{}{} }, nil
 	case <-ctx.Done():
-		return nil, refuse("somebody else is still typing into a terminal that takes nothing")
+		return nil, refuse("the terminal takes no input, and an earlier text is still being typed")
 	}
 }
 
-// writeLine gives a text to a pipe. What the pipe took of one that it did not take to its end becomes a line of its own
-// before the next. Holder of the typing token only.
+// writeLine writes a text to a pipe. If the pipe took only part of an earlier text, that part first becomes a line
+// of its own. The caller holds the typing token.
 func (t *terminal) writeLine(ctx context.Context, text string) error {
 	if t.torn {
 		if _, err := t.put(ctx, []byte{'\n'}); err != nil {
@@ -154,13 +154,13 @@ func (t *terminal) writeLine(ctx context.Context, text string) error {
 	return err
 }
 
-// write gives bytes to the terminal until the kernel has them all. Holder of the typing token only.
+// write writes bytes to the terminal until the kernel has all of them. The caller holds the typing token.
 func (t *terminal) write(ctx context.Context, data []byte) error {
 	_, err := t.put(ctx, data)
 	return err
 }
 
-// put is write, and says how many bytes the kernel has.
+// put is write, and returns how many bytes the kernel has.
 func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -172,11 +172,11 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	case errors.Is(err, unix.EPIPE):
 		return n, refuse("the program has closed its standard input")
 	case errors.Is(err, os.ErrDeadlineExceeded) && t.plain:
-		return n, refuse("the program took %d of %d bytes of its standard input and reads no "+
-			"more: what it took stays", n, len(data))
+		return n, refuse("the program took %d of %d bytes of its standard input and stopped "+
+			"reading; it keeps what it took", n, len(data))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return n, refuse("the terminal's input is full: the program took %d of %d bytes and "+
-			"reads no more", n, len(data))
+			"stopped reading", n, len(data))
 	case err != nil:
 		return n, &wire.Failure{Cause: wire.NotAlive, Message: "the terminal is closed: " +
 			err.Error()}
@@ -184,7 +184,7 @@ func (t *terminal) put(ctx context.Context, data []byte) (n int, err error) {
 	return n, nil
 }
 
-// waitRead waits until the program has read what was typed, but not for long.
+// waitRead waits briefly until the program has read what was typed.
 func (t *terminal) waitRead(ctx context.Context) {
 	now := time.Now()
 	end, there := now.Add(readPause), now.Add(arrival)
@@ -193,8 +193,8 @@ func (t *terminal) waitRead(ctx context.Context) {
 		time.Sleep(pause)
 		n, err := unix.IoctlGetInt(t.slave, unix.TIOCINQ)
 		came = came || n > 0
-		// Nothing to be read is of no meaning before it has arrived; whether it has and was read at once, nobody
-		// can see.
+		// An empty queue means nothing before the text has arrived. It cannot be seen whether the text arrived and
+		// was read at once.
 		if err != nil || n == 0 && (came || time.Now().After(there)) {
 			return
 		}

@@ -8,17 +8,17 @@ import (
 	"gcity/session/pty/internal/wire"
 )
 
-// viewer is somebody who watches, or types too.
+// viewer is a client that watches and may type.
 type viewer struct {
 	c       *conn
 	l       *life
 	types   bool
-	pos     uint64 // of the next byte to send
-	resizes int    // of life.resizes, as told
+	pos     uint64 // position of the next byte to send
+	resizes int    // life.resizes at the last report
 	cleared uint64
 }
 
-// view serves an attached or a watching connection until the life or the connection ends.
+// view serves an attached or watching connection until the life or the connection ends.
 func (h *holder) view(c *conn, req *wire.Request) {
 	l, err := h.living()
 	if err != nil {
@@ -42,11 +42,11 @@ func (h *holder) view(c *conn, req *wire.Request) {
 	if h.show(v) != nil {
 		return
 	}
-	// The life is over and all of it was sent.
-	_ = c.closeWrite() // it fails if the viewer is gone
+	// The life is over and all of its output was sent.
+	_ = c.closeWrite() // fails if the viewer is gone
 }
 
-// detach gives the terminal its own size back when the last viewer has left.
+// detach restores the terminal's own size when the last viewer has left.
 func (h *holder) detach(l *life) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +57,7 @@ func (h *holder) detach(l *life) {
 	h.writeActivity(l)
 }
 
-// resize sets the terminal's size; the kernel tells the program. Under h.mu.
+// resize sets the terminal's size; the kernel notifies the program. The caller holds h.mu.
 func (h *holder) resize(l *life, cols, rows int) {
 	if cols < 1 || rows < 1 || cols > 1<<15 || rows > 1<<15 || l.exit != nil {
 		return
@@ -74,7 +74,7 @@ func (h *holder) resize(l *life, cols, rows int) {
 	h.cond.Broadcast()
 }
 
-// listen takes what a viewer types and how it resizes, and notices when it hangs up.
+// listen handles a viewer's input and resizes, and notices its hangup.
 func (h *holder) listen(v *viewer) {
 	defer func() {
 		h.mu.Lock()
@@ -106,7 +106,7 @@ func (h *holder) listen(v *viewer) {
 	}
 }
 
-// show sends the replay, then what comes, until the life is over (nil) or the viewer is gone.
+// show sends the replay, then new output, until the life is over (nil) or the viewer is gone.
 func (h *holder) show(v *viewer) error {
 	if err := h.replayTo(v); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (h *holder) show(v *viewer) error {
 	}
 }
 
-// next waits for something to tell a viewer.
+// next waits for something to send to a viewer.
 func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, reset, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -153,7 +153,7 @@ func (h *holder) next(v *viewer, buf []byte) (n int, size wire.Screen, resized, 
 	return n, l.size, resized, false, false
 }
 
-// replayTo sends everything kept so far.
+// replayTo sends the kept output.
 func (h *holder) replayTo(v *viewer) error {
 	h.mu.Lock()
 	size := v.l.size
@@ -170,7 +170,7 @@ func (h *holder) replayTo(v *viewer) error {
 	return v.c.send(wire.Live, nil)
 }
 
-// typed types what an attached viewer typed. A terminal that takes nothing for long cuts the viewer off.
+// typed types the input of an attached viewer. If the terminal takes no input for long, the viewer is disconnected.
 func (h *holder) typed(l *life, data []byte) error {
 	h.mu.Lock()
 	l.typed = h.clock.Mono(time.Now())

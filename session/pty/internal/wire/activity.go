@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The metadata keys that a holder reads itself; the same as those of package session.
+// The metadata keys that a holder reads itself. They equal those of package session.
 const (
 	ReadyMark    = "GC_READY"
 	DrainMark    = "GC_DRAIN"
@@ -15,17 +15,17 @@ const (
 	DrainAckMark = "GC_DRAIN_ACK"
 )
 
-// MaxDrainBy is how many bytes of DrainByMark the record has room for.
+// MaxDrainBy is how many bytes of DrainByMark fit in the record.
 const MaxDrainBy = 16
 
-// Drain is what the drain marks say, unchecked: session.ParseDrain decides what of it makes sense.
+// Drain has the values of the drain marks, unchecked: session.ParseDrain decides which are valid.
 type Drain struct {
 	Since int64  // unix seconds; <= 0: not draining
 	By    string // at most MaxDrainBy bytes
 	Acked bool
 }
 
-// ReadDrain takes the drain marks from a session's metadata. Marks that the record has no room for count as unset.
+// ReadDrain reads the drain marks from a session's metadata. Marks that do not fit in the record count as unset.
 func ReadDrain(meta map[string]string) (d Drain) {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta[DrainMark]), 10, 64)
 	if err != nil || since <= 0 {
@@ -38,8 +38,8 @@ func ReadDrain(meta map[string]string) (d Drain) {
 	return d
 }
 
-// Mark returns the value of one of the drain marks; "" = it is not set. Its method value is what session.ParseDrain
-// reads.
+// Mark returns the value of a drain mark, "" if it is not set. Its method value is the argument of
+// session.ParseDrain.
 func (d Drain) Mark(key string) string {
 	switch {
 	case d.Since <= 0:
@@ -53,11 +53,13 @@ func (d Drain) Mark(key string) string {
 	return ""
 }
 
-// Activity is the small fixed record that a holder rewrites in place at most every 100 ms, and that a controller reads
-// instead of asking. Times are CLOCK_MONOTONIC in nanoseconds, which all processes of one boot share; 0 = never.
+// Activity is a small record of fixed size that a holder rewrites in place at most every 100 ms. A controller reads
+// it instead of sending requests. Times are CLOCK_MONOTONIC in nanoseconds, which all processes of one boot share;
+// 0 means never.
 type Activity struct {
 	Alive, Ready, Frozen bool
-	Draft                bool // a viewer's is on the line; never with holders of earlier builds
+	// a viewer's draft is on the line; never set by holders of earlier builds
+	Draft bool
 
 	PID      int32
 	Attached int32
@@ -66,13 +68,13 @@ type Activity struct {
 	Input    int64 // last input of any kind
 	Typed    int64 // last byte from an attached viewer
 	Bytes    uint64
-	Life     uint64 // the session's ID, hashed: a record of another life is not about this one
+	Life     uint64 // hash of the session's ID; a record of another life has another hash
 
-	Marked bool // Drain is set; holders of earlier builds do not set it
+	Marked bool // Drain is set; holders of earlier builds never set it
 	Drain  Drain
 }
 
-// The record's length, and that of one by a holder of an earlier build, which ends before the drain.
+// The length of the record, and of one by a holder of an earlier build, which lacks the drain.
 const (
 	ActivitySize  = 96
 	firstActivity = 64
@@ -125,7 +127,7 @@ func (a Activity) Encode() [ActivitySize]byte {
 	return b
 }
 
-// Where the drain is in the record.
+// Offsets of the drain in the record.
 const (
 	drainAt   = 64
 	drainByAt = 72
@@ -140,7 +142,7 @@ func decodeDrain(b []byte) Drain {
 	return Drain{Since: since, By: string(by), Acked: b[1]&flagAcked != 0}
 }
 
-// DecodeActivity reads a record; not ok if it is none of this version.
+// DecodeActivity decodes a record. It is not ok for another version.
 func DecodeActivity(b []byte) (a Activity, ok bool) {
 	if len(b) < firstActivity || b[0] != Version {
 		return a, false

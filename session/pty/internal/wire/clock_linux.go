@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Clock turns times of this process into CLOCK_MONOTONIC and back. Every process of one boot has the same, so that an
-// interval between two of them does not follow the wall clock (law L13).
+// Clock converts times of this process to CLOCK_MONOTONIC and back. All processes of one boot share that clock, so
+// an interval between two of them does not follow the wall clock (law L13).
 type Clock struct {
 	at   time.Time
 	mono int64
@@ -21,7 +21,7 @@ func NewClock() Clock {
 	return Clock{time.Now(), ts.Nano()}
 }
 
-// Mono is a time in nanoseconds of CLOCK_MONOTONIC.
+// Mono returns a time in nanoseconds of CLOCK_MONOTONIC.
 func (c Clock) Mono(t time.Time) int64 { return c.mono + int64(t.Sub(c.at)) }
 
 // Time is the inverse of Mono; 0 is the zero time.

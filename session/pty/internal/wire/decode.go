@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeRequest reads the request of a message of the kind Ask or Begin.
+// DecodeRequest reads the request of a message of kind Ask or Begin.
 func DecodeRequest(m Message) (r Request, err error) {
 	if m.Kind == Begin {
 		return decodeBegin(string(m.Data))
@@ -21,10 +21,10 @@ func DecodeRequest(m Message) (r Request, err error) {
 	return r, json.Unmarshal(m.Data, &r)
 }
 
-var errTorn = errors.New("a start that is not complete")
+var errTorn = errors.New("a start request that is incomplete")
 
-// EncodeBegin is a request to start a session as the payload of a message of the kind Begin, for holders of the same
-// build: strings that end with a NUL. It reports false if one of them contains a NUL.
+// EncodeBegin encodes a request to start a session as the payload of a message of kind Begin, for holders of the
+// same build. Each string ends with a NUL. It reports false if a string contains a NUL.
 func EncodeBegin(r *Request) (data []byte, ok bool) {
 	s := r.Spec
 	fields := []string{
@@ -75,8 +75,8 @@ func decodeBegin(data string) (Request, error) {
 	return r, errors.Join(colsErr, rowsErr, signalErr)
 }
 
-// flatRequest reads a request of which all fields are numbers, booleans and strings without escapes, as
-// encoding/json writes it. It reports false for any other.
+// flatRequest decodes a request with only numbers, booleans and strings without escapes, as encoding/json writes
+// it. It reports false for any other.
 func flatRequest(data []byte) (r Request, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte("{"))
 	if !ok || !utf8.Valid(data) {
@@ -159,7 +159,7 @@ func flatDuration(d *time.Duration, data []byte) (rest []byte, ok bool) {
 	return rest, ok
 }
 
-// flatNumber reads a whole number that is positive.
+// flatNumber reads a positive whole number.
 func flatNumber(data []byte) (v int64, rest []byte, ok bool) {
 	n := bytes.IndexFunc(data, func(r rune) bool { return r < '0' || r > '9' })
 	if n < 1 || data[0] == '0' {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// What a holder writes is encoded here, and its frequent requests are decoded in decode.go: encoding/json
-// takes 80 kB of each holder for the types that it has met. Tests compare both.
+// A holder's messages are encoded here, and its frequent requests are decoded in decode.go: encoding/json costs
+// each holder 80 kB for the types that it has seen. Tests compare the two.
 
 // object is a JSON object that is written field by field.
 type object []byte
@@ -32,7 +32,7 @@ func (o object) unsigned(name string, n uint64) object {
 	return strconv.AppendUint(o.key(name), n, 10)
 }
 
-// set writes a field that is true. One that is false is left out.
+// set writes a field that is true. A false one is omitted.
 func (o object) set(name string, value bool) object {
 	if !value {
 		return o
@@ -40,7 +40,7 @@ func (o object) set(name string, value bool) object {
 	return append(o.key(name), "true"...)
 }
 
-// appendString writes a string. What is not UTF-8 is replaced.
+// appendString writes a string. Invalid UTF-8 is replaced.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -57,7 +57,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// Encoder is what a holder writes in JSON.
+// Encoder is a value that a holder writes as JSON.
 type Encoder interface {
 	AppendJSON(b []byte) []byte
 }

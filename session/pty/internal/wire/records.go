@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Op is what a request asks for.
+// Op is the operation of a request.
 type Op string
 
 const (
-	// Look; answers State; from then on exits are pushed, and starts are taken
+	// Look; answers State; then exits are pushed and starts accepted
 	OpHold      Op = "hold"
 	OpStart     Op = "start"     // Spec, Ready, Plain; answers State
 	OpStop      Op = "stop"      // Grace
@@ -21,24 +21,25 @@ const (
 	OpClear     Op = "clear"     //
 	OpSetMeta   Op = "set-meta"  // Key, Value
 	OpMeta      Op = "meta"      // Key; answers the value
-	OpAck       Op = "ack"       // ID; answers whether the holder leaves
+	OpAck       Op = "ack"       // ID; answers whether the holder exits
 	OpAttach    Op = "attach"    // Cols, Rows; Reset, Output, Live, Output …
 	OpWatch     Op = "watch"     // the same, without typing
 )
 
-// Request is one request; the fields that an Op does not name are empty.
+// Request is one request. Fields that its Op does not list are empty.
 type Request struct {
 	Op   Op    `json:"op"`
 	Spec *Spec `json:"spec,omitempty"`
-	// of hold: it does not keep the holder for a next life
+	// for hold: the holder does not wait for a next life because of this connection
 	Look  bool `json:"look,omitempty"`
-	Plain bool `json:"plain,omitempty"` // of start: pipes instead of a terminal
-	// nothing has to be waited for: ready from the start
+	Plain bool `json:"plain,omitempty"` // for start: pipes instead of a terminal
+	// the agent is ready at once
 	Ready bool          `json:"ready,omitempty"`
 	Grace time.Duration `json:"grace,omitempty"`
 	Wait  time.Duration `json:"wait,omitempty"` // how long the terminal may take to accept input
 	Text  string        `json:"text,omitempty"`
-	// > 0: Busy while a draft is there, or somebody has typed for so long; not by the holders of earlier builds
+	// > 0: fail with Busy while a draft is on the line, or if a viewer has typed within this time; ignored by
+	// holders of earlier builds
 	Quiet time.Duration `json:"quiet,omitempty"`
 	Keys  []string      `json:"keys,omitempty"`
 	Key   string        `json:"key,omitempty"`
@@ -47,8 +48,8 @@ type Request struct {
 	Cols  int           `json:"cols,omitempty"`
 	Rows  int           `json:"rows,omitempty"`
 
-	// Of output: the end of the output with at least so many bytes is enough; 0 = all. Holders of earlier builds
-	// give all.
+	// For output: only the end of the output with at least this many bytes is needed; 0 = all. Holders of earlier
+	// builds send all.
 	Tail int `json:"tail,omitempty"`
 }
 
@@ -67,11 +68,11 @@ type Spec struct {
 	Rows    int      `json:"rows"`
 	// the number of the signal that asks it to end; 0 = SIGINT
 	StopSignal int `json:"stop_signal,omitempty"`
-	// kept for the controller, never read
+	// kept for the controller, never read by the holder
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// Exit is session.Exit, field by field, so that one converts to the other.
+// Exit has the fields of session.Exit, so that one converts to the other.
 type Exit struct {
 	Name   string        `json:"name"`
 	Agent  string        `json:"agent"`
@@ -85,7 +86,7 @@ type Exit struct {
 	Uptime time.Duration `json:"uptime"`
 }
 
-// Cause classes a Failure so that the caller can turn it into an error of package session.
+// Cause classifies a Failure so that the caller can convert it to an error of package session.
 type Cause string
 
 const (
@@ -94,7 +95,7 @@ const (
 	Refused  Cause = "refused"
 	Command  Cause = "command"
 	Held     Cause = "held" // the lock of the session is taken
-	Busy     Cause = "busy" // somebody else is typing
+	Busy     Cause = "busy" // a user is typing, or another text is being typed
 	Other    Cause = ""
 )
 
@@ -106,7 +107,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
-// Screen is the size of a terminal and how much of its output is lost.
+// Screen is the size of a terminal and how much of its output was dropped.
 type Screen struct {
 	Cols    int    `json:"cols"`
 	Rows    int    `json:"rows"`
@@ -114,8 +115,8 @@ type Screen struct {
 	Tail    bool   `json:"tail,omitempty"` // only the end of the kept output follows: see Request
 }
 
-// Record says who a session is. The holder writes it to its folder before the agent is born, so that whoever finds a
-// dead holder knows whose leftovers to look for.
+// Record identifies a session. The holder writes it to its folder before it starts the agent, so that a controller
+// that finds a dead holder knows which processes to look for.
 type Record struct {
 	Version     int             `json:"version"`
 	Name        string          `json:"name"`
@@ -130,12 +131,12 @@ type Record struct {
 	Fingerprint json.RawMessage `json:"fingerprint,omitempty"`
 }
 
-// State is what a holder tells to who connects.
+// State is what a holder reports about its session.
 type State struct {
 	Record Record `json:"record"`
 	PID    int    `json:"pid"`             // of the agent
 	Exit   *Exit  `json:"exit,omitempty"`  // nil: alive
-	Acked  bool   `json:"acked,omitempty"` // the exit is known to the controller
+	Acked  bool   `json:"acked,omitempty"` // the controller has recorded the exit
 }
 
 // The files of a session's folder.
@@ -147,10 +148,10 @@ const (
 	ActivityFile = "activity"
 )
 
-// NewFile is the name under which a file is written before it is renamed.
+// NewFile returns the name under which a file is written before it is renamed.
 func NewFile(name string) string { return "." + name + ".new" }
 
-// Files lists all of them; the lock comes last because it guards the others.
+// Files lists the files of a session's folder. The lock comes last because it guards the others.
 func Files() []string {
 	return []string{
 		SocketFile, RecordFile, NewFile(RecordFile), ExitFile, NewFile(ExitFile), ActivityFile,

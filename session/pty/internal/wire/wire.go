@@ -1,6 +1,6 @@
-// Package wire is what a holder and its controllers say to each other: messages over a unix socket, and the files of a
-// session's folder. Holders outlive upgrades of the controller, so what is here changes only together with Version, or
-// by what the other side takes no notice of and does without.
+// Package wire is the protocol between a holder and its controllers: messages over a unix socket, and the files of
+// a session's folder. Holders outlive upgrades of the controller. So a change needs a new Version, unless the other
+// side can ignore it.
 package wire
 
 import (
@@ -11,7 +11,8 @@ import (
 	"io"
 )
 
-// Version is spoken by this binary. A holder of another version is adopted and stopped, never given a new life.
+// Version is the version of this binary's protocol. A holder of another version is adopted and stopped, but starts
+// no new life.
 const Version = 1
 
 // MaxMessage is the longest payload of a message, in bytes.
@@ -23,12 +24,12 @@ type Kind byte
 const (
 	Ask     Kind = 'q' // a Request, JSON; the first message of a connection
 	Begin   Kind = 'b' // the same for a start, see EncodeBegin; to holders of the same build
-	Done    Kind = 'd' // it is done; the payload depends on the request
+	Done    Kind = 'd' // success; the payload depends on the request
 	Failed  Kind = 'f' // a Failure, JSON
-	Exited  Kind = 'x' // a session.Exit, JSON, pushed to connections that are held
+	Exited  Kind = 'x' // a session.Exit, JSON, pushed to held connections
 	Output  Kind = 'o' // raw bytes of the terminal
-	Reset   Kind = 'r' // a Screen, JSON: forget what came before; the replay follows, then Live
-	Live    Kind = 'l' // the replay is over; no payload
+	Reset   Kind = 'r' // a Screen, JSON: drop earlier output; the replay follows, then Live
+	Live    Kind = 'l' // the end of the replay; no payload
 	Resized Kind = 'z' // a Screen, JSON
 	Input   Kind = 'i' // raw bytes for the terminal, from a viewer
 	Resize  Kind = 's' // a Screen, JSON, from a viewer
@@ -40,7 +41,7 @@ type Message struct {
 	Data []byte
 }
 
-// Write sends a message in one write: a kind, a length of four bytes, the payload.
+// Write sends a message in one write: its kind, its length in four bytes, its payload.
 func Write(w io.Writer, kind Kind, data []byte) error {
 	if len(data) > MaxMessage {
 		return fmt.Errorf("a message of %d bytes is over the limit of %d", len(data), MaxMessage)
@@ -55,7 +56,7 @@ func AppendMessage(b []byte, kind Kind, data []byte) []byte {
 	return append(b, data...)
 }
 
-// WriteJSON sends a message whose payload is v in JSON.
+// WriteJSON sends v as JSON.
 func WriteJSON(w io.Writer, kind Kind, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -70,7 +71,7 @@ type Reader struct {
 	buf [512]byte
 }
 
-// NewReader reads from r, never more than the next message needs.
+// NewReader returns a Reader that reads no more from r than the next message needs.
 func NewReader(r io.Reader) *Reader { return &Reader{r: r} }
 
 // Next reads the next message. The error is io.EOF only between two messages.
