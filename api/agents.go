@@ -12,7 +12,7 @@ import (
 
 const peekTime = 5 * time.Second // for the output of all agents of a list
 
-// matching selects by the parameters that are given; those without a value count too.
+// matching selects by the parameters that are given, including those without a value.
 func matching(r *http.Request) func(filter, value string) bool {
 	q := r.URL.Query()
 	return func(filter, value string) bool { return !q.Has(filter) || q.Get(filter) == value }
@@ -29,7 +29,7 @@ func (h listHandlers) agents(w http.ResponseWriter, r *http.Request, _ wire.Rout
 	return h.listAgents(w, r, want)
 }
 
-// agentFilter says which agents a request is for.
+// agentFilter returns a function that selects the agents of a request.
 func agentFilter(r *http.Request) (func(*city.Agent) bool, error) {
 	running, byRunning, err := flag(r, "running")
 	match := matching(r)
@@ -70,7 +70,7 @@ func (h listHandlers) listAgents(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// peek fills in the screens of those that run. One that cannot be had in time stays empty.
+// peek adds the screens of running agents. A screen that does not arrive in time stays empty.
 func (h listHandlers) peek(ctx context.Context, items []wire.Agent) {
 	ctx, cancel := context.WithTimeout(ctx, peekTime)
 	defer cancel()
@@ -115,7 +115,7 @@ func (h listHandlers) inspect(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// missing says that no agent, pool or rig has a name, and where to find those that are there.
+// missing returns an error for an unknown agent, pool or rig and names the path that lists the existing ones.
 func missing(snap *city.Snapshot, noun wire.Kind, name string) error {
 	return &city.Error{Code: city.NotFound, Message: fmt.Sprintf(
 		"no %s %s in %s; /v0/%[1]ss lists them", noun, name, snap.Name)}

@@ -1,16 +1,16 @@
-// Package api is the contract of a running city over HTTP: Serve and Handler offer a city.Control, and client.Client is
-// one. A caller cannot tell the two apart except by the time they take.
+// Package api offers a running city over HTTP: Serve and Handler offer a city.Control, and client.Client implements
+// one. Both behave alike, except for their speed.
 //
-// The wire is JSON and server-sent events; an attached terminal is an HTTP upgrade to frames (see wire.Framer). It is
-// served on the city's unix socket, to the user who runs the city and nobody else, and where that is wanted over TCP
-// (Keep), behind a Guard.
+// The format is JSON and server-sent events. An attached terminal is an HTTP upgrade to frames (see wire.Framer).
+// The API is served on the city's unix socket, only to the city's user, and optionally over TCP (Keep), behind a
+// Guard.
 //
 // # Concurrency
 //
-// Handlers run in net/http's goroutines. A stream has one goroutine more, which reads the city, and holds at most one
-// item that is not yet written, of events eventsAhead; an attached terminal has one more, which reads the terminal.
-// Serve returns when all of them have ended; so does Keep, which has one for what it serves. A Client has none but
-// those of net/http; Close ends them.
+// Handlers run in net/http's goroutines. A stream has one more goroutine, which reads the city and buffers at most
+// one item, or eventsAhead events. An attached terminal has one more, which reads the terminal. Serve returns when
+// all of them have ended. So does Keep, which has one goroutine for its server. A Client has only those of
+// net/http; Close ends them.
 package api
 
 import (
@@ -31,13 +31,14 @@ import (
 
 // Options adjust a server. The zero value is right for production.
 type Options struct {
-	Log          *slog.Logger       // nothing is logged without
-	KeepAlive    time.Duration      // a comment on a quiet stream, 0 = 15 s
-	Last         *shutdown.Deadline // of the program, in which Serve ends; nil: it has its own time
-	WriteTimeout time.Duration      // a reader that takes nothing for so long is cut off, 0 = 10 s
-	MaxStreams   int                // streams, attached terminals and long polls in all, 0 = 256
-	Version      string             // of the program, which a fleet tells
-	// of what others than the city's user can connect to; nil: a socket
+	Log       *slog.Logger  // nil disables logging
+	KeepAlive time.Duration // interval of comments on a quiet stream, 0 = 15 s
+	// deadline of the program's shutdown, which Serve keeps; nil: Serve has its own
+	Last         *shutdown.Deadline
+	WriteTimeout time.Duration // after which a client that reads nothing is disconnected, 0 = 10 s
+	MaxStreams   int           // streams, attached terminals and long polls in all, 0 = 256
+	Version      string        // version of the program, reported by a fleet
+	// for a listener that others than the city's user can reach; nil for a socket
 	Guard *Guard
 }
 
@@ -71,17 +72,18 @@ type server struct {
 	responder
 
 	city     city.Control
-	many     bool // it is one of several, or all of them
+	many     bool // it serves one of several cities, or all of them
 	began    time.Time
 	life     context.Context // ends streams and attached terminals
 	streams  chan struct{}   // one token each
-	document func() []byte   // in OpenAPI's words
-	// is told when a connection that was taken from net/http is done with
+	document func() []byte   // returns the OpenAPI document
+	// is called when a connection that was hijacked from net/http is closed
 	release func(net.Conn)
 	params  func() map[string][]string // see parametersOf
 }
 
-// Handler answers requests for a city. Its streams end with their requests; Serve ends them with the city.
+// Handler returns a handler for the requests of a city. Its streams end with their requests; Serve ends them with
+// the city.
 func Handler(c city.Control, o Options) http.Handler {
 	return newServer(context.Background(), c, o)
 }
@@ -100,7 +102,7 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 	}
 }
 
-// handler answers one kind of request; an error is written as such unless the answer has begun.
+// handler answers one kind of request. Its error is sent unless the answer has started.
 type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +110,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
-	// of the request before on this connection
+	// the deadline may be left from the previous request on this connection
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	rt, err := wire.Parse(r.URL.EscapedPath())
 	if err != nil {
@@ -125,20 +127,20 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 	}
 	switch rt.Kind {
 	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream:
-		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs by itself, and knows " +
-			"no other: ask the supervisor, on its own socket or port"})
+		s.fail(w, &city.Error{Code: city.Conflict, Message: "this city runs alone and knows no " +
+			"other city: use the supervisor's socket or port"})
 		return
 	}
 	s.dispatch(w, r, rt, s.methods(rt.Kind))
 }
 
-// dispatch has a request answered by what answers its method.
+// dispatch calls the handler of a request's method.
 func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route, can methods) {
 	handle := can.of(r.Method)
 	if handle == nil {
 		w.Header().Set("Allow", can.String())
 		s.reply(w, http.StatusMethodNotAllowed,
-			&city.Error{Code: city.Invalid, Message: "possible here: " + can.String()})
+			&city.Error{Code: city.Invalid, Message: "methods accepted here: " + can.String()})
 		return
 	}
 	err := gascity.CheckQuery(r.URL.Query(), s.params()[string(rt.Kind)+" "+r.Method])
@@ -150,7 +152,7 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	}
 }
 
-// here refuses the name of another city.
+// here returns an error if the path names another city.
 func (s *server) here(ctx context.Context, rt wire.Route) error {
 	if rt.City == "" {
 		return nil
@@ -160,13 +162,14 @@ func (s *server) here(ctx context.Context, rt wire.Route) error {
 		return err
 	}
 	if snap.Name != rt.City {
-		return &city.Error{Code: city.NotFound, Message: "no city " + rt.City + " here: this is " +
+		return &city.Error{Code: city.NotFound, Message: "no city " + rt.City +
+			" here: this city is " +
 			snap.Name}
 	}
 	return nil
 }
 
-// methods are the answers to the methods that a kind takes.
+// methods are the handlers of a kind, by method.
 type methods struct{ get, post, patch, del handler }
 
 func (m methods) of(method string) handler {
@@ -183,7 +186,7 @@ func (m methods) of(method string) handler {
 	return nil
 }
 
-// String lists them as the header Allow does.
+// String lists the methods in the format of the Allow header.
 func (m methods) String() string {
 	var names []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPatch,
@@ -195,7 +198,7 @@ func (m methods) String() string {
 	return strings.Join(names, ", ")
 }
 
-// methods gives what answers a kind.
+// methods returns the handlers of a kind.
 func (s *server) methods(k wire.Kind) methods {
 	work, mail := workHandlers{s}, mailHandlers{s}
 	switch k {
@@ -221,7 +224,8 @@ func (s *server) methods(k wire.Kind) methods {
 		return methods{post: mail.replyMail}
 	case wire.KindSlinging:
 		return methods{post: mail.sling}
-	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream: // a supervisor's
+	case wire.KindEnrolling, wire.KindLeaving, wire.KindCitiesStream:
+		// only a supervisor serves these
 		return methods{}
 	}
 	if strings.HasPrefix(string(k), "/") {
@@ -235,7 +239,7 @@ func (s *server) methods(k wire.Kind) methods {
 	return methods{post: s.do}
 }
 
-// reader gives what answers a kind that can only be read; nil = it is none of these.
+// reader returns the handler of a kind that can only be read, nil for another kind.
 func (s *server) reader(k wire.Kind) handler {
 	list := listHandlers{s}
 	switch k {

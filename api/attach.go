@@ -19,10 +19,10 @@ import (
 // terminalHandler connects clients with terminals of agents.
 type terminalHandler struct{ *server }
 
-// attach opens an agent's terminal and joins it with the connection until either ends.
+// attach opens an agent's terminal and connects it to the client until either ends.
 func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), wire.Protocol) {
-		return wire.Invalid("attaching needs the headers Connection: Upgrade and Upgrade: %s",
+		return wire.Invalid("attach needs the headers Connection: Upgrade and Upgrade: %s",
 			wire.Protocol)
 	}
 	cols, err := number(r, "cols", math.MaxUint16)
@@ -60,14 +60,14 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 	_ = conn.SetDeadline(time.Time{})
 	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: "+
 		"Upgrade\r\nUpgrade: "+wire.Protocol+"\r\n\r\n"); err != nil {
-		return nil // the reader is gone, and there is nobody to tell
+		return nil // the client is gone
 	}
 	h.join(r.Context(), conn, &wire.Framer{R: buf, W: &patient{conn, h.o.WriteTimeout}}, term)
 	return nil
 }
 
-// join copies both ways, until the request's time is over at the latest. The session's end reaches the client as
-// such; the client's ends nothing but the attachment.
+// join copies both ways, at most until ctx ends. The end of the session is reported to the client; the end of the
+// client only detaches.
 func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
 	term city.Terminal) {
 	wg := recovery.Group{OnPanic: h.broke}
@@ -92,7 +92,7 @@ func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer
 	h.enter(f, term)
 }
 
-// show sends what the terminal prints, and at the end why there is no more.
+// show sends the terminal's output and then the reason of its end.
 func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -107,13 +107,13 @@ func (h terminalHandler) show(f *wire.Framer, term city.Terminal) {
 			err = nil
 		}
 		if err = f.End(err); err != nil {
-			h.o.Log.Debug("a terminal's end could not be written", "err", err)
+			h.o.Log.Debug("cannot send the end of a terminal", "err", err)
 		}
 		return
 	}
 }
 
-// enter does what the client's frames say, until it detaches or sends what is none.
+// enter handles the client's frames until it detaches or sends an invalid one.
 func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	var buf []byte
 	for {
@@ -133,7 +133,7 @@ func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 				return
 			}
 			if err := term.Resize(cols, rows); err != nil {
-				h.o.Log.Debug("a terminal could not be resized", "err", err)
+				h.o.Log.Debug("cannot resize a terminal", "err", err)
 			}
 		default:
 			return
@@ -141,7 +141,7 @@ func (h terminalHandler) enter(f *wire.Framer, term city.Terminal) {
 	}
 }
 
-// patient gives every write the same time.
+// patient is a writer with the same timeout for every write.
 type patient struct {
 	conn    net.Conn
 	timeout time.Duration

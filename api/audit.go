@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// audit logs what is refused and what is changed over TCP: one line per address, kind and minute, with the number
-// of those that had none.
+// audit logs refused requests and changes over TCP: one line per address, kind and minute, with the number of
+// requests that were not logged.
 type audit struct {
 	log *slog.Logger
 
@@ -22,15 +22,15 @@ type auditKey struct{ what, address string }
 // auditLine is the newest line of an address.
 type auditLine struct {
 	at   time.Time
-	more int // requests since then that had no line
+	more int // requests since then that were not logged
 }
 
 const (
 	auditEvery = time.Minute
-	auditMost  = 1024 // addresses that are remembered
+	auditMost  = 1024 // limit of remembered addresses
 )
 
-// note logs a request, unless a line of its address is younger than a minute.
+// note logs a request unless the newest line of its address is less than a minute old.
 func (a *audit) note(what string, r *http.Request, status int, why string) {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -50,7 +50,7 @@ func (a *audit) note(what string, r *http.Request, status int, why string) {
 	a.log.Info("the API over TCP: "+what, attrs...)
 }
 
-// due reports whether a line is due, and how many requests had none since the last one.
+// due reports whether to log a line, and how many requests were not logged since the last one.
 func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -65,13 +65,13 @@ func (a *audit) due(key auditKey, now time.Time) (more int, ok bool) {
 	if last != nil {
 		more = last.more
 	} else if len(a.seen) >= auditMost {
-		return 0, false // so many addresses within a minute are an attack on the log
+		return 0, false // this many addresses in a minute are an attack on the log
 	}
 	a.seen[key] = &auditLine{at: now}
 	return more, true
 }
 
-// forget drops the addresses whose newest line is old.
+// forget drops addresses with an old newest line.
 func (a *audit) forget(now time.Time) {
 	for key, line := range a.seen {
 		if now.Sub(line.at) >= auditEvery {

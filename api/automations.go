@@ -40,7 +40,7 @@ func (h listHandlers) automation(w http.ResponseWriter, r *http.Request, rt wire
 	return nil
 }
 
-// history lists the runs of an automation, newest first, also of one that is no longer there.
+// history lists the runs of an automation, newest first. The automation may no longer exist.
 func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	limit, err := number(r, "limit", wire.MaxLines)
 	if err != nil {
@@ -71,7 +71,7 @@ func (h listHandlers) history(w http.ResponseWriter, r *http.Request, rt wire.Ro
 	return nil
 }
 
-// runOutput sends what a run prints, as it comes.
+// runOutput streams the output of a run.
 func (h listHandlers) runOutput(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	run, err := city.GetRun(r.Context(), h.city, rt.Run)
 	if err != nil {
@@ -79,7 +79,7 @@ func (h listHandlers) runOutput(w http.ResponseWriter, r *http.Request, rt wire.
 	}
 	if run.Automation != rt.Target {
 		return &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("%s has no run %s: it is one of %s", rt.Target, run.ID,
+			Message: fmt.Sprintf("%s has no run %s: that run belongs to %s", rt.Target, run.ID,
 				run.Automation)}
 	}
 	st, done, err := h.open(w)

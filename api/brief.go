@@ -7,7 +7,8 @@ import (
 	"gcity/city"
 )
 
-// Brief returns a snapshot with only what `gcity status` and StatusOf read. A whole snapshot is several times as long.
+// Brief returns a snapshot with only what `gcity status` and StatusOf use. A whole snapshot is several times as
+// large.
 func Brief(full *city.Snapshot) *city.Snapshot {
 	s := *full
 	s.Agents = make([]city.Agent, len(full.Agents))

@@ -8,12 +8,13 @@ import (
 	"gcity/city"
 )
 
-// config shows the configuration in force; or, of an agent, a pool or a rig, what it comes to and where that is from.
+// config returns the active configuration or, for an agent, a pool or a rig, its effective values and their
+// sources.
 func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	c, ok := s.city.(city.Configured)
 	if !ok {
 		return &city.Error{Code: city.Unavailable, Message: "this city does not show its " +
-			"configuration; `gcity config show` does"}
+			"configuration over the API; run `gcity config show`"}
 	}
 	snap, err := s.look(r)
 	if err != nil {
@@ -33,7 +34,7 @@ func (s *server) config(w http.ResponseWriter, r *http.Request, rt wire.Route) e
 	return nil
 }
 
-// openAPI answers with the description of this API.
+// openAPI returns the description of this API.
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request, _ wire.Route) error {
 	s.reply(w, http.StatusOK, json.RawMessage(s.document()))
 	return nil

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// duplicateKey returns the first key that an object in valid JSON has twice, "" if there is none. Of two values
-// different programs take different ones. The outermost object's keys are fields, which Go finds whatever their
-// case.
+// duplicateKey returns the first key that an object in valid JSON has twice, or "". Programs differ in which of the
+// two values they use. Keys of the outermost object are fields, which Go matches without case.
 func duplicateKey(b []byte) string {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -43,7 +42,7 @@ func duplicateKey(b []byte) string {
 			continue
 		}
 		if in != nil {
-			in.isName = in.keys != nil // behind this value
+			in.isName = in.keys != nil // after this value
 		}
 		switch t {
 		case json.Delim('{'):

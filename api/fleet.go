@@ -15,20 +15,21 @@ import (
 )
 
 const (
-	lookTime   = 2 * time.Second  // for one city, in an answer about all of them
-	pageTime   = 10 * time.Second // for its events, for which it may have to read much
-	looksAtAll = 1024             // cities that may be waited for
+	lookTime   = 2 * time.Second  // for one city in an answer about all cities
+	pageTime   = 10 * time.Second // for a city's events, which may need a long read of the log
+	looksAtAll = 1024             // cities that can be pending at the same time
 )
 
-// fleet answers for the cities of a directory, and has one city's requests answered as that city would.
+// fleet answers for the cities of a directory. It passes requests about one city to a server for that city.
 type fleet struct {
 	*server
-	dir        view
-	looks      *deadline.Calls[glance] // at cities, by name
-	calls      *calls                  // of their logs and screens, for answers about all
+	dir   view
+	looks *deadline.Calls[glance] // pending looks at cities, by name
+	// reads of their logs and screens, for answers about all cities
+	calls      *calls
 	lets       map[string]*let
-	cityParams func() map[string][]string // of what one city answers
-	let        *let                       // whose cities they are; nil: everybody's
+	cityParams func() map[string][]string // returns the parameters of requests to one city
+	let        *let                       // the tenant; nil for requests without a tenant
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
@@ -55,7 +56,7 @@ func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
-	// of the request before on this connection
+	// the deadline may be left from the previous request on this connection
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 	path := r.URL.EscapedPath()
 	if who, rest, is := tenantPath(path); is {
@@ -70,7 +71,7 @@ func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
 	f.route(w, r, rt)
 }
 
-// route answers what is about all cities, and gives what is about one to it.
+// route handles requests about all cities and passes those about one city on.
 func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	if rt.Kind == wire.KindDebug {
 		f.debug(w, r)
@@ -91,7 +92,7 @@ func (f *fleet) route(w http.ResponseWriter, r *http.Request, rt wire.Route) {
 	one.dispatch(w, r, rt, one.methods(rt.Kind))
 }
 
-// methods are the answers about all cities; alone says that other methods have none.
+// methods returns the handlers for all cities. alone means that a single city does not have this kind.
 func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	if rt.City != "" {
 		switch rt.Kind {
@@ -123,7 +124,7 @@ func (f *fleet) methods(rt wire.Route) (can methods, alone bool) {
 	return can, false
 }
 
-// pick gives the city of a name, "" = the only one, if it runs.
+// pick returns the running city of a name; "" is the only one.
 func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	all, err := f.dir.Cities(ctx)
 	if err != nil {
@@ -132,13 +133,13 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	if name == "" {
 		switch len(all) {
 		case 0:
-			return nil, &city.Error{Code: city.NotFound, Message: "there is no city here; `gcity " +
-				"register DIR` adds one"}
+			return nil, &city.Error{Code: city.NotFound, Message: "no city is registered here; " +
+				"`gcity register DIR` adds one"}
 		case 1:
 			name = all[0].Name
 		default:
 			return nil, &city.Error{Code: city.CityRequired,
-				Message: fmt.Sprintf("of which city? /v0/city/NAME/… asks one: %s",
+				Message: fmt.Sprintf("the path must name a city: /v0/city/NAME/… Cities: %s",
 					wire.NamesOf(all)),
 				Details: wire.PlainNames(all)}
 		}
@@ -157,18 +158,18 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	return ctl, err
 }
 
-// answers tells whether a city can be asked: one that is being stopped can, also to be quicker.
+// answers reports whether a city accepts requests. A stopping city does, for example to stop faster.
 func answers(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
-// stands is the error of a city that does not run.
+// stands returns the error for a city that is not running.
 func stands(i *city.Info) error {
-	e := &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s does not run: it is %s",
+	e := &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s is not running: it is %s",
 		i.Name, i.Status), Details: *i}
 	if i.Error != "" {
 		e.Message += ": " + i.Error
 	}
 	if i.Until != nil {
-		e.Message += "; it is tried again at " + i.Until.Local().Format("15:04:05")
+		e.Message += "; the next try is at " + i.Until.Local().Format("15:04:05")
 	}
 	return e
 }

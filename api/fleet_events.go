@@ -15,20 +15,20 @@ import (
 	"gcity/internal/recovery"
 )
 
-// atMostOfAll bounds a page of events of all cities, each of which is asked for that many.
+// atMostOfAll limits a page of events of all cities. Each city is asked for that many.
 const atMostOfAll = 1000
 
 // eventsAnswer is a page of events of several cities.
 type eventsAnswer struct {
 	wire.List[city.Tagged]
-	// what happens next comes after it, in a stream or a page
+	// for the next page or a stream of later events
 	Cursor      string   `json:"cursor"`
-	Before      string   `json:"before,omitempty"` // of the page that is older
+	Before      string   `json:"before,omitempty"` // cursor of the previous, older page
 	Unreachable []silent `json:"unreachable,omitempty"`
 }
 
-// cursorOf reads a cursor over cities: cityA:5,cityB:12, or "0" for all from their beginnings; where there is one
-// city only its number is enough.
+// cursorOf reads a cursor over cities: cityA:5,cityB:12, or "0" for all of them from the start. With one city its
+// number is enough.
 func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n > 0 && len(all) != 1 {
@@ -41,7 +41,7 @@ func cursorOf(text string, all []city.Info) (city.Cursor, error) {
 	return c, nil
 }
 
-// events are the newest of all cities, or with a cursor those after it, the oldest first.
+// events returns the newest events of all cities or, with a cursor, the oldest events after it.
 func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -68,7 +68,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 		text = v.Get("cursor")
 	}
 	if q.Forward = v.Has("cursor") || asc; asc && limit == 0 && !q.Since.IsZero() {
-		q.Limit = atMostOfAll // all of them: the newest are the last
+		q.Limit = atMostOfAll // all of them: the newest come last
 	}
 	all := make([]city.Info, len(seen))
 	for i := range seen {
@@ -102,7 +102,7 @@ func (f *fleet) events(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// endsOf returns how far the cities were seen.
+// endsOf returns the position in each city's log up to which the pages go.
 func endsOf(seen []glance, pages [][]city.Tagged, forward bool) city.Cursor {
 	end := city.Cursor{}
 	for i := range seen {
@@ -110,14 +110,14 @@ func endsOf(seen []glance, pages [][]city.Tagged, forward bool) city.Cursor {
 			continue
 		}
 		end[seen[i].name] = seen[i].snap.Seq
-		if len(pages[i]) > 0 && !forward { // the log may be further
+		if len(pages[i]) > 0 && !forward { // the log may continue
 			end[seen[i].name] = max(pages[i][0].Seq, seen[i].snap.Seq)
 		}
 	}
 	return end
 }
 
-// olderThan returns the cursor of the page before the one that has these items.
+// olderThan returns the cursor of the page before these items.
 func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Cursor {
 	older := city.Cursor{}
 	for name, seq := range from {
@@ -126,7 +126,7 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	for i := range items {
 		older[items[i].City] = items[i].Seq
 	}
-	for name, seq := range end { // of which nothing is on this page yet
+	for name, seq := range end { // cities without an item on this page
 		if _, has := older[name]; !has {
 			older[name] = seq + 1
 		}
@@ -134,7 +134,7 @@ func olderThan(from city.Cursor, items []city.Tagged, end city.Cursor) city.Curs
 	return older
 }
 
-// histories asks the cities that answer for a page each. What one does not say in time is noted in what was seen of it.
+// histories requests a page from each city that answers. It records a city that does not answer in time.
 func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query,
 	from city.Cursor) [][]city.Tagged {
 	ctx, cancel := context.WithTimeout(ctx, pageTime)
@@ -171,7 +171,7 @@ func (f *fleet) histories(ctx context.Context, seen []glance, q events.Query,
 	return pages
 }
 
-// beginAt notes in a cursor where the pages of cities begin that it does not name.
+// beginAt adds cities to a cursor that it does not name, with the positions where their pages begin.
 func beginAt(from city.Cursor, pages [][]city.Tagged) {
 	for _, p := range pages {
 		if len(p) == 0 {
@@ -200,8 +200,8 @@ func (f *fleet) history(ctx context.Context, name string, q events.Query) (p pas
 	return p
 }
 
-// mergePages puts pages together in the order of the clock, each as it is, and tells whether there was more than
-// the limit.
+// mergePages merges pages by time, keeping the order of each, and reports whether there were more items than the
+// limit.
 func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Tagged, cut bool) {
 	for {
 		best := -1
@@ -223,13 +223,13 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// told is an event of the merged stream and the cursor after it; without an event a city has joined.
-type told struct {
+// mergedEvent is an event of the merged stream with the cursor after it. Without an event, it means that a city was added.
+type mergedEvent struct {
 	event *city.Tagged
 	at    string
 }
 
-// eventStream is what happens in all cities, after Last-Event-ID, else after what "after" says.
+// eventStream streams the events of all cities after Last-Event-ID, or after the parameter "after".
 func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -251,10 +251,10 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 		return nil
 	}
 	st.ahead = eventsAhead
-	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[told, error] {
-		return f.tell(ctx, dir, from)
+	pump(f.server, st, r, func(ctx context.Context) iter.Seq2[mergedEvent, error] {
+		return f.copyCursors(ctx, dir, from)
 	},
-		func(t told) error {
+		func(t mergedEvent) error {
 			switch {
 			case t.event == nil:
 				return st.write("id: " + t.at + "\n\n")
@@ -266,23 +266,23 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// tell writes the cursor of each step down before the next one changes it.
-func (f *fleet) tell(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[told,
+// copyCursors copies the cursor of each step before the next step changes it.
+func (f *fleet) copyCursors(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[mergedEvent,
 	error] {
-	return func(yield func(told, error) bool) {
+	return func(yield func(mergedEvent, error) bool) {
 		for s, err := range city.MergedSteps(ctx, d, from) {
 			if p, ok := errors.AsType[*recovery.Panic](s.Fault); ok {
-				f.o.Log.Error("the events of a city cannot be read", "err", p, "stack",
+				f.o.Log.Error("cannot read the events of a city", "err", p, "stack",
 					string(p.Stack()))
 			}
-			if !yield(told{s.Event, s.At.String()}, err) {
+			if !yield(mergedEvent{s.Event, s.At.String()}, err) {
 				return
 			}
 		}
 	}
 }
 
-// awaitAny returns when there is an event after a cursor, or when ctx ends.
+// awaitAny returns when a city has an event after its cursor, or when ctx ends.
 func (f *fleet) awaitAny(ctx context.Context, dir view, from city.Cursor) error {
 	leave, err := f.takePlace()
 	if err != nil {

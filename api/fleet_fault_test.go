@@ -55,8 +55,8 @@ func TestFaultyCity(t *testing.T) {
 		bad  faulty
 		says string
 	}{
-		{"/v0/agents", faulty{look: true}, `"unreachable":[{"city":"bad","error":"bad broke when it was asked`},
-		{"/health", faulty{look: true}, "bad broke"},
+		{"/v0/agents", faulty{look: true}, `"unreachable":[{"city":"bad","error":"bad failed to answer`},
+		{"/health", faulty{look: true}, "bad failed to answer"},
 		{"/metrics", faulty{look: true}, `gcity_city_up{city="bad"} 0`},
 		{"/v0/events", faulty{past: true}, `"unreachable":[{"city":"bad"`},
 		{"/v0/agents?peek=1", faulty{screen: true}, `"name":"worker"`},

@@ -80,7 +80,7 @@ func TestStalledFleetReaders(t *testing.T) {
 			t.Fatal(line, err)
 		}
 	}
-	if code, _, body := call(t, "GET", "http://"+addr+"/v0/events/stream", ""); code != 503 || !strings.Contains(body, "streams are open already") {
+	if code, _, body := call(t, "GET", "http://"+addr+"/v0/events/stream", ""); code != 503 || !strings.Contains(body, "streams are already open") {
 		t.Errorf("%d %s", code, body)
 	}
 	long := strings.Repeat("x", 1<<20)
@@ -120,7 +120,7 @@ func TestTwice(t *testing.T) {
 		}
 	}
 	m.Be("b", city.CityStarting, "ending what the one before left")
-	if status, _, body := send(t, hc, "POST", "/v0/city/b/stop", ""); status != 503 || !strings.Contains(body, "b does not run: it is starting: ending") {
+	if status, _, body := send(t, hc, "POST", "/v0/city/b/stop", ""); status != 503 || !strings.Contains(body, "b is not running: it is starting: ending") {
 		t.Errorf("%d %s", status, body)
 	}
 	if status, _, body := send(t, hc, "POST", "/v0/city/b/unregister", ""); status != 200 {

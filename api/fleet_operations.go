@@ -7,23 +7,23 @@ import (
 	"gcity/city"
 )
 
-// fleetOperations are all that a supervisor offers. What it says of all cities stands where a city that is alone
-// says it of itself.
+// fleetOperations are the operations of a supervisor. Those about all cities have the paths that a single city uses
+// for itself.
 func fleetOperations() []openapi.Operation {
 	const get, post = "GET", "POST"
 	return append(operations(),
 		openapi.Operation{Method: post, Path: "/v0/cities", Summary: "Register the city in a " +
-			"folder, under the name that it has", Body: wire.Enrolment{}, Answer: city.Info{},
+			"folder under its own name", Body: wire.Enrolment{}, Answer: city.Info{},
 			Machine: true},
 		openapi.Operation{Method: get, Path: "/v0/cities/stream",
-			Summary: "The cities, whenever something about them changed", Answer: wire.Cities{},
+			Summary: "The cities, sent again after each change", Answer: wire.Cities{},
 			Stream: true, Machine: true},
 		openapi.Operation{Method: post, Path: "/v0/city/{city}/register",
-			Summary: "Register the city in a folder, which has to be called so",
+			Summary: "Register the city in a folder; its name must match",
 			Body:    wire.Enrolment{},
 			Answer:  city.Info{}, Machine: true},
 		openapi.Operation{Method: post, Path: "/v0/city/{city}/unregister",
-			Summary: "Stop a city with its agents, and forget it", Answer: city.Receipt{},
+			Summary: "Stop a city and its agents, and unregister it", Answer: city.Receipt{},
 			Machine: true},
 		openapi.Operation{Method: get, Path: "/v0/agents", Summary: "The agents of all cities",
 			Query: news + " limit cursor city pool rig running state peek", Answer: agentsAnswer{},

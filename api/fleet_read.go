@@ -16,23 +16,23 @@ import (
 	"gcity/internal/recovery"
 )
 
-// glance is what a look at a city saw.
+// glance is the result of a look at a city.
 type glance struct {
 	name   string
 	info   city.Info
 	snap   *city.Snapshot
 	gauges *city.Gauges
-	err    error // why there is no snapshot
+	err    error // why the snapshot is missing
 }
 
-// silent is a city of which an answer says nothing.
+// silent is a city that an answer does not include.
 type silent struct {
 	City  string `json:"city"`
-	Error string `json:"error"` // why, and the next step
+	Error string `json:"error"` // the reason and the next step
 }
 
-// glances looks at all cities at once, in the order of their names. One that does not answer in time holds up
-// nobody but this request, and only once: it is not asked again before it has answered.
+// glances looks at all cities at the same time and sorts the results by name. A city that does not answer in time
+// delays only this request, and only once: it is not asked again before it has answered.
 func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 	seen := make([]glance, len(all))
 	now := time.Now()
@@ -85,19 +85,19 @@ func (f *fleet) glance(name string) (g glance) {
 	return g
 }
 
-// careful asks something of a city. A fault in that is the end of what was asked, and no other city's.
+// careful calls ask. A panic in it fails only this call.
 func (f *fleet) careful(name string, ask func() error) (err error) {
 	fault := recovery.Catch(func() { err = ask() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
-		f.o.Log.Error("a city could not be asked", "city", name, "err", fault, "stack",
+		f.o.Log.Error("a request to a city panicked", "city", name, "err", fault, "stack",
 			string(p.Stack()))
-		return &city.Error{Code: city.Unavailable, Message: name + " broke when it was asked: a " +
-			"fault in gcity itself, which is in the log"}
+		return &city.Error{Code: city.Unavailable, Message: name + " failed to answer: a " +
+			"bug in gcity, see the log"}
 	}
 	return err
 }
 
-// silence lists the cities that a look saw nothing of.
+// silence lists the cities without a snapshot.
 func silence(seen []glance) (out []silent) {
 	for i := range seen {
 		if seen[i].err != nil {
@@ -107,7 +107,7 @@ func silence(seen []glance) (out []silent) {
 	return out
 }
 
-// index is how far the cities were seen, as a cursor.
+// index returns the newest seen event of each city, as a cursor.
 func index(seen []glance) string {
 	c := city.Cursor{}
 	for i := range seen {
@@ -179,7 +179,7 @@ func countRunning(all []city.Info) (n int) {
 	return n
 }
 
-// watchCities streams the list, at once and whenever it has changed.
+// watchCities streams the list of cities, at once and after each change.
 func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	st, done, err := f.open(w)
 	if err != nil {
@@ -197,24 +197,24 @@ func (f *fleet) watchCities(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// CityAgent is an agent in a list of several cities'.
+// CityAgent is an agent in a list of several cities.
 type CityAgent struct {
 	City string `json:"city"`
 	wire.Agent
 }
 
-// agentsAnswer is a page of them.
+// agentsAnswer is a page of agents.
 type agentsAnswer struct {
 	wire.List[CityAgent]
-	Unreachable []silent `json:"unreachable,omitempty"` // cities whose agents are not in it
+	Unreachable []silent `json:"unreachable,omitempty"` // cities without an answer
 }
 
-// between separates an agent's name from its city's where pages begin; in neither of them may it be.
+// between separates an agent's name from its city's name in cursors. Neither name can contain it.
 const between = "@"
 
 func placeOf(a *CityAgent) string { return a.Name + between + a.City }
 
-// byPlace orders agents by their names, then by their cities'.
+// byPlace orders agents by name, then by city.
 func byPlace(a, b string) int {
 	agent, in, _ := strings.Cut(a, between)
 	other, there, _ := strings.Cut(b, between)
@@ -259,7 +259,7 @@ func (f *fleet) agents(w http.ResponseWriter, r *http.Request, _ wire.Route) err
 	return nil
 }
 
-// peekAll fills in the screens, each city's beside the others'.
+// peekAll adds the screens, for all cities at the same time.
 func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	by := map[string][]int{}
 	for i := range items {
@@ -280,7 +280,8 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 				}
 				agent := items[i].Name
 				text, ok := inTime(ctx, func() (text string) {
-					_ = f.careful(name, func() (err error) { // what cannot be had stays empty
+					// a screen that cannot be read stays empty
+					_ = f.careful(name, func() (err error) {
 						text, err = c.Output(ctx, agent, 0)
 						return err
 					})
@@ -295,8 +296,8 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	wg.Wait()
 }
 
-// look gives what is seen of the cities that a request is about: all, or those that ?city= names. With ?index= it
-// waits for what is newer than that cursor.
+// look returns glances at all cities, or at those that ?city= names. With ?index= it waits for a state newer than
+// that cursor.
 func (f *fleet) look(r *http.Request) ([]glance, error) {
 	dir := f.chosen(r)
 	all, err := dir.Cities(r.Context())
@@ -325,7 +326,7 @@ func (f *fleet) look(r *http.Request) ([]glance, error) {
 	return f.glances(r.Context(), all), nil
 }
 
-// chosen is the view of the cities that ?city= names, several with commas between them.
+// chosen returns the view of the cities that ?city= names, separated by commas.
 func (f *fleet) chosen(r *http.Request) view {
 	v := r.URL.Query()
 	if !v.Has("city") {
@@ -338,7 +339,7 @@ func (f *fleet) chosen(r *http.Request) view {
 	return f.dir.of(func(name string) bool { return slices.Contains(names, name) })
 }
 
-// metrics are the figures of all cities. What does not answer has a figure that says so.
+// metrics returns the metrics of all cities. city_up is 0 for a city that does not answer.
 func (f *fleet) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

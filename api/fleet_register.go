@@ -10,18 +10,18 @@ import (
 	"gcity/city"
 )
 
-// enrol registers the city in a folder. Below a city's name it has to be called so.
+// enrol registers the city in a folder. If the path names a city, the city's name must match.
 func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var e wire.Enrolment
 	if err := decode(w, r, &e); err != nil {
 		return err
 	}
 	if !filepath.IsAbs(e.Path) {
-		return wire.Invalid(`which folder? {"path": "/home/me/town"}, from the root on`)
+		return wire.Invalid(`the absolute path of a folder is missing: {"path": "/home/me/town"}`)
 	}
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "nothing can be registered here"}
+		return &city.Error{Code: city.Unavailable, Message: "this server cannot register cities"}
 	}
 	name := rt.City
 	var err error
@@ -48,7 +48,7 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 	return nil
 }
 
-// called refuses a folder whose city has another name, where that can be said beforehand.
+// called returns an error if a folder's city has another name, as far as that is known in advance.
 func called(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Surveyor)
 	if !ok {
@@ -66,7 +66,8 @@ func otherName(path, is, asked string) error {
 		"not %s: /v0/city/%[2]s/register registers it", path, is, asked)}
 }
 
-// register registers, and takes back what turns out to be called otherwise, unless it was there before.
+// register registers a folder. If the city turns out to have another name, it is unregistered again, unless it was
+// registered before.
 func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path string) (city.Info,
 	error) {
 	before, err := f.dir.root().Cities(ctx)
@@ -88,16 +89,16 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 	return info, otherName(path, info.Name, name)
 }
 
-// leave stops a city and forgets it.
+// leave stops a city and unregisters it.
 func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	reg, ok := f.dir.root().(city.Registrar)
 	if !ok {
-		return &city.Error{Code: city.Unavailable, Message: "nothing can be unregistered here"}
+		return &city.Error{Code: city.Unavailable, Message: "this server cannot unregister cities"}
 	}
 	if b, err := body(w, r); err != nil {
 		return err
 	} else if len(b) > 0 && string(b) != "{}" {
-		return wire.Invalid("this takes no body: the city is named in the path")
+		return wire.Invalid("this request takes no body: the path names the city")
 	}
 	all, err := f.dir.Cities(r.Context())
 	if err != nil {

@@ -113,17 +113,17 @@ func TestFleetShapes(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"/health", 200, []string{`"status":"degraded"`, `"version":"v1"`, `"cities_total":3`, `"cities_running":2`, `still does not run: it is refused: /still/city.toml:3:1`}},
+		{"/health", 200, []string{`"status":"degraded"`, `"version":"v1"`, `"cities_total":3`, `"cities_running":2`, `still is not running: it is refused: /still/city.toml:3:1`}},
 		{"/v0/cities", 200, []string{`{"items":[{"name":"bright-lights","path":"/bright-lights","running":true,"status":"running"`, `"name":"still","path":"/still","running":false,"status":"refused","error":"/still/city.toml`, `"total":3,"running":2`}},
 		{"/v0/cities?limit=1", 200, []string{`"next_cursor":"bright-lights"`, `"total":3`}},
 		{"/v0/city/dark-alleys", 200, []string{`"name":"dark-alleys"`, `"agent_count":2`}},
 		{"/v0/city/dark-alleys/agents", 200, []string{`"total":2`, `dark-alleys-only`}},
-		{"/v0/city/still/agents", 503, []string{`"code":"unavailable"`, `still does not run: it is refused: /still/city.toml:3:1: there is no key agent_s`, `"details":{"name":"still"`}},
+		{"/v0/city/still/agents", 503, []string{`"code":"unavailable"`, `still is not running: it is refused: /still/city.toml:3:1: there is no key agent_s`, `"details":{"name":"still"`}},
 		{"/v0/city/still/events/stream", 503, []string{`"code":"unavailable"`}},
 		{"/v0/city/nowhere/agents", 404, []string{`"code":"not_found"`, "bright-lights, dark-alleys, still"}},
 		{"/v0/status", 400, []string{`"code":"city_required"`, "bright-lights, dark-alleys, still", `"details":["bright-lights","dark-alleys","still"]`}},
 		{"/v0/agent/worker", 400, []string{`"code":"city_required"`}},
-		{"/v0/agents", 200, []string{`{"items":[{"city":"bright-lights","name":"bright-lights-only"`, `"city":"dark-alleys"`, `"total":4`, `"unreachable":[{"city":"still","error":"still does not run`}},
+		{"/v0/agents", 200, []string{`{"items":[{"city":"bright-lights","name":"bright-lights-only"`, `"city":"dark-alleys"`, `"total":4`, `"unreachable":[{"city":"still","error":"still is not running`}},
 		{"/v0/agents?city=dark-alleys&running=true", 200, []string{`{"items":[{"city":"dark-alleys","name":"worker"`, `"total":1}`}},
 		{"/v0/agents?running=maybe", 400, []string{`"code":"invalid"`}},
 		{"/metrics", 200, []string{`gcity_city_up{city="still"} 0`, `gcity_city_up{city="dark-alleys"} 1`, `gcity_agents_running{city="bright-lights"} 1`}},
@@ -185,8 +185,8 @@ func TestRegister(t *testing.T) {
 		want       string
 	}{
 		{"/v0/city/wrong/register", `{"path":"/home/new"}`, 409, "is called new, not wrong"},
-		{"/v0/city/new/register", `{"path":"home/new"}`, 400, "from the root on"},
-		{"/v0/city/new/register", ``, 400, "which folder?"},
+		{"/v0/city/new/register", `{"path":"home/new"}`, 400, "absolute path"},
+		{"/v0/city/new/register", ``, 400, "absolute path"},
 		{"/v0/city/new/register", `{"path":"/home/new","x":1}`, 400, "x"},
 		{"/v0/city/new/register", `{"path":"/home/none"}`, 400, "city.toml"},
 		{"/v0/city/old/register", `{"path":"/home/other"}`, 409, "/old has the same name, old"},
@@ -254,7 +254,7 @@ func TestStoppingCity(t *testing.T) {
 	path, _ := serveFleet(t, d, api.Options{})
 	hc := curl(t, path)
 	for _, p := range []string{"/v0/city/a/status", "/v0/agents", "/health"} {
-		if status, _, body := get(t, hc, p); status != 200 || strings.Contains(body, "unreachable") || strings.Contains(body, "does not run") {
+		if status, _, body := get(t, hc, p); status != 200 || strings.Contains(body, "unreachable") || strings.Contains(body, "is not running") {
 			t.Errorf("%s: %d %s", p, status, body)
 		}
 	}
@@ -303,7 +303,7 @@ func TestFleetClient(t *testing.T) {
 			break
 		}
 	}
-	if _, err := c.Snapshot(t.Context()); code(err) != city.Unavailable || !strings.Contains(err.Error(), "b does not run: it is crashed: a bug") {
+	if _, err := c.Snapshot(t.Context()); code(err) != city.Unavailable || !strings.Contains(err.Error(), "b is not running: it is crashed: a bug") {
 		t.Errorf("%v", err)
 	}
 	m.Put("b", "/b", named("b"))

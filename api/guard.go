@@ -16,33 +16,32 @@ import (
 	"gcity/city"
 )
 
-// Guard is what a request over TCP has to get past before anybody looks at what it asks for. A socket needs none:
-// the kernel says whose the other end is.
+// Guard checks requests over TCP before they are handled. A socket needs none: the kernel identifies the client.
 type Guard struct {
-	// names that requests may be made to, besides loopback ones and the address they came in at
+	// host names that are accepted besides loopback names and the address of the connection
 	Hosts []string
-	Token string // every request brings it; "" = none is asked for, where there are no tenants
-	// ReadToken is a second token, which allows reading only; "" = none. It takes effect only beside Token.
+	Token string // required in every request; "" = none, if there are no tenants
+	// ReadToken is a second token that only allows reading; "" = none. It has no effect without Token.
 	ReadToken string
-	Fleet     bool // it is before all cities of a machine
+	Fleet     bool // it guards all cities of a machine
 
-	// of a fleet, by name; each opens with its own token what is below /v0/tenant/NAME
+	// for a fleet, by name; the token of each opens /v0/tenant/NAME
 	Tenants map[string]Tenant
 
-	keys *atomic.Pointer[keyring] // that count instead of the tokens here; nil = these do
+	keys *atomic.Pointer[keyring] // used instead of the tokens above unless nil
 }
 
-// requestHeader marks what is sent by a program: a page of another site cannot set it without asking first, and nobody
-// here says yes to that.
+// requestHeader marks a request of a program. A page of another site cannot set it without a preflight, which the
+// guard refuses.
 const requestHeader = openapi.RequestHeader
 
-// allMethods lists the methods that some path takes, as the header Allow does.
+// allMethods lists the methods that some path accepts, in the format of the Allow header.
 const allMethods = "GET, POST, PATCH, DELETE"
 
-// lingerTime is how long the body of a refused request is still taken in, so that the refusal is not lost.
+// lingerTime is how long the body of a refused request is read, so that the refusal is not lost.
 const lingerTime = time.Second
 
-// guarded lets requests through to next that may be answered at all.
+// guarded passes permitted requests to next.
 func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	if g.keys == nil {
 		g.keys = &atomic.Pointer[keyring]{}
@@ -51,9 +50,11 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	log := &audit{log: s.o.Log, seen: map[auditKey]*auditLine{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
-		_ = rc.SetWriteDeadline(time.Time{}) // of the request before on this connection
+		// the deadline may be left from the previous request on this connection
+		_ = rc.SetWriteDeadline(time.Time{})
 		if r.ContentLength != 0 {
-			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout)) // whoever wants the body or not
+			// whether or not the handler reads the body
+			_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
 		}
 		r = r.WithContext(city.WithPeer(r.Context(),
 			city.Peer{Actor: "api", From: "tcp " + r.RemoteAddr, Remote: true}))
@@ -74,7 +75,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 			defer by.lend(func() {
 				cancel()
 				if r.ContentLength != 0 {
-					_ = rc.SetReadDeadline(time.Now()) // nobody waits for the rest of it
+					_ = rc.SetReadDeadline(time.Now()) // stops reading the rest of it
 				}
 			})()
 			r = r.WithContext(ctx)
@@ -85,7 +86,7 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 		}
-		if r.ContentLength != 0 { // nobody waits for the rest of it
+		if r.ContentLength != 0 { // the rest of it is not read
 			w.Header().Set("Connection", "close")
 			_ = rc.SetReadDeadline(time.Now().Add(lingerTime))
 		}
@@ -101,7 +102,8 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 	})
 }
 
-// refuse says why a request is not answered, 0 = it may be: by a key, where one is asked for.
+// refuse returns why a request is not permitted. Status 0 means that it is; by is then the key that permits it, if
+// one is required.
 func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	this, file, shows := "city", "[api] hosts of city.toml", "gcity status"
 	if g.Fleet {
@@ -109,48 +111,51 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 			"gcity supervisor status"
 	}
 	if !g.knows(r) {
-		return nil, http.StatusForbidden, "this " + this + " is not asked by that name: use " +
-			"127.0.0.1 or localhost, or write the name into " + file
+		return nil, http.StatusForbidden, "this " + this + " does not answer to that " +
+			"host name: use " +
+			"127.0.0.1 or localhost, or add the name to " + file
 	}
 	if !sameOrigin(r) {
-		return nil, http.StatusForbidden, "pages of other sites may not ask this " + this
+		return nil, http.StatusForbidden, "pages of other sites may not send " +
+			"requests to this " + this
 	}
 	reads := r.Method == http.MethodGet
 	if !slices.Contains(strings.Split(allMethods, ", "), r.Method) {
-		return nil, http.StatusMethodNotAllowed, "possible here: " + allMethods
+		return nil, http.StatusMethodNotAllowed, "methods accepted here: " + allMethods
 	}
 	if r.ContentLength < 0 {
-		return nil, http.StatusBadRequest, "a body needs a Content-Length here, and no " +
-			"Transfer-Encoding: with both, a proxy may see another request"
+		return nil, http.StatusBadRequest, "a body needs a Content-Length, and Transfer-Encoding " +
+			"is not accepted: with both, a proxy may see another request"
 	}
 	if reads && r.ContentLength != 0 {
-		return nil, http.StatusForbidden, "a GET has no body here"
+		return nil, http.StatusForbidden, "a GET must not have a body"
 	}
 	if g.Token != "" || len(g.Tenants) > 0 {
 		by = bears(r, g.keys.Load())
 	}
 	if by == nil && (g.Token != "" || len(g.Tenants) > 0) {
-		return nil, http.StatusUnauthorized, "this needs the " + this + "'s token: -H " +
-			"\"Authorization: Bearer …\"; `" + shows + "` shows the file that holds it"
+		return nil, http.StatusUnauthorized, "this request needs the " + this + "'s token: -H " +
+			"\"Authorization: Bearer …\"; `" + shows + "` shows the file that contains it"
 	}
 	if !reads && by != nil && by.reads {
-		return nil, http.StatusForbidden, "this token only reads: a " + r.Method + " needs the " +
-			this + "'s other token, that of token_file"
+		return nil, http.StatusForbidden, "this token only allows reading: a " + r.Method +
+			" needs the " +
+			this + "'s other token, the one in token_file"
 	}
 	if !reads && len(r.Header.Values(requestHeader)) == 0 {
-		return nil, http.StatusForbidden, "whatever changes something needs " +
+		return nil, http.StatusForbidden, "a request that changes something needs " +
 			"the header " + requestHeader + ": -H '" + requestHeader + ": 1'"
 	}
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); r.ContentLength != 0 &&
 		!strings.EqualFold(strings.TrimSpace(kind), "application/json") {
-		return nil, http.StatusForbidden, "a body has to be JSON and say so: -H 'Content-Type: " +
-			"application/json'"
+		return nil, http.StatusForbidden, "a body must be JSON and be declared as such: -H " +
+			"'Content-Type: application/json'"
 	}
 	return by, 0, ""
 }
 
-// knows says whether a request is made to a name of this city. What a page of another site has a browser resolve is
-// none, wherever that name leads by now.
+// knows reports whether a request uses a host name of this city. A foreign name is refused even if it resolves to
+// this machine, so that no page of another site can use it.
 func (g Guard) knows(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
@@ -174,7 +179,7 @@ func (g Guard) knows(r *http.Request) bool {
 	})
 }
 
-// cameTo is the address of ours that a request came in at.
+// cameTo returns the local address of a request's connection.
 func cameTo(r *http.Request) netip.Addr {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		return a.AddrPort().Addr().Unmap().WithZone("")
@@ -182,7 +187,7 @@ func cameTo(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// hostOf takes the port off, which may be any: people forward ports.
+// hostOf removes the port. Any port is accepted, because users forward ports.
 func hostOf(hostport string) (string, bool) {
 	host := hostport
 	if strings.Contains(strings.TrimPrefix(hostport, "["), ":") {
@@ -201,7 +206,7 @@ func hostOf(hostport string) (string, bool) {
 	return host, host != "" && len(host) <= 255
 }
 
-// sameOrigin says whether a request is made by this city's own page, or by no page at all.
+// sameOrigin reports whether a request comes from this city's own page or from no page.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
@@ -218,8 +223,7 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// bears is the key of the token that a request brings and that opens its path, found in a time that says nothing
-// about any token.
+// bears returns the key of a request's token, if it opens the path. Its duration reveals nothing about any token.
 func bears(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {

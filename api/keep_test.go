@@ -159,7 +159,7 @@ func TestKeepToken(t *testing.T) {
 	d.wants <- api.TCP{Addr: addr, TokenFile: file}
 	d.until("", "no such file")
 	write("too short")
-	d.until("", "holds no token")
+	d.until("", "contains no token")
 	write(token)
 	d.until(addr, "")
 	if code := with(token); code != 200 {
@@ -236,7 +236,7 @@ func TestKeepTenants(t *testing.T) {
 		return code
 	}
 	d.wants <- want
-	d.until(addr, "the tenant acme is not let in: its token cannot be read")
+	d.until(addr, "the tenant acme has no access: its token cannot be read")
 	if a, b := ask("bigcorp", bigToken), ask("acme", acmeToken); a != 200 || b != 401 {
 		t.Errorf("%d, %d", a, b)
 	}
@@ -244,7 +244,7 @@ func TestKeepTenants(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	file("acme", acmeToken)
-	d.until(addr, "the tenant thief is not let in: its token is that of the supervisor")
+	d.until(addr, "the tenant thief has no access: its token is also that of the supervisor")
 	if code := ask("acme", acmeToken); code != 200 {
 		t.Errorf("the token does not count: %d", code)
 	}

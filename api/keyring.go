@@ -8,17 +8,17 @@ import (
 	"io"
 )
 
-// keyring is what a guard compares tokens with.
+// keyring is the set of tokens that a guard accepts.
 type keyring struct {
 	all     *key // nil: no token opens everything
 	read    *key // allows reading everything; nil: no such token
 	tenants map[string]*key
 }
 
-// key is a token that opens something for as long as it lives, and so does what was let in with it.
+// key is an accepted token. Requests that it let in end with it.
 type key struct {
 	sum   [sha256.Size]byte
-	reads bool // and changes nothing
+	reads bool // it allows reading only
 	life  context.Context
 	end   context.CancelFunc
 }
@@ -29,7 +29,7 @@ func newKey(token string) *key {
 	return k
 }
 
-// lend has something done when the key's life ends, until it is given back; after that nothing of it is done any more.
+// lend calls a function when the key is revoked, unless it has been given back by then.
 func (k *key) lend(cut func()) (back func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })
@@ -40,7 +40,7 @@ func (k *key) lend(cut func()) (back func()) {
 	}
 }
 
-// lent is the body of a request, which ends with the life of its key: what comes later is not acted on.
+// lent is the body of a request. It ends when the key is revoked, so later data is ignored.
 type lent struct {
 	io.ReadCloser
 	by *key
@@ -57,7 +57,7 @@ func (l lent) Read(b []byte) (int, error) {
 	return n, err
 }
 
-var errKeyEnded = errors.New("the token that it came with counts no more")
+var errKeyEnded = errors.New("the token of this request has been revoked")
 
 func (g Guard) keyring() *keyring {
 	k := &keyring{tenants: map[string]*key{}}
@@ -76,7 +76,7 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// over puts the keys of before into their places again that are the same, and gives those that count no more.
+// over keeps the keys of before that are unchanged and returns those that are revoked.
 func (k *keyring) over(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
@@ -98,10 +98,10 @@ func (k *keyring) over(before *keyring) (gone []*key) {
 	return gone
 }
 
-// opens is the key with this digest if it opens a path. It takes as long for a tenant that there is as for one that
-// there is not, and says nothing else of either.
+// opens returns the key with this digest if it opens a path. It takes equally long whether or not the tenant
+// exists.
 func (k *keyring) opens(path string, given [sha256.Size]byte) *key {
-	none := &key{} // which no token has
+	none := &key{} // matches no token
 	all, read, own := none, none, none
 	if k.all != nil {
 		all = k.all

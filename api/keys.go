@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// keys are the tokens that are asked for.
+// keys are the required tokens.
 type keys struct {
 	token   string
 	read    string
 	tenants map[string]Tenant
-	problem string // who cannot be let in, and why; "" = nobody
+	problem string // the tenants or users without access, and why; "" if all have access
 }
 
 func (k keys) same(l keys) bool {
@@ -23,21 +23,21 @@ func (k keys) same(l keys) bool {
 		maps.EqualFunc(k.tenants, l.tenants, func(a, b Tenant) bool { return a.Token == b.Token })
 }
 
-// secret is what a look at a token's file saw.
+// secret is the result of reading a token file.
 type secret struct {
 	token string
 	err   error
 }
 
-// readKeys reads all tokens. A token that cannot be used is refused, and the others still count; without
-// tenants it is an error if the token that opens everything cannot be used.
+// readKeys reads all tokens. An unusable token is refused while the others stay valid. Without tenants, it is an
+// error if the token that opens everything is unusable.
 func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 	var problems []string
 	if now.token, err = k.readToken(ctx, k.want.TokenFile, k.want.MakeToken); err != nil {
 		if len(k.want.Tenants) == 0 {
 			return now, err
 		}
-		now.token, problems = "", append(problems, fmt.Sprintf("only tenants are let in: %v", err))
+		now.token, problems = "", append(problems, fmt.Sprintf("only tenants have access: %v", err))
 	}
 	whose := map[string]string{now.token: "token_file"}
 	if k.fleet {
@@ -61,7 +61,7 @@ func (k *keeper) readKeys(ctx context.Context) (now keys, err error) {
 	return now, nil
 }
 
-// readTenants reads the tokens of tenants, and returns which tenants are not let in, and why.
+// readTenants reads the tokens of tenants. It returns a problem for each tenant that has no access.
 func (k *keeper) readTenants(ctx context.Context, now *keys,
 	whose map[string]string) (problems []string) {
 	now.tenants = map[string]Tenant{}
@@ -76,10 +76,10 @@ func (k *keeper) readTenants(ctx context.Context, now *keys,
 		case t.TokenFile == "" && t.Token == "":
 			err = fmt.Errorf("it has no token_file")
 		case err == nil && other != "":
-			err = fmt.Errorf("its token is that of %s", other)
+			err = fmt.Errorf("its token is also that of %s", other)
 		}
 		if err != nil {
-			problems = append(problems, fmt.Sprintf("the tenant %s is not let in: %v", name, err))
+			problems = append(problems, fmt.Sprintf("the tenant %s has no access: %v", name, err))
 			key = ""
 		} else {
 			whose[key] = "the tenant " + name
@@ -90,7 +90,7 @@ func (k *keeper) readTenants(ctx context.Context, now *keys,
 	return problems
 }
 
-// readToken returns the token of a file, "" if path is "". make creates a file that does not exist. Errors do not
+// readToken returns the token in a file, "" if path is "". With make it creates a missing file. Errors do not
 // contain the token.
 func (k *keeper) readToken(ctx context.Context, path string, make bool) (string, error) {
 	if path == "" {
@@ -105,7 +105,7 @@ func (k *keeper) readToken(ctx context.Context, path string, make bool) (string,
 		return secret{token, err}
 	})
 	if !ok {
-		return "", fmt.Errorf("the file of its token, %s, does not answer", path)
+		return "", fmt.Errorf("reading its token file %s timed out", path)
 	}
 	return saw.token, saw.err
 }

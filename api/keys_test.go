@@ -126,7 +126,7 @@ func TestKeysChange(t *testing.T) {
 	hears(supers, prod, "two.all")
 
 	write("acme", next, 0o644) // which others can read
-	d.until(addr, "the tenant acme is not let in")
+	d.until(addr, "the tenant acme has no access")
 	if code := with(next, "/v0/tenant/acme/cities"); code != 401 {
 		t.Errorf("a token that others can read: %d", code)
 	}
@@ -134,7 +134,7 @@ func TestKeysChange(t *testing.T) {
 	hears(supers, prod, "three.all")
 
 	write("all", token, 0o644)
-	d.until(addr, "only tenants are let in: ")
+	d.until(addr, "only tenants have access: ")
 	over(supers)
 	for path, want := range map[string]int{"/v0/cities": 401, "/v0/tenant/bigcorp/cities": 401, "/metrics": 401} {
 		if code := with(token, path); code != want {

@@ -277,12 +277,12 @@ func TestTerminalEnds(t *testing.T) {
 		want       string
 	}{
 		{"session", "d\x00\x00\x00\x02hie\x00\x00\x00\x00", "EOF"},
-		{"error", "e\x00\x00\x00\x26" + `{"code":"unavailable","message":"gone"}`[:38], "the terminal's end is not understood: unexpected end of JSON input"},
+		{"error", "e\x00\x00\x00\x26" + `{"code":"unavailable","message":"gone"}`[:38], "the terminal's end message is invalid: unexpected end of JSON input"},
 		{"connection", "d\x00\x00\x00\x02hi", "unexpected EOF"},
 		{"in a frame", "d\x00\x00\x00\x05hi", "unexpected EOF"},
 		{"in a head", "d\x00\x00", "unexpected EOF"},
 		{"too long", "d\x00\x01\x00\x01", "a frame of 65537 bytes is over the limit of 65536"},
-		{"unknown", "?\x00\x00\x00\x00", "the city sent a frame of type '?', which is not known here"},
+		{"unknown", "?\x00\x00\x00\x00", "the city sent a frame of unknown type '?'"},
 	} {
 		near, far := net.Pipe()
 		go func() {

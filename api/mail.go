@@ -14,10 +14,11 @@ import (
 	"gcity/mail"
 )
 
-// mailHandlers answer requests about messages, and slings.
+// mailHandlers answer requests about messages and slings.
 type mailHandlers struct{ *server }
 
-// mail lists the messages to an address, or to all: those that are unread, or, with all, those that are not archived.
+// mail lists the messages to an address, or to all addresses: the unread ones or, with all, those that are not
+// archived.
 func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	v := r.URL.Query()
 	all, _, err := flag(r, "all")
@@ -45,7 +46,7 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	if after := v.Get("cursor"); after != "" {
 		if number, id, _ := strings.Cut(after, "-"); strings.Trim(number, "0123456789") != "" ||
 			number == "" || beads.CheckID(id) != nil {
-			return wire.Invalid("cursor=%.40q is none: next_cursor of the page before is one",
+			return wire.Invalid("cursor=%.40q is invalid: use next_cursor of the previous page",
 				after)
 		}
 	}
@@ -57,15 +58,15 @@ func (h mailHandlers) mail(w http.ResponseWriter, r *http.Request, _ wire.Route)
 	return nil
 }
 
-// sentAs is a message's place among others.
+// sentAs returns a key that orders messages by time.
 func sentAs(m *mail.Message) string {
 	return fmt.Sprintf("%019d-%s", max(0, m.Sent.UnixNano()), m.ID)
 }
 
-// newer orders places, the newest first.
+// newer orders keys, newest first.
 func newer(a, b string) int { return strings.Compare(b, a) }
 
-// letter shows a message, and does not mark it as read.
+// letter shows a message without marking it as read.
 func (h mailHandlers) letter(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	snap, err := h.look(r)
 	if err != nil {
@@ -79,13 +80,13 @@ func (h mailHandlers) letter(w http.ResponseWriter, r *http.Request, rt wire.Rou
 	return nil
 }
 
-// draft is the body of what is to be sent.
+// draft is the body of a request to send a message.
 type draft struct {
 	From    string `json:"from"`
 	To      string `json:"to"`
 	Subject string `json:"subject"`
 	Body    string `json:"body"`
-	ReplyTo string `json:"reply_to"` // a message's id, whose thread it continues
+	ReplyTo string `json:"reply_to"` // ID of the message that it replies to, in the same thread
 	Rig     string `json:"rig"`      // no effect: all messages are in the city's store
 }
 
@@ -99,12 +100,12 @@ func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Ro
 	}
 	if d.To == "" {
 		return wire.Invalid(
-			`to whom? {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
+			`the recipient is missing: {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
 	}
 	return h.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
 }
 
-// replyMail answers a message.
+// replyMail replies to a message.
 func (h mailHandlers) replyMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var d draft
 	if err := decode(w, r, &d); err != nil {
@@ -133,13 +134,13 @@ func (h mailHandlers) send(w http.ResponseWriter, r *http.Request, m mail.Messag
 	return nil
 }
 
-// marking is the body of what marks a message.
+// marking is the body of a request to mark a message.
 type marking struct {
 	By string `json:"by"`
 }
 
-// markMail marks a message as read, for the agent that "by" names where it is one to its pool, and answers with it; or
-// archives it.
+// markMail marks a message as read and returns it, or archives it. For a message to a pool, "by" names the agent
+// that read it.
 func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	var in marking
 	if err := decode(w, r, &in); err != nil {
@@ -161,7 +162,7 @@ func (h mailHandlers) markMail(w http.ResponseWriter, r *http.Request, rt wire.R
 	return nil
 }
 
-// sling hands out work; the body is a city.SlingRequest.
+// sling assigns work. The body is a city.SlingRequest.
 func (h mailHandlers) sling(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	var in gascity.Sling
 	if err := decode(w, r, &in); err != nil {

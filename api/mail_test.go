@@ -49,7 +49,7 @@ func TestMailByCurl(t *testing.T) {
 		{"GET", "/v0/mail?status=odd", "", 400, []string{"use "}},
 		{"GET", "/v0/mail/tw-1", "", 404, []string{"and not a message"}},
 		{"GET", "/v0/mail/tw-1/else", "", 404, nil},
-		{"POST", "/v0/mail", `{"subject":"x"}`, 400, []string{"to whom"}},
+		{"POST", "/v0/mail", `{"subject":"x"}`, 400, []string{"recipient"}},
 		{"POST", "/v0/mail", `{"to":"ann","title":"x"}`, 400, []string{`unknown field \"title\"`}},
 		{"POST", "/v0/mail", `{"to":"ann"}`, 400, []string{"is empty"}},
 		{"POST", "/v0/mail/tw-99/read", "", 404, []string{`"not_found"`}},

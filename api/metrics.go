@@ -13,7 +13,7 @@ import (
 	"gcity/city"
 )
 
-// metrics are a city's figures in the text format of Prometheus.
+// metrics returns a city's metrics in the text format of Prometheus.
 func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	snap, err := s.city.Snapshot(r.Context())
 	if err != nil {
@@ -28,10 +28,10 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request, _ wire.Route) e
 	return nil
 }
 
-// figures are a page of them. Those of one name stand together, whichever city's they are.
+// figures is a page of metrics. Samples with the same name are together, whatever their city.
 type figures struct {
 	city   string
-	name   string                      // of those that are being written
+	name   string                      // of the current metric
 	names  []string                    // in the order of the page
 	groups map[string]*strings.Builder // by name
 }
@@ -44,7 +44,7 @@ func (p *figures) text() string {
 	return b.String()
 }
 
-// begin writes what the following figures are.
+// begin starts a metric.
 func (p *figures) begin(name, kind, help string) {
 	p.name = "gcity_" + name
 	if p.groups[p.name] != nil {
@@ -58,7 +58,7 @@ func (p *figures) begin(name, kind, help string) {
 	fmt.Fprintf(p.groups[p.name], "# HELP %s %s\n# TYPE %s %s\n", p.name, help, p.name, kind)
 }
 
-// put writes one; labels are names and values in turn.
+// put adds a sample. labels are names and values in turn.
 func (p *figures) put(suffix string, v float64, labels ...string) {
 	b := p.groups[p.name]
 	b.WriteString(p.name + suffix + `{city="` + label(p.city) + `"`)
@@ -72,21 +72,21 @@ func label(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
 }
 
-// gauge writes a figure that stands alone.
+// gauge adds a metric with one sample.
 func (p *figures) gauge(name, help string, v float64, labels ...string) {
 	p.begin(name, "gauge", help)
 	p.put("", v, labels...)
 }
 
-// draw writes what a snapshot says.
+// draw adds the metrics of a snapshot.
 func (p *figures) draw(snap *city.Snapshot, now time.Time) {
-	p.gauge("info", "The program that runs the city.", 1, "version", snap.Version)
-	p.gauge("uptime_seconds", "Age of the controller.", float64(uptime(snap, now)))
-	p.gauge("loop_age_seconds", "Time since the loop last turned.",
+	p.gauge("info", "Version of gcity.", 1, "version", snap.Version)
+	p.gauge("uptime_seconds", "Uptime of the controller.", float64(uptime(snap, now)))
+	p.gauge("loop_age_seconds", "Time since the last pass of the loop.",
 		float64(loopAge(snap, now))/1000)
-	p.gauge("degraded", "Things that are wrong with the city as a whole.",
+	p.gauge("degraded", "Problems of the city as a whole.",
 		float64(len(snap.Degraded)))
-	p.gauge("config_rejected", "Whether the configuration on disk is not in force.",
+	p.gauge("config_rejected", "Whether the configuration on disk is rejected.",
 		truth(snap.Config.Rejected != ""))
 	p.gauge("events_seq", "Number of the newest event.", float64(snap.Seq))
 	count := countAgents(snap)
@@ -94,26 +94,27 @@ func (p *figures) draw(snap *city.Snapshot, now time.Time) {
 	for _, state := range city.States {
 		p.put("", float64(count.States[state]), "state", string(state))
 	}
-	p.gauge("agents_running", "Agents whose processes live, in any state.", float64(count.Running))
+	p.gauge("agents_running", "Agents with a running process, in any state.",
+		float64(count.Running))
 	autos := countAutomations(snap.Automations)
 	p.begin("automations", "gauge", "Automations by state.")
 	for _, state := range slices.Sorted(maps.Keys(autos.States)) {
 		p.put("", float64(autos.States[state]), "state", string(state))
 	}
-	p.gauge("automations_failing", "Automations whose newest runs failed, or that cannot be used.",
+	p.gauge("automations_failing", "Automations with failed newest runs, and broken ones.",
 		float64(autos.Failing))
 	p.begin("work", "gauge", "Work that is not closed.")
 	p.put("", float64(snap.Work.Open), "status", "open")
 	p.put("", float64(snap.Work.InProgress), "status", "in_progress")
-	p.gauge("mail_unread", "Messages for people that nobody has read.", float64(snap.Mail.Unread))
+	p.gauge("mail_unread", "Unread messages for people.", float64(snap.Mail.Unread))
 }
 
-// machine writes what was seen of several cities.
+// machine adds the metrics of several cities.
 func (p *figures) machine(seen []glance, now time.Time) {
 	for i := range seen {
 		p.city = seen[i].name
 		p.gauge("city_up", "Whether the city runs and answers.", truth(seen[i].snap != nil))
-		p.gauge("city_crashes", "Crashes of the city's loop since it last ran well.",
+		p.gauge("city_crashes", "Crashes of the city's loop since it last ran without one.",
 			float64(seen[i].info.Crashes))
 	}
 	for i := range seen {
@@ -134,28 +135,28 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// measured writes what was counted since the controller began.
+// measured adds the counters since the start of the controller.
 func (p *figures) measured(g city.Gauges) {
 	for _, c := range []struct {
 		name, help string
 		n          uint64
 	}{
 		{"agent_starts_total", "Starts of agents.", g.Starts},
-		{"agent_start_failures_total", "Starts that failed.", g.StartsFailed},
-		{"agent_crashes_total", "Ends of agents that nobody asked for.", g.Crashes},
+		{"agent_start_failures_total", "Failed starts.", g.StartsFailed},
+		{"agent_crashes_total", "Unrequested exits of agents.", g.Crashes},
 	} {
 		p.begin(c.name, "counter", c.help)
 		p.put("", float64(c.n))
 	}
-	p.begin("automation_runs_total", "counter", "Runs of automations by what has become of them.")
+	p.begin("automation_runs_total", "counter", "Runs of automations by outcome.")
 	for _, end := range []string{"fired", "completed", "failed", "skipped"} {
 		p.put("", float64(g.Runs[end]), "outcome", end)
 	}
-	p.begin("patrol_duration_seconds", "histogram", "How long looks at all agents took.")
+	p.begin("patrol_duration_seconds", "histogram", "Duration of looks at all agents.")
 	p.timing(g.Patrol)
-	p.begin("loop_turn_duration_seconds", "histogram", "How long turns of the loop took.")
+	p.begin("loop_turn_duration_seconds", "histogram", "Duration of passes of the loop.")
 	p.timing(g.Turn)
-	p.begin("store_duration_seconds", "histogram", "How long calls of the stores of work took.")
+	p.begin("store_duration_seconds", "histogram", "Duration of calls to the stores of work.")
 	for _, op := range []string{"read", "write"} {
 		by := g.Reads
 		if op == "write" {

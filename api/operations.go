@@ -17,7 +17,7 @@ import (
 
 const news = "index wait"
 
-// operations are all that there are.
+// operations are all operations of a city.
 func operations() []openapi.Operation {
 	all := slices.Concat(reads(), verbs(), writes())
 	for _, o := range gascity.Operations() {
@@ -34,26 +34,27 @@ func reads() []openapi.Operation {
 func cityReads() []openapi.Operation {
 	const get = "GET"
 	return []openapi.Operation{
-		{Method: get, Path: "/health", Summary: "Whether the loop lives, and what is wrong " +
-			"with the city", Answer: healthAnswer{}, Machine: true},
+		{Method: get, Path: "/health", Summary: "Whether the loop is alive, and the " +
+			"city's problems", Answer: healthAnswer{}, Machine: true},
 		{Method: get, Path: "/v0/health", Summary: "The same as /health", Answer: healthAnswer{},
 			Machine: true},
-		{Method: get, Path: "/metrics", Summary: "Figures in the text format of Prometheus",
+		{Method: get, Path: "/metrics", Summary: "Metrics in the text format of Prometheus",
 			Text: "text/plain", Machine: true},
 		{Method: get, Path: "/v0/openapi.json", Summary: "This document", Machine: true},
-		{Method: get, Path: "/v0/cities", Summary: "The cities that are served here",
+		{Method: get, Path: "/v0/cities", Summary: "The cities of this server",
 			Query: "limit cursor", Answer: wire.Cities{}, Machine: true},
 		{Method: get, Path: "/v0/status", Summary: "The city in numbers", Query: news,
 			Answer: Status{}},
 		{Method: get, Path: "/v0/city", Summary: "The same", Query: news, Answer: Status{}},
-		{Method: get, Path: "/v0/snapshot", Summary: "Everything at once, as the control " +
-			"room sees it", Query: news + " view", Answer: city.Snapshot{}},
-		{Method: get, Path: "/v0/snapshot/stream", Summary: "The same, whenever something changed",
-			Answer: city.Snapshot{}, Stream: true},
-		{Method: get, Path: "/v0/config", Summary: "The configuration in force, without secrets",
+		{Method: get, Path: "/v0/snapshot", Summary: "The whole state, as the control room uses it",
+			Query: news + " view", Answer: city.Snapshot{}},
+		{Method: get, Path: "/v0/snapshot/stream",
+			Summary: "The same, sent again after each change",
+			Answer:  city.Snapshot{}, Stream: true},
+		{Method: get, Path: "/v0/config", Summary: "The active configuration, without secrets",
 			Query: news, Answer: wire.ConfigText{}},
-		{Method: get, Path: "/v0/config/explain/{agent}", Summary: "What an agent, a pool or a " +
-			"rig comes to, and where each value is from", Query: news, Answer: wire.ConfigText{}},
+		{Method: get, Path: "/v0/config/explain/{agent}", Summary: "The effective values of an " +
+			"agent, a pool or a rig, and their sources", Query: news, Answer: wire.ConfigText{}},
 	}
 }
 
@@ -67,16 +68,16 @@ func listReads() []openapi.Operation {
 		{Method: get, Path: "/v0/agent/{agent}", Summary: "One agent", Query: news + " peek",
 			Answer: wire.Agent{}},
 		{Method: get, Path: "/v0/agent/{agent}/inspect", Summary: "How it is started, its " +
-			"environment without secrets, how it crashed", Answer: city.Inspection{}},
+			"environment without secrets, its crashes", Answer: city.Inspection{}},
 		{Method: get, Path: "/v0/agent/{agent}/output", Summary: "Its last lines",
 			Query: "lines tail before", Answer: gascity.Output{}},
 		{Method: get, Path: "/v0/agent/{agent}/peek", Summary: "Its last lines as one text",
 			Query: "lines", Answer: gascity.Peek{}},
 		{Method: get, Path: "/v0/agent/{agent}/output/stream",
-			Summary: "Its last lines whenever they changed",
+			Summary: "Its last lines, sent again after each change",
 			Query:   "lines", Answer: gascity.Output{}, Stream: true},
 		{Method: get, Path: "/v0/agent/{agent}/stream",
-			Summary: "Its terminal's output, as it comes", Answer: city.Frame{}, Stream: true},
+			Summary: "Its terminal's output as a stream", Answer: city.Frame{}, Stream: true},
 		{Method: get, Path: "/v0/pools", Summary: "The pools", Query: paged + "rig",
 			Answer: city.Pool{}, List: true},
 		{Method: get, Path: "/v0/pool/{pool}", Summary: "One pool", Query: news,
@@ -90,11 +91,12 @@ func listReads() []openapi.Operation {
 		{Method: get, Path: "/v0/automation/{automation}", Summary: "One automation", Query: news,
 			Answer: city.Automation{}},
 		{Method: get, Path: "/v0/automation/{automation}/history",
-			Summary: "Its runs, the newest first", Query: paged, Answer: city.Run{}, List: true},
+			Summary: "Its runs, newest first", Query: paged, Answer: city.Run{}, List: true},
 		{Method: get, Path: "/v0/automation/{automation}/run/{run}/stream",
-			Summary: "What a run prints, as it comes", Answer: city.Piece{}, Stream: true},
-		{Method: get, Path: "/v0/watchdogs", Summary: "The watchdogs: whom they watch, how that " +
-			"is, what was decided last", Query: paged, Answer: city.Watchdog{}, List: true},
+			Summary: "The output of a run as a stream", Answer: city.Piece{}, Stream: true},
+		{Method: get, Path: "/v0/watchdogs", Summary: "The watchdogs: the agents that they " +
+			"watch, their health, the last decisions", Query: paged, Answer: city.Watchdog{},
+			List: true},
 		{Method: get, Path: "/v0/watchdog/{watchdog}", Summary: "One of them", Query: news,
 			Answer: city.Watchdog{}},
 	}
@@ -103,18 +105,18 @@ func listReads() []openapi.Operation {
 func workReads() []openapi.Operation {
 	const get, paged = "GET", news + " limit cursor "
 	return []openapi.Operation{
-		{Method: get, Path: "/v0/beads", Summary: "Work, the newest first", Query: gascity.Filter,
+		{Method: get, Path: "/v0/beads", Summary: "Work, newest first", Query: gascity.Filter,
 			Answer: beads.Bead{}, List: true},
 		{Method: get, Path: "/v0/bead/{bead}", Summary: "One piece of work", Query: news,
 			Answer: beads.Bead{}},
-		{Method: get, Path: "/v0/mail", Summary: "Messages to an address, or all",
+		{Method: get, Path: "/v0/mail", Summary: "Messages to an address, or to all",
 			Query: paged + "to agent all status rig", Answer: mail.Message{}, List: true},
 		{Method: get, Path: "/v0/mail/{message}", Summary: "One message", Query: news,
 			Answer: mail.Message{}},
 		{Method: get, Path: "/v0/events", Summary: "The newest events, or those after a cursor",
 			Query:  paged + "type actor subject since after_seq before_seq forward order",
 			Answer: events.Event{}, List: true},
-		{Method: get, Path: "/v0/events/stream", Summary: "Events as they come; resumed by " +
+		{Method: get, Path: "/v0/events/stream", Summary: "Events as a stream; resumed with " +
 			"Last-Event-ID", Query: "type actor subject since" + gascity.Resumes,
 			Answer: events.Event{}, Stream: true},
 	}
@@ -123,7 +125,7 @@ func workReads() []openapi.Operation {
 // verbs are the operations of the table of verbs.
 func verbs() []openapi.Operation {
 	out := []openapi.Operation{{Method: "POST", Path: "/v0/agent/{agent}/attach",
-		Summary: "An upgrade to its terminal",
+		Summary: "Upgrade to its terminal",
 		Query:   "cols rows raw", Text: "application/octet-stream"}}
 	for _, v := range verb.All() {
 		summary := v.API.Summary
@@ -135,7 +137,7 @@ func verbs() []openapi.Operation {
 			out = append(out, openapi.Operation{Method: "POST", Path: path, Summary: summary,
 				Body:   v.API.Body,
 				Answer: city.Receipt{}})
-			summary = "The same as /" + part // of what follows, the alias
+			summary = "The same as /" + part // the following part of the path is the alias
 		}
 	}
 	return out
@@ -144,7 +146,7 @@ func verbs() []openapi.Operation {
 func writes() []openapi.Operation {
 	const post = "POST"
 	return []openapi.Operation{
-		{Method: post, Path: "/v0/beads", Summary: "Make a piece of work", Query: "rig",
+		{Method: post, Path: "/v0/beads", Summary: "Create a piece of work", Query: "rig",
 			Body: gascity.NewBead{}, Answer: gascity.Made{}},
 		{Method: "PATCH", Path: "/v0/bead/{bead}", Summary: "Change a piece of work",
 			Query: "force", Body: change{}, Answer: city.Receipt{}},
@@ -160,14 +162,14 @@ func writes() []openapi.Operation {
 			Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/mail/{message}/reply", Summary: "Answer it", Body: draft{},
 			Answer: gascity.Sent{}},
-		{Method: post, Path: "/v0/sling", Summary: "Hand work out", Body: gascity.Sling{},
+		{Method: post, Path: "/v0/sling", Summary: "Assign work", Body: gascity.Sling{},
 			Answer: city.Receipt{}},
 		{Method: post, Path: "/v0/events", Summary: "Write an event of your own",
 			Body: events.Event{}, Answer: city.Receipt{}},
 	}
 }
 
-// typeNames are the names in the document of types that have another one in the code.
+// typeNames are the names of types in the document that differ from those in the code.
 func typeNames() openapi.Names {
 	return openapi.Names{
 		reflect.TypeFor[wire.Cities](): "CitiesAnswer",

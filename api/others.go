@@ -12,7 +12,7 @@ import (
 	"gcity/city"
 )
 
-// others returns what answers the requests of package gascity, whose kind is the pattern of their path.
+// others returns the handlers of package gascity for a kind, which is the pattern of their path.
 func others(s *server, k wire.Kind) (m methods) {
 	if k == wire.KindTown {
 		m.get = s.status
@@ -44,7 +44,7 @@ func others(s *server, k wire.Kind) (m methods) {
 	return m
 }
 
-// other has a request answered by package gascity.
+// other handles a request with an operation of package gascity.
 func other(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
 	o gascity.Operation) error {
 	var sent []byte

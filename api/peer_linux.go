@@ -13,15 +13,15 @@ import (
 	"gcity/internal/proc"
 )
 
-// maxAncestors bounds the walk from a process to the session that it belongs to.
+// maxAncestors limits the walk from a process up to its session.
 const maxAncestors = 64
 
-// signed returns a request's command in the name of its peer.
+// signed sets a command's actor to the peer of the request.
 func (s *server) signed(r *http.Request, c city.Command) (context.Context, city.Command, error) {
 	p := city.PeerOf(r.Context())
 	if p == (city.Peer{}) {
 		switch c.(type) {
-		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // they carry its name
+		case city.Emit, city.Fire, city.EndRun, city.Acknowledge: // commands that carry an actor
 			p = s.local(r)
 		default:
 			return r.Context(), c, nil
@@ -38,10 +38,10 @@ func (s *server) local(r *http.Request) city.Peer {
 	if err != nil {
 		return city.Peer{}
 	}
-	if cred.Pid <= 0 { // of another namespace
+	if cred.Pid <= 0 { // of another PID namespace
 		return city.Peer{From: "a process of another container"}
 	}
-	sessions := map[string]string{} // agents by session id
+	sessions := map[string]string{} // agents by session ID
 	if snap, err := s.city.Snapshot(r.Context()); err == nil {
 		for i := range snap.Agents {
 			if one := &snap.Agents[i]; one.Session != nil {
@@ -56,9 +56,9 @@ func (s *server) local(r *http.Request) city.Peer {
 	return city.Peer{Actor: actor, From: fmt.Sprintf("pid %d", cred.Pid), Agent: agent}
 }
 
-// actorOf returns in whose name a process acts: the agent whose session the process, or the oldest of its ancestors
-// in any session, belongs to. Outside of all sessions it is the name in the process's environment, else the
-// operator. "" = the process cannot be seen.
+// actorOf returns the actor of a process: the agent of the session that the process or its oldest ancestor with a
+// session belongs to. Outside of sessions it is the name in the process's environment, or else the operator. It
+// returns "" if the process cannot be read.
 func actorOf(pid int, sessions map[string]string) (name string, isAgent bool) {
 	agent, own := "", ""
 	for at, n := pid, 0; at > 1 && n < maxAncestors; n++ {

@@ -15,7 +15,7 @@ import (
 
 // The package net/http/pprof is not used: its initialisation runs in every gcity command.
 
-// maxProfile bounds a recording.
+// maxProfile limits the duration of a profile.
 const maxProfile = 10 * time.Minute
 
 // profile answers a request for a profile, in the paths and formats of net/http/pprof.
@@ -54,7 +54,7 @@ func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, 
 		}
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	if err := start(); err != nil { // only one runs at a time
+	if err := start(); err != nil { // only one can run at a time
 		return wire.Invalid("cannot start: %v", err)
 	}
 	defer stop()
@@ -65,7 +65,7 @@ func (s *server) record(w http.ResponseWriter, r *http.Request, seconds uint64, 
 	return nil
 }
 
-// lookup writes a profile as it is: a text with ?debug=1 or 2, else for `go tool pprof`.
+// lookup writes the current profile: as text with ?debug=1 or 2, otherwise for `go tool pprof`.
 func lookup(w http.ResponseWriter, r *http.Request, name string) error {
 	debug, err := number(r, "debug", math.MaxInt32)
 	if err != nil {

@@ -19,8 +19,8 @@ const (
 	maxWait     = 5 * time.Minute
 )
 
-// patience reads ?index=N&wait=30s: whether to wait for something newer than N, and a context that ends when that has
-// taken too long.
+// patience reads ?index=N&wait=30s. It returns whether to wait for something newer than N, and a context that ends
+// after that time.
 func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), index uint64,
 	asked bool, err error) {
 	q := r.URL.Query()
@@ -34,7 +34,7 @@ func (s *server) patience(r *http.Request) (ctx context.Context, cancel func(), 
 	return ctx, func() { unhook(); end() }, index, q.Has("index"), err
 }
 
-// waitOf is how long a request waits for something newer.
+// waitOf returns how long a request waits for something newer.
 func waitOf(r *http.Request) (time.Duration, error) {
 	v := r.URL.Query().Get("wait")
 	if v == "" {
@@ -42,12 +42,12 @@ func waitOf(r *http.Request) (time.Duration, error) {
 	}
 	wait, err := time.ParseDuration(v)
 	if err != nil || wait < 0 || wait > maxWait {
-		return 0, wire.Invalid("wait=%.40q is no duration from 0s to %s", v, maxWait)
+		return 0, wire.Invalid("wait=%.40q is invalid: use a duration from 0s to %s", v, maxWait)
 	}
 	return wait, nil
 }
 
-// look gives the city's state; with ?index=N it waits for a state that is newer than event N.
+// look returns the city's state. With ?index=N it waits for a state newer than event N.
 func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 	ctx, cancel, index, asked, err := s.patience(r)
 	defer cancel()
@@ -62,7 +62,7 @@ func (s *server) look(r *http.Request) (*city.Snapshot, error) {
 		return nil, err
 	}
 	defer leave()
-	// An event is in the log a moment before the state that follows from it is published: any change is newer.
+	// An event is logged shortly before its state is published, so any later state is newer.
 	first := true
 	for snap, err := range s.city.Snapshots(ctx) {
 		if err != nil && ctx.Err() == nil {
@@ -140,7 +140,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// await returns when there is an event after one, or when ctx ends.
+// await returns when there is an event after index, or when ctx ends.
 func (s *server) await(ctx context.Context, index uint64) error {
 	leave, err := s.takePlace()
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *server) await(ctx context.Context, index uint64) error {
 	return nil
 }
 
-// query reads the selection of events; "cursor" is "after_seq" with the oldest first.
+// query reads the selection of events. "cursor" means "after_seq" with the oldest first.
 func query(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q, err := selection(r)
@@ -185,12 +185,12 @@ func query(r *http.Request) (events.Query, error) {
 	q.Forward = q.Forward || forward || asc
 	limit, err := number(r, "limit", wire.MaxLines)
 	if q.Limit = int(limit); limit == 0 && asc && !q.Since.IsZero() {
-		q.Limit = wire.MaxLines // all of them: the newest are the last
+		q.Limit = wire.MaxLines // all of them: the newest come last
 	}
 	return q, err
 }
 
-// selection reads which events are wanted, wherever they stand.
+// selection reads which events are wanted, independent of their position.
 func selection(r *http.Request) (events.Query, error) {
 	v := r.URL.Query()
 	q := events.Query{Actor: v.Get("actor"), Subject: v.Get("subject")}
@@ -205,8 +205,8 @@ func selection(r *http.Request) (events.Query, error) {
 		if ago, err := time.ParseDuration(since); err == nil {
 			q.Since = time.Now().Add(-ago)
 		} else if q.Since, err = time.Parse(time.RFC3339Nano, since); err != nil {
-			return q, wire.Invalid("since=%.40q is neither a time (2006-01-02T15:04:05Z) nor a "+
-				"duration (1h30m)", since)
+			return q, wire.Invalid("since=%.40q is invalid: use a time (2006-01-02T15:04:05Z) or "+
+				"a duration (1h30m)", since)
 		}
 	}
 	return q, nil

@@ -16,13 +16,13 @@ import (
 	"gcity/internal/recovery"
 )
 
-// page is the part of a list, which is in the order of its names, that a request asks for: ?limit=N, after
-// ?cursor=NAME. total is of the whole list.
+// page returns the part of a list that a request asks for: ?limit=N, after ?cursor=NAME. The list is ordered by
+// name. total counts the whole list.
 func page[T any](r *http.Request, items []T, name func(*T) string) (wire.List[T], error) {
 	return pageBy(r, items, name, strings.Compare)
 }
 
-// pageBy is page for a list in another order of its names.
+// pageBy is page for a list with another order.
 func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	order func(a, b string) int) (wire.List[T], error) {
 	limit, err := number(r, "limit", wire.MaxLines)
@@ -44,7 +44,7 @@ func pageBy[T any](r *http.Request, items []T, name func(*T) string,
 	return all, nil
 }
 
-// listing is a list drawn from a snapshot, in the order of its names.
+// listing is a list from a snapshot, ordered by name.
 type listing[T any] struct {
 	snap  *city.Snapshot
 	items []T
@@ -63,20 +63,18 @@ func okPage[T any](s *server, w http.ResponseWriter, r *http.Request, l listing[
 // responder writes answers.
 type responder struct{ o Options }
 
-// reply writes an answer and hands it to the kernel before it returns, so that a server that ends meanwhile does not
-// lose it.
+// reply sends an answer and flushes it, so that it is not lost if the server ends.
 func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		s.o.Log.Error("an answer cannot be written as JSON", "err", err)
+		s.o.Log.Error("cannot encode an answer as JSON", "err", err)
 		code, body = http.StatusInternalServerError,
-			[]byte(`{"code":"unavailable",`+
-				`"message":"the answer cannot be written as JSON; the log has more"}`)
+			[]byte(`{"code":"unavailable","message":"the answer cannot be encoded as JSON; see the log"}`)
 	}
 	s.write(w, code, "application/json", append(body, '\n'))
 }
 
-// write is reply for what is written already.
+// write sends an encoded answer.
 func (s *responder) write(w http.ResponseWriter, code int, kind string, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", kind)
@@ -84,13 +82,14 @@ func (s *responder) write(w http.ResponseWriter, code int, kind string, body []b
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(code)
-	_ = writePieces(w, body, s.o.WriteTimeout) // a reader that has gone needs no answer
+	_ = writePieces(w, body, s.o.WriteTimeout) // the client may be gone
 }
 
-// pieceSize is how much a reader has to take in the time of one write, so that a slow line is no cause to cut it off.
+// pieceSize is how much a client must read within the timeout of one write. It is small enough for a slow
+// connection.
 const pieceSize = 32 << 10
 
-// writePieces hands b to the kernel. Each piece of it has the time.
+// writePieces writes b in pieces. The timeout applies to each piece.
 func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
 	rc := http.NewResponseController(w)
 	for piece := range slices.Chunk(b, pieceSize) {
@@ -102,7 +101,7 @@ func writePieces(w http.ResponseWriter, b []byte, timeout time.Duration) error {
 	return rc.Flush()
 }
 
-// ok writes an answer drawn from a snapshot.
+// ok sends an answer that was derived from a snapshot.
 func (s *responder) ok(w http.ResponseWriter, snap *city.Snapshot, v any) {
 	w.Header().Set("X-GC-Index", strconv.FormatUint(snap.Seq, 10))
 	s.reply(w, http.StatusOK, v)
@@ -128,7 +127,7 @@ func (s *responder) fail(w http.ResponseWriter, err error) {
 	s.reply(w, code, e)
 }
 
-// body reads a request's body within its limits: one JSON value, or nothing.
+// body reads a request's body within the limits: one JSON value, or nothing.
 func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rc := http.NewResponseController(w)
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTimeout))
@@ -137,7 +136,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return nil, wire.Invalid("the request's body is over %d MiB", maxBody>>20)
 		}
-		return nil, wire.Invalid("the request's body cannot be read: %v", err)
+		return nil, wire.Invalid("cannot read the request's body: %v", err)
 	}
 	if b = bytes.TrimSpace(b); len(b) > 0 && !json.Valid(b) {
 		return nil, wire.Invalid("the request's body is not JSON")
@@ -148,7 +147,7 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return b, rc.SetReadDeadline(time.Time{})
 }
 
-// number reads a parameter that is a number from 0 on; "" is 0.
+// number reads a parameter that is a number of at least 0; "" is 0.
 func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	v := r.URL.Query().Get(name)
 	if v == "" {
@@ -156,7 +155,7 @@ func number(r *http.Request, name string, limit uint64) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(v, 10, 64)
 	if err != nil || n > limit {
-		return 0, wire.Invalid("%s=%.40q is no number from 0 to %d", name, v, limit)
+		return 0, wire.Invalid("%s=%.40q is invalid: use a number from 0 to %d", name, v, limit)
 	}
 	return n, nil
 }
@@ -168,12 +167,12 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	}
 	value, err = strconv.ParseBool(v)
 	if err != nil {
-		return false, false, wire.Invalid("%s=%.40q is neither true nor false", name, v)
+		return false, false, wire.Invalid("%s=%.40q is invalid: use true or false", name, v)
 	}
 	return value, true, nil
 }
 
-// whole has a request answered, or its connection closed: by a panic nobody knows whether an answer has begun.
+// whole runs the handler of a request. After a panic it closes the connection, because an answer may have started.
 func (s *responder) whole(answer func()) {
 	if fault := recovery.Catch(answer); fault != nil {
 		s.broke(fault)
@@ -181,9 +180,9 @@ func (s *responder) whole(answer func()) {
 	}
 }
 
-// broke tells of a panic in a request, which is the request's end and nobody else's.
+// broke logs a panic in a request. Only that request ends.
 func (s *responder) broke(fault error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
-		s.o.Log.Error("a request could not be answered", "err", fault, "stack", string(p.Stack()))
+		s.o.Log.Error("the handler of a request panicked", "err", fault, "stack", string(p.Stack()))
 	}
 }

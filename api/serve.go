@@ -15,9 +15,9 @@ import (
 	"gcity/city"
 )
 
-// Serve answers for a city until ctx ends, then gives requests in flight 5 s, or what is left of o.Last, and
-// returns nil when nothing of it runs any more. It closes l. Another end is an error; so is a request that the city
-// does not let go of for 5 s more.
+// Serve answers requests for a city until ctx ends. It then gives requests in flight 5 s, or what is left of
+// o.Last, closes l and returns nil when all goroutines have ended. It returns an error if it ends otherwise, or if
+// the city does not finish a request within another 5 s.
 func Serve(ctx context.Context, l net.Listener, c city.Control, o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler { s.city = c; return s })
 }
@@ -46,7 +46,8 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		IdleTimeout:       wire.IdleTimeout,
 		MaxHeaderBytes:    maxHeader,
 
-		DisableGeneralOptionsHandler: true, // it would answer what nobody has let through
+		// it would answer requests that the guard has not checked
+		DisableGeneralOptionsHandler: true,
 
 		BaseContext: func(net.Listener) context.Context { return requests },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
@@ -62,7 +63,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	select {
 	case <-ctx.Done():
 	case e := <-failed:
-		err = fmt.Errorf("nobody can connect any more: %w", e)
+		err = fmt.Errorf("the server no longer accepts connections: %w", e)
 		end()
 	}
 	_ = l.Close()
@@ -74,7 +75,7 @@ func serve(ctx context.Context, l net.Listener, o Options,
 		select {
 		case <-o.Last.Begun():
 			o.Last.GiveUp("answering %d requests", busy)
-		default: // only this door is closed, and the city goes on
+		default: // only this listener closes; the city continues
 		}
 	}
 	cancel()
@@ -83,35 +84,35 @@ func serve(ctx context.Context, l net.Listener, o Options,
 	}
 	wg.Wait()
 	if left := conns.wait(grace); left > 0 && err == nil {
-		err = fmt.Errorf("%d requests do not end", left)
+		err = fmt.Errorf("%d requests do not finish", left)
 	}
 	return err
 }
 
-// conns knows the connections of a server. (Server.Shutdown would wait for those that have not said anything yet.)
+// conns tracks the connections of a server. Server.Shutdown would wait for those that have sent nothing yet.
 type conns struct {
 	mu      sync.Mutex
 	open    map[net.Conn]*connection
-	newest  uint64        // number
-	changes chan struct{} // closed and renewed by every change
+	newest  uint64        // the newest number
+	changes chan struct{} // closed and replaced at every change
 }
 
-// connection is one that is open.
+// connection is an open connection.
 type connection struct {
-	number uint64 // they are numbered as they come
+	number uint64 // in the order of arrival
 	state  http.ConnState
-	asks   bool // a whole request is being answered
-	closed bool // by us: it is about to go
+	asks   bool // a complete request is being answered
+	closed bool // closed by the server and about to end
 }
 
-// connKey is under which a request knows its connection.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
 func newConns() *conns {
 	return &conns{open: map[net.Conn]*connection{}, changes: make(chan struct{})}
 }
 
-// counted notes which connections have asked something whole.
+// counted records which connections have sent a complete request.
 func (c *conns) counted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, _ := r.Context().Value(connKey{}).(net.Conn)
@@ -125,7 +126,7 @@ func (c *conns) counted(next http.Handler) http.Handler {
 	})
 }
 
-// awaited is the body of a request, which is whole when all of that is there.
+// awaited is the body of a request. The request is complete when the body has been read.
 type awaited struct {
 	io.ReadCloser
 	whole func()
@@ -165,8 +166,8 @@ func (c *conns) changed(conn net.Conn, state http.ConnState) {
 	c.changes = make(chan struct{})
 }
 
-// makeRoom closes one connection where there are too many: the oldest that asks nothing, so that whoever only holds
-// connections open keeps nobody out, or else the new one.
+// makeRoom closes one connection if there are too many: the oldest one without a complete request, or else the new
+// one. So a client that only keeps connections open cannot lock others out.
 func (c *conns) makeRoom(latest net.Conn) {
 	if len(c.open) < maxConns {
 		return
@@ -180,10 +181,10 @@ func (c *conns) makeRoom(latest net.Conn) {
 	if oldest != nil {
 		oldest.closed = true
 	}
-	_ = victim.Close() // its goroutine ends at once
+	_ = victim.Close() // its goroutine then ends
 }
 
-// count gives the connections that answer a request, and all.
+// count returns the number of connections with a request, and of all.
 func (c *conns) count() (active, all int, change <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,12 +196,13 @@ func (c *conns) count() (active, all int, change <-chan struct{}) {
 	return active, len(c.open), c.changes
 }
 
-// drain waits until no request is being answered, and gives the number of those that still are.
+// drain waits until no request is being answered, and returns the number of remaining ones.
 func (c *conns) drain(atMost time.Duration) (busy int) {
 	return c.until(atMost, func() int { active, _, _ := c.count(); return active })
 }
 
-// wait waits until all connections are closed, which somebody has to do, and gives the number of those that are not.
+// wait waits until all connections are closed, which the caller has to arrange, and returns the number of remaining
+// ones.
 func (c *conns) wait(atMost time.Duration) (left int) {
 	return c.until(atMost, func() int { _, all, _ := c.count(); return all })
 }

@@ -10,16 +10,16 @@ import (
 	"gcity/events"
 )
 
-// calls are what cities are asked just now. What goes on when nobody has waited for it for a while is a city's that
-// may never answer: until it ends that city is not asked again, so that no more hangs than was asked at once.
+// calls are the pending calls to cities. A call that was abandoned some time ago belongs to a city that may never
+// answer. That city is not called again until the call ends, so the number of hanging calls is limited.
 type calls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city
 }
 
-// waiting is one of them.
+// waiting is a pending call.
 type waiting struct {
-	left time.Time // since when nobody waits for it, zero = somebody does
+	left time.Time // when its caller gave up; zero if it is waiting
 }
 
 func (c *calls) begin(ctx context.Context, name string) (end func(), err error) {
@@ -28,7 +28,7 @@ func (c *calls) begin(ctx context.Context, name string) (end func(), err error) 
 	for w := range c.of[name] {
 		if !w.left.IsZero() && time.Since(w.left) > lookTime {
 			return nil, &city.Error{Code: city.Unavailable, Message: name + " has not answered " +
-				"yet what it was asked before"}
+				"an earlier request yet"}
 		}
 	}
 	if c.of == nil {
@@ -54,7 +54,7 @@ func (c *calls) begin(ctx context.Context, name string) (end func(), err error) 
 	}, nil
 }
 
-// sparing is a directory of cities whose logs and screens are asked for with care.
+// sparing is a directory of cities that limits pending reads of their logs and screens.
 type sparing struct {
 	city.Directory
 	calls *calls
@@ -105,7 +105,7 @@ func (a *asked) Events(ctx context.Context, after uint64) iter.Seq2[events.Event
 	}
 }
 
-// inTime asks something, which must not panic, and leaves it behind when ctx ends before it is answered.
+// inTime calls a function that must not panic, and returns without its result when ctx ends.
 func inTime[T any](ctx context.Context, ask func() T) (answer T, ok bool) {
 	answers := make(chan T, 1)
 	go func() { answers <- ask() }()

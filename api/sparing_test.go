@@ -51,7 +51,7 @@ func TestSparing(t *testing.T) {
 			}
 		}
 		time.Sleep(2 * lookTime)
-		if err := ask(); wire.ErrorOf(err).Message != "a has not answered yet what it was asked before" || l.asked != 2 {
+		if err := ask(); wire.ErrorOf(err).Message != "a has not answered an earlier request yet" || l.asked != 2 {
 			t.Errorf("%v, after it was asked %d times", err, l.asked)
 		}
 		close(l.free)

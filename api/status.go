@@ -42,7 +42,7 @@ func uptime(snap *city.Snapshot, now time.Time) int64 {
 	return int64(max(0, now.Sub(snap.Started)).Seconds())
 }
 
-// loopAge is how long ago the loop turned, in milliseconds, 0 if it never did.
+// loopAge returns how long ago the loop's last pass was, in milliseconds, 0 if there was none.
 func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	if snap.Patrol.Last.IsZero() {
 		return 0
@@ -50,7 +50,7 @@ func loopAge(snap *city.Snapshot, now time.Time) int64 {
 	return snap.Patrol.Age(now).Milliseconds()
 }
 
-// degraded is a list that is never null.
+// degraded returns a list that is never null.
 func degraded(snap *city.Snapshot) []string { return append([]string{}, snap.Degraded...) }
 
 func (s *server) cities(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
@@ -84,16 +84,16 @@ type Status struct {
 	Pools     int              `json:"pool_count"`
 	Rigs      int              `json:"rig_count"`
 	Autos     int              `json:"automation_count"`
-	Running   int              `json:"running"` // agents whose processes live
+	Running   int              `json:"running"` // agents with a running process
 	Count     AgentCounts      `json:"agents"`
 	PoolCount PoolCounts       `json:"pools"`
 	RigCount  RigCounts        `json:"rigs"`
 	AutoCount AutomationCounts `json:"automations"`
 	Work      city.Work        `json:"work"`
 	Mail      city.MailCount   `json:"mail"` // for people
-	// of one processor, in percent; all agents that are measured
+	// in percent of one processor, for all measured agents
 	CPU      float64         `json:"cpu"`
-	RSS      int64           `json:"rss"`  // bytes, likewise
+	RSS      int64           `json:"rss"`  // bytes, for all measured agents
 	PID      int             `json:"pid"`  // of the controller, 0 if none runs
 	Mode     string          `json:"mode"` // of the controller, "" if none runs
 	LoopAge  int64           `json:"loop_age_ms"`
@@ -104,10 +104,10 @@ type Status struct {
 	Stranded []city.Stranded `json:"stranded,omitempty"`
 }
 
-// AgentCounts are the agents of a city, by what matters.
+// AgentCounts counts the agents of a city.
 type AgentCounts struct {
 	Total       int                `json:"total"`
-	Running     int                `json:"running"` // of any state: their processes live
+	Running     int                `json:"running"` // in any state, with a running process
 	Suspended   int                `json:"suspended"`
 	Quarantined int                `json:"quarantined"`
 	Draining    int                `json:"draining"`
@@ -115,22 +115,22 @@ type AgentCounts struct {
 	States      map[city.State]int `json:"states"`
 }
 
-// PoolCounts are the pools of a city.
+// PoolCounts counts the pools of a city.
 type PoolCounts struct {
 	Total      int `json:"total"`
 	Suspended  int `json:"suspended"`
 	Overridden int `json:"overridden"` // their size was set by hand
 }
 
-// AutomationCounts are the automations of a city.
+// AutomationCounts counts the automations of a city.
 type AutomationCounts struct {
 	Total int `json:"total"`
-	// their newest runs failed, or they cannot be used
+	// their newest runs failed, or they are broken
 	Failing int                          `json:"failing"`
 	States  map[city.AutomationState]int `json:"states"`
 }
 
-// RigCounts are the rigs of a city.
+// RigCounts counts the rigs of a city.
 type RigCounts struct {
 	Total     int `json:"total"`
 	Suspended int `json:"suspended"`
@@ -145,8 +145,8 @@ func (s *server) status(w http.ResponseWriter, r *http.Request, _ wire.Route) er
 	return nil
 }
 
-// StatusOf draws the status from a snapshot. Now is what uptime and the age of the loop are counted to; both are 0 in a
-// snapshot that no controller made.
+// StatusOf derives the status from a snapshot. The uptime and the age of the loop end at now; both are 0 if no
+// controller made the snapshot.
 func StatusOf(snap *city.Snapshot, now time.Time) Status {
 	a := Status{
 		Name: snap.Name, Path: snap.Path, Version: snap.Version, Uptime: uptime(snap, now),

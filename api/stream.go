@@ -22,13 +22,13 @@ import (
 type stream struct {
 	w       http.ResponseWriter
 	timeout time.Duration
-	ahead   int // so many items may be read before they can be sent
+	ahead   int // how many items may be read before they are sent
 
-	gathers  bool // what is written waits for flush
+	gathers  bool // writes are buffered until flush
 	gathered []byte
 }
 
-// open begins a stream, or refuses one more.
+// open begins a stream, or refuses it if there are too many.
 func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error) {
 	done, err = s.takePlace()
 	if err != nil {
@@ -47,18 +47,19 @@ func (s *server) open(w http.ResponseWriter) (st *stream, done func(), err error
 	return st, done, nil
 }
 
-// takePlace is for whatever holds on to a connection.
+// takePlace reserves a place for a request that keeps its connection.
 func (s *server) takePlace() (leave func(), err error) {
 	select {
 	case s.streams <- struct{}{}:
 		return func() { <-s.streams }, nil
 	default:
 		return nil, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d streams are open already: close some", cap(s.streams))}
+			Message: fmt.Sprintf("%d streams are already open: close some", cap(s.streams))}
 	}
 }
 
-// write fails when the reader has taken nothing for the timeout: then it is cut off, and resumes by cursor.
+// write fails if the client has read nothing for the timeout. The client is then disconnected and resumes by
+// cursor.
 func (st *stream) write(s string) error {
 	if st.gathers {
 		st.gathered = append(st.gathered, s...)
@@ -67,7 +68,7 @@ func (st *stream) write(s string) error {
 	return writePieces(st.w, []byte(s), st.timeout)
 }
 
-// flush writes what was gathered, and gathers no more.
+// flush writes the buffer and ends the buffering.
 func (st *stream) flush() error {
 	st.gathers = false
 	if len(st.gathered) == 0 {
@@ -78,7 +79,7 @@ func (st *stream) flush() error {
 	return err
 }
 
-// send writes one event; "" = without a name, without an id.
+// send writes one event. The name and the ID may be "".
 func (st *stream) send(event, id string, v any) error {
 	data, err := json.Marshal(v) // on one line
 	if err != nil {
@@ -105,12 +106,12 @@ func (s *server) errStopped() error {
 	return &city.Error{Code: city.Unavailable, Message: who + " has stopped"}
 }
 
-var errCut = errors.New("the reader is gone or too slow")
+var errCut = errors.New("the client is gone or too slow")
 
-// eventsAhead is how many events a stream takes before their turn, to write together what is there together.
+// eventsAhead is how many events a stream reads in advance, so that it can write several at once.
 const eventsAhead = 64
 
-// pump sends what a sequence yields until either side ends, with comments when it is quiet.
+// pump sends the items of a sequence until either side ends, and comments while it is quiet.
 func pump[T any](s *server, st *stream, r *http.Request,
 	from func(context.Context) iter.Seq2[T, error], send func(T) error) {
 	err := pumpItems(s, st, r, from, send)
@@ -125,7 +126,7 @@ func pump[T any](s *server, st *stream, r *http.Request,
 		err = st.send(wire.EventEnd, "", struct{}{})
 	}
 	if err != nil {
-		s.o.Log.Debug("a stream's end could not be written", "err", err)
+		s.o.Log.Debug("cannot send the end of a stream", "err", err)
 	}
 }
 
@@ -220,8 +221,8 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, rt wire.Route) er
 	return nil
 }
 
-// eventStream goes on after Last-Event-ID, else after the cursor of the query, else begins with what happens next. An
-// invalid cursor, one that lies in the future, and what the log does not have are answered by an explicit gap.
+// eventStream continues after Last-Event-ID, or else after the cursor of the query, or else starts with the next
+// event. An invalid cursor, a future one, and missing parts of the log are reported by a gap event.
 func (s *server) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	q, err := selection(r)
 	if err != nil {
@@ -274,7 +275,7 @@ func (st *stream) sendEvent(e events.Event) error {
 	return st.send(eventName(e.Type), strconv.FormatUint(e.Seq, 10), e)
 }
 
-// eventName is what an event of a log is called in a stream, which has words of its own.
+// eventName returns the name of an event in a stream. Names that streams use themselves are omitted.
 func eventName(kind string) string {
 	if strings.HasPrefix(kind, "!") {
 		return ""
@@ -282,7 +283,7 @@ func eventName(kind string) string {
 	return kind
 }
 
-// ownCursor reads a cursor as far as it is about a city: a seq, or a cursor over several cities.
+// ownCursor reads a city's position from a cursor: a seq, or a cursor over several cities.
 func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok bool) {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n, true
@@ -299,7 +300,7 @@ func ownCursor(ctx context.Context, c city.Control, text string) (seq uint64, ok
 	return seq, ok
 }
 
-// outputStream streams the last lines of an agent, at once and whenever they changed, also over its restarts.
+// outputStream streams the last lines of an agent, at once and after each change, across its restarts.
 func outputStream(s *server) handler {
 	return func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 		return streamOutput(s, w, r, rt)

@@ -17,13 +17,13 @@ import (
 	"gcity/internal/deadline"
 )
 
-// TCP is where a city is to answer besides its socket.
+// TCP is where a city answers over TCP.
 type TCP struct {
-	Addr      string // "127.0.0.1:8080"; "" = nowhere
+	Addr      string // "127.0.0.1:8080"; "" disables it
 	Hosts     []string
-	TokenFile string // "" = no token is asked for
+	TokenFile string // "" = no token is required
 	MakeToken bool   // a TokenFile that does not exist is created with a random token
-	ReadFile  string // holds a second token that allows reading only; "" = none
+	ReadFile  string // contains a second token that only allows reading; "" = none
 
 	Tenants map[string]TenantOf // of a fleet, by name
 }
@@ -34,23 +34,22 @@ func (t TCP) same(u TCP) bool {
 		maps.EqualFunc(t.Tenants, u.Tenants, TenantOf.Same)
 }
 
-// secrets tells whether there are files to be looked at.
+// secrets reports whether there are token files to read.
 func (t TCP) secrets() bool { return t.TokenFile != "" || len(t.Tenants) > 0 }
 
 const (
-	// after an address could not be had, and between two looks at a token
+	// after a failed listen, and between two reads of a token
 	tryAgain  = 2 * time.Second
-	tokenTime = time.Second // for a file to be read
+	tokenTime = time.Second // timeout for reading a file
 
-	// files that may be waited for: beside one that never answers another one can be written into [api]
+	// pending reads, so that a file that never answers does not block another one
 	tokensAtOnce = 8
 )
 
-// Keep answers over TCP where the newest of wants says, until ctx ends. It tells of every change: of the address
-// that it listens on, or why it does not; what fails is tried again until it works. Every change cuts what is
-// connected; a token that changes cuts what was let in with it.
-func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c city.Control,
-	o Options) {
+// Keep answers over TCP as the newest of wants says, until ctx ends. It reports every change of the address, or why
+// it does not listen. It retries after failures. A change of the address closes all connections. A change of a
+// token closes those that used it.
+func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c city.Control, o Options) {
 	k := &keeper{section: "[api]", o: o, tell: tell}
 	k.serve = func(ctx context.Context, l net.Listener, o Options) error {
 		return Serve(ctx, l, c, o)
@@ -58,8 +57,8 @@ func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c cit
 	k.run(ctx, wants)
 }
 
-// KeepFleet is Keep for all cities of a directory. A tenant whose token cannot be had is not let in, and that is
-// told beside the address.
+// KeepFleet is Keep for all cities of a directory. A tenant with an unreadable token has no access, and the reports
+// say so.
 func KeepFleet(ctx context.Context, wants <-chan TCP, tell func(city.Listener), d city.Directory,
 	o Options) {
 	k := &keeper{section: "[supervisor]", fleet: true, o: o, tell: tell}
@@ -90,8 +89,7 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 			k.turn(ctx)
 		case err := <-k.failed:
 			k.close()
-			k.say(city.Listener{Problem: fmt.Sprintf("the API on %s has ended and is "+
-				"begun again: %v",
+			k.say(city.Listener{Problem: fmt.Sprintf("the API on %s has ended and is restarting: %v",
 				k.want.Addr, err)})
 		}
 		if k.serving == nil && k.want.Addr != "" || k.want.secrets() {
@@ -106,20 +104,20 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 type keeper struct {
 	serve   func(context.Context, net.Listener, Options) error
 	fleet   bool
-	section string // where it is written down
+	section string // the configuration section, for messages
 	o       Options
 	tell    func(city.Listener)
 	files   *deadline.Calls[secret]
 
 	want    TCP
 	told    city.Listener
-	keys    keys                     // that are asked for now
-	ring    *atomic.Pointer[keyring] // the same, for the guard
-	serving func()                   // ends it and waits for its end; nil: nobody listens
+	keys    keys                     // the current tokens
+	ring    *atomic.Pointer[keyring] // the same for the guard
+	serving func()                   // ends the server and waits for it; nil if it is not running
 	failed  chan error
 }
 
-// turn brings about what is wanted, as far as it can be.
+// turn changes the server to what is wanted, as far as possible.
 func (k *keeper) turn(ctx context.Context) {
 	if k.want.Addr == "" {
 		k.say(city.Listener{})
@@ -128,8 +126,7 @@ func (k *keeper) turn(ctx context.Context) {
 	now, err := k.readKeys(ctx)
 	if err == nil && k.serving != nil {
 		k.swap(now)
-		k.say(city.Listener{Address: k.told.Address, TokenFile: k.want.TokenFile,
-			Problem: now.problem})
+		k.say(city.Listener{Address: k.told.Address, TokenFile: k.want.TokenFile, Problem: now.problem})
 		return
 	}
 	k.close()
@@ -140,14 +137,12 @@ func (k *keeper) turn(ctx context.Context) {
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", k.want.Addr)
 	if err != nil {
-		k.say(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %s; it is "+
-			"tried again",
+		k.say(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %s; it retries",
 			k.want.Addr, k.unheard(err))})
 		return
 	}
 	k.begin(ctx, l, now)
-	k.say(city.Listener{Address: l.Addr().String(), TokenFile: k.want.TokenFile,
-		Problem: now.problem})
+	k.say(city.Listener{Address: l.Addr().String(), TokenFile: k.want.TokenFile, Problem: now.problem})
 }
 
 func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
@@ -168,7 +163,7 @@ func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 	k.serving = func() { end(); wg.Wait() }
 }
 
-// swap has other tokens count from now on. What was let in with one that counts no more is cut, and nothing else.
+// swap replaces the tokens. It only closes connections with a revoked token.
 func (k *keeper) swap(now keys) {
 	if now.same(k.keys) {
 		return
@@ -196,10 +191,10 @@ func (k *keeper) say(d city.Listener) {
 	k.told = d
 	switch {
 	case d.Problem != "" && d.Address != "":
-		k.o.Log.Warn("not everybody can use the API over TCP", "address", d.Address, "why",
+		k.o.Log.Warn("some clients have no access to the API over TCP", "address", d.Address, "why",
 			d.Problem)
 	case d.Problem != "":
-		k.o.Log.Warn("nobody can use the API over TCP", "why", d.Problem)
+		k.o.Log.Warn("the API does not answer over TCP", "why", d.Problem)
 	case d.Address != "":
 		k.o.Log.Info("the API answers over TCP", "address", d.Address, "token_file", d.TokenFile)
 	default:
@@ -208,25 +203,25 @@ func (k *keeper) say(d city.Listener) {
 	k.tell(d)
 }
 
-// unheard says why nobody can listen on an address.
+// unheard explains why listening on an address failed.
 func (k *keeper) unheard(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return "another program listens there; end that, or change " + k.section + " port"
+		return "another program listens there; stop it, or change " + k.section + " port"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return "this machine has no such address; change " + k.section + " bind"
 	case errors.Is(err, syscall.EACCES):
-		return "you may not; ports from 1024 on are for everybody"
+		return "permission denied; use a port from 1024 on"
 	}
 	return err.Error()
 }
 
-// TCPAddr is the address of [api] as Keep takes it.
+// TCPAddr returns the address of [api] in the form that Keep takes.
 func TCPAddr(bind string, port int) string {
 	if port == 0 {
 		return ""
 	}
-	if bind == "localhost" { // which may be more than one address
+	if bind == "localhost" { // it may be several addresses
 		bind = ""
 	}
 	return net.JoinHostPort(cmp.Or(bind, "127.0.0.1"), fmt.Sprint(port))

@@ -368,7 +368,7 @@ func TestStalledReaders(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/v0/events/stream", "/v0/agents?index=99999", "/v0/events?index=99999"} {
-		if code, _, body := call(t, "GET", "http://"+addr+path, ""); code != 503 || !strings.Contains(body, "streams are open already") {
+		if code, _, body := call(t, "GET", "http://"+addr+path, ""); code != 503 || !strings.Contains(body, "streams are already open") {
 			t.Errorf("%s beyond what there is room for: %d %s", path, code, body)
 		}
 	}

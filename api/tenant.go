@@ -14,27 +14,27 @@ import (
 	"gcity/city"
 )
 
-// Tenant has some of the cities of a machine, and gets to know of no others.
+// Tenant may use some of the cities of a machine and learns of no others.
 type Tenant struct {
 	Cities []string // their names, registered or not
-	// every request of the tenant's brings it; "" = nobody can come as the tenant
+	// required in every request of the tenant; "" = the tenant has no access over TCP
 	Token     string
-	MaxAgents int // that all its cities together may declare, 0 = any number
-	MaxCities int // that may be registered, 0 = any number of those above
+	MaxAgents int // limit for all its cities together, 0 = none
+	MaxCities int // limit of registered cities, 0 = all of the above
 }
 
-// TenantOf is a Tenant as it is written down.
+// TenantOf is a Tenant in the configuration.
 type TenantOf struct {
 	Name      string
 	Cities    []string
 	Token     string // "" = it is in TokenFile
 	TokenFile string
-	Socket    string // where the tenant is answered without a token, "" = nowhere
+	Socket    string // where the tenant needs no token, "" = nowhere
 	MaxAgents int
 	MaxCities int
 }
 
-// Same reports whether two tenants are answered alike.
+// Same reports whether two tenants have the same rights and addresses.
 func (t TenantOf) Same(u TenantOf) bool {
 	return slices.Equal(t.Cities, u.Cities) && t.TokenFile == u.TokenFile && t.Token == u.Token &&
 		t.Socket == u.Socket &&
@@ -43,7 +43,7 @@ func (t TenantOf) Same(u TenantOf) bool {
 
 const tenantPrefix = "/v0/tenant/"
 
-// tenantPath takes an escaped path apart that is a tenant's: who that is, "" = nobody, and the path without it.
+// tenantPath splits the escaped path of a tenant: the tenant's name, or "", and the rest.
 func tenantPath(path string) (who, rest string, ok bool) {
 	rest, ok = strings.CutPrefix(path, tenantPrefix)
 	if !ok {
@@ -56,12 +56,12 @@ func tenantPath(path string) (who, rest string, ok bool) {
 	return "", "/v0/" + rest, true
 }
 
-// asTenant answers a request below a tenant's name, for which the guard has let it through.
+// asTenant handles a request below a tenant's path, which the guard has permitted.
 func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path string) {
 	l := f.lets[who]
 	if l == nil {
-		f.fail(w, &city.Error{Code: city.NotFound, Message: "there is no such tenant; [tenants] " +
-			"in supervisor.toml has them, and they are answered over TCP only"})
+		f.fail(w, &city.Error{Code: city.NotFound, Message: "unknown tenant: tenants are " +
+			"declared in [tenants] of supervisor.toml and answered over TCP only"})
 		return
 	}
 	select {
@@ -69,14 +69,14 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 		defer func() { <-l.asks }()
 	default:
 		f.fail(w, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("%d requests of the tenant %s are not answered yet: wait for "+
-				"some of them", cap(l.asks), who)})
+			Message: fmt.Sprintf("%d requests of the tenant %s are still being answered: wait "+
+				"for some of them", cap(l.asks), who)})
 		return
 	}
 	rt, err := wire.Parse(path)
 	if err == nil {
 		switch rt.Kind {
-		// of the whole machine
+		// these concern the whole machine
 		case wire.KindHealth, wire.KindFigured, wire.KindDescribed, wire.KindDebug:
 			err = wire.UnknownPath()
 		}
@@ -94,8 +94,8 @@ func (f *fleet) asTenant(w http.ResponseWriter, r *http.Request, who, path strin
 	own.route(w, r, rt)
 }
 
-// ServeTenant is ServeFleet for one tenant, without a token: a client that can connect acts as the tenant. Paths may
-// begin with /v0/tenant/NAME.
+// ServeTenant is ServeFleet for one tenant, without a token: every client that can connect acts as the tenant.
+// Paths may begin with /v0/tenant/NAME.
 func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directory,
 	o Options) error {
 	return serve(ctx, l, o, func(s *server) http.Handler {
@@ -105,7 +105,7 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directo
 		f.lets = letsOf(with)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			f.whole(func() {
-				// of the request before on this connection
+				// the deadline may be left from the previous request on this connection
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 				path := r.URL.EscapedPath()
 				to, rest, is := tenantPath(path)
@@ -121,18 +121,18 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directo
 	})
 }
 
-// let is a tenant who lives here.
+// let is a tenant with its running requests.
 type let struct {
 	Tenant
 	name    string
-	asks    chan struct{} // one token for each request that is being answered
-	streams chan struct{} // as a server's
+	asks    chan struct{} // one token for each running request
+	streams chan struct{} // like a server's
 	enrols  chan struct{} // one registration at a time
 }
 
 func (t *let) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// letsOf are the tenants of a guard. None of them can take all connections or streams from the others.
+// letsOf returns the tenants of a guard. No tenant can use up all connections or streams.
 func letsOf(o Options) map[string]*let {
 	all := map[string]*let{}
 	if o.Guard == nil {
@@ -156,21 +156,21 @@ func (t *let) fits(ctx context.Context, name string, c city.Control) error {
 	}
 	if n := snap.Declares(); n > t.MaxAgents {
 		return &city.Error{Code: city.Forbidden,
-			Message: fmt.Sprintf("%s declares %d agents and the tenant %s may have %d: it is not "+
-				"opened before its city.toml has fewer", name, n, t.name, t.MaxAgents)}
+			Message: fmt.Sprintf("%s declares %d agents, but the tenant %s may have %d: reduce "+
+				"them in city.toml", name, n, t.name, t.MaxAgents)}
 	}
 	return nil
 }
 
-// mayEnrol refuses a tenant's registration that would be one too many, or about what is not the tenant's; else it
-// gives the name that the city has.
+// mayEnrol refuses a registration over the tenant's limit or of a foreign folder. Otherwise it returns the city's
+// name.
 func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path string) (string,
 	error) {
 	t := f.let
 	s, ok := reg.(city.Surveyor)
 	if !ok {
-		return "", &city.Error{Code: city.Unavailable, Message: "what is in that folder cannot " +
-			"be said here, so no tenant can register it; ask whoever runs the machine"}
+		return "", &city.Error{Code: city.Unavailable, Message: "the city in that folder cannot " +
+			"be checked, so no tenant can register it; ask the administrator of this machine"}
 	}
 	about, err := s.Survey(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
@@ -180,7 +180,7 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	if err != nil {
 		return "", err
 	}
-	// by that name it is somebody else's, whatever its configuration says by now
+	// another owner has the name, whatever the configuration says now
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
 			return "", f.foreign(path, known[i].Name, nil)
@@ -203,30 +203,30 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 		d, err := s.Survey(ctx, others[i].Path)
 		if err != nil {
 			return "", &city.Error{Code: city.Unavailable,
-				Message: fmt.Sprintf("the agents of %s cannot be counted, so it is not known "+
-					"whether there is room for more: %v", others[i].Name, err)}
+				Message: fmt.Sprintf("the agents of %s cannot be counted, so the tenant's limit "+
+					"cannot be checked: %v", others[i].Name, err)}
 		}
 		n += d.Agents
 	}
 	if n > t.MaxAgents {
 		return "", &city.Error{Code: city.Forbidden,
 			Message: fmt.Sprintf("with %s, which declares %d agents, the tenant %s would have "+
-				"%d; %d are allowed", about.Name, about.Agents, t.name, n, t.MaxAgents)}
+				"%d; the limit is %d", about.Name, about.Agents, t.name, n, t.MaxAgents)}
 	}
 	return about.Name, nil
 }
 
-// foreign refuses a folder that is not the tenant's. What else is in it the tenant is not told, but whoever reads
-// the log.
+// foreign refuses a folder that is not the tenant's. Only the log says what is in it.
 func (f *fleet) foreign(path, is string, why error) error {
 	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why",
 		why, "called", is)
-	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s holds no city that the "+
-		"tenant %s may register by that name; whoever runs the machine finds out more in its log",
+	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s contains no city that the "+
+		"tenant %s may register under that name; the log of the machine has details",
 		path, f.let.name)}
 }
 
-// hushed is what a tenant hears of an error of the machine, whose files name others too.
+// hushed returns the text of a machine's error that is safe to show a tenant. The original may name files of
+// others.
 func (f *fleet) hushed(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.let == nil || err == nil || ok && e.Code != city.Invalid {
@@ -234,5 +234,5 @@ func (f *fleet) hushed(err error) error {
 	}
 	f.o.Log.Warn("cities cannot be registered or unregistered", "tenant", f.let.name, "err", err)
 	return &city.Error{Code: wire.ErrorOf(err).Code, Message: "the machine's list of cities " +
-		"cannot be changed; whoever runs it finds out more in its log"}
+		"cannot be changed; its log has details"}
 }

@@ -228,11 +228,11 @@ func TestTenantRegisters(t *testing.T) {
 		want       int
 		says       string
 	}{
-		{"/v0/tenant/acme/city/secretproject/register", `{"path":"/home/foreign"}`, 409, "holds no city"},
-		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/foreign"}`, 409, "holds no city"},
-		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/nothing"}`, 409, "holds no city"},
-		{"/v0/tenant/acme/cities", `{"path":"/home/foreign"}`, 409, "holds no city"},
-		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/large"}`, 403, "would have 6; 5 are allowed"},
+		{"/v0/tenant/acme/city/secretproject/register", `{"path":"/home/foreign"}`, 409, "contains no city"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/foreign"}`, 409, "contains no city"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/nothing"}`, 409, "contains no city"},
+		{"/v0/tenant/acme/cities", `{"path":"/home/foreign"}`, 409, "contains no city"},
+		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/large"}`, 403, "would have 6; the limit is 5"},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/city/staging/register", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
 		{"/v0/tenant/acme/cities", `{"path":"/home/staging"}`, 200, `"name":"staging"`},
@@ -247,7 +247,7 @@ func TestTenantRegisters(t *testing.T) {
 		}
 	}
 	h.prod.Set(func(s *city.Snapshot) { s.Pools = []city.Pool{{Name: "crew", Max: 10}} })
-	if code, body := h.ask("GET", "/v0/tenant/acme/city/prod/agents", "", acmeToken); code != 403 || !strings.Contains(body, "prod declares 12 agents and the tenant acme may have 5") {
+	if code, body := h.ask("GET", "/v0/tenant/acme/city/prod/agents", "", acmeToken); code != 403 || !strings.Contains(body, "prod declares 12 agents, but the tenant acme may have 5") {
 		t.Errorf("%d %s", code, body)
 	}
 	if code, body := h.ask("POST", "/v0/tenant/acme/city/prod/unregister", "", acmeToken); code != 200 {
@@ -298,7 +298,7 @@ func TestTenantRegistersWhatIsTaken(t *testing.T) {
 	h.m.Remove("prod")
 	h.m.Folder("/secretproject", named("prod"))
 	for _, path := range []string{"/v0/tenant/acme/cities", "/v0/tenant/acme/city/prod/register"} {
-		if code, body := h.ask("POST", path, `{"path":"/secretproject"}`, acmeToken); code != 409 || !strings.Contains(body, "holds no city") {
+		if code, body := h.ask("POST", path, `{"path":"/secretproject"}`, acmeToken); code != 409 || !strings.Contains(body, "contains no city") {
 			t.Errorf("%s: %d %s", path, code, body)
 		}
 	}
@@ -320,7 +320,7 @@ func TestTenantAndTornRegistry(t *testing.T) {
 	h.addr = fleetOverTCP(t, torn{m}, api.Guard{Fleet: true, Token: token, Tenants: map[string]api.Tenant{"acme": {Cities: []string{"prod"}, Token: acmeToken}}},
 		api.Options{Log: slog.New(slog.NewTextHandler(&h.log, nil))})
 	for path, body := range map[string]string{"cities": `{"path":"/prod"}`, "city/prod/unregister": ""} {
-		if code, text := h.ask("POST", "/v0/tenant/acme/"+path, body, acmeToken); code != 400 || strings.Contains(text, "secret") || !strings.Contains(text, "in its log") {
+		if code, text := h.ask("POST", "/v0/tenant/acme/"+path, body, acmeToken); code != 400 || strings.Contains(text, "secret") || !strings.Contains(text, "its log has") {
 			t.Errorf("%s: %d %s", path, code, text)
 		}
 		if code, text := h.ask("POST", "/v0/"+path, body, token); code != 400 || !strings.Contains(text, "secretproject is there twice") {

@@ -87,7 +87,7 @@ func TestReadOnlyToken(t *testing.T) {
 		{"POST", "/v0/suspend", token, 200},
 	} {
 		code, body := as(c.method, c.path, c.token)
-		if code != c.code || code == 403 && !strings.Contains(body, "this token only reads") {
+		if code != c.code || code == 403 && !strings.Contains(body, "this token only allows reading") {
 			t.Errorf("%s %s with %s: %d %s", c.method, c.path, c.token, code, body)
 		}
 	}

@@ -8,16 +8,16 @@ import (
 	"gcity/city"
 )
 
-// view is a directory of which only some cities are seen.
+// view is a directory with only some of the cities.
 type view struct {
 	city.Directory
-	sees func(name string) bool // nil: all
+	sees func(name string) bool // nil: all are visible
 }
 
 // of narrows a view.
 func (v view) of(sees func(name string) bool) view { return view{v, sees} }
 
-// root is the directory that there is.
+// root returns the underlying directory.
 func (v view) root() city.Directory {
 	for {
 		inner, ok := v.Directory.(view)
@@ -28,7 +28,7 @@ func (v view) root() city.Directory {
 	}
 }
 
-// keeper runs the cities; nil if nobody is known to, or where only some are seen.
+// keeper returns the Keeper of the cities, or nil if it is unknown or only some cities are visible.
 func (v view) keeper() city.Keeper {
 	for {
 		inner, ok := v.Directory.(view)
@@ -43,7 +43,7 @@ func (v view) keeper() city.Keeper {
 	}
 }
 
-// troubles are those of whoever runs the cities, for who may know of them.
+// troubles returns the problems of the Keeper, if the view may show them.
 func (v view) troubles() []string {
 	if k := v.keeper(); k != nil {
 		return k.Troubles()
@@ -64,7 +64,7 @@ func (v view) Cities(ctx context.Context) ([]city.Info, error) {
 	return v.seen(all), err
 }
 
-// Watch implements city.Directory. It is silent when something about cities has changed that are not seen.
+// Watch implements city.Directory. It reports only changes of visible cities.
 func (v view) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		var last []city.Info

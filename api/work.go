@@ -37,7 +37,7 @@ func (h workHandlers) beads(w http.ResponseWriter, r *http.Request, _ wire.Route
 	return nil
 }
 
-// beadQuery reads a selection of beads. It is what beadValues writes.
+// beadQuery reads a selection of beads, as beadValues writes it.
 func beadQuery(r *http.Request) (beads.Query, error) {
 	v := r.URL.Query()
 	q := beads.Query{
@@ -64,13 +64,13 @@ func beadQuery(r *http.Request) (beads.Query, error) {
 	}
 	limit, err := number(r, "limit", math.MaxInt32)
 	if err == nil && limit == 0 && v.Get("limit") != "" {
-		err = wire.Invalid("limit=0 would list nothing; limit=%s lists all", wire.Everything)
+		err = wire.Invalid("limit=0 is invalid: limit=%s lists all", wire.Everything)
 	}
 	q.Limit = int(limit)
 	return q, err
 }
 
-// queriedStatus returns the status that a query means. "hooked" is what other clients call work in progress.
+// queriedStatus returns the status that a query means. Other clients call work in progress "hooked".
 func queriedStatus(s string) beads.Status {
 	if s == "hooked" {
 		return beads.StatusInProgress
@@ -78,7 +78,7 @@ func queriedStatus(s string) beads.Status {
 	return beads.Status(s)
 }
 
-// given leaves out what is empty.
+// given returns the non-empty values.
 func given(values []string) (out []string) {
 	for _, v := range values {
 		if v != "" {
@@ -101,14 +101,14 @@ func (h workHandlers) bead(w http.ResponseWriter, r *http.Request, rt wire.Route
 	return nil
 }
 
-// createBead makes a piece of work; the body is the bead itself, and rig=NAME or the field rig says in whose store.
+// createBead creates a bead. The body is the bead itself; rig=NAME or the field rig selects the store.
 func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
 	}
 	if len(b) == 0 {
-		return wire.Invalid(`a bead is needed: {"title": "what is to be done"}`)
+		return wire.Invalid(`the body must be a bead: {"title": "what is to be done"}`)
 	}
 	rig, b, err := gascity.TakeRig(b, r.URL.Query().Get("rig"))
 	if err != nil {
@@ -135,11 +135,11 @@ func (h workHandlers) createBead(w http.ResponseWriter, r *http.Request, _ wire.
 	return nil
 }
 
-// change is the body of a PATCH: a patch, or words that foreign clients know.
+// change is the body of a PATCH: a patch, or fields that foreign clients use.
 type change struct {
 	beads.Patch
-	Labels   []string          `json:"labels"`   // are added
-	Metadata map[string]string `json:"metadata"` // is set, key by key
+	Labels   []string          `json:"labels"`   // added to the existing ones
+	Metadata map[string]string `json:"metadata"` // set key by key
 }
 
 func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
@@ -149,7 +149,7 @@ func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.
 	}
 	if len(b) == 0 {
 		return wire.Invalid(
-			`what is to change is needed: {"status": "in_progress", "add_labels": ["…"]}`)
+			`the body must be a patch: {"status": "in_progress", "add_labels": ["…"]}`)
 	}
 	var in change
 	if err := city.DecodeBody(b, &in); err != nil {
@@ -169,15 +169,14 @@ func (h workHandlers) patchBead(w http.ResponseWriter, r *http.Request, rt wire.
 	return h.perform(w, r, city.UpdateBead{ID: rt.Target, Patch: in.Patch, Force: force})
 }
 
-// closeBead ends a piece of work. There is nothing to be said about it; force=true leaves the steps of a molecule open.
+// closeBead closes a bead. The request has no body; force=true leaves the steps of a molecule open.
 func (h workHandlers) closeBead(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
 	}
 	if len(b) > 0 && string(b) != "{}" && string(b) != "null" {
-		return wire.Invalid("close takes no body; what is to be said belongs into a PATCH of " +
-			"the bead")
+		return wire.Invalid("close takes no body; use PATCH to change the bead")
 	}
 	force, _, err := flag(r, "force")
 	if err != nil {

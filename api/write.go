@@ -18,14 +18,14 @@ func (s *server) do(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 	return s.carryOut(w, r, rt, b)
 }
 
-// emit writes an event; the body is the event itself.
+// emit writes an event. The body is the event itself.
 func (s *server) emit(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
 	b, err := body(w, r)
 	if err != nil {
 		return err
 	}
 	if len(b) == 0 {
-		return wire.Invalid(`an event is needed: {"type": "noun.verb", "message": "…"}`)
+		return wire.Invalid(`the body must be an event: {"type": "noun.verb", "message": "…"}`)
 	}
 	rt.Verb = "emit"
 	return s.carryOut(w, r, rt, append(append([]byte(`{"event":`), b...), '}'))
@@ -53,7 +53,7 @@ func (s *server) perform(w http.ResponseWriter, r *http.Request, c city.Command)
 	return nil
 }
 
-// debug is the profiler, all of it but the command line, on a socket only: memory has secrets in it.
+// debug serves the profiler without the command line, and only on a socket: memory contains secrets.
 func (s *server) debug(w http.ResponseWriter, r *http.Request) {
 	if s.o.Guard != nil {
 		s.fail(w, wire.UnknownPath())
@@ -62,7 +62,7 @@ func (s *server) debug(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
 		s.reply(w, http.StatusMethodNotAllowed,
-			&city.Error{Code: city.Invalid, Message: "only GET is possible here"})
+			&city.Error{Code: city.Invalid, Message: "only GET is accepted here"})
 		return
 	}
 	s.profile(w, r, strings.TrimPrefix(r.URL.EscapedPath(), "/debug/pprof"))

@@ -1,4 +1,4 @@
-// Package client is a running city, or all cities of a supervisor, at the other end of a socket.
+// Package client is the client of a city, or of all cities of a supervisor, over a unix socket.
 package client
 
 import (
@@ -24,27 +24,28 @@ import (
 	"gcity/internal/disk"
 )
 
-// ErrNotRunning means that nothing listens on a city's socket. Errors of a Client whose city has ended wrap it too.
-var ErrNotRunning = errors.New("nobody is running there")
+// ErrNotRunning means that no process listens on a city's socket. Errors of a Client wrap it, too, when its city
+// has ended.
+var ErrNotRunning = errors.New("not running")
 
-// ErrEnded says that a controller ended, or cut the connection, before it answered a request.
+// ErrEnded means that a controller ended, or closed the connection, before it answered a request.
 var ErrEnded = errors.New("the controller ended before it answered")
 
 const (
 	dialTimeout = 2 * time.Second
-	// of a request that changes nothing, where the context is more patient
+	// for a request that changes nothing, if the context has a later deadline
 	readTimeout = 30 * time.Second
-	doTimeout   = 10 * time.Minute // of a command
+	doTimeout   = 10 * time.Minute // for a command
 	maxAnswer   = 256 << 20
 )
 
-// Client is a running city at the other end of its socket.
+// Client is a running city, reached through its socket.
 type Client struct {
 	path  string
-	whose string // what listens there: "controller", "supervisor"
-	below string // where the city is on that socket: "/v0", "/v0/city/NAME"
+	whose string // the program that listens: "controller", "supervisor"
+	below string // the path of the city on that socket: "/v0", "/v0/city/NAME"
 	http  *http.Transport
-	spare disk.Spare      // the connection that Dial made, until it is used
+	spare disk.Spare      // the connection that Dial opened, until it is used
 	life  context.Context // ends with Close
 	end   context.CancelFunc
 }
@@ -54,7 +55,7 @@ var (
 	_ city.Getter  = (*Client)(nil)
 )
 
-// Dial connects to the city whose socket belongs at path (see disk.SocketPath). It fails with ErrNotRunning if nothing
+// Dial connects to the city with this socket (see disk.SocketPath). It fails with ErrNotRunning if no process
 // listens there.
 func Dial(path string) (*Client, error) { return dialFor("controller", path) }
 
@@ -78,7 +79,7 @@ func dialFor(whose, path string) (*Client, error) {
 	return c, nil
 }
 
-// connect returns the connection that Dial made, or a new one.
+// connect returns the connection that Dial opened, or a new one.
 func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	if conn := c.spare.Take(); conn != nil {
 		return conn, nil
@@ -86,7 +87,7 @@ func (c *Client) connect(ctx context.Context) (net.Conn, error) {
 	return c.dial(ctx)
 }
 
-// Close ends every stream and terminal of the client. What is asked of it afterwards fails.
+// Close ends every stream and terminal of the client. Later calls fail.
 func (c *Client) Close() error {
 	c.end()
 	c.spare.Close()
@@ -94,7 +95,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// marked is a *city.Error that also wraps an error by which callers know it.
+// marked is a *city.Error that also wraps an error for errors.Is.
 type marked struct {
 	err  *city.Error
 	mark error
@@ -119,19 +120,19 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED),
 		errors.Is(err, syscall.ENOTDIR):
 		return nil, marked{&city.Error{Code: city.Unavailable,
-			Message: "no " + c.whose + " is running here: nobody answers on " + c.path},
+			Message: "no " + c.whose + " is running: no answer on " + c.path},
 			ErrNotRunning}
 	}
 	return nil, fmt.Errorf("cannot reach the city: %w", err)
 }
 
-// target is the URL of what is at a path of the city's own API.
+// target returns the URL of a path of the city's own API.
 func (c *Client) target(path string) string {
 	return "http://city" + c.below + strings.TrimPrefix(path, "/v0")
 }
 
-// request sends a request and gives an answer whose status is 200, to be closed, or the error that it carries. ctx
-// bounds the reading of the answer too.
+// request sends a request. It returns an answer with status 200, which the caller closes, or the error in the
+// answer. ctx also limits the reading of the answer.
 func (c *Client) request(ctx context.Context, method, path string, q url.Values,
 	body []byte) (*http.Response, error) {
 	if c.life.Err() != nil {
@@ -144,7 +145,7 @@ func (c *Client) request(ctx context.Context, method, path string, q url.Values,
 	}
 	r, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
 	if err != nil {
-		return nil, wire.Invalid("cannot ask for %s: %v", path, err)
+		return nil, wire.Invalid("cannot request %s: %v", path, err)
 	}
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
@@ -188,19 +189,19 @@ func refusal(resp *http.Response) error {
 	return e
 }
 
-// request is something to ask.
+// request is a request to send.
 type request struct {
 	method, path string
 	query        url.Values
 	body         []byte
 }
 
-// get asks for what is at a path.
+// get requests a path.
 func (c *Client) get(ctx context.Context, path string, q url.Values, into any) error {
 	return c.call(ctx, request{http.MethodGet, path, q, nil}, into)
 }
 
-// call asks for JSON; into nil drops it.
+// call sends a request and decodes the JSON answer into into, unless that is nil.
 func (c *Client) call(ctx context.Context, what request, into any) error {
 	timeout := readTimeout
 	if what.method != http.MethodGet {
@@ -237,7 +238,7 @@ func (c *Client) snapshot(ctx context.Context, q url.Values) (*city.Snapshot, er
 	return snap, nil
 }
 
-// Agent asks for one agent by its qualified name. It is for those who ask often: a snapshot has every agent.
+// Agent returns one agent by its qualified name. It is cheaper than a snapshot, which has every agent.
 func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	path, err := wire.Path(wire.KindAgent, name, "")
 	if err != nil {
@@ -249,8 +250,8 @@ func (c *Client) Agent(ctx context.Context, name string) (*city.Agent, error) {
 	}
 	if a.Name != name {
 		return nil, &city.Error{Code: city.Unavailable,
-			Message: fmt.Sprintf("the city's controller was asked for the agent %s and "+
-				"answered with %q", name, a.Name)}
+			Message: fmt.Sprintf("the city's controller answered a request for the "+
+				"agent %s with %q", name, a.Name)}
 	}
 	if a.CPU != nil && a.RSS != nil {
 		a.Agent.Usage = &city.Usage{CPU: *a.CPU, RSS: *a.RSS, Procs: a.Procs}

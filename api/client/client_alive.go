@@ -10,36 +10,36 @@ import (
 	"gcity/city"
 )
 
-// ErrSilent says that a controller takes connections and answers nothing: its process is stopped, or hangs.
+// ErrSilent means that a controller accepts connections but answers nothing: its process is stopped or hangs.
 var ErrSilent = errors.New("the controller does not answer")
 
 const (
-	// A request is waited for as long as the other end answers anything at all. It is asked after each
-	// pingAfter, and has pingLimit to answer.
+	// A request waits as long as the other end answers pings. A ping is sent after each pingAfter, and pingLimit is
+	// its timeout.
 	pingAfter = time.Second
 	pingLimit = 2 * time.Second
-	// missedReads and missedWrites are how many pings in a row go unanswered before a request fails.
+	// missedReads and missedWrites are how many pings in a row may go unanswered before a request fails.
 	missedReads  = 1
-	missedWrites = 2 // a write that is given up may still be done
+	missedWrites = 2 // an abandoned write may still be carried out
 )
 
-// silentError returns the error of a request that got no answer from a process that answers nothing else either.
+// silentError returns the error of a request if the process answers no pings either.
 func (c *Client) silentError(method string) error {
-	next := "`gcity status` shows what the files say, `gcity doctor` what to do"
+	next := "`gcity status` shows the state from files, `gcity doctor` says what to do"
 	if method != http.MethodGet {
 		next = "it may still carry out the request when it continues; " + next
 	}
 	return marked{&city.Error{Code: city.Unavailable, Message: "the " + c.whose +
-		" does not answer anything, so it is stopped or hangs; " + next}, ErrSilent}
+		" answers no request, so it is stopped or hangs; " + next}, ErrSilent}
 }
 
-// roundTrip sends a request. It fails with ErrSilent as soon as the other end answers nothing any more.
+// roundTrip sends a request. It fails with ErrSilent as soon as the other end no longer answers pings.
 func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	allowed := missedReads
 	if r.Method != http.MethodGet {
 		allowed = missedWrites
 	}
-	// ends with its parent: the body is read under it
+	// it ends with its parent, because the body is read later
 	ctx, cancel := context.WithCancelCause(r.Context())
 	pings, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -62,7 +62,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// ping reports whether the other end answers. Any answer will do, so it asks for nothing that there is.
+// ping reports whether the other end answers. Any answer counts, so it requests a path that does not exist.
 func (c *Client) ping(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
@@ -72,12 +72,12 @@ func (c *Client) ping(ctx context.Context) bool {
 	}
 	resp, err := c.http.RoundTrip(r)
 	if err != nil {
-		return ctx.Err() == nil // it has ended, which the request itself finds out
+		return ctx.Err() == nil // it has ended, which the request itself notices
 	}
 	return resp.Body.Close() == nil
 }
 
-// sleep waits, and reports whether ctx still goes on.
+// sleep waits for d and reports whether ctx is still active.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

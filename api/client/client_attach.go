@@ -15,7 +15,7 @@ import (
 	"gcity/city"
 )
 
-// Attach implements city.Control. ctx bounds the opening only.
+// Attach implements city.Control. ctx only limits the opening.
 func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.Terminal, error) {
 	path, err := wire.Path(wire.KindAgent, name, wire.KindAttach)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Client) Attach(ctx context.Context, name string, v city.Viewer) (city.T
 	return t, nil
 }
 
-// upgrade asks for the terminal and gives what reads from it.
+// upgrade requests the terminal and returns the reader of its frames.
 func upgrade(conn net.Conn, target string) (io.Reader, error) {
 	req, err := http.NewRequest(http.MethodPost, target, http.NoBody)
 	if err != nil {
@@ -79,13 +79,13 @@ type Terminal struct {
 	Leave func() bool
 	once  sync.Once
 
-	mu   sync.Mutex // of what Read uses
+	mu   sync.Mutex // guards Read
 	buf  []byte
-	rest []byte // of the newest frame
-	err  error  // the end
+	rest []byte // unread part of the newest frame
+	err  error  // after the end
 }
 
-// Read returns io.EOF when the session has ended, and io.ErrUnexpectedEOF when the connection has.
+// Read returns io.EOF when the session has ended, and io.ErrUnexpectedEOF when the connection was lost.
 func (t *Terminal) Read(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,7 +104,7 @@ func (t *Terminal) Read(p []byte) (int, error) {
 		case kind == wire.FrameEnd:
 			t.err = wire.ParseEnd(payload)
 		default:
-			t.err = fmt.Errorf("the city sent a frame of type %q, which is not known here", kind)
+			t.err = fmt.Errorf("the city sent a frame of unknown type %q", kind)
 		}
 	}
 	n := copy(p, t.rest)
@@ -129,7 +129,7 @@ func (t *Terminal) Resize(cols, rows int) error {
 	return t.F.Resize(cols, rows)
 }
 
-// Close detaches; the session goes on.
+// Close detaches. The session continues.
 func (t *Terminal) Close() error {
 	err := net.ErrClosed
 	t.once.Do(func() {

@@ -23,7 +23,7 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 	}
 	method := http.MethodPost
 	var body []byte
-	switch cmd := cmd.(type) { // those whose body is the thing itself
+	switch cmd := cmd.(type) { // commands that are sent as their value
 	case city.Emit:
 		body, err = json.Marshal(cmd.Event)
 	case city.CreateBead:
@@ -40,7 +40,7 @@ func (c *Client) Do(ctx context.Context, cmd city.Command) (city.Receipt, error)
 	return receipt, c.call(ctx, request{method, path, nil, body}, &receipt)
 }
 
-// CommandPath is where a command is sent to.
+// CommandPath returns the path to which a command is sent.
 func CommandPath(cmd city.Command) (string, error) {
 	switch cmd := cmd.(type) {
 	case city.Emit:
@@ -88,12 +88,13 @@ func (c *Client) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return b, c.get(ctx, path, nil, &b)
 }
 
-// BriefSnapshot asks for what Brief leaves. A controller of an earlier build ignores that and sends the whole snapshot.
+// BriefSnapshot returns the part of a snapshot that Brief keeps. A controller of an earlier build sends the whole
+// snapshot.
 func (c *Client) BriefSnapshot(ctx context.Context) (*city.Snapshot, error) {
 	return c.snapshot(ctx, url.Values{"view": {wire.StatusView}})
 }
 
-// Explain is what an agent, a pool or a rig comes to, as city.Configured tells it.
+// Explain returns the effective values of an agent, a pool or a rig, as city.Configured does.
 func (c *Client) Explain(ctx context.Context, name string) (string, error) {
 	path, err := wire.Path(wire.KindExplained, name, "")
 	if err != nil {

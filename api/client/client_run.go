@@ -12,11 +12,11 @@ import (
 	"gcity/city"
 )
 
-// maxHeard bounds what waits for a reader of a run's output, in bytes of text; the newest piece is kept in any case.
+// maxHeard limits the buffered output of a run, in bytes of text. The newest piece is always kept.
 const maxHeard = 128 << 10
 
-// RunOutput implements city.Control. The stream is read as fast as it comes, so that the city never takes a slow
-// reader for one that is gone; what the reader is too slow for is left out here.
+// RunOutput implements city.Control. It reads the stream at once, so that the city does not disconnect it as too
+// slow. If the caller is too slow, pieces are dropped here.
 func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece, error] {
 	return func(yield func(city.Piece, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
@@ -55,18 +55,18 @@ func (c *Client) RunOutput(ctx context.Context, id string) iter.Seq2[city.Piece,
 	}
 }
 
-// hearing are pieces on their way from a stream to its reader.
+// hearing buffers pieces between a stream and its reader.
 type hearing struct {
 	mu     sync.Mutex
 	pieces []city.Piece
 	size   int // bytes of their texts
 	inner  bool
 	over   bool
-	err    error // why it is over, nil = the run has ended
+	err    error // why it ended; nil if the run has ended
 	news   chan struct{}
 }
 
-// put takes a piece in; the oldest go where too much waits.
+// put adds a piece and drops the oldest ones over the limit.
 func (h *hearing) put(p city.Piece) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,8 +86,8 @@ func (h *hearing) end(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if errors.Is(err, errResume) {
-		err = &city.Error{Code: city.Unavailable, Message: "the city's controller does not send " +
-			"what the run prints any more: the connection broke off"}
+		err = &city.Error{Code: city.Unavailable, Message: "the connection to the city's " +
+			"controller broke off; the rest of the run's output is missing"}
 	}
 	h.over, h.err = true, err
 	h.stir()
@@ -100,7 +100,7 @@ func (h *hearing) stir() {
 	}
 }
 
-// take waits for the next piece; not ok at the end.
+// take waits for the next piece. It is not ok at the end.
 func (h *hearing) take(ctx context.Context) (p city.Piece, ok bool, err error) {
 	for {
 		p, ok, over, err := h.next()

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxItem = 64 << 20
-	// A stream that was cut is resumed at once, this often in a row without anything new.
+	// A stream that was cut is resumed at once, but at most this often in a row without a new item.
 	maxResume = 3
 )
 
@@ -48,8 +48,8 @@ func (c *Client) Watch(ctx context.Context, name string) iter.Seq2[city.Frame, e
 	return resumed(ctx, c, func() (string, url.Values) { return path, nil }, func(city.Frame) {})
 }
 
-// resumed yields the items of a stream until the city says that it has ended, and connects anew when it is merely cut;
-// where then says from where on, and got is told of every item.
+// resumed yields the items of a stream until the city ends it. After a lost connection it connects again. where
+// returns the position to resume from, and got is called with each item.
 func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Values),
 	got func(T)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -79,7 +79,8 @@ func resumed[T any](ctx context.Context, c *Client, where func() (string, url.Va
 	}
 }
 
-// readStream reads one connection's worth of a stream: nil at its end, errResume when it broke off.
+// readStream reads a stream over one connection. It returns nil at the end and errResume if the connection was
+// lost.
 func readStream[T any](ctx context.Context, c *Client, path string, q url.Values,
 	each func(T) bool) error {
 	resp, err := c.request(ctx, http.MethodGet, path, q, nil)
@@ -103,7 +104,7 @@ func readStream[T any](ctx context.Context, c *Client, path string, q url.Values
 		}
 		var v T
 		if err := json.Unmarshal([]byte(ev.Data), &v); err != nil {
-			return errResume // cut in the middle of an item
+			return errResume // the connection was lost in the middle of an item
 		}
 		if !each(v) {
 			return nil

@@ -14,10 +14,10 @@ import (
 	"gcity/city"
 )
 
-// findTime is how long a name is looked up.
+// findTime limits the lookup of a name.
 const findTime = 5 * time.Second
 
-// Fleet is all cities of a machine, at the other end of their supervisor's socket.
+// Fleet is the client of all cities of a machine, over their supervisor's socket.
 type Fleet struct {
 	c *Client
 
@@ -30,8 +30,7 @@ var (
 	_ city.Registrar = (*Fleet)(nil)
 )
 
-// DialFleet connects to the supervisor whose socket belongs at path. It fails with ErrNotRunning if nobody listens
-// there.
+// DialFleet connects to the supervisor with this socket. It fails with ErrNotRunning if no process listens there.
 func DialFleet(path string) (*Fleet, error) {
 	c, err := dialFor("supervisor", path)
 	if err != nil {
@@ -50,7 +49,7 @@ func (f *Fleet) Cities(ctx context.Context) ([]city.Info, error) {
 	return a.Items, err
 }
 
-// Troubles are what is wrong with the supervisor itself.
+// Troubles returns the problems of the supervisor itself.
 func (f *Fleet) Troubles(ctx context.Context) ([]string, error) {
 	var a wire.Cities
 	err := f.c.get(ctx, "/v0/cities", url.Values{"limit": {"1"}}, &a)
@@ -71,11 +70,11 @@ func (f *Fleet) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	}
 }
 
-// City implements city.Directory. It is a *Client, whose Close ends what that city's streams and terminals are.
+// City implements city.Directory. It returns a *Client. Its Close ends that city's streams and terminals.
 func (f *Fleet) City(name string) (city.Control, error) {
 	if !wire.ValidPart(name) {
 		return nil, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
+			Message: fmt.Sprintf("no city %.60q: the name is invalid", name)}
 	}
 	ctx, cancel := context.WithTimeout(f.c.life, findTime)
 	defer cancel()
@@ -113,7 +112,7 @@ func (f *Fleet) Unregister(ctx context.Context, name string) (city.Receipt, erro
 	var receipt city.Receipt
 	if !wire.ValidPart(name) {
 		return receipt, &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no city %.60q: that cannot be the name of one", name)}
+			Message: fmt.Sprintf("no city %.60q: the name is invalid", name)}
 	}
 	return receipt, f.c.call(ctx, request{http.MethodPost, "/v0/city/" + name + "/unregister", nil,
 		nil}, &receipt)

@@ -17,12 +17,12 @@ func cityOperations() []Operation {
 		}, patchCity, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/rig/{rig}/restart", Answer: rigRestart{},
-			Summary: "Restart the agents of a rig that are meant to run",
+			Summary: "Restart the agents of a rig that should be running",
 		}, restartRig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/orders", Query: "index wait limit cursor",
 			Answer:  orderList{},
-			Summary: "The automations, as Gas City shows its orders",
+			Summary: "The automations in the format of Gas City's orders",
 		}, orders, false},
 	}
 }
@@ -48,7 +48,7 @@ func patchCity(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.Resume{})
 }
 
-// rigRestart says how the restart of a rig went.
+// rigRestart is the result of restarting a rig.
 type rigRestart struct {
 	Rig string `json:"rig"`
 	// "ok", or "failed" if one agent could not be restarted
@@ -58,7 +58,7 @@ type rigRestart struct {
 	Failed    map[string]string `json:"failed,omitempty"`
 }
 
-// restartRig restarts the agents of a rig that are meant to run, those first that others depend on.
+// restartRig restarts the agents of a rig that should be running. Agents that others depend on come first.
 func restartRig(ctx context.Context, r *Request) (any, error) {
 	if err := r.noBody(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func restartRig(ctx context.Context, r *Request) (any, error) {
 	return a, nil
 }
 
-// dependencyOrder returns the agents of a rig, each behind those of the rig that it depends on.
+// dependencyOrder returns the agents of a rig. Each comes after the agents of the rig that it depends on.
 func dependencyOrder(snap *city.Snapshot, rig string) (out []*city.Agent) {
 	placed := map[string]bool{}
 	var place func(g *city.Agent)
@@ -106,7 +106,7 @@ func dependencyOrder(snap *city.Snapshot, rig string) (out []*city.Agent) {
 	return out
 }
 
-// order is an automation in the shape that Gas City gives an order.
+// order is an automation in the format of Gas City's orders.
 type order struct {
 	Name        string `json:"name"`
 	Scoped      string `json:"scoped_name"`
@@ -152,7 +152,7 @@ func orders(_ context.Context, r *Request) (any, error) {
 	return orderList{List: page, Orders: page.Items}, nil
 }
 
-// orderOf gives an automation the shape of an order.
+// orderOf converts an automation to an order.
 func orderOf(a *city.Automation) order {
 	name, _, _ := strings.Cut(a.Name, ":")
 	o := order{

@@ -14,16 +14,16 @@ func configurationOperations() []Operation {
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/config/validate", Query: "index wait",
 			Answer:  city.Validation{},
-			Summary: "What is wrong with the configuration on disk; nothing is changed",
+			Summary: "Check the configuration on disk; this changes nothing",
 		}, validateConfig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/config/explain", Query: "index wait", Answer: explanations{},
-			Summary: "What all agents, pools and rigs come to, and where each value is from",
+			Summary: "The effective values of all agents, pools and rigs, and their sources",
 		}, explainConfig, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/formulas", Query: "index wait limit cursor rig",
 			Answer: city.Formula{}, List: true,
-			Summary: "The formulas that the city finds, or a rig; broken ones with their problem",
+			Summary: "The formulas of the city or of a rig; broken ones with their problem",
 		}, formulas, false},
 	}
 }
@@ -46,25 +46,25 @@ func validateConfig(ctx context.Context, r *Request) (any, error) {
 	return c.Validate(ctx)
 }
 
-// explanations say what the agents, pools and rigs of a city come to.
+// explanations are the effective values of the agents, pools and rigs of a city.
 type explanations struct {
-	Revision string        `json:"revision"` // that is in force
+	Revision string        `json:"revision"` // of the active configuration
 	Agents   []explanation `json:"agents"`   // and pools
 	Rigs     []explanation `json:"rigs"`
 }
 
-// explanation is what one of them comes to, as text for people. Secrets show as ***.
+// explanation is the effective values of one of them, as text for people. Secrets are shown as ***.
 type explanation struct {
 	Name string `json:"name"`
 	Text string `json:"text"`
 }
 
-// explainConfig explains each agent that is in no pool, each pool and each rig.
+// explainConfig explains each agent without a pool, each pool and each rig.
 func explainConfig(ctx context.Context, r *Request) (any, error) {
 	c, ok := r.City.(city.Configured)
 	if !ok {
 		return nil, refused(city.Unavailable,
-			"this city does not show its configuration; `gcity config show` does")
+			"this city does not show its configuration over the API; run `gcity config show`")
 	}
 	var agents, rigs []string
 	for i := range r.Snapshot.Agents {
@@ -86,7 +86,7 @@ func explainConfig(ctx context.Context, r *Request) (any, error) {
 	return a, err
 }
 
-// explain explains what has these names. A name that a new configuration lacks is left out.
+// explain explains the given names. It omits a name that a new configuration lacks.
 func explain(ctx context.Context, c city.Configured, names []string) ([]explanation, error) {
 	out := []explanation{}
 	slices.Sort(names)
@@ -103,7 +103,7 @@ func explain(ctx context.Context, c city.Configured, names []string) ([]explanat
 	return out, nil
 }
 
-// formulas lists the formulas that the city finds, or that a rig finds.
+// formulas lists the formulas of the city or of a rig.
 func formulas(ctx context.Context, r *Request) (any, error) {
 	c, err := r.catalogue()
 	if err != nil {

@@ -14,11 +14,11 @@ func convoyOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/convoys", Query: Filter, Answer: beads.Bead{}, List: true,
-			Summary: "The convoys, the newest first",
+			Summary: "The convoys, newest first",
 		}, convoys, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/convoys", Body: newConvoy{}, Answer: Made{},
-			Summary: "Make a convoy of beads",
+			Summary: "Create a convoy of beads",
 		}, createConvoy, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/convoy/{bead}", Query: "index wait", Answer: convoy{},
@@ -42,15 +42,15 @@ type convoy struct {
 	Progress city.Progress `json:"progress"`
 }
 
-// newConvoy is the body that makes a convoy.
+// newConvoy is the body of a request to create a convoy.
 type newConvoy struct {
 	Title string `json:"title"`
-	// whose store keeps it; "" = that of the first item, else the city's
+	// rig of the store; "" = the store of the first item, else the city's
 	Rig   string   `json:"rig"`
 	Items []string `json:"items"` // ids of beads
 }
 
-// convoyItems is the body that adds beads to a convoy.
+// convoyItems is the body of a request to add beads.
 type convoyItems struct {
 	Items []string `json:"items"`
 }
@@ -78,7 +78,7 @@ func showConvoy(ctx context.Context, r *Request) (any, error) {
 	return convoy{Convoy: b, Children: all, Progress: city.ProgressOf(all)}, nil
 }
 
-// convoy gets the bead that the request names, which has to be a convoy.
+// convoy returns the bead that the request names, which must be a convoy.
 func (r *Request) convoy(ctx context.Context) (beads.Bead, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err == nil && b.Type != city.ConvoyType {
@@ -113,7 +113,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	}
 	if made.Bead == nil {
 		return nil, refused(city.Unavailable,
-			"the convoy is made, but its id is not known; GET /v0/convoys lists it")
+			"the convoy was created, but its ID is unknown; GET /v0/convoys lists it")
 	}
 	if err := r.join(ctx, made.Bead.ID, items); err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func createConvoy(ctx context.Context, r *Request) (any, error) {
 	return Made{Receipt: made, Bead: *made.Bead}, nil
 }
 
-// keeper returns the rig whose store keeps a convoy of these beads, "" = the city's.
+// keeper returns the rig of the store for a convoy of these beads, "" for the city's.
 func (r *Request) keeper(named string, items []beads.Bead) (string, error) {
 	rig := named
 	if len(items) > 0 {
@@ -135,12 +135,13 @@ func (r *Request) keeper(named string, items []beads.Bead) (string, error) {
 	}
 	if rig != named {
 		return "", refused(city.Invalid,
-			"%s is not kept by rig %s: a convoy and its beads are in one store", items[0].ID, named)
+			"%s is not in the store of rig %s: a convoy and its beads must be in one store",
+			items[0].ID, named)
 	}
 	return rig, nil
 }
 
-// addToConvoy adds beads to a convoy and returns it as it is then.
+// addToConvoy adds beads to a convoy and returns the changed convoy.
 func addToConvoy(ctx context.Context, r *Request) (any, error) {
 	var in convoyItems
 	if err := r.decode(&in); err != nil {
@@ -167,7 +168,7 @@ func addToConvoy(ctx context.Context, r *Request) (any, error) {
 	return showConvoy(ctx, r)
 }
 
-// joinable gets the beads that are to become children of a convoy, and refuses them all if one of them cannot.
+// joinable returns the beads that are to become children of a convoy. If one of them cannot, it returns an error.
 func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]beads.Bead, error) {
 	var out []beads.Bead
 	for _, id := range ids {
@@ -184,11 +185,11 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 			return nil, refused(city.Invalid, "%s", describe.ConvoyItself(id))
 		case b.ParentID != "" && b.ParentID != convoy:
 			return nil, refused(city.Conflict,
-				"%s is a step of %s already: add that, or set its parent_id to \"\" first",
+				"%s is already a step of %s: add that, or set its parent_id to \"\" first",
 				id, b.ParentID)
 		case beside != "" && city.BeadPrefix(b.ID) != city.BeadPrefix(beside):
 			return nil, refused(city.Invalid,
-				"%s is kept by another store than %s: the beads of a convoy are in one store",
+				"%s is in another store than %s: the beads of a convoy must be in one store",
 				id, beside)
 		}
 		out = append(out, b)
@@ -196,7 +197,8 @@ func (r *Request) joinable(ctx context.Context, convoy string, ids []string) ([]
 	return out, nil
 }
 
-// join makes beads children of a convoy, those that are closed last: a convoy closes with the last of its open beads.
+// join makes beads children of a convoy. Closed beads come last, because a convoy closes when its last open bead
+// does.
 func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) error {
 	for _, closed := range []bool{false, true} {
 		for _, b := range items {
@@ -205,7 +207,8 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 			}
 			_, err := r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{ParentID: &convoy}})
 			if err != nil {
-				return fmt.Errorf("the convoy %s is there, but %s is not in it: %w", convoy, b.ID,
+				return fmt.Errorf("the convoy %s was created, but %s is not in it: %w", convoy,
+					b.ID,
 					err)
 			}
 		}

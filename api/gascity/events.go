@@ -10,19 +10,18 @@ import (
 	"gcity/city"
 )
 
-// Resumes are the names of the cursor after which a stream of events goes on.
+// Resumes are the names of the parameters for the cursor after which a stream of events continues.
 const Resumes = " after_seq after_cursor after cursor"
 
-// Cursor returns where a client wants a stream of events to go on: after what it was sent last, else where its query
-// says. The query has several names for that, of the clients of one city and of those of all.
+// Cursor returns the cursor after which a client's stream of events continues: that of the last event it received,
+// else that of the query. Several parameters have this meaning, for clients of one city and of several.
 func Cursor(r *http.Request) string {
 	v := r.URL.Query()
 	named := cmp.Or(v.Get("after_cursor"), v.Get("after_seq"), v.Get("after"), v.Get("cursor"))
 	return cmp.Or(r.Header.Get("Last-Event-ID"), named)
 }
 
-// OldestFirst reads ?order=. Without it, events since a time come in the order in which they happened, and others the
-// newest first.
+// OldestFirst reads ?order=. Without it, events since a time come oldest first and others newest first.
 func OldestFirst(v url.Values) (bool, error) {
 	switch order := v.Get("order"); order {
 	case "":
@@ -38,8 +37,8 @@ func OldestFirst(v url.Values) (bool, error) {
 	}
 }
 
-// CheckQuery refuses query parameters that a request does not take. An ignored cursor or filter would give an answer
-// that looks right.
+// CheckQuery refuses unknown query parameters. If a misspelt cursor or filter were ignored, the answer would look
+// right.
 func CheckQuery(v url.Values, known []string) error {
 	for name := range v {
 		switch {

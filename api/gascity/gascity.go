@@ -1,6 +1,5 @@
-// Package gascity answers what the dashboards and scripts of Gas City ask of a city besides, over a city.Control:
-// convoys, threads of mail, orders, and other names and shapes of what gcity has anyway. The API routes and documents
-// its operations.
+// Package gascity answers further requests of Gas City's dashboards and scripts with a city.Control: convoys, mail
+// threads, orders, and other names and formats of what gcity offers. The API routes and documents its operations.
 package gascity
 
 import (
@@ -16,27 +15,27 @@ import (
 	"gcity/city"
 )
 
-// Request is a request to be answered.
+// Request is a request to answer.
 type Request struct {
 	City     city.Control
-	Snapshot *city.Snapshot // as new as the request asks for
-	Target   string         // the name or id in the path
+	Snapshot *city.Snapshot // as new as the request requires
+	Target   string         // the name or ID in the path
 	Query    url.Values
 	Body     []byte
 
-	// Do carries a command out in the name of the client.
+	// Do carries out a command on behalf of the client.
 	Do func(context.Context, city.Command) (city.Receipt, error)
 	// Select reads a selection of work from the query.
 	Select func() (beads.Query, error)
-	// Page cuts a list as limit and cursor say. The names of its items are in order.
+	// Page returns the part of a list that limit and cursor select. The names of its items are sorted.
 	Page func(names []string) (from, to int, next string, err error)
 }
 
-// Operation is one that this package answers.
+// Operation is an operation that this package answers.
 type Operation struct {
 	openapi.Operation
 	Answer func(context.Context, *Request) (any, error)
-	shared bool // the API itself answers other methods of the path
+	shared bool // the API itself handles other methods of this path
 }
 
 // Operations returns all operations of this package.
@@ -45,8 +44,8 @@ func Operations() []Operation {
 		configurationOperations(), editOperations())
 }
 
-// Match finds the pattern that a path fits, as its parts behind "/v0": its path, the kind of the name in it, and the
-// name, still escaped.
+// Match finds the pattern of a path, given its parts after "/v0". It returns the pattern, the kind of the name in
+// the path, and the name, still escaped.
 func Match(parts []string) (pattern, kind, name string, ok bool) {
 	for _, o := range Operations() {
 		if o.shared {
@@ -90,7 +89,7 @@ func listOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// rigOf finds a rig by its name.
+// rigOf returns a rig by its name.
 func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 	for i := range snap.Rigs {
 		if snap.Rigs[i].Name == name {
@@ -101,7 +100,7 @@ func rigOf(snap *city.Snapshot, name string) (*city.Rig, error) {
 		snap.Name)
 }
 
-// rigOfPrefix returns the rig whose ids of work have a prefix, "" if it is the city.
+// rigOfPrefix returns the rig with this prefix of bead IDs, "" for the city.
 func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 	for i := range snap.Rigs {
 		if snap.Rigs[i].Prefix == prefix {
@@ -114,7 +113,7 @@ func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 // decode reads the body of a request.
 func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) }
 
-// noBody refuses a body that says something.
+// noBody returns an error if the request has a body.
 func (r *Request) noBody() error {
 	if b := string(r.Body); b != "" && b != "{}" && b != "null" {
 		return refused(city.Invalid, "this request takes no body")
@@ -126,13 +125,13 @@ func refused(code city.Code, format string, args ...any) error {
 	return &city.Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// isCode reports whether an error is one of the city's with this code.
+// isCode reports whether an error is a *city.Error with this code.
 func isCode(err error, code city.Code) bool {
 	e, ok := errors.AsType[*city.Error](err)
 	return ok && e.Code == code
 }
 
-// Absent is the error about the parts of Gas City's later model that gcity does not have; nil for another noun.
+// Absent returns an error for a part of Gas City's later model that gcity lacks, nil for another noun.
 func Absent(noun string) error {
 	const model = "are of Gas City's session model of April 2026"
 	switch noun {

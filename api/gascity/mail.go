@@ -17,12 +17,12 @@ func mailOperations() []Operation {
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/mail/count", Query: "index wait to agent rig",
 			Answer:  city.MailCount{},
-			Summary: "How many messages there are, to an address or to anybody",
+			Summary: "The number of messages, to an address or in total",
 		}, countMail, false},
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/mail/thread/{message}", Query: "index wait rig",
 			Answer: mail.Message{}, List: true,
-			Summary: "The messages of a thread, in the order in which they were sent",
+			Summary: "The messages of a thread, oldest first",
 		}, thread, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/mail/{message}/mark-unread", Answer: mail.Message{},
@@ -31,8 +31,7 @@ func mailOperations() []Operation {
 	}
 }
 
-// Mail returns the messages to the address that to or agent names. Without either it returns those to anybody; an
-// empty to is people's.
+// Mail returns the messages to the address in to or agent. Without either it returns all; an empty to means people.
 func Mail(ctx context.Context, c city.Control, v url.Values, all bool) ([]mail.Message, error) {
 	if to := cmp.Or(v.Get("to"), v.Get("agent")); to != "" || v.Has("to") {
 		return city.Mail(ctx, c, to, all)
@@ -65,7 +64,7 @@ func countMail(ctx context.Context, r *Request) (any, error) {
 	return n, nil
 }
 
-// thread lists a thread, archived messages too. The id is that of any message of the thread.
+// thread lists a thread, including archived messages. The ID is that of any message of the thread.
 func thread(ctx context.Context, r *Request) (any, error) {
 	first, _, err := city.GetMail(ctx, r.City, r.Target)
 	if err != nil {
@@ -93,7 +92,7 @@ func thread(ctx context.Context, r *Request) (any, error) {
 	return listOf(out), nil
 }
 
-// markUnread takes the mark of a message away that it was read.
+// markUnread marks a message as unread.
 func markUnread(ctx context.Context, r *Request) (any, error) {
 	if err := r.noBody(); err != nil {
 		return nil, err
@@ -109,14 +108,14 @@ func markUnread(ctx context.Context, r *Request) (any, error) {
 	return m, nil
 }
 
-// Sling is the body of a sling: what is to be handed out, and the rig in which the target is.
+// Sling is the body of a sling: the work to assign, and the rig of the target.
 type Sling struct {
 	city.SlingRequest
 	Rig string `json:"rig"`
 }
 
-// In returns the request with a target in the rig that it names: an agent or a pool of that rig, or, without a
-// target, the rig itself.
+// In returns the request with a target in its rig: an agent or a pool of that rig or, without a target, the rig
+// itself.
 func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	req := s.SlingRequest
 	if s.Rig == "" {
@@ -137,13 +136,13 @@ func (s Sling) In(snap *city.Snapshot) (city.SlingRequest, error) {
 	return req, nil
 }
 
-// Sent is the answer about a message that was sent: the receipt, and the message's id.
+// Sent is the answer to sending a message: the receipt and the message's ID.
 type Sent struct {
 	city.Receipt
 	ID string `json:"id"`
 }
 
-// SentOf returns the answer about a message that was sent.
+// SentOf returns the answer to sending a message.
 func SentOf(r city.Receipt) Sent {
 	out := Sent{Receipt: r}
 	if r.Bead != nil {

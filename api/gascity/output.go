@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// how often an agent's output is compared; a reader reads no faster
+	// interval at which an agent's output is compared
 	outputEvery = 500 * time.Millisecond
-	// that an item has, unless the client asks for another number
+	// number of lines unless the client requests another
 	outputLines = 100
 )
 
@@ -32,12 +32,12 @@ type turn struct {
 	Text string `json:"text"`
 }
 
-// OutputOf gives the last lines of an agent the shape of an answer.
+// OutputOf converts the last lines of an agent to an answer.
 func OutputOf(name, text string) Output {
 	return Output{Agent: name, Format: "text", Turns: []turn{{Role: "output", Text: text}}}
 }
 
-// Outputs yields the last lines of an agent whenever they changed.
+// Outputs yields the last lines of an agent after each change.
 func Outputs(ctx context.Context, c city.Control, name string, lines int) iter.Seq2[Output, error] {
 	return func(yield func(Output, error) bool) {
 		if lines == 0 {

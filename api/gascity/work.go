@@ -18,11 +18,11 @@ func workOperations() []Operation {
 	return []Operation{
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/beads/ready", Query: Filter, Answer: beads.Bead{}, List: true,
-			Summary: "Work that is ready: open, with all its needs met",
+			Summary: "Ready work: open, with all needs met",
 		}, ready, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/bead/{bead}/reopen", Answer: city.Receipt{},
-			Summary: "Open closed work again",
+			Summary: "Reopen closed work",
 		}, reopen, false},
 		{openapi.Operation{
 			Method: "POST", Path: "/v0/bead/{bead}/assign", Body: assignment{},
@@ -32,18 +32,18 @@ func workOperations() []Operation {
 		{openapi.Operation{
 			Method: "GET", Path: "/v0/bead/{bead}/deps", Query: "index wait",
 			Answer:  dependencies{},
-			Summary: "The children of a piece of work, and what it needs",
+			Summary: "The children and needs of a piece of work",
 		}, deps, false},
 	}
 }
 
-// Made is the answer about a bead that was made: the receipt, and the bead's own fields besides.
+// Made is the answer to creating a bead: the receipt, with the bead's own fields.
 type Made struct {
 	city.Receipt
 	beads.Bead
 }
 
-// ready lists the work that is ready.
+// ready lists the ready work.
 func ready(ctx context.Context, r *Request) (any, error) {
 	q, err := r.Select()
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *Request) list(ctx context.Context, q beads.Query) (any, error) {
 	return page, nil
 }
 
-// Beads lists work, of one rig only where it is named. The ids of a rig's work begin with its prefix.
+// Beads lists work, optionally of one rig. Bead IDs of a rig begin with its prefix.
 func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	q beads.Query) ([]beads.Bead, error) {
 	if rig == "" {
@@ -94,7 +94,7 @@ func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 	return found, nil
 }
 
-// reopen opens work that is closed.
+// reopen reopens closed work.
 func reopen(ctx context.Context, r *Request) (any, error) {
 	if err := r.noBody(); err != nil {
 		return nil, err
@@ -110,12 +110,12 @@ func reopen(ctx context.Context, r *Request) (any, error) {
 	return r.Do(ctx, city.UpdateBead{ID: b.ID, Patch: beads.Patch{Status: &open, IfRev: &b.Rev}})
 }
 
-// assignment is the body of an assign.
+// assignment is the body of a request to assign work.
 type assignment struct {
-	Assignee *string `json:"assignee"` // "" = no one
+	Assignee *string `json:"assignee"` // "" = unassigned
 }
 
-// assign gives work to an agent.
+// assign assigns work to an agent.
 func assign(ctx context.Context, r *Request) (any, error) {
 	var in assignment
 	if err := r.decode(&in); err != nil {
@@ -123,18 +123,18 @@ func assign(ctx context.Context, r *Request) (any, error) {
 	}
 	if in.Assignee == nil {
 		return nil, refused(city.Invalid,
-			`assign needs {"assignee": "NAME"}; "" takes the work away from its assignee`)
+			`assign needs {"assignee": "NAME"}; "" unassigns the work`)
 	}
 	return r.Do(ctx, city.UpdateBead{ID: r.Target, Patch: beads.Patch{Assignee: in.Assignee}})
 }
 
-// dependencies is what a piece of work is connected with.
+// dependencies are the children and needs of a bead.
 type dependencies struct {
-	Children []beads.Bead `json:"children"` // in the order in which they were made
-	Needs    []beads.Bead `json:"needs"`    // what has to be done before it; without what is gone
+	Children []beads.Bead `json:"children"` // in the order of creation
+	Needs    []beads.Bead `json:"needs"`    // without those that no longer exist
 }
 
-// deps returns the children of a bead and what it needs.
+// deps returns the children and needs of a bead.
 func deps(ctx context.Context, r *Request) (any, error) {
 	b, err := city.GetBead(ctx, r.City, r.Target)
 	if err != nil {
@@ -155,7 +155,7 @@ func deps(ctx context.Context, r *Request) (any, error) {
 	return a, nil
 }
 
-// children returns the children of a bead, in the order in which they were made; never nil.
+// children returns the children of a bead in the order of creation. It is never nil.
 func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error) {
 	found, err := r.City.Beads(ctx, beads.Query{Parent: id, Limit: -1})
 	if err != nil {
@@ -165,23 +165,23 @@ func (r *Request) children(ctx context.Context, id string) ([]beads.Bead, error)
 	return append([]beads.Bead{}, found...), nil
 }
 
-// NewBead is the body that makes a piece of work: a bead, and the rig whose store is to keep it.
+// NewBead is the body of a request to create a bead: the bead and the rig of its store.
 type NewBead struct {
 	beads.Bead
 	Rig string `json:"rig"` // "" = the city's
 }
 
-// TakeRig takes the field rig out of a body, and returns its value as JSON: that, or the one of the query.
+// TakeRig removes the field rig from a body. It returns the rig as JSON: that field's, or the one of the query.
 func TakeRig(b []byte, queried string) (rig, rest []byte, err error) {
 	var fields map[string]json.RawMessage
-	// what is no object is refused later
+	// another JSON type is refused later
 	if json.Unmarshal(b, &fields) != nil || fields["rig"] == nil {
 		rig, err = json.Marshal(queried)
 		return rig, b, err
 	}
 	var named string
 	if err := json.Unmarshal(fields["rig"], &named); err != nil {
-		return nil, nil, refused(city.Invalid, "rig has to be a text: the name of a rig")
+		return nil, nil, refused(city.Invalid, "rig must be a string: the name of a rig")
 	}
 	if queried != "" && named != queried {
 		return nil, nil, refused(city.Invalid,

@@ -1,5 +1,5 @@
-// Package openapi describes an API in OpenAPI's words: operations, the types of their bodies and answers, and the query
-// parameters that they take.
+// Package openapi generates OpenAPI documents from operations, the types of their bodies and answers, and their
+// query parameters.
 package openapi
 
 import (
@@ -11,25 +11,25 @@ import (
 	"gcity/city"
 )
 
-// Operation is something that may be asked of a city over HTTP.
+// Operation is an operation of a city's HTTP API.
 type Operation struct {
 	Method, Path string
 	Summary      string
 	Query        string // names of parameters
-	Body         any    // of the type of a request's body; nil = it has none
-	Answer       any    // of the type of the answer, or of each item of it; nil = any JSON
-	List, Stream bool   // items in an envelope, or one after the other
-	Text         string // the answer is no JSON but this
-	Machine      bool   // it is about all cities, and at this path alone
+	Body         any    // value of the type of the request's body; nil = no body
+	Answer       any    // value of the type of the answer, or of each item; nil = any JSON
+	List, Stream bool   // items in a list, or in a stream
+	Text         string // media type of an answer that is not JSON
+	Machine      bool   // it is about all cities and has no path below a city
 }
 
-// Names are the names of types in the document that are not the types' own.
+// Names are the names of types in the document that differ from those in the code.
 type Names map[reflect.Type]string
 
-// RequestHeader is the header that changes over TCP need, whatever it says.
+// RequestHeader is the header that changes over TCP need, with any value.
 const RequestHeader = "X-GC-Request"
 
-// Document is an API in OpenAPI's words, made of operations and of the types that they name.
+// Document returns the OpenAPI document of operations and the types that they use.
 func Document(all []Operation, names Names) []byte {
 	s := &shapes{names: names, named: map[string]schema{}, types: map[string]reflect.Type{}}
 	paths := map[string]schema{}
@@ -45,28 +45,28 @@ func Document(all []Operation, names Names) []byte {
 	doc := schema{
 		"openapi": "3.1.0",
 		"info": schema{"title": "gcity", "version": "v0",
-			"description": "A city of agents. Names with a slash are escaped: rig%2Fworker. " +
-				"Over TCP, POST and PATCH need the header " + RequestHeader + ", and everything " +
-				"needs the token where the city has one."},
+			"description": "A city of agents. Escape a slash in a name: rig%2Fworker. Over TCP, " +
+				"POST, PATCH and DELETE need the header " + RequestHeader + ", and all requests " +
+				"need the token if the city has one."},
 		"paths": paths,
 		"components": schema{
 			"schemas":         s.named,
 			"securitySchemes": schema{"token": schema{"type": "http", "scheme": "bearer"}},
-			"responses": schema{"Refused": schema{"description": "Why it is not answered " +
-				"or not done, and the next step.", "content": inJSON(refusal)}},
+			"responses": schema{"Refused": schema{"description": "Why the request failed, " +
+				"and the next step.", "content": inJSON(refusal)}},
 		},
 		"security": []schema{{}, {"token": []string{}}},
 	}
 	data, err := json.MarshalIndent(doc, "", " ")
 	if err != nil {
-		panic(err) // of maps, strings and numbers: a test makes it
+		panic(err) // a test covers it: maps, strings and numbers only
 	}
 	return data
 }
 
 func inJSON(shape schema) schema { return schema{"application/json": schema{"schema": shape}} }
 
-// describe is an operation at one of its paths.
+// describe returns the description of an operation at one of its paths.
 func (o Operation) describe(s *shapes, path string) schema {
 	out := schema{"summary": o.Summary, "responses": schema{"200": o.answered(s),
 		"default": schema{"$ref": "#/components/responses/Refused"}}}
@@ -86,7 +86,7 @@ func (o Operation) describe(s *shapes, path string) schema {
 	}
 	if o.Method != http.MethodGet {
 		params = append(params, schema{"name": RequestHeader, "in": "header",
-			"description": "needed over TCP, whatever it says", "schema": schema{"type": "string"}})
+			"description": "required over TCP, with any value", "schema": schema{"type": "string"}})
 	}
 	if params != nil {
 		out["parameters"] = params
@@ -97,10 +97,10 @@ func (o Operation) describe(s *shapes, path string) schema {
 	return out
 }
 
-// answered is what an operation answers with when it is done.
+// answered returns the description of an operation's answer.
 func (o Operation) answered(s *shapes) schema {
-	headers := schema{"X-GC-Index": schema{"description": "number of the newest event " +
-		"behind the answer", "schema": schema{"type": "integer"}}}
+	headers := schema{"X-GC-Index": schema{"description": "number of the newest event that the " +
+		"answer contains", "schema": schema{"type": "integer"}}}
 	switch {
 	case o.Text != "":
 		return schema{"description": o.Summary,
@@ -108,7 +108,7 @@ func (o Operation) answered(s *shapes) schema {
 	case o.Answer == nil:
 		return schema{"description": o.Summary, "content": schema{"application/json": schema{}}}
 	case o.Stream:
-		return schema{"description": "server-sent events; the data of each is this",
+		return schema{"description": "server-sent events with this data",
 			"content": schema{"text/event-stream": schema{"schema": s.of(reflect.TypeOf(o.Answer),
 				false)}}}
 	case o.List:
@@ -122,53 +122,54 @@ func (o Operation) answered(s *shapes) schema {
 		"content": inJSON(s.of(reflect.TypeOf(o.Answer), false))}
 }
 
-// Parameter is the type of a query parameter, and what it means.
+// Parameter returns the type of a query parameter and its description.
 func Parameter(name string) (kind, about string) {
 	known := parameters()[name]
 	kind, about, _ = strings.Cut(known, " ")
 	return kind, about
 }
 
-// parameters are all that there are: their types, and what they mean.
+// parameters are the types and descriptions of all query parameters.
 func parameters() map[string]string {
 	return map[string]string{
-		"index":  "integer wait for something newer than this event",
-		"wait":   "string how long, at most 5m: 30s",
-		"limit":  "string so many at most; of beads also \"all\"",
-		"cursor": "string where the page begins: next_cursor of the one before",
-		"city":   "string of these cities, with commas between them", "pool": "string of this pool",
-		"rig": "string of this rig", "running": "boolean whether it lives",
-		"state": "string in this state", "peek": "boolean with the screen in last_output",
-		"gate":     "string with this gate",
-		"lines":    "integer so many from the end; without it, the screen",
-		"status":   "string any of these, with commas between them",
+		"index":  "integer waits for something newer than this event",
+		"wait":   "string how long to wait, at most 5m, for example 30s",
+		"limit":  "string maximum number of items; for beads also \"all\"",
+		"cursor": "string start of the page: next_cursor of the previous one",
+		"city":   "string only these cities, separated by commas", "pool": "string only this pool",
+		"rig": "string only this rig", "running": "boolean whether it is running",
+		"state": "string only this state", "peek": "boolean adds the screen as last_output",
+		"gate":     "string only this gate",
+		"lines":    "integer number of lines from the end; default: the screen",
+		"status":   "string any of these, separated by commas",
 		"label":    "string with all of these; may be repeated",
-		"type":     "string of this type; of events several, with commas, and noun.*",
-		"not_type": "string of no such type", "assignee": "string assigned to",
-		"parent": "string below this one", "ref": "string made from this",
-		"ready":    "boolean open, and nothing is in its way",
-		"force":    "boolean closes also a molecule whose steps are open",
-		"assigned": "boolean assigned to anybody",
+		"type":     "string only this type; for events several, separated by commas, and noun.*",
+		"not_type": "string not this type", "assignee": "string assigned to",
+		"parent": "string children of this bead", "ref": "string created from this",
+		"ready":    "boolean open and not blocked",
+		"force":    "boolean also closes a molecule with open steps",
+		"assigned": "boolean assigned to any agent",
 		"actor":    "string caused by", "subject": "string about",
-		"since": "string not older than a time, or than so long: 1h30m",
-		"after": "string after this cursor: an event's number, or over cities " +
-			"cityA:5,cityB:12",
-		"after_cursor": "string the same as after", "order": "string \"asc\": the oldest first, " +
-			"the default with since; or \"desc\"", "after_seq": "string after this event, or the " +
-			"same as after", "before_seq": "integer before this event",
-		"forward": "boolean the oldest first",
-		"to":      "string addressed to; empty: to people; without it, to anybody",
-		"agent":   "string the same as to", "all": "boolean also what was read",
+		"since": "string since a time, or a duration ago: 1h30m",
+		"after": "string after this cursor: the number of an event, or cityA:5,cityB:12 " +
+			"for several cities",
+		"after_cursor": "string the same as after",
+		"order":        `string "asc": oldest first, the default with since; or "desc"`,
+		"after_seq":    "string after this event; same as after",
+		"before_seq":   "integer before this event",
+		"forward":      "boolean oldest first",
+		"to":           "string the recipient; empty: people; default: all",
+		"agent":        "string the same as to", "all": "boolean includes read messages",
 		"cols": "integer of the terminal", "rows": "integer of the terminal",
-		"raw":    "boolean every byte, unfiltered",
-		"view":   "string \"status\": only what `gcity status` prints",
-		"git":    "boolean accepted, without effect: gcity does not ask git",
+		"raw":    "boolean every byte, without a filter",
+		"view":   "string \"status\": only what `gcity status` shows",
+		"git":    "boolean accepted without effect: gcity does not query git",
 		"tail":   "integer accepted, without effect: use lines",
-		"before": "string before such a cursor; of an agent's output without effect",
+		"before": "string before this cursor; without effect for an agent's output",
 	}
 }
 
-// Paths are where an operation is found: by itself, where there is one city, and below a city's name.
+// Paths returns the paths of an operation: its own, for a single city, and one below a city's name.
 func (o Operation) Paths() []string {
 	if o.Machine {
 		return []string{o.Path}
@@ -181,8 +182,8 @@ func (o Operation) Paths() []string {
 	return all
 }
 
-// Parameters returns the names of the query parameters of all operations, by their kind and method: "agents GET". kind
-// returns the kind of the request that is sent to a path.
+// Parameters returns the names of the query parameters of all operations, by kind and method: "agents GET". kind
+// returns the kind of a path.
 func Parameters(all []Operation, kind func(path string) (string, error)) map[string][]string {
 	out := map[string][]string{}
 	for _, o := range all {
@@ -195,8 +196,8 @@ func Parameters(all []Operation, kind func(path string) (string, error)) map[str
 			}
 			k, err := kind(strings.Join(parts, "/"))
 			if err != nil {
-				// a test sees all of them
-				panic(path + " is documented and has no route: " + err.Error())
+				// a test covers all of them
+				panic(path + " is documented but has no route: " + err.Error())
 			}
 			out[k+" "+o.Method] = strings.Fields(o.Query)
 		}

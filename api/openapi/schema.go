@@ -10,18 +10,18 @@ import (
 	"gcity/city"
 )
 
-// schema is a JSON Schema as OpenAPI 3.1 has them.
+// schema is a JSON Schema of OpenAPI 3.1.
 type schema map[string]any
 
-// shapes makes schemas of the types that answers and bodies are made of.
+// shapes converts the types of answers and bodies to schemas.
 type shapes struct {
 	names Names
-	named map[string]schema // by name, of structs
+	named map[string]schema // structs by name
 	types map[string]reflect.Type
 }
 
-// of is the schema of a type. What is sent to a city may leave out whatever it likes; what a city answers has
-// everything that is not marked to be left out.
+// of returns the schema of a type. Fields of requests are optional; fields of answers are required unless they have
+// omitempty.
 func (s *shapes) of(t reflect.Type, sent bool) schema {
 	switch t {
 	case reflect.TypeFor[time.Time]():
@@ -58,10 +58,10 @@ func (s *shapes) of(t reflect.Type, sent bool) schema {
 	case reflect.Struct:
 		return s.ref(t, sent)
 	}
-	panic("the API has no shape for " + t.String()) // a test sees all of them
+	panic("the API has no schema for " + t.String()) // a test covers all of them
 }
 
-// ref names a struct's schema.
+// ref returns a reference to a struct's schema.
 func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	name := s.nameOf(t)
 	if sent {
@@ -70,14 +70,14 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	ref := schema{"$ref": "#/components/schemas/" + name}
 	if other, known := s.types[name]; known {
 		if other != t {
-			// a test sees all of them
-			panic(other.String() + " and " + t.String() + " are both called " + name)
+			// a test covers all of them
+			panic(other.String() + " and " + t.String() + " have the same name " + name)
 		}
 		return ref
 	}
 	s.types[name] = t
 	self := schema{"type": "object"}
-	s.named[name] = self // before its fields: a type may have itself in it
+	s.named[name] = self // before its fields, because a type may contain itself
 	props, required := schema{}, []string{}
 	s.fields(t, sent, props, &required)
 	self["properties"] = props
@@ -87,7 +87,8 @@ func (s *shapes) ref(t reflect.Type, sent bool) schema {
 	return ref
 }
 
-// fields collects those of a struct as encoding/json does: a field hides those of its name in what is embedded.
+// fields collects the fields of a struct as encoding/json does. A field hides those with the same name in embedded
+// structs.
 func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]string) {
 	var embedded []reflect.Type
 	for i := range t.NumField() {
@@ -122,7 +123,7 @@ func (s *shapes) fields(t reflect.Type, sent bool, props schema, required *[]str
 	}
 }
 
-// orNull lets a value be missing.
+// orNull adds null to a schema.
 func orNull(shape schema) schema {
 	if kind, plain := shape["type"].(string); plain {
 		shape["type"] = []string{kind, "null"}
@@ -131,7 +132,7 @@ func orNull(shape schema) schema {
 	return schema{"anyOf": []schema{shape, {"type": "null"}}}
 }
 
-// nameOf is how a type is called in the document.
+// nameOf returns the name of a type in the document.
 func (s *shapes) nameOf(t reflect.Type) string {
 	name := t.Name()
 	if own, ok := s.names[t]; ok {

@@ -23,9 +23,9 @@ type Socket struct {
 	path string
 	uid  uint32
 
-	mu     sync.Mutex // not held over anything that may wait
+	mu     sync.Mutex // never held during a call that may block
 	bound  *net.UnixListener
-	aside  string // where what was in the way has been moved, "" = nothing was
+	aside  string // new path of what was in the socket's place, "" if nothing was
 	closed bool
 
 	renewals sync.Mutex
@@ -45,15 +45,15 @@ func Listen(path string) (*Socket, error) {
 	return s, nil
 }
 
-// Aside returns where the file or folder is that was in the socket's place, "" if there was none.
+// Aside returns the new path of the file or folder that was in the socket's place, "" if there was none.
 func (s *Socket) Aside() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.aside
 }
 
-// place is where the socket that belongs at path is bound. The path may lead through a descriptor, which other
-// processes do not know: whether it is too long is decided by the path that they use.
+// place returns where the socket for path is bound. The path may contain a descriptor that other processes do not
+// have, so its length is checked for the path that they use.
 func place(path string) (string, error) {
 	known := disk.Real(path)
 	bound, err := disk.SocketPath(known)
@@ -100,12 +100,11 @@ func bind(path string) (_ *net.UnixListener, aside string, _ error) {
 	return l.(*net.UnixListener), disk.Real(aside), nil
 }
 
-// Renew binds the socket again if it was removed or replaced by something that is no socket, and reports whether it
-// did. Clients that are connected stay so. The caller holds the city's lock, so no other controller has bound it
-// meanwhile.
+// Renew binds the socket again if it was removed or replaced by another file, and reports whether it did. Connected
+// clients stay connected. The caller holds the city's lock, so no other controller has bound it in the meantime.
 func (s *Socket) Renew() (renewed bool, err error) {
 	if !s.renewals.TryLock() {
-		return false, nil // a folder that does not answer holds up one look
+		return false, nil // a folder that does not answer delays only one check
 	}
 	defer s.renewals.Unlock()
 	info, err := disk.Lstat(s.Addr().String())
@@ -121,7 +120,7 @@ func (s *Socket) Renew() (renewed bool, err error) {
 	old := anew // if it was closed meanwhile
 	if !s.closed {
 		old, s.bound = s.bound, anew
-		old.SetUnlinkOnClose(false) // its name is the new one's
+		old.SetUnlinkOnClose(false) // the new socket has the same name
 		s.aside = aside
 	}
 	s.mu.Unlock()
@@ -158,7 +157,7 @@ func (s *Socket) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends Accept, and removes the socket.
+// Close ends Accept and removes the socket.
 func (s *Socket) Close() error {
 	s.mu.Lock()
 	s.closed = true
@@ -167,7 +166,7 @@ func (s *Socket) Close() error {
 	return l.Close()
 }
 
-// Addr is where it is bound.
+// Addr returns its address.
 func (s *Socket) Addr() net.Addr { return s.listener().Addr() }
 
 func ownFolder(dir string) error {
@@ -176,13 +175,13 @@ func ownFolder(dir string) error {
 		return err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != uint32(os.Getuid()) {
-		return fmt.Errorf("%s belongs to another user: a city's socket is not put there", dir)
+		return fmt.Errorf("%s belongs to another user: cannot create a city's socket in it", dir)
 	}
 	return nil
 }
 
-// OwnPeer returns an error if another user's process answers on a socket. Commands, and keys of terminals, are for
-// this user's processes only.
+// OwnPeer returns an error if another user's process listens on a socket. Commands and keys are only sent to this
+// user's processes.
 func OwnPeer(c net.Conn) error {
 	cred, err := Credentials(c)
 	if err != nil {
@@ -196,11 +195,11 @@ func Trusted(uid uint32) error {
 	if uid == uint32(os.Getuid()) {
 		return nil
 	}
-	return fmt.Errorf("a process of another user (uid %d) answers there: end it, and "+
+	return fmt.Errorf("a process of another user (uid %d) listens there: stop it and "+
 		"remove the socket", uid)
 }
 
-// Credentials returns the kernel's word on the process at the other end of a unix socket.
+// Credentials returns the kernel's data about the process at the other end of a unix socket.
 func Credentials(c net.Conn) (cred *unix.Ucred, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {

@@ -15,11 +15,11 @@ import (
 
 // Read reads a token from a file that belongs to this user or root and that no other user may read.
 func Read(path string) (string, error) {
-	// Whatever else is there must not keep the reader waiting.
+	// O_NONBLOCK: a pipe must not block the reader.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", fmt.Errorf("its token cannot be read: %w; `head -c 32 /dev/urandom | base64 > "+
-			"FILE` makes one, chmod 600 keeps it yours", err)
+			"FILE` creates one, then run chmod 600 FILE", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -27,12 +27,13 @@ func Read(path string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("its token cannot be read: %w", err)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("%s is no file with a token in it", path)
+		return "", fmt.Errorf("%s is not a regular file with a token", path)
 	case !owned(info):
-		return "", fmt.Errorf("%s belongs to another user, who knows what is in it: chown it, or "+
-			"make a new one", path)
+		return "", fmt.Errorf("%s belongs to another user and is not secret: chown it, or "+
+			"create a new one", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("others may read its token (%v): chmod 600 %s", info.Mode().Perm(),
+		return "", fmt.Errorf("other users may read its token (%v): chmod 600 %s",
+			info.Mode().Perm(),
 			path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxToken+64))
@@ -42,13 +43,13 @@ func Read(path string) (string, error) {
 	token := strings.TrimSpace(string(data))
 	odd := strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 	if n := len(token); n < minToken || n > maxToken || odd {
-		return "", fmt.Errorf("%s holds no token: one line of %d to %d letters, digits and "+
+		return "", fmt.Errorf("%s contains no token: one line of %d to %d letters, digits and "+
 			"signs, without spaces", path, minToken, maxToken)
 	}
 	return token, nil
 }
 
-// A shorter token can be guessed, a longer one does not belong into a header.
+// A shorter token can be guessed, a longer one does not fit in a header.
 const minToken, maxToken = 16, 512
 
 // owned reports whether a file belongs to this user or to root.
@@ -70,7 +71,7 @@ func Ensure(path string) (string, error) {
 	return Read(path)
 }
 
-// createToken writes a whole file under another name first: the link gives it its name in one step.
+// createToken writes the file under another name first. The link then creates it in one step.
 func createToken(path string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".api.token.*") // 0600
 	if err != nil {

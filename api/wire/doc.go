@@ -1,3 +1,3 @@
-// Package wire is what the server and the client of the API share: paths and what they name, the shapes of answers, and
-// the frames of an attached terminal.
+// Package wire is shared by the server and the client of the API: paths and their meaning, the format of answers,
+// and the frames of an attached terminal.
 package wire

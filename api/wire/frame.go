@@ -10,14 +10,14 @@ import (
 	"gcity/city"
 )
 
-// An attached terminal is a connection that has been upgraded to upgradeTo. Both sides then send frames: a type, the
-// payload's length in 4 bytes, most significant first, the payload. Closing the connection detaches.
+// An attached terminal is a connection that was upgraded to Protocol. Both sides then send frames: a type, the
+// length of the payload in 4 bytes, most significant first, and the payload. Closing the connection detaches.
 const (
 	Protocol = "gcity-terminal"
 
 	FrameData   = 'd' // both ways: the terminal's bytes
 	FrameResize = 'r' // to the city: columns and rows, 2 bytes each
-	// from the city: the session has ended, or a city.Error as JSON says what has happened
+	// from the city: the session has ended, or a city.Error as JSON
 	FrameEnd = 'e'
 
 	maxFrame = 64 << 10
@@ -27,7 +27,7 @@ const (
 type Framer struct {
 	R  io.Reader
 	W  io.Writer
-	mu sync.Mutex // of w
+	mu sync.Mutex // guards w
 }
 
 func (f *Framer) Write(kind byte, payload []byte) error {
@@ -47,7 +47,7 @@ func (f *Framer) Write(kind byte, payload []byte) error {
 	}
 }
 
-// Next reads a frame into buf, which is grown as needed.
+// Next reads a frame into buf, which grows as needed.
 func (f *Framer) Next(buf []byte) (kind byte, payload []byte, err error) {
 	var head [5]byte
 	if _, err := io.ReadFull(f.R, head[:]); err != nil {
@@ -82,7 +82,7 @@ func ParseResize(b []byte) (cols, rows int, ok bool) {
 func CheckSize(cols, rows int) error {
 	const most = 1<<16 - 1
 	if cols < 1 || rows < 1 || cols > most || rows > most {
-		return Invalid("no terminal is %d×%d cells", cols, rows)
+		return Invalid("invalid size of a terminal: %d×%d cells", cols, rows)
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func ParseEnd(b []byte) error {
 	}
 	e := new(city.Error)
 	if err := json.Unmarshal(b, e); err != nil {
-		return fmt.Errorf("the terminal's end is not understood: %w", err)
+		return fmt.Errorf("the terminal's end message is invalid: %w", err)
 	}
 	return e
 }

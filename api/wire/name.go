@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// Name unescapes and checks the name of something of a kind.
+// Name unescapes and checks the name of a thing of a kind.
 func Name(noun Kind, escaped string) (string, error) {
 	switch noun {
 	case KindAutomated:
@@ -28,15 +28,15 @@ func Name(noun Kind, escaped string) (string, error) {
 	return s, err
 }
 
-// scopedName is that of an automation: x, or x:rig:NAME.
+// scopedName unescapes and checks the name of an automation: x, or x:rig:NAME.
 func scopedName(escaped string) (string, error) {
 	s, err := url.PathUnescape(escaped)
 	parts := strings.Split(s, ":")
 	ok := err == nil && ValidPart(parts[0]) &&
 		(len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && ValidPart(parts[2]))
 	if !ok {
-		return "", &city.Error{Code: city.Invalid, Message: "that is no name of an automation: " +
-			"NAME or NAME:rig:RIG, of letters, digits, \".\", \"_\" and \"-\""}
+		return "", &city.Error{Code: city.Invalid,
+			Message: `invalid name of an automation: use NAME or NAME:rig:RIG, with letters, digits, ".", "_" and "-"`}
 	}
 	return s, nil
 }
@@ -84,16 +84,16 @@ func article(what string) string {
 }
 
 func UnknownPath() error {
-	return &city.Error{Code: city.NotFound, Message: "nothing is at this path; /v0/status, " +
-		"/v0/agents, /v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail and /v0/events are"}
+	return &city.Error{Code: city.NotFound, Message: "unknown path; try /v0/status, /v0/agents, " +
+		"/v0/pools, /v0/rigs, /v0/automations, /v0/beads, /v0/mail or /v0/events"}
 }
 
-// Path is the path of something of an agent, a pool, a rig, an automation or a bead, or, what being "", its
-// own. A name that is none is refused here as the server would.
+// Path returns the path of what a request asks of an agent, a pool, a rig, an automation or a bead; what "" means
+// the thing itself. An invalid name is refused, as by the server.
 func Path(noun Kind, target string, what Kind) (string, error) {
 	if _, err := Name(noun, url.PathEscape(target)); err != nil {
 		return "", &city.Error{Code: city.NotFound,
-			Message: fmt.Sprintf("no %s %.60q: that cannot be the name of one", noun, target)}
+			Message: fmt.Sprintf("no %s %.60q: the name is invalid", noun, target)}
 	}
 	path := "/v0/" + string(noun) + "/" + url.PathEscape(target)
 	if what != "" {

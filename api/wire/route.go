@@ -8,14 +8,14 @@ import (
 	"gcity/city/verb"
 )
 
-// Kind is what a request is about.
+// Kind is the kind of a request.
 type Kind string
 
 const (
 	KindHealth Kind = "health"
 	KindCities Kind = "cities"
 
-	KindCitiesStream Kind = "cities/stream" // of a machine with a supervisor, as are these two
+	KindCitiesStream Kind = "cities/stream" // needs a supervisor, like the following two
 	KindEnrolling    Kind = "register"
 	KindLeaving      Kind = "unregister"
 
@@ -24,7 +24,7 @@ const (
 	KindConfigured  Kind = "config"
 	KindExplained   Kind = "config/explain" // of an agent, a pool or a rig
 	KindStatus      Kind = "status"
-	KindTown        Kind = "/v0/city" // the status, and to change the city
+	KindTown        Kind = "/v0/city" // the status, and changes of the city
 	KindSnapshot    Kind = "snapshot"
 	KindSnapshots   Kind = "snapshot/stream"
 	KindAgents      Kind = "agents"
@@ -37,7 +37,8 @@ const (
 	KindAutomations Kind = "automations"
 	KindAutomated   Kind = "automation"
 	KindHistory     Kind = "history" // of an automation
-	KindRun         Kind = "run"     // of an automation, behind it its id and what is asked of it
+	// the run of an automation; its ID and what is asked of it follow
+	KindRun         Kind = "run"
 	KindRunning     Kind = "run/stream"
 	KindWatchdogs   Kind = "watchdogs"
 	KindWatchdog    Kind = "watchdog"
@@ -63,17 +64,17 @@ const (
 	KindDebug       Kind = "debug"
 )
 
-// Route is a request's path, understood.
+// Route is a parsed path of a request.
 type Route struct {
 	Kind Kind
 	City string // "" = the only one
-	// an agent or a pool, qualified, a rig, an automation, scoped, a watchdog, or a bead's id; "" = the city
+	// a qualified agent or pool, a rig, a scoped automation, a watchdog, or a bead's ID; "" = the city
 	Target string
-	Run    string // the id of a run of the automation
-	Verb   string // of a command, as verb.Decode takes it
+	Run    string // the ID of a run of the automation
+	Verb   string // of a command, for verb.Decode
 }
 
-// Parse understands a path as it came, still escaped. Every name in it is valid.
+// Parse parses an escaped path. Every name in the result is valid.
 func Parse(path string) (Route, error) {
 	if path == "/debug/pprof" || strings.HasPrefix(path, "/debug/pprof/") {
 		return Route{Kind: KindDebug}, nil
@@ -159,8 +160,8 @@ func (rt *Route) parseCity(rest string) error {
 	return nil
 }
 
-// parseTarget takes {name}[/{what}] apart, behind what kind of thing it names. A "/" in the name may be escaped; if it
-// is not, the last part is what is asked for where it can be, and belongs to the name where it cannot.
+// parseTarget splits {name}[/{what}] after the kind of the thing. A "/" in the name may be escaped. If it is not,
+// the last part is what is asked, if that is valid, and else part of the name.
 func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	if len(parts) == 0 {
 		return UnknownPath()
@@ -182,7 +183,7 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 		return strings.Contains(p, "%")
 	})
 	if len(parts) > 1 && whole {
-		// a whole name in one part, and another one behind it: a verb that does not exist
+		// a complete name followed by something else: an unknown verb
 		return UnknownPath()
 	}
 	var err error
@@ -190,7 +191,7 @@ func (rt *Route) parseTarget(noun Kind, parts []string) error {
 	return err
 }
 
-// parseRun takes what names a run's output.
+// parseRun parses the path of a run's output.
 func (rt *Route) parseRun(of, id string) (err error) {
 	rt.Kind = KindRunning
 	if rt.Run, err = Name(KindBead, id); err != nil {
@@ -200,12 +201,13 @@ func (rt *Route) parseRun(of, id string) (err error) {
 	return err
 }
 
-// flat tells whether names of this kind have one part, so that a path has an end.
+// flat reports whether names of this kind have one part, so that the path can be split after it.
 func (k Kind) flat() bool {
 	return k == KindRig || k == KindAutomated || k == KindBead || k == KindLetter
 }
 
-// what gives the kind, and for a command the verb, that the last part of a path asks of a thing; "" = nothing.
+// what returns the kind, and for a command the verb, that the last part of a path asks for. Without one it returns
+// "".
 func what(noun Kind, last string) (k Kind, name string) {
 	if v, ok := verb.At(verb.Noun(noun), last); ok {
 		return KindCommand, v.Name

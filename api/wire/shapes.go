@@ -24,7 +24,7 @@ func ListOf[T any](items []T) List[T] {
 	return List[T]{Items: items, Total: len(items)}
 }
 
-// ErrorOf makes any error one that can travel.
+// ErrorOf converts an error to one that can be sent.
 func ErrorOf(err error) *city.Error {
 	if e, ok := errors.AsType[*city.Error](err); ok {
 		if e.Error() == err.Error() {
@@ -33,7 +33,7 @@ func ErrorOf(err error) *city.Error {
 		return &city.Error{Code: e.Code, Message: err.Error(), Details: e.Details}
 	}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return &city.Error{Code: city.Unavailable, Message: "no answer in time; try again"}
+		return &city.Error{Code: city.Unavailable, Message: "the answer timed out; try again"}
 	}
 	return &city.Error{Code: city.Unavailable, Message: err.Error()}
 }
@@ -42,18 +42,18 @@ func Invalid(format string, args ...any) error {
 	return &city.Error{Code: city.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-// Agent is an agent as lists and single answers give it: what a snapshot says of it, its use of the machine flattened.
+// Agent is an agent in lists and single answers: its snapshot with the usage as flat fields.
 type Agent struct {
 	city.Agent
-	Usage *city.Usage `json:"usage,omitempty"` // always nil: it hides that of the snapshot
-	CPU   *float64    `json:"cpu"`             // of one processor, in percent; null = not measured
+	Usage *city.Usage `json:"usage,omitempty"` // always nil; hides the field of the snapshot
+	CPU   *float64    `json:"cpu"`             // in percent of one processor; null = not measured
 	RSS   *int64      `json:"rss"`             // bytes; null = not measured
-	Procs int         `json:"procs,omitempty"` // processes
+	Procs int         `json:"procs,omitempty"` // number of processes
 
-	ActiveBead string `json:"active_bead,omitempty"` // the id of task
+	ActiveBead string `json:"active_bead,omitempty"` // the ID of task
 }
 
-// AgentOf gives an agent the shape that it has in answers.
+// AgentOf converts an agent to its format in answers.
 func AgentOf(a city.Agent) Agent {
 	out := Agent{Agent: a}
 	out.ActiveBead, _, _ = strings.Cut(a.Task, " ")
@@ -67,14 +67,14 @@ func AgentOf(a city.Agent) Agent {
 type Cities struct {
 	List[city.Info]
 	Running  int      `json:"running"`
-	Troubles []string `json:"troubles,omitempty"` // of whoever runs them all
+	Troubles []string `json:"troubles,omitempty"` // of the supervisor
 }
 
 // ConfigText is a configuration, or a part of it, for people.
 type ConfigText struct {
-	Revision string `json:"revision"` // that is in force
+	Revision string `json:"revision"` // of the active configuration
 	Format   string `json:"format"`   // "toml", "text"
-	Text     string `json:"text"`     // secrets show as ***
+	Text     string `json:"text"`     // secrets are shown as ***
 }
 
 // Enrolment is the body of a registration.
@@ -92,7 +92,7 @@ func Find(all []city.Info, name string) *city.Info {
 }
 
 func UnknownCity(name string, all []city.Info) error {
-	here := "there is none here"
+	here := "no city is registered"
 	if len(all) > 0 {
 		here = "here are " + NamesOf(all)
 	}
@@ -100,7 +100,7 @@ func UnknownCity(name string, all []city.Info) error {
 		"register DIR` adds one", name, here)}
 }
 
-// namedAtMost is how many cities an error names.
+// namedAtMost is how many cities an error lists.
 const namedAtMost = 20
 
 func NamesOf(all []city.Info) string {
@@ -122,17 +122,17 @@ func PlainNames(all []city.Info) []string {
 // StatusView is the view of a snapshot that Brief makes.
 const StatusView = "status"
 
-// What streams say besides their items; no event of a log has a type that begins like this. A stream that breaks off
-// without one of these was cut and can be resumed.
+// Events of streams besides their items; no event of a log has such a type. A stream that ends without one of these
+// was cut and can be resumed.
 const (
-	EventEnd   = "!end"   // there is no more
-	EventError = "!error" // why there is no more: a city.Error
+	EventEnd   = "!end"   // the end
+	EventError = "!error" // the end, with its reason as a city.Error
 )
 
-// MaxLines bounds the items of a page, and the lines of an output.
+// MaxLines limits the items of a page and the lines of an output.
 const MaxLines = 10000
 
-// Everything is the limit of a list that has none.
+// Everything is the limit of a list without a limit.
 const Everything = "all"
 
 // IdleTimeout is how long a connection without a request is kept.
