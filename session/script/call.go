@@ -22,15 +22,15 @@ import (
 const (
 	opLimit    = 30 * time.Second
 	startLimit = 120 * time.Second
-	// pipeWait is how long what the script has started may keep its output open after its end.
+	// pipeWait is how long processes that the script started may keep its output open after its exit.
 	pipeWait = 200 * time.Millisecond
-	// maxOutput is how much of what it prints is kept, the newest.
+	// maxOutput limits the output that is kept; the newest bytes stay.
 	maxOutput = 64 << 10
 	// unknownOp is the exit code for an operation that the script does not know.
 	unknownOp = 2
 )
 
-// call executes the script for one operation. An operation that it does not know is not asked for again.
+// call executes the script for one operation. It does not try an unknown operation again.
 func (p *Provider) call(ctx context.Context, op, name string, args []string,
 	stdin []byte) (out []byte, known bool, err error) {
 	return p.carryOut(ctx, request{op: op, name: name, args: args, stdin: stdin})
@@ -41,7 +41,7 @@ type request struct {
 	op, name string
 	args     []string
 	stdin    []byte
-	env      string // one entry more of the script's environment; "" = none
+	env      string // one more entry of the script's environment; "" = none
 }
 
 func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known bool, err error) {
@@ -66,17 +66,18 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 	var stdout, stderr tail
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err = cmd.Run()
-	// the session has its output open, and that is the session's business
+	// the session has the script's output open, which is allowed
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil && err != nil:
-		return nil, true, fmt.Errorf("%s %s was ended: %w", p.o.Script, op, context.Cause(ctx))
+		return nil, true, fmt.Errorf("%s %s was killed: %w", p.o.Script, op, context.Cause(ctx))
 	case errors.As(err, &exit) && exit.ExitCode() == unknownOp:
 		if op == "start" || op == "stop" || op == "is-running" || op == "list-running" {
-			return nil, false, fmt.Errorf("%s does not know %s, which every script has to (exit 2)",
+			return nil, false, fmt.Errorf("%s does not support %s, which every script "+
+				"must (exit 2)",
 				p.o.Script, op)
 		}
 		p.mu.Lock()
@@ -101,7 +102,7 @@ func (p *Provider) carryOut(ctx context.Context, r request) (out []byte, known b
 // action is an operation of the script, and its verb in errors.
 type action struct{ verb, op string }
 
-// do carries out an operation on a living session. One that has ended meanwhile is not there.
+// do carries out an operation on a living session. A session that has ended is not found.
 func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	stdin []byte) error {
 	verb, op := a.verb, a.op
@@ -112,7 +113,7 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	_, known, err := p.call(ctx, op, name, args, stdin)
 	if can := needed(op); err == nil && !known && can != "" {
 		return fmt.Errorf("cannot %s %q: %w", verb, name,
-			&session.LackError{Ability: can, Why: "the script does not know " + op})
+			&session.LackError{Ability: can, Why: "the script does not support " + op})
 	}
 	if err == nil {
 		return nil
@@ -126,7 +127,7 @@ func (p *Provider) do(ctx context.Context, a action, name string, args []string,
 	return fmt.Errorf("cannot %s %q: %w", verb, name, err)
 }
 
-// needed is what a script cannot do that does not know an operation. "" = without the operation nothing is lost.
+// needed returns what a script that lacks an operation cannot do, "" if nothing.
 func needed(op string) session.Ability {
 	switch op {
 	case "nudge":
@@ -139,7 +140,7 @@ func needed(op string) session.Ability {
 	return ""
 }
 
-// command is the script in a process group of its own, without a shell.
+// command returns the script as a command in its own process group, without a shell.
 func (p *Provider) command(ctx context.Context, op, name string, args []string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, p.o.Script, slices.Concat([]string{op, name}, args)...)
 	cmd.Env, cmd.Dir = p.env, p.o.Dir
@@ -155,9 +156,9 @@ func (p *Provider) command(ctx context.Context, op, name string, args []string) 
 	return cmd
 }
 
-// tail keeps the newest of what is written.
+// tail keeps the newest bytes that are written.
 type tail struct {
-	buf     bytes.Buffer // not embedded: it would be read into past Write
+	buf     bytes.Buffer // not embedded: io.Copy would bypass Write
 	dropped bool
 }
 
@@ -170,7 +171,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// short is the end of what a script says, in one line.
+// short returns the end of the script's output on one line.
 func short(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return screen.Plain(lines[len(lines)-1])
@@ -182,8 +183,8 @@ func scriptEnv(environ []string, city, state string) []string {
 		"GC_EXEC_STATE_DIR="+state)
 }
 
-// order is what a script gets to start a session. What happens around a start (pre_start, setup, readiness, the first
-// nudge) gcity does itself, so that it is the same everywhere: those fields of the protocol are left out.
+// order is what a script gets to start a session. gcity carries out pre_start, setup, readiness and the first nudge
+// itself, so that they are the same everywhere. Those fields of the protocol are left out.
 type order struct {
 	WorkDir string            `json:"work_dir"`
 	Command string            `json:"command"`
@@ -198,7 +199,7 @@ func startInput(s *session.Spec) []byte {
 		in.Env[name] = value
 	}
 	data, err := json.Marshal(in)
-	if err != nil { // strings always can be
+	if err != nil { // strings can always be encoded
 		return nil
 	}
 	return append(data, '\n')
@@ -208,7 +209,8 @@ func startInput(s *session.Spec) []byte {
 func (p *Provider) peek(ctx context.Context, name string, lines int) (string, error) {
 	out, known, err := p.call(ctx, "peek", name, []string{fmt.Sprint(lines)}, nil)
 	if err == nil && !known {
-		err = &session.LackError{Ability: "show its screen", Why: "the script does not know peek"}
+		err = &session.LackError{Ability: "show its screen",
+			Why: "the script does not support peek"}
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot read the output of %q: %w", name, err)

@@ -13,7 +13,7 @@ import (
 )
 
 // Check implements session.Checker. The script must exist, be executable, and list its sessions within the limit of
-// any call.
+// a call.
 func (p *Provider) Check(ctx context.Context) error {
 	if err := executable(p.o.Script); err != nil {
 		return err
@@ -22,7 +22,7 @@ func (p *Provider) Check(ctx context.Context) error {
 	return err
 }
 
-// executable says why a file cannot be the script of a provider.
+// executable returns why a file cannot be the script of a provider.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {

@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("one that lists nobody: %v", err)
 	}
 	write("exit 2")
-	if err := h.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "does not know list-running") {
+	if err := h.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "does not support list-running") {
 		t.Errorf("one that knows nothing: %v", err)
 	}
 	write("echo the server is away >&2; exit 1")

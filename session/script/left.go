@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// sessionMark begins the entry of the environment by which a session's processes are known.
+	// sessionMark begins the environment entry that identifies a session's processes.
 	sessionMark = "GC_SESSION_ID="
-	// startMark is that of a script that starts a session, and of what it starts for that.
+	// startMark begins the entry of a script that starts a session, and of its processes.
 	startMark = "GC_EXEC_START="
 )
 
@@ -22,15 +22,15 @@ func sweep(mark string) error {
 	}, time.Now().Add(sweepLimit))
 	switch {
 	case err != nil:
-		return fmt.Errorf("what is left of it cannot be looked for: %w", err)
+		return fmt.Errorf("cannot look for its remaining processes: %w", err)
 	case len(left) > 0:
-		return fmt.Errorf("these processes cannot be ended: %v", left)
+		return fmt.Errorf("these processes cannot be killed: %v", left)
 	}
 	return nil
 }
 
-// lives reports whether a session lives, of which the script says that it runs or not. On this machine its processes
-// decide. Where the script has lost it, that is the agent's own one, or while that is not known, any.
+// lives reports whether a session is alive, given what the script says. On this machine its processes decide. If
+// the script has lost the session, the agent's own process decides or, if that is unknown, any of them.
 func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	if runs {
 		return p.processes(e, rec)
@@ -47,15 +47,14 @@ func (p *Provider) lives(e *entry, rec *record, runs bool) bool {
 	return pid > 0 && proc.Lives(pid, start)
 }
 
-// breakOff undoes an unfinished start, of a controller that died during it or of one that could not undo it at
-// once. The script may still run and start the session later, so the session counts as alive until that is
-// impossible. The caller has the turn.
+// breakOff undoes an unfinished start. Its controller died, or could not undo it at once. The script may still run
+// and start the session later, so the session counts as alive until that is impossible. The caller has the turn.
 func (p *Provider) breakOff(ctx context.Context, e *entry, rec *record) {
 	if p.o.Observe {
-		return // a controller may be at it
+		return // a controller may be starting it
 	}
 	if err := p.end(ctx, rec); err != nil {
-		p.o.Logger.Warn("a start that was broken off cannot be taken back yet", "session", rec.Name,
+		p.o.Logger.Warn("cannot undo an unfinished start yet", "session", rec.Name,
 			"err", err)
 		return
 	}

@@ -175,7 +175,7 @@ func TestAStartThatCannotBeTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := h.spec("gc-a", forever+" # fails")
-		if _, err := h.Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), "the connection is lost") || !strings.Contains(err.Error(), "may run") {
+		if _, err := h.Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), "the connection is lost") || !strings.Contains(err.Error(), "may be running") {
 			t.Fatalf("%v", err)
 		}
 		if st, ok := status(t, h, "gc-a"); !ok || !st.Alive || st.Ready || st.ID != s.ID {
@@ -211,7 +211,7 @@ func TestAPoorScript(t *testing.T) {
 			"nudge": h.Send(t.Context(), "gc-a", "x"), "send-keys": h.SendKeys(t.Context(), "gc-a", "C-c"), "interrupt": h.Interrupt(t.Context(), "gc-a"),
 		} {
 			var lack *session.LackError
-			if !errors.As(err, &lack) || !strings.HasSuffix(err.Error(), "the script does not know "+op) {
+			if !errors.As(err, &lack) || !strings.HasSuffix(err.Error(), "the script does not support "+op) {
 				t.Errorf("%s: %v", op, err)
 			}
 		}

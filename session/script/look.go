@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// awaitProcess is how long a session that was started may take to show a process on this machine.
+	// awaitProcess is how long a started session may take to show a process on this machine.
 	awaitProcess = 500 * time.Millisecond
-	// sweepLimit is how long processes of a session that is ended may take to die.
+	// sweepLimit is how long processes of a stopped session may take to exit.
 	sweepLimit = 5 * time.Second
-	// asksAtOnce is how many sessions of a look the script is asked about at the same time.
+	// asksAtOnce limits how many sessions the script is asked about at the same time.
 	asksAtOnce = 8
-	// asksLimit is how long all of them may take together.
+	// asksLimit limits the time for all of them together.
 	asksLimit = opLimit
 )
 
 // List implements session.Provider. It asks the script once for all sessions, once for each draining session
-// whether its agent has finished, and once for each session whose silence matters. It asks several at a time.
-// Sessions that get no turn in time keep their last known state.
+// whether its agent has finished, and once for each session with an idle timeout. It asks about several at a time.
+// Sessions without an answer in time keep their last known state.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	p.mu.Lock()
 	names := p.sorted()
-	ids := map[string]string{} // of those that were alive before the look
+	ids := map[string]string{} // sessions that were alive before
 	for _, name := range names {
 		if e := p.sessions[name]; e.rec.Exit == nil {
 			ids[name] = e.rec.ID
@@ -51,7 +51,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	return all, nil
 }
 
-// lookAll looks at sessions, by their names and ids, of which the script says that some run.
+// lookAll looks at sessions, given by name and ID, of which the script lists some as running.
 func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []string) {
 	ctx, cancel := context.WithTimeout(ctx, asksLimit)
 	defer cancel()
@@ -67,7 +67,7 @@ func (p *Provider) lookAll(ctx context.Context, ids map[string]string, runs []st
 	}
 }
 
-// look notes what has become of one session. One that is just being started or stopped is left alone.
+// look updates the state of one session. It skips a session that is being started or stopped.
 func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 	p.mu.Lock()
 	e := p.sessions[name]
@@ -94,17 +94,17 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 		return
 	}
 	if p.lives(e, &rec, runs) {
-		if rec.Asked && !p.o.Observe { // by a controller that is gone: it did not come to it
+		if rec.Asked && !p.o.Observe { // by a controller that ended before it stopped the session
 			p.unask(e)
 		}
 		p.refresh(ctx, name, e, &rec)
 		return
 	}
 	if p.o.Observe {
-		return // it is the controller's to find out
+		return // the controller finds out
 	}
 	if err := sweep(sessionMark + rec.ID); err != nil {
-		p.o.Logger.Warn("a session has ended, and what is left of it cannot be ended yet",
+		p.o.Logger.Warn("a session has ended, but its remaining processes cannot be killed yet",
 			"session", name, "err", err)
 		return
 	}
@@ -113,7 +113,7 @@ func (p *Provider) look(ctx context.Context, name, id string, runs bool) {
 	p.ended(e)
 }
 
-// processes finds the agent's process and reports whether the session has any process on this machine.
+// processes finds the agent's process and reports whether the session has a process on this machine.
 func (p *Provider) processes(e *entry, rec *record) bool {
 	p.mu.Lock()
 	pid, start := e.pid, e.start
@@ -121,14 +121,14 @@ func (p *Provider) processes(e *entry, rec *record) bool {
 	if pid > 0 && proc.Lives(pid, start) {
 		return true
 	}
-	pid, start = find(rec.ID) // a look at all processes: only where the one that is known is gone
+	pid, start = find(rec.ID) // scan all processes only if the known one is gone
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.pid, e.start = pid, start
 	return pid > 0 || !rec.Local || rec.Boot != p.boot
 }
 
-// refresh asks for what may have changed of a session: its agent's word that it has finished, its last activity.
+// refresh asks for what may have changed: whether the agent has finished, and its last activity.
 func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *record) {
 	marks := func(key string) string { return rec.Marks[key] }
 	if d := session.ParseDrain(marks); d.On() && !d.Acked {
@@ -142,7 +142,7 @@ func (p *Provider) refresh(ctx context.Context, name string, e *entry, rec *reco
 	if !rec.Idle {
 		return
 	}
-	var at time.Time // not known is not silent
+	var at time.Time // unknown does not mean silent
 	if out, _, err := p.call(ctx, "get-last-activity", name, nil, nil); err == nil {
 		at, _ = time.Parse(time.RFC3339, strings.TrimSpace(string(out)))
 	}
@@ -163,11 +163,11 @@ func (p *Provider) ended(e *entry) {
 	}
 	e.pid = 0
 	if err := p.write(e.rec); err != nil {
-		p.o.Logger.Warn("a session's end is not kept", "session", e.rec.Name, "err", err)
+		p.o.Logger.Warn("cannot record a session's end", "session", e.rec.Name, "err", err)
 	}
 }
 
-// status is a session as List shows it. Under p.mu.
+// status returns a session as List shows it. The caller holds p.mu.
 func (p *Provider) status(e *entry) session.Status {
 	r := &e.rec
 	st := session.Status{
@@ -188,7 +188,7 @@ func (p *Provider) status(e *entry) session.Status {
 	return st
 }
 
-// await waits a moment for the process of a session that was just started.
+// await waits briefly for the process of a started session.
 func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
@@ -205,8 +205,8 @@ func (p *Provider) await(ctx context.Context, id string) (pid int, start uint64)
 	}
 }
 
-// find returns the agent's own process of a session: one that no other process of the session has started, the
-// oldest of several. 0 = it is not on this machine, or not visible to this user.
+// find returns the agent's process of a session: the oldest one that no other process of the session started. It
+// returns 0 if none is visible on this machine.
 func find(id string) (pid int, start uint64) {
 	mark := sessionMark + id
 	pids, err := proc.All()

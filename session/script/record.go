@@ -16,10 +16,10 @@ import (
 	"gcity/session"
 )
 
-// version is of the records.
+// version is the format version of the records.
 const version = 1
 
-// record is what is kept of a session.
+// record is the stored state of a session.
 type record struct {
 	Version int       `json:"version"`
 	Name    string    `json:"name"` // "" = no session
@@ -30,7 +30,7 @@ type record struct {
 	Started time.Time `json:"started"`
 	Cols    int       `json:"cols"`
 	Rows    int       `json:"rows"`
-	Idle    bool      `json:"idle,omitempty"` // its silence matters
+	Idle    bool      `json:"idle,omitempty"` // it has an idle timeout
 	// processes of it were seen on this machine
 	Local bool `json:"local,omitempty"`
 	Asked bool `json:"asked,omitempty"` // a stop has been requested
@@ -57,7 +57,7 @@ func newRecord(s *session.Spec, boot string) record {
 	return r
 }
 
-// with is the record with a mark; "" takes it away. The old one stays as it was.
+// with returns a copy of the record with a mark; "" removes the mark.
 func (r record) with(key, value string) record {
 	r.Marks = maps.Clone(r.Marks)
 	if r.Marks == nil {
@@ -77,24 +77,24 @@ func (p *Provider) write(r record) error {
 		return err
 	}
 	if err := disk.Replace(p.path(r.Name), append(data, '\n'), 0o600); err != nil {
-		return fmt.Errorf("its record cannot be written: %w", err)
+		return fmt.Errorf("cannot write its record: %w", err)
 	}
 	return nil
 }
 
 func (p *Provider) remove(name string) error {
 	if err := disk.Remove(p.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the record of %q cannot be removed: %w", name, err)
+		return fmt.Errorf("cannot remove the record of %q: %w", name, err)
 	}
 	return nil
 }
 
-// readRecords reads all records. A record that cannot be read is an error, because its session must not be started
-// a second time.
+// readRecords reads all records. An unreadable record is an error, because its session must not be started a second
+// time.
 func readRecords(dir string) ([]record, error) {
 	files, err := disk.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("the records of the script's sessions cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the records of the script's sessions: %w", err)
 	}
 	var all []record
 	for _, f := range files {
@@ -108,11 +108,11 @@ func readRecords(dir string) ([]record, error) {
 			err = json.Unmarshal(data, &r)
 		}
 		if err == nil && (r.Version != version || r.Name != name || r.ID == "") {
-			err = fmt.Errorf("it has version %d and is of %q", r.Version, r.Name)
+			err = fmt.Errorf("it has version %d and belongs to %q", r.Version, r.Name)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the record %s of a session cannot be used: %w; end that "+
-				"session and remove the file", filepath.Join(dir, f.Name()), err)
+			return nil, fmt.Errorf("cannot use the record %s of a session: %w; end that session "+
+				"and remove the file", filepath.Join(dir, f.Name()), err)
 		}
 		all = append(all, r)
 	}
@@ -167,7 +167,7 @@ func (p *Provider) Meta(ctx context.Context, name, key string) (string, error) {
 	return e.rec.Marks[key], nil
 }
 
-// commonPrefix is what all names begin with.
+// commonPrefix returns the prefix that all names share.
 func commonPrefix(names []string) string {
 	if len(names) == 0 {
 		return ""

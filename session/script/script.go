@@ -2,9 +2,9 @@
 // operation and of the session as arguments. The program runs the sessions. docs/script-protocol.md describes the
 // protocol.
 //
-// A record for each session, in a folder of the city, keeps what must be known without asking: its city, its start,
-// its marks, its end. A patrol therefore executes the script once, and once more for each session that drains or
-// whose silence matters. Processes of sessions on this machine are found by GC_SESSION_ID in their environment.
+// A record for each session, in a folder of the city, keeps its city, start, marks and end. A patrol therefore
+// executes the script only once, plus once for each session that drains or has an idle timeout. Processes of
+// sessions on this machine are found by GC_SESSION_ID in their environment.
 //
 // # Concurrency
 //
@@ -34,10 +34,10 @@ type Options struct {
 	City    string   // absolute path of the city's folder
 	Script  string   // absolute path of the program
 	Dir     string   // folder of the records, made if missing; each script of a city needs its own
-	Environ []string // of the controller; shell.ScriptEnv says what of it the script gets
+	Environ []string // of the controller; shell.ScriptEnv selects what the script gets
 
-	Observe bool         // nothing is done behind a controller's back
-	Logger  *slog.Logger // nil = silent
+	Observe bool         // changes nothing
+	Logger  *slog.Logger // nil disables logging
 }
 
 // Provider runs sessions by a script.
@@ -49,17 +49,18 @@ type Provider struct {
 	mu       sync.Mutex
 	sessions map[string]*entry
 	lacks    map[string]bool      // operations that the script does not know
-	stops    map[string]*stopping // under way, by session
+	stops    map[string]*stopping // in progress, by session
 }
 
 // entry is one session.
 type entry struct {
-	turn chan struct{}           // holds a token
-	rec  record                  // under Provider.mu, as all below
-	gone bool                    // removed while another call waited for its turn
-	cut  context.CancelCauseFunc // ends what has the turn, if that gives way to a stop; else nil
+	turn chan struct{} // holds a token
+	rec  record        // guarded by Provider.mu, like all fields below
+	gone bool          // removed while another call waited for its turn
+	// cancels the operation that has the turn, if it gives way to a stop; else nil
+	cut context.CancelCauseFunc
 
-	pid      int    // of the agent's process, 0 = it is not on this machine, or not found
+	pid      int    // of the agent's process, 0 = not on this machine or not found
 	start    uint64 // its start time
 	activity time.Time
 	attached int
@@ -81,7 +82,7 @@ var (
 	_ session.Patient      = (*Provider)(nil)
 )
 
-// New makes the provider and reads the records. It does not execute the script.
+// New returns a provider that has read the records. It does not execute the script.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -95,7 +96,7 @@ func New(o Options) (*Provider, error) {
 	}
 	state := filepath.Join(o.Dir, "state")
 	if err := disk.MkdirAll(state, 0o700); err != nil {
-		return nil, fmt.Errorf("cannot make the folder of the script's sessions: %w", err)
+		return nil, fmt.Errorf("cannot create the folder of the script's sessions: %w", err)
 	}
 	p := &Provider{o: o, boot: boot, env: scriptEnv(o.Environ, o.City, state),
 		sessions: map[string]*entry{}, lacks: map[string]bool{}, stops: map[string]*stopping{}}
@@ -119,18 +120,18 @@ func newEntry(r record) *entry {
 func (*Provider) Limits() session.Limits {
 	return session.Limits{
 		Lacks: []session.Ability{session.Explaining, session.Counting},
-		Why:   "a script runs its sessions, and is asked once a patrol",
+		Why:   "a script runs its sessions, and is only asked once per patrol",
 	}
 }
 
-// patience is the time of the longest that is asked of it: a stop interrupts, stops, and asks whether it runs, and
-// ends twice what is left on this machine.
+// patience is the time of the longest operation: a stop interrupts, stops, asks whether the session runs, and kills
+// remaining processes twice.
 const patience = 3*opLimit + 2*sweepLimit
 
 // Patience implements session.Patient.
 func (*Provider) Patience(string) time.Duration { return patience }
 
-// turn waits for a session's turn. Without the entry it is made.
+// turn waits for a session's turn. It creates a missing entry.
 func (p *Provider) turn(ctx context.Context, name string) (e *entry, release func(), err error) {
 	for {
 		p.mu.Lock()
@@ -155,7 +156,7 @@ func (p *Provider) turn(ctx context.Context, name string) (e *entry, release fun
 	}
 }
 
-// tidy forgets an entry of which nothing is known.
+// tidy drops an entry without a state.
 func (p *Provider) tidy(name string, e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,7 +166,7 @@ func (p *Provider) tidy(name string, e *entry) {
 	}
 }
 
-// living returns a session that lives, as far as is known.
+// living returns a session that is alive as far as known.
 func (p *Provider) living(verb, name string) (*entry, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,8 +185,8 @@ func missing(verb, name string) error {
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	if s.Name == "" || strings.ContainsAny(s.Name, "/\x00") || s.Name[0] == '.' ||
 		s.Name[0] == '-' {
-		return session.Status{}, fmt.Errorf("cannot start %q: this cannot be the name of a "+
-			"session: %w", s.Name, session.ErrCommand)
+		return session.Status{}, fmt.Errorf("cannot start %q: the name is invalid: %w", s.Name,
+			session.ErrCommand)
 	}
 	e, release, err := p.turn(ctx, s.Name)
 	if err != nil {
@@ -200,7 +201,8 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	}
 	rec := newRecord(&s, p.boot)
 	rec.Starting, rec.Asked = true, true
-	if err := p.write(rec); err != nil { // before it runs: a successor must know of it
+	// before the script runs: the next controller must know of it
+	if err := p.write(rec); err != nil {
 		return session.Status{}, fmt.Errorf("cannot start %q: %w", s.Name, err)
 	}
 	order := request{op: "start", name: s.Name, stdin: startInput(&s), env: startMark + rec.ID}
@@ -211,7 +213,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	pid, start := p.await(ctx, rec.ID)
 	begun := rec
 	begun.Starting, begun.Asked, begun.Local = false, false, pid > 0
-	if err := p.write(begun); err != nil { // a successor would undo it
+	if err := p.write(begun); err != nil { // otherwise the next controller would undo it
 		return session.Status{}, errors.Join(fmt.Errorf("cannot start %q: %w", s.Name, err),
 			p.takeBack(ctx, e, rec, &old))
 	}
@@ -222,50 +224,51 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	return p.status(e), nil
 }
 
-// clearWay makes sure that nothing runs under a name.
+// clearWay ensures that nothing runs under a name.
 func (p *Provider) clearWay(ctx context.Context, name string, e *entry, old *record) error {
 	if old.Starting {
 		if err := p.end(ctx, old); err != nil {
-			return fmt.Errorf("cannot start %q: an earlier start was broken off, and what it "+
-				"began may run: %w", name, err)
+			return fmt.Errorf("cannot start %q: an earlier start was not finished, and its "+
+				"session may be running: %w", name, err)
 		}
 		return nil
 	}
 	runs, err := p.runs(ctx, name)
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot start %q: whether it runs is not known: %w", name, err)
+		return fmt.Errorf("cannot start %q: cannot find out whether it is running: %w", name, err)
 	case !runs && old.Name == "":
 		return nil
 	case !runs && (old.Exit != nil || !p.lives(e, old, false)):
 		if err := sweep(sessionMark + old.ID); err != nil {
-			return fmt.Errorf("cannot start %q: something of its life before is left: %w", name,
+			return fmt.Errorf("cannot start %q: processes of its last life remain: %w", name,
 				err)
 		}
 		return nil
 	case old.Name == "":
-		return fmt.Errorf("cannot start %q: the script has a session of this name that does not "+
-			"belong to this city, or whose record is lost: end it, or give the city "+
-			"another name: %w", name,
+		return fmt.Errorf("cannot start %q: the script has a session with this name that belongs "+
+			"to another city or has lost its record: end it, or rename the city: %w",
+			name,
 			session.ErrExists)
 	case old.Exit == nil:
 		return fmt.Errorf("cannot start %q: %w", name, session.ErrExists)
 	}
-	return p.end(ctx, old) // what is left of the life before
+	return p.end(ctx, old) // remaining processes of the last life
 }
 
-// takeBack ends what a failed start may have begun. If that is impossible now, the session counts as alive, and the
-// next look or stop tries again.
+// takeBack undoes a failed start. If that is impossible now, the session counts as alive, and the next look or stop
+// tries again.
 func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *record) error {
 	ctx, cancel := shutdown.CleanupContext(ctx, opLimit)
 	defer cancel()
 	if err := p.end(ctx, &rec); err != nil {
-		shutdown.GiveUp(ctx, "taking back the start of %s, which the next controller does",
+		shutdown.GiveUp(ctx, "cannot record that the start of %s is undone; the next "+
+			"controller undoes it",
 			rec.Agent)
 		p.mu.Lock()
 		e.rec, e.pid, e.activity, e.attached, e.typed = rec, 0, time.Time{}, 0, time.Time{}
 		p.mu.Unlock()
-		return fmt.Errorf("and what it began may run: %w", err)
+		return fmt.Errorf("and its session may be running: %w", err)
 	}
 	if old.Name != "" {
 		return p.write(*old)
@@ -273,7 +276,7 @@ func (p *Provider) takeBack(ctx context.Context, e *entry, rec record, old *reco
 	return p.remove(rec.Name)
 }
 
-// runs asks whether a session runs.
+// runs asks the script whether a session is running.
 func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 	out, known, err := p.call(ctx, "is-running", name, nil, nil)
 	if err != nil {
@@ -281,7 +284,7 @@ func (p *Provider) runs(ctx context.Context, name string) (bool, error) {
 	}
 	word := strings.TrimSpace(string(out))
 	if known && word != "true" && word != "false" {
-		return false, fmt.Errorf("it answers %q to is-running, and not true or false", short(word))
+		return false, fmt.Errorf("it answered %q to is-running: want true or false", short(word))
 	}
 	return word == "true", nil
 }
@@ -291,13 +294,13 @@ func (p *Provider) Interrupt(ctx context.Context, name string) error {
 	return p.do(ctx, action{"interrupt", "interrupt"}, name, nil, nil)
 }
 
-// Send implements session.Provider: the script gets the text on standard input, and types and submits it.
+// Send implements session.Provider. The script gets the text on standard input, and types and submits it.
 func (p *Provider) Send(ctx context.Context, name, text string) error {
 	if i := strings.IndexFunc(text, func(r rune) bool {
 		return (r < ' ' || r == 0x7f) && r != '\n' && r != '\t'
 	}); i >= 0 {
-		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x, "+
-			"which is a key and no text: use send-keys for keys: %w", name, text[i],
+		return fmt.Errorf("cannot send to %q: the text contains the control character %#02x: "+
+			"send it as a key with send-keys: %w", name, text[i],
 			session.ErrRefused)
 	}
 	if _, err := p.living("send to", name); err != nil {
@@ -323,7 +326,7 @@ func (p *Provider) Clear(ctx context.Context, name string) error {
 	return p.do(ctx, action{"clear", "clear-scrollback"}, name, nil, nil)
 }
 
-// Output implements session.Provider. The visible screen is as many lines as the session was started with.
+// Output implements session.Provider. The visible screen has as many lines as the session was started with.
 func (p *Provider) Output(ctx context.Context, name string, lines int) (string, error) {
 	p.mu.Lock()
 	e := p.sessions[name]
@@ -357,7 +360,7 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// Usage implements session.Meter: of sessions on this machine.
+// Usage implements session.Meter for sessions on this machine.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	roots, names := map[int]uint64{}, map[int]string{}
 	p.mu.Lock()
@@ -373,7 +376,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	}
 	trees, err := proc.Trees(ctx, roots)
 	if err != nil {
-		return nil, fmt.Errorf("cannot measure what the sessions take: %w", err)
+		return nil, fmt.Errorf("cannot measure the resource usage of the sessions: %w", err)
 	}
 	for pid, t := range trees {
 		own, err := proc.ReadStat(pid)
@@ -386,7 +389,7 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 	return all, nil
 }
 
-// sorted lists the names that are known. Under p.mu.
+// sorted lists the known names. The caller holds p.mu.
 func (p *Provider) sorted() []string {
 	names := make([]string, 0, len(p.sessions))
 	for name, e := range p.sessions {

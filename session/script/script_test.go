@@ -193,7 +193,7 @@ func TestBadScripts(t *testing.T) {
 	var pid int
 	until(t, "the hanging", func() bool { pid = muxPID(hangs); return pid > 0 })
 	cancel(errors.New("enough"))
-	if err := eventually.Receive(t, "the hanging is over", done); err == nil || !strings.Contains(err.Error(), "peek was ended: enough") {
+	if err := eventually.Receive(t, "the hanging is over", done); err == nil || !strings.Contains(err.Error(), "peek was killed: enough") {
 		t.Errorf("%v", err)
 	}
 	until(t, "the end of what it started", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || isZombie(pid) })

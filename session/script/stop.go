@@ -10,24 +10,25 @@ import (
 	"gcity/internal/recovery"
 )
 
-// askEvery is how often the script is asked whether a session that is not on this machine has ended.
+// askEvery is how often the script is asked whether a session on another machine has ended.
 const askEvery = 500 * time.Millisecond
 
-// errEnding is why a text or a mark on its way into a session is given up that is being stopped.
+// errEnding is the cause that cancels an operation on a session that is being stopped.
 var errEnding = errors.New("the session is being stopped")
 
-// stopping is a stop under way; stops that come meanwhile join it and may only hasten it.
+// stopping is a stop in progress. Further stops join it and can only shorten it.
 type stopping struct {
-	// until then it may end by itself, zero = its interrupt is on its way; under Provider.mu
+	// until then it may end by itself; zero while its interrupt is being sent; guarded by Provider.mu
 	by     time.Time
-	sooner chan struct{} // poked when by has moved
+	sooner chan struct{} // signalled when by has changed
 
-	done chan struct{} // closed at the end; then the others are final
+	done chan struct{} // closed at the end, when the other fields are final
 	err  error
-	late bool // it failed because the time of its caller was over
+	late bool // it failed because its caller's deadline passed
 }
 
-// Stop implements session.Provider. It ends what the script ends, then whatever of the session is left on this machine.
+// Stop implements session.Provider. The script stops the session; then remaining processes on this machine are
+// killed.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	for {
 		s, mine := p.join(name, max(grace, 0))
@@ -51,8 +52,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	}
 }
 
-// join gives the stop under way, hastened, or a new one that is the caller's to carry out. What else is under way
-// for the session is given up.
+// join returns the stop in progress, shortened, or a new one that the caller must carry out. Other operations on
+// the session are cancelled.
 func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,7 +69,7 @@ func (p *Provider) join(name string, grace time.Duration) (s *stopping, mine boo
 	return s, true
 }
 
-// hasten lets a session end by itself until then, and no longer. Under Provider.mu.
+// hasten limits the time in which a session may end by itself. The caller holds Provider.mu.
 func (s *stopping) hasten(by time.Time) {
 	if !s.by.IsZero() && !by.Before(s.by) {
 		return
@@ -80,7 +81,7 @@ func (s *stopping) hasten(by time.Time) {
 	}
 }
 
-// yielding is for what has a session's turn and gives it up to a stop: its context ends with one.
+// yielding returns a context for an operation that has a session's turn. A stop cancels it.
 func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ context.Context,
 	done func()) {
 	ctx, cut := context.WithCancelCause(ctx)
@@ -98,7 +99,7 @@ func (p *Provider) yielding(ctx context.Context, name string, e *entry) (_ conte
 	}
 }
 
-// stop carries a stop out.
+// stop carries out a stop.
 func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace time.Duration) error {
 	e, release, err := p.turn(ctx, name)
 	if err != nil {
@@ -133,20 +134,19 @@ func (p *Provider) stop(ctx context.Context, name string, s *stopping, grace tim
 	return nil
 }
 
-// unask takes back that a session is to end: it lives on, and when it ends, that is its own doing. The caller has
-// the turn.
+// unask records that a session no longer has to end. If it ends later, it ended by itself. The caller has the turn.
 func (p *Provider) unask(e *entry) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.rec.Asked = false
 	if err := p.write(e.rec); err != nil {
-		p.o.Logger.Warn("that a session was not stopped is not kept: its end will count as one "+
-			"that was asked for", "session", e.rec.Name, "err", err)
+		p.o.Logger.Warn("cannot record that a session was not stopped: its end will count "+
+			"as requested", "session", e.rec.Name, "err", err)
 	}
 }
 
-// ask interrupts a session and gives it time to end by itself, unless its stop is hastened. The grace period starts
-// after the interrupt.
+// ask interrupts a session and gives it time to end by itself, unless its stop is shortened. The grace starts after
+// the interrupt.
 func (p *Provider) ask(ctx context.Context, rec *record, s *stopping, grace time.Duration) {
 	var asking recovery.Group
 	defer asking.Wait()
@@ -207,7 +207,7 @@ func (p *Provider) awaitEnd(ctx context.Context, rec *record) {
 	}
 }
 
-// end ends a session for certain, and before that its start, if that may be going on.
+// end ends a session for certain, and first its start, if that may be in progress.
 func (p *Provider) end(ctx context.Context, rec *record) error {
 	if rec.Starting {
 		if err := sweep(startMark + rec.ID); err != nil {
@@ -222,7 +222,7 @@ func (p *Provider) end(ctx context.Context, rec *record) error {
 	}
 	if runs, err := p.runs(ctx, rec.Name); err != nil || runs {
 		if err == nil {
-			err = fmt.Errorf("%s says that it has stopped it, and that it runs", p.o.Script)
+			err = fmt.Errorf("%s says that it has stopped it, but it is running", p.o.Script)
 		}
 		return err
 	}

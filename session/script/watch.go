@@ -62,7 +62,7 @@ func (p *Provider) Watch(ctx context.Context, name string) iter.Seq2[session.Fra
 	}
 }
 
-// over reports that a life is known to have ended. One on this machine need not be asked about.
+// over reports whether a life is known to have ended. For a life on this machine the script is not asked.
 func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	p.mu.Lock()
 	ended, local := e.rec.ID != rec.ID || e.rec.Exit != nil, e.pid > 0
@@ -77,8 +77,8 @@ func (p *Provider) over(ctx context.Context, e *entry, rec *record) bool {
 	return err == nil && !runs
 }
 
-// Attach implements session.Attacher: the script itself, on a terminal of its own. Its size is the session's as far
-// as the script sees to that.
+// Attach implements session.Attacher. It runs the script on its own terminal. Resizing the session is up to the
+// script.
 func (p *Provider) Attach(ctx context.Context, name string, cols, rows int) (session.Terminal,
 	error) {
 	e, err := p.living("attach to", name)
@@ -124,7 +124,7 @@ type terminal struct {
 func (t *terminal) Read(b []byte) (int, error) {
 	n, err := t.f.Read(b)
 	if err != nil {
-		err = io.EOF // EIO: the script has ended
+		err = io.EOF // EIO: the script has exited
 	}
 	return n, err
 }
@@ -144,7 +144,7 @@ func (t *terminal) Close() error {
 	t.once.Do(func() {
 		t.end()
 		t.f.Close()
-		_ = t.cmd.Wait() // it was killed, or has ended: either is well
+		_ = t.cmd.Wait() // it was killed or has exited
 		t.p.count(t.e, -1)
 	})
 	return nil
