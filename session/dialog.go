@@ -61,7 +61,7 @@ func (w *watch) look(ctx context.Context) (ready bool, err error) {
 		return false, w.s.ended(ctx, w.p)
 	}
 	w.screen, w.asks = screen, nil
-	defer w.tell(ctx)
+	defer w.report(ctx)
 	for i := range w.s.Dialogs {
 		if d := &w.s.Dialogs[i]; d.shown(screen) {
 			w.asks, w.seen = d, 0
@@ -81,8 +81,8 @@ func (w *watch) look(ctx context.Context) (ready bool, err error) {
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
 
-// tell reports a question that waits for a user, and its end.
-func (w *watch) tell(ctx context.Context) {
+// report reports a question that waits for a user, and its end.
+func (w *watch) report(ctx context.Context) {
 	open := w.asks
 	if open != nil && len(open.Keys) > 0 && w.unable == nil {
 		open = nil

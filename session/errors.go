@@ -8,7 +8,7 @@ var (
 	ErrExists      = errors.New("a session of this name is alive")
 	ErrRefused     = errors.New("refused")
 	ErrUnsupported = errors.New("this session provider cannot do that")
-	ErrBusy        = errors.New("somebody else is typing")
+	ErrBusy        = errors.New("another user is typing")
 	// ErrCommand marks a start that failed for a reason of the agent's own: command, folder, permissions.
 	ErrCommand = errors.New("cannot be started")
 	// ErrMissing marks a start that was not tried, because something is not there that it needs: the program of the

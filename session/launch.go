@@ -39,9 +39,9 @@ func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (
 	return status, nil
 }
 
-// Settle brings a session that has started to readiness: setup, readiness, first nudge, mark. It is for Launch, and for
-// a session whose launch a dead controller did not finish; setup then runs again. When it fails, the session
-// has been ended, unless ctx was cancelled with ErrLeave.
+// Settle brings a session that has started to readiness: setup, readiness, first nudge, mark. Launch uses it. It
+// also finishes the launch of a controller that died; setup then runs again. When it fails, the session has been
+// ended, unless ctx was cancelled with ErrLeave.
 func Settle(ctx context.Context, p Provider, s Spec) error {
 	err := s.settle(ctx, p)
 	if err == nil || errors.Is(context.Cause(ctx), ErrLeave) {

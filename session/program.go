@@ -76,8 +76,8 @@ func (s *Spec) unusable(word string, err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return Missing(fmt.Errorf("there is no program %s: install it, or correct the "+
-			"start_command", word))
+		return Missing(fmt.Errorf("program %s not found: install it, or correct the start_command",
+			word))
 	}
 	return Missing(fmt.Errorf("its program %s cannot be executed (%w): make it executable, or "+
 		"correct the start_command", word, err))

@@ -51,8 +51,8 @@ func TestProgramIsMissed(t *testing.T) {
 		}
 	}
 	for command, why := range map[string]string{
-		"none --x": "not on its PATH", "no": "permission denied", "./none": "there is no program ./none", "./no": "permission denied",
-		"./folder": "it is a folder", "/nowhere/at/all": "there is no program", "yes/under": "there is no program",
+		"none --x": "not on its PATH", "no": "permission denied", "./none": "program ./none not found", "./no": "permission denied",
+		"./folder": "it is a folder", "/nowhere/at/all": "not found", "yes/under": "not found",
 	} {
 		s := spec(command)
 		if err := lookFor(&s); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), why) {

@@ -155,8 +155,8 @@ type Provider interface {
 	// Stop ends the whole process tree: interrupt, grace, TERM, KILL; grace 0 goes straight to KILL. It returns when
 	// nothing is left. Stopping what is not there succeeds.
 	Stop(ctx context.Context, name string, grace time.Duration) error
-	// List returns every session of the city in name order, including dead sessions whose exit is not acknowledged.
-	// An error means that the state is unknown, never that nothing runs.
+	// List returns every session of the city in name order, including dead sessions with an unacknowledged exit. An
+	// error means that the state is unknown, never that nothing runs.
 	List(ctx context.Context) ([]Status, error)
 	// Send types a line and submits it, as one bracketed paste if the program has asked for that. It returns
 	// once the terminal took it all. ErrRefused says why a text cannot be taken.

@@ -9,7 +9,8 @@ import (
 
 // Text returns a command line, a message or a line of a log without the secrets in it:
 //
-//   - values of options, variables, parameters and headers whose Name is a secret: --api-key X, --token=X, API_KEY=X,
+//   - values of options, variables, parameters and headers with the Name of a secret: --api-key X, --token=X,
+//     API_KEY=X,
 //     "Authorization: Bearer X", {"password": "X"}; a value ends with its word, as a shell reads words
 //   - what follows "Bearer", and the password that follows -u or --user
 //   - the user and password of URLs, and access tokens of known forms
@@ -22,7 +23,7 @@ func Text(s string) string {
 	return r.out.String()
 }
 
-// Args is Text for a list of arguments, each of which is a word however it looks.
+// Args is Text for a list of arguments. Each argument is one word.
 func Args(args []string) []string {
 	if args == nil {
 		return nil
@@ -47,7 +48,7 @@ func Args(args []string) []string {
 	return out
 }
 
-// following says what the next word is.
+// following describes the next word.
 type following uint8
 
 const (
@@ -61,7 +62,7 @@ const (
 type reader struct {
 	out  strings.Builder
 	next following
-	last string // the word before
+	last string // the previous word
 }
 
 func (r *reader) text(s string) {
@@ -83,7 +84,7 @@ func spaceLength(s string) int {
 		switch {
 		case strings.IndexByte(" \t\r\n", s[n]) >= 0:
 			n++
-		case strings.HasPrefix(s[n:], "\\\n"): // a line that goes on
+		case strings.HasPrefix(s[n:], "\\\n"): // a continued line
 			n += 2
 		default:
 			return n
@@ -92,7 +93,7 @@ func spaceLength(s string) int {
 	return n
 }
 
-// wordLength returns how long the first word is. A quote that nothing closes is an ordinary character.
+// wordLength returns the length of the first word. A quote without an end is an ordinary character.
 func wordLength(s string) int {
 	n := 0
 	for n < len(s) {
@@ -113,7 +114,8 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// quoteLength returns how long what is quoted at the beginning of s is, both quotes included; 1 if nothing closes it.
+// quoteLength returns the length of the quoted text at the beginning of s, with both quotes; 1 if the quote has no
+// end.
 func quoteLength(s string) int {
 	for n := 1; n < len(s); n++ {
 		switch {
@@ -126,10 +128,10 @@ func quoteLength(s string) int {
 	return 1
 }
 
-// schemes are the first words of an Authorization header that are no secrets.
+// schemes are the first words of an Authorization header that are not secrets.
 var schemes = []string{"bearer", "basic", "token", "digest", "negotiate", "apikey"}
 
-// word writes a word, or what stands for it.
+// word writes a word, or Hidden in its place.
 func (r *reader) word(w string) {
 	next, last := r.next, r.last
 	r.next, r.last = nothing, w
@@ -168,12 +170,12 @@ func (r *reader) word(w string) {
 	r.out.WriteString(w)
 }
 
-// isOption reports whether a word can only be an option, and not the value of the one before it.
+// isOption reports whether a word can only be an option, and not the value of the previous one.
 func isOption(w string) bool {
 	return strings.HasPrefix(w, "--") && len(w) > 2 || len(w) == 2 && w[0] == '-' && w[1] != '-'
 }
 
-// hide writes what stands for a word, in its quotes.
+// hide writes Hidden in place of a word and keeps its quotes.
 func (r *reader) hide(w string) {
 	if q := w[0]; (q == '"' || q == '\'') && len(w) > 1 && w[len(w)-1] == q {
 		r.out.WriteString(string(q) + Hidden + string(q))
@@ -225,8 +227,7 @@ func (r *reader) within(w string) {
 	r.out.WriteString(w)
 }
 
-// quoted writes a word in which the n bytes from i are quoted: {"name":"value"} gives a value, and so does
-// name="value".
+// quoted writes a word with n quoted bytes at i: {"name":"value"} contains a value, and so does name="value".
 func (r *reader) quoted(w string, i, n int) {
 	inner, rest := w[i+1:i+n-1], w[i+n:]
 	r.out.WriteString(w[:i+1])
@@ -244,7 +245,7 @@ func (r *reader) quoted(w string, i, n int) {
 	r.within(rest)
 }
 
-// valueLength returns how long the value at the beginning of s is, in a text like JSON.
+// valueLength returns the length of the value at the beginning of s, in a text like JSON.
 func valueLength(s string) int {
 	if s != "" && (s[0] == '"' || s[0] == '\'') {
 		if n := quoteLength(s); n > 1 {
@@ -258,8 +259,8 @@ func valueLength(s string) int {
 	return len(s)
 }
 
-// gives reports whether a secret's name stands before the "=" or ":" at i. A ":" gives a value only to a name that the
-// word begins with, since paths in a list end with one too.
+// gives reports whether the name of a secret precedes the "=" or ":" at i. With ":" the name must begin the word,
+// because paths in a list also contain colons.
 func gives(w string, i int) bool {
 	name := strings.TrimRight(w[:i], `"'\`)
 	if w[i] == ':' && strings.Contains(name, "/") {
@@ -268,15 +269,15 @@ func gives(w string, i int) bool {
 	return secretName(name)
 }
 
-// isProse reports whether a word with a ":" behind it may as well stand in a sentence: "cannot press keys: it is away".
+// isProse reports whether a word with ":" may be part of a sentence: "cannot press keys: it is away".
 func isProse(w string) bool {
 	name, colon := strings.CutSuffix(w, ":")
 	return colon && slices.Contains([]string{"key", "keys", "tokens", "secrets", "credentials",
 		"cookies", "private", "pin", "auth", "webhook", "webhooks", "signature"}, name)
 }
 
-// secretName reports whether a text ends in the name of a secret, and not of the file that holds it: --token-file is an
-// option that may be shown.
+// secretName reports whether a text ends in the name of a secret. Names of files that contain one do not count:
+// --token-file may be shown.
 func secretName(text string) bool {
 	upper := strings.ToUpper(text)
 	for _, end := range []string{"_FILE", "-FILE", "_PATH", "-PATH", "_DIR", "-DIR"} {

@@ -27,7 +27,8 @@ func Name(name string) bool {
 	switch {
 	case strings.HasSuffix(upper, "PASS"): // PGPASS, SMTPPASS
 		return true
-	case strings.HasSuffix(upper, "_SOCK"), upper == "PWD", upper == "OLDPWD": // where something is
+	case strings.HasSuffix(upper, "_SOCK"), upper == "PWD", upper == "OLDPWD":
+		// the location of something
 		return false
 	}
 	return slices.ContainsFunc(words(name), func(word string) bool {
@@ -36,7 +37,7 @@ func Name(name string) bool {
 	})
 }
 
-// counts reports whether a name, in capitals, is of a number of a model's tokens: MAX_TOKENS, max-output-tokens.
+// counts reports whether a name, in capitals, is a number of a model's tokens: MAX_TOKENS, max-output-tokens.
 func counts(upper string) bool {
 	rest, ok := strings.CutSuffix(upper, "TOKENS")
 	return ok && (strings.HasPrefix(rest, "MAX") || strings.HasPrefix(rest, "MIN") ||
@@ -44,7 +45,7 @@ func counts(upper string) bool {
 		!strings.Contains(rest, "KEY") && !strings.Contains(rest, "SECRET")
 }
 
-// words are what a name is made of, in capitals: of DB_PASS and of dbPass DB and PASS.
+// words splits a name into its parts, in capitals: DB_PASS and dbPass into DB and PASS.
 func words(name string) []string {
 	var apart strings.Builder
 	var last rune
@@ -60,9 +61,8 @@ func words(name string) []string {
 	})
 }
 
-// Value returns the value of a variable with an unsuspicious name, without the secrets in it: the user of a URL
-// (which may be a token), access tokens, and the values of parameters with a secret's name, up to the end of the
-// value or an "&".
+// Value returns the value of a variable with an unsuspicious name, without secrets: the user of a URL (which may be
+// a token), access tokens, and the values of parameters with a secret's name, up to the end of the value or an "&".
 func Value(value string) string { return withoutTokens(withoutParameters(withoutUsers(value))) }
 
 // withoutUsers hides what comes before the host in URLs: "postgres://…@db/x".
@@ -134,8 +134,8 @@ func withoutParameters(s string) string {
 	}
 }
 
-// secretParameter reports whether the name that a text ends in is a secret's. What as a variable is a folder is a
-// password here.
+// secretParameter reports whether the name at the end of a text is that of a secret. A name that is a folder for a
+// variable is a password here.
 func secretParameter(text string) bool {
 	name := text[strings.LastIndexAny(text, " \t\r\n?&;,{}()<>\"'/#")+1:]
 	if plain, err := url.QueryUnescape(name); err == nil {

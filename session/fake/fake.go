@@ -1,5 +1,5 @@
-// Package fake is a session provider without processes, for drills and for tests. It keeps the promises of
-// session.Provider and lets its owner break things on purpose.
+// Package fake is a session provider without processes, for drills and tests. It keeps the guarantees of
+// session.Provider, and its owner can cause failures.
 package fake
 
 import (
@@ -14,14 +14,14 @@ import (
 	"gcity/session"
 )
 
-// Provider is a city's worth of pretended sessions. All methods may be called from several goroutines.
+// Provider holds a city's simulated sessions. All methods may be called from several goroutines.
 type Provider struct {
 	exits chan session.Exit
 
 	mu      sync.Mutex
 	pid     int              // of the newest life; -1 = lives have none
 	lives   map[string]*life // by session name
-	past    map[string]*life // the life before, by session name
+	past    map[string]*life // previous life, by session name
 	blind   error
 	failing map[string]error // by agent
 	started map[string]int   // by agent
@@ -43,7 +43,7 @@ func New() *Provider {
 	}
 }
 
-// NewDrill returns a provider for demonstrations. Its sessions show no processes, because there are none.
+// NewDrill returns a provider for demonstrations. Its sessions have no processes.
 func NewDrill() *Provider {
 	p := New()
 	p.pid = -1
@@ -84,7 +84,7 @@ func (p *Provider) live(name string) (*life, error) {
 	return l, nil
 }
 
-// Interrupt implements session.Provider: the pretended program takes note and lives on.
+// Interrupt implements session.Provider. The simulated program records it and continues.
 func (p *Provider) Interrupt(_ context.Context, name string) error {
 	return p.with(name, func(l *life) { l.typed = append(l.typed, "^C") })
 }
@@ -95,7 +95,7 @@ func (p *Provider) Send(_ context.Context, name, text string) error {
 		l.typed = append(l.typed, text)
 		l.Activity = time.Now()
 		l.Status.Output += uint64(len(text))
-		l.Draft = false // it went with the text
+		l.Draft = false // the text submitted it
 	})
 }
 
@@ -148,7 +148,7 @@ func (p *Provider) end(l *life, e session.Exit) {
 	l.Alive, l.PID, l.Exit = false, 0, &e
 	select {
 	case p.exits <- e:
-	default: // found again by List
+	default: // List finds it
 	}
 }
 
@@ -180,7 +180,7 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return l.look(), nil
 }
 
-// look is the life as its marks say. The caller holds the provider's mu.
+// look returns the status according to the marks. The caller holds the provider's mu.
 func (l *life) look() session.Status {
 	l.Ready = l.Ready || l.meta[session.ReadyMark] == "1"
 	l.Drain = session.Drain{}
@@ -190,7 +190,7 @@ func (l *life) look() session.Status {
 	return l.Status
 }
 
-// Output implements session.Provider: what was typed, a line each.
+// Output implements session.Provider. It returns the typed texts, one per line.
 func (p *Provider) Output(_ context.Context, name string, lines int) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,7 +205,7 @@ func (p *Provider) Output(_ context.Context, name string, lines int) (string, er
 	return strings.Join(typed, "\n"), nil
 }
 
-// Capture implements session.Capturer: what was typed in this life or the one before.
+// Capture implements session.Capturer. It returns the texts typed in this life or the previous one.
 func (p *Provider) Capture(_ context.Context, name, id string) ([]byte, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,7 +247,7 @@ func (p *Provider) Meta(_ context.Context, name, key string) (value string, err 
 	return value, err
 }
 
-// Usage implements session.Meter: what Take has set, of a session that lives.
+// Usage implements session.Meter. It returns what Take has set for living sessions.
 func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,7 +263,7 @@ func (p *Provider) Usage(context.Context) (map[string]session.Usage, error) {
 	return all, nil
 }
 
-// Take sets what the living session of an agent pretends to take, until it ends. It begins with one process that takes
+// Take sets the simulated usage of an agent's living session, until it ends. Initially it is one process that uses
 // nothing.
 func (p *Provider) Take(agent string, u session.Usage) bool {
 	return p.fell(agent, func(l *life) { l.usage = u })
@@ -274,17 +274,17 @@ func (p *Provider) Crash(agent string, code int, signal string) bool {
 	return p.fell(agent, func(l *life) { p.end(l, session.Exit{Code: code, Signal: signal}) })
 }
 
-// Vanish takes an agent's session away without a word.
+// Vanish removes an agent's session without an exit.
 func (p *Provider) Vanish(agent string) bool {
 	return p.fell(agent, func(l *life) { delete(p.lives, l.Name) })
 }
 
-// Attach pretends that n viewers are at an agent's terminal.
+// Attach simulates n viewers at an agent's terminal.
 func (p *Provider) Attach(agent string, n int) bool {
 	return p.fell(agent, func(l *life) { l.Attached = n })
 }
 
-// Draft simulates a viewer who types now, and whether the line then holds a draft.
+// Draft simulates a typing viewer, and whether the line then holds a draft.
 func (p *Provider) Draft(agent string, draft bool) bool {
 	return p.fell(agent, func(l *life) { l.Draft, l.TypedAt = draft, time.Now() })
 }
@@ -301,7 +301,7 @@ func (p *Provider) fell(agent string, do func(*life)) bool {
 	return false
 }
 
-// Blind makes List fail; nil makes it see again.
+// Blind makes List fail; nil makes it succeed again.
 func (p *Provider) Blind(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"gcity/session"
 )
 
-// Refuser is a provider that starts nothing and says why: for drills, and for what is not built.
+// Refuser is a provider that refuses every start and says why, for drills and for providers that are not built.
 type Refuser struct{ Why string }
 
 var (
@@ -49,7 +49,7 @@ func nobody(name string) error { return fmt.Errorf("session %s: %w", name, sessi
 // Limits implements session.Limiter.
 func (*Provider) Limits() session.Limits {
 	return session.Limits{Lacks: []session.Ability{session.Running},
-		Why: "its sessions are pretended, for drills"}
+		Why: "its sessions are simulated, for drills"}
 }
 
 // Check implements session.Checker.

@@ -13,12 +13,11 @@ import (
 	"gcity/session"
 )
 
-// listLimit is how long the others wait for one of several providers to list its sessions. One that says nothing of its
-// patience has no longer.
+// listLimit is how long a List waits for a provider that does not report its patience.
 const listLimit = 5 * time.Second
 
-// Start implements session.Provider. A session that lives with another provider is in the way, and so is a provider of
-// which nothing has been known so far: a second copy might run there.
+// Start implements session.Provider. It fails if the session is alive in another provider, or if the sessions of a
+// provider are unknown: a second copy might run there.
 func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, error) {
 	m := p.member(cmp.Or(s.Provider, p.o.Home))
 	q, err := p.opened(m)
@@ -53,11 +52,12 @@ func (p *Provider) clear(ctx context.Context, m *member, name string) error {
 			continue
 		}
 		if _, err := p.list(ctx, o); err != nil {
-			return fmt.Errorf("cannot start %q: it may already run by %s, whose sessions cannot "+
-				"be listed: %w", name, o.name, err)
+			return fmt.Errorf("cannot start %q: it may already be running in %s, but that "+
+				"provider cannot list its sessions: %w", name, o.name, err)
 		}
 		if !p.free(o, name) {
-			return fmt.Errorf("cannot start %q by %s: it runs by %s: %w", name, m.name, o.name,
+			return fmt.Errorf("cannot start %q in %s: it is running in %s: %w", name, m.name,
+				o.name,
 				session.ErrExists)
 		}
 	}
@@ -73,7 +73,7 @@ func (p *Provider) free(o *member, name string) bool {
 	})
 }
 
-// Stop implements session.Provider. Should several providers have a living session of this name, all end.
+// Stop implements session.Provider. If several providers have a living session with this name, all of them end.
 func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) error {
 	first, err := p.at(ctx, name)
 	if err != nil {
@@ -107,8 +107,9 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	return errors.Join(errs...)
 }
 
-// List implements session.Provider. With one provider in use it is that one's. Of several each is asked once, all
-// at the same time; those that do not answer are in a session.Partial, one that may still as session.Late.
+// List implements session.Provider. With one provider in use it returns that provider's list. Several are asked at
+// the same time. Those that do not answer are in a session.Partial; those that may still answer are in it as
+// session.Late.
 func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	used := p.used()
 	if len(used) == 1 {
@@ -165,7 +166,7 @@ func (p *Provider) Output(ctx context.Context, name string, lines int) (string, 
 	return m.p.Output(ctx, name, lines)
 }
 
-// able returns the holder of a session as a provider with an ability.
+// able returns the holder of a session if it has an ability.
 func able[T any](ctx context.Context, p *Provider, name string, a session.Ability) (T, error) {
 	var none T
 	m, err := p.at(ctx, name)
@@ -266,7 +267,8 @@ func (p *Provider) Acknowledge(ctx context.Context, name, id string) error {
 	return nil
 }
 
-// Usage implements session.Meter for the sessions whose providers can measure it. It fails only if no provider can.
+// Usage implements session.Meter for the sessions of providers that can measure it. It fails only if no provider
+// can.
 func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) {
 	all, first := map[string]session.Usage{}, error(&session.LackError{Ability: session.Measuring})
 	measured := false
@@ -278,7 +280,8 @@ func (p *Provider) Usage(ctx context.Context) (map[string]session.Usage, error) 
 		}
 		some, err := q.Usage(ctx)
 		if err != nil {
-			p.o.Logger.Warn("what sessions take cannot be measured", "provider", m.name, "err", err)
+			p.o.Logger.Warn("resource usage of sessions cannot be measured", "provider", m.name,
+				"err", err)
 			first = err
 			continue
 		}

@@ -33,11 +33,11 @@ func (p *Provider) Patience(name string) time.Duration {
 	return most
 }
 
-// list asks one provider, and notes where its sessions are. One that is patient answers in its own time:
-// session.Late if that is later than ctx ends.
+// list asks one provider and records where its sessions are. A patient provider may take longer than ctx: then it
+// is session.Late.
 func (p *Provider) list(ctx context.Context, m *member) ([]session.Status, error) {
 	q, err := p.opened(m)
-	if err != nil { // it may be well by now
+	if err != nil { // it may work by now
 		if q, err = p.opened(p.member(m.name)); err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (p *Provider) shared(m *member, q session.Provider, limit time.Duration) (*
 	return l, nil
 }
 
-// ask has one provider list its sessions, and notes where they are.
+// ask lists the sessions of a provider and records where they are.
 func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]session.Status,
 	error) {
 	p.mu.Lock()
@@ -115,8 +115,8 @@ func (p *Provider) ask(ctx context.Context, m *member, q session.Provider) ([]se
 	return all, nil
 }
 
-// note records where sessions are, except those whose start came after the look began. With a single provider it is
-// not needed.
+// note records where sessions are, except those that were started after the look began. With a single provider it
+// is not needed.
 func (p *Provider) note(m *member, all []session.Status, gen int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,21 +15,21 @@ import (
 	"gcity/session"
 )
 
-// MarksFile, in the city's .gc folder, names the providers besides the home that may hold sessions, one a line.
+// MarksFile, in the city's .gc folder, lists the providers besides the home that may hold sessions, one per line.
 const MarksFile = "session-providers"
 
-// errDamaged means that the marks are not what this program writes.
+// errDamaged means that this program did not write the marks.
 var errDamaged = errors.New("it is damaged")
 
-// Marks returns the providers that are marked in a city's .gc folder. With an error that is errDamaged, or a
-// *disk.UnsafeError, they are what can be read of it.
+// Marks returns the providers that are marked in a city's .gc folder. With errDamaged or a *disk.UnsafeError it
+// also returns those that can be read.
 func Marks(dir string) (names []string, err error) {
 	data, err := disk.ReadFile(filepath.Join(dir, MarksFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("which session providers are in use cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read which session providers are in use: %w", err)
 	}
 	for line := range strings.Lines(string(data)) {
 		name, whole := strings.CutSuffix(line, "\n")
@@ -43,7 +43,7 @@ func Marks(dir string) (names []string, err error) {
 	return names, err
 }
 
-// isName reports whether a provider may be called that: a word, or the path of a script or helper.
+// isName reports whether a provider may have this name: a word, or the path of a script or helper.
 func isName(name string) bool {
 	if _, path, ok := session.External(name); ok {
 		return path != "" && utf8.ValidString(path) &&
@@ -54,9 +54,9 @@ func isName(name string) bool {
 	})
 }
 
-// recover rebuilds the marks of a damaged file: every provider that may hold sessions is asked from now on, and
-// those that hold none lose their mark. Until all have answered, no agent is started that may be running. The
-// damaged file is kept.
+// recover rebuilds the marks of a damaged file. Every provider that may hold sessions is asked, and those that hold
+// none lose their mark. Until all have answered, no agent is started that may already run. The damaged file is
+// kept.
 func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	_, unsafe := errors.AsType[*disk.UnsafeError](damage)
 	if p.o.Survey == nil || !unsafe && !errors.Is(damage, errDamaged) {
@@ -75,7 +75,7 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w, and cannot be moved aside: %w", damage, err)
 	}
-	p.o.Logger.Warn("which session providers are in use is found out again by asking each",
+	p.o.Logger.Warn("asking each session provider again which sessions it has",
 		"reason", damage, "kept", disk.Real(aside), "asked", names)
 	if len(names) > 0 {
 		err = disk.Save(path, []byte(strings.Join(names, "\n")+"\n"), 0o600)
@@ -83,8 +83,8 @@ func (p *Provider) recover(legible []string, damage error) ([]string, error) {
 	return names, err
 }
 
-// mark writes down that a provider is in use, before it is. Calls that only ask for holders do not wait for the
-// disk.
+// mark records that a provider is in use before its first start. Calls that only look up holders do not wait for
+// the disk.
 func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	m.starts++
@@ -99,7 +99,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 			return false, nil
 		}
 		listed := m.listed
-		m.inUse, m.listed = true, true // it held none; all its later sessions are started here
+		m.inUse, m.listed = true, true // it had no sessions, and all later ones are started here
 		return true, func(err error) {
 			if m.marked = err == nil; !m.marked {
 				m.inUse, m.listed = false, listed
@@ -112,7 +112,7 @@ func (p *Provider) mark(ctx context.Context, m *member) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	m.starts--
-	return fmt.Errorf("that the session provider %s is in use cannot be written down: %w", m.name,
+	return fmt.Errorf("cannot record that the session provider %s is in use: %w", m.name,
 		err)
 }
 
@@ -130,7 +130,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 	}
 	if d, ok := q.(session.Dismisser); ok {
 		if err := d.Dismiss(ctx); err != nil {
-			p.o.Logger.Warn("a session provider that is in use no more cannot be let go of",
+			p.o.Logger.Warn("cannot dismiss an unused session provider",
 				"provider", m.name, "err", err)
 		}
 	}
@@ -142,7 +142,7 @@ func (p *Provider) unmark(ctx context.Context, m *member, q session.Provider, ge
 		return true, func(err error) { m.inUse = m.inUse || err != nil }
 	})
 	if err != nil {
-		p.o.Logger.Warn("that a session provider is in use no more cannot be written down",
+		p.o.Logger.Warn("cannot record that a session provider is unused",
 			"provider", m.name, "err", err)
 	}
 }
@@ -155,7 +155,7 @@ func (p *Provider) writing(ctx context.Context,
 	case p.pen <- struct{}{}:
 		defer func() { <-p.pen }()
 	case <-ctx.Done():
-		return fmt.Errorf("the one before is being written still: %w", context.Cause(ctx))
+		return fmt.Errorf("an earlier write has not finished: %w", context.Cause(ctx))
 	}
 	p.mu.Lock()
 	changed, done := change()

@@ -22,33 +22,33 @@ import (
 	"gcity/session"
 )
 
-// Options says what is mixed.
+// Options configures a Provider.
 type Options struct {
 	Dir  string // the city's .gc folder
-	Home string // the provider that is always asked, and that "" means
+	Home string // the provider that is always asked; "" in the configuration means this one
 
-	// Open opens a provider by its name; close gives it back. It is called at most once at a time for each.
+	// Open opens a provider by its name; close releases it. For each name it runs at most once at a time.
 	Open func(name string) (p session.Provider, close func(), err error)
 
-	// Survey names every provider that may hold sessions of the city. It is asked where MarksFile is damaged; nil:
+	// Survey lists every provider that may hold sessions of the city. It is called if MarksFile is damaged. If nil,
 	// that is an error.
 	Survey func() []string
 
-	Observe bool         // nothing is written
-	Logger  *slog.Logger // nil = silent
+	Observe bool         // writes nothing
+	Logger  *slog.Logger // nil disables logging
 
 	// Broken is called with a panic of one of the provider's goroutines. The provider is then unusable: open it
 	// again. If Broken is nil, the program ends.
 	Broken func(error)
 }
 
-// Provider passes on to others. It has every optional interface of package session; what the one that holds a session
-// cannot do is a session.LackError.
+// Provider forwards calls to others. It has every optional interface of package session. A call that the holder of
+// the session does not support returns a session.LackError.
 type Provider struct {
 	o     Options
 	exits chan session.Exit
 	done  chan struct{}
-	life  context.Context // of the looks at patient providers; end ends it
+	life  context.Context // for looks at patient providers; end ends it
 	end   context.CancelCauseFunc
 	wg    recovery.Group
 
@@ -57,24 +57,24 @@ type Provider struct {
 
 	mu      sync.Mutex
 	members map[string]*member
-	order   []*member          // in the order of their names, the home first
-	held    map[string][]place // by name of the session; complete for providers that are listed
+	order   []*member          // sorted by name, the home first
+	held    map[string][]place // by session name; complete for listed providers
 	closed  bool
 }
 
-// member is one of the providers. One that could not be opened may be at any time: unless it is known to hold a
-// session, p and err are read by opened.
+// member is one of the providers. A provider that failed to open is tried again by opened, which is then the only
+// reader of p and err, unless it is known to hold a session.
 type member struct {
 	name   string
-	p      session.Provider // nil: it could not be opened
+	p      session.Provider // nil: opening it failed
 	close  func()
-	err    error // why it could not
-	inUse  bool  // it may hold sessions: it is marked, or being marked, or the home
-	marked bool  // and that is written down
-	listed bool  // where its sessions are has been noted
-	look   *look // under way, if it is patient
-	starts int   // in flight
-	gen    int   // of starts, so far
+	err    error // why opening failed
+	inUse  bool  // it may hold sessions: it is marked, is being marked, or is the home
+	marked bool  // the mark is on disk
+	listed bool  // it is recorded where its sessions are
+	look   *look // in progress, for a patient provider
+	starts int   // in progress
+	gen    int   // number of starts so far
 }
 
 // place is where a session is.
@@ -82,7 +82,7 @@ type place struct {
 	at    *member
 	id    string
 	alive bool
-	gen   int // of the provider's starts
+	gen   int // number of the provider's starts
 }
 
 var (
@@ -101,11 +101,11 @@ var (
 	_ session.Patient      = (*Provider)(nil)
 )
 
-// exitsKept is how many exits wait for a reader of Exits; those beyond are found by List.
+// exitsKept is how many exits wait for a reader of Exits. List finds the others.
 const exitsKept = 1024
 
-// New opens the home, and every provider that holds sessions of an earlier controller. That one of these cannot be
-// opened is List's to say, again and again.
+// New opens the home and every provider with sessions of an earlier controller. If one of those cannot be opened,
+// each List reports it.
 func New(o Options) (*Provider, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -136,7 +136,7 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// member returns a provider, opened if it is not.
+// member returns a provider and opens it if necessary.
 func (p *Provider) member(name string) *member {
 	p.opening.Lock()
 	defer p.opening.Unlock()
@@ -168,7 +168,7 @@ func (p *Provider) member(name string) *member {
 	return m
 }
 
-// opened gives a provider, or why it could not be opened.
+// opened returns a provider, or why it could not be opened.
 func (p *Provider) opened(m *member) (session.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,14 +195,15 @@ func (p *Provider) forward(m *member, from <-chan session.Exit) {
 			select {
 			case p.exits <- x:
 			default:
-				p.o.Logger.Warn("an exit waits for the next patrol: it was not read", "session",
+				p.o.Logger.Warn("the channel of exits is full; the next patrol reports this exit",
+					"session",
 					x.Name)
 			}
 		}
 	}
 }
 
-// Exits implements session.Notifier. It is closed by Close.
+// Exits implements session.Notifier. Close closes the channel.
 func (p *Provider) Exits() <-chan session.Exit { return p.exits }
 
 // Close closes all providers.
@@ -239,7 +240,7 @@ func (p *Provider) used() []*member {
 	return slices.DeleteFunc(slices.Clone(p.order), func(m *member) bool { return !m.inUse })
 }
 
-// ended notes that a life is over. Under p.mu.
+// ended records that a life is over. The caller holds p.mu.
 func (p *Provider) ended(m *member, name, id string) {
 	for i := range p.held[name] {
 		if h := &p.held[name][i]; h.at == m && h.id == id {
@@ -257,7 +258,7 @@ func (p *Provider) LimitsOf(provider string) session.Limits {
 	return session.LimitsOf(q)
 }
 
-// Limits implements session.Limiter: what none of those in use can do.
+// Limits implements session.Limiter. It returns what no provider in use can do.
 func (p *Provider) Limits() session.Limits {
 	var out session.Limits
 	for i, m := range p.used() {
@@ -278,7 +279,7 @@ func (p *Provider) Limits() session.Limits {
 	return out
 }
 
-// at returns the provider that holds a session: a living one of that name first, else one that has ended.
+// at returns the provider that holds a session. A living session comes before one that has ended.
 func (p *Provider) at(ctx context.Context, name string) (*member, error) {
 	return p.find(ctx, name, "")
 }

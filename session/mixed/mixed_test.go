@@ -157,7 +157,7 @@ func TestUseOutlivesTheController(t *testing.T) {
 	if err != nil || len(all) != 2 || all[1].ID != st.ID || all[1].Provider != "one" {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if _, err := next.Start(t.Context(), spec("b", "two")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), `"b" by two: it runs by one`) {
+	if _, err := next.Start(t.Context(), spec("b", "two")); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), `"b" in two: it is running in one`) {
 		t.Errorf("a second copy: %v", err)
 	}
 	if err := next.Stop(t.Context(), "b", 0); err != nil {
@@ -198,7 +198,7 @@ func TestOneThatDoesNotAnswer(t *testing.T) {
 			t.Fatalf("%+v, %v", all, err)
 		}
 	}
-	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "may already run by one") {
+	if _, err := p.Start(t.Context(), spec("b", "")); err == nil || !strings.Contains(err.Error(), "may already be running in one") {
 		t.Errorf("started beside who knows what: %v", err)
 	}
 	if err := p.Send(t.Context(), "b", "x"); err == nil || !strings.Contains(err.Error(), "no server") {
@@ -264,7 +264,7 @@ func TestWhatIsLackingHasAName(t *testing.T) {
 	if lacks := p.LimitsOf("plain").Lacks; !slices.Contains(lacks, session.Marking) || !slices.Contains(lacks, session.Telling) {
 		t.Errorf("it lacks %q", lacks)
 	}
-	if text := p.LimitsOf("pty").String(); text != "cannot attach, watch, run anything: its sessions are pretended, for drills" {
+	if text := p.LimitsOf("pty").String(); text != "cannot attach, watch, run anything: its sessions are simulated, for drills" {
 		t.Errorf("a fake %s", text)
 	}
 	if _, err := p.Start(t.Context(), spec("f", "fail")); err == nil || err.Error() != `cannot start "f": it is a drill` {

@@ -20,8 +20,8 @@ func (p *Provider) SendPolitely(ctx context.Context, name, text string, quiet ti
 	return m.p.Send(ctx, name, text)
 }
 
-// Look gives what List would say of one session: of one that has ended and one that lives, the one that lives.
-// session.ErrNotFound if List would not list it.
+// Look returns what List would report about one session. A living session comes before one that has ended. It
+// returns session.ErrNotFound if List would not list the session.
 func (p *Provider) Look(ctx context.Context, name string) (session.Status, error) {
 	m, err := p.at(ctx, name)
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package plugin is a session provider that is a helper program: gcity starts it once per controller and talks to
-// it by the session protocol (package protocol). A helper that ends is started again; its sessions go on
-// meanwhile.
+// Package plugin is a session provider that runs a helper program. gcity starts the helper once per controller and
+// talks to it in the session protocol (package protocol). A helper that exits is restarted; its sessions continue.
 //
 // # Concurrency
 //
-// A Provider may be used from several goroutines. It has goroutines of its own: one for the helper's process, one
-// for what the helper prints, and the client's. Close stops all of them.
+// A Provider may be used from several goroutines. It has its own goroutines: one for the helper's process, one for
+// the helper's output, and the client's. Close stops all of them.
 package plugin
 
 import (
@@ -31,23 +30,24 @@ import (
 )
 
 const (
-	openLimit  = 5 * time.Second // for a helper's first answer; it needs no network for it
-	leaveLimit = 5 * time.Second // for a helper that is let go of
+	openLimit  = 5 * time.Second // for a helper's first answer, which needs no network
+	leaveLimit = 5 * time.Second // for a helper that is to exit
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 10 * time.Second
-	healthy    = time.Minute // a helper that ran for so long is started again at once
+	healthy    = time.Minute // a helper that ran this long is restarted at once
 )
 
-// Options says which helper runs the sessions of which city.
+// Options configures a Provider.
 type Options struct {
-	Name     string          // of the provider in the configuration, for messages
-	Program  string          // absolute path of the helper
-	City     string          // absolute path of the city's folder
-	Dir      string          // folder of the socket, made if missing; one for each helper of a city
-	Settings json.RawMessage // as of protocol.OpenRequest
-	Environ  []string        // of the controller; shell.ScriptEnv says what of it the helper gets
+	Name    string // of the provider in the configuration, for messages
+	Program string // absolute path of the helper
+	City    string // absolute path of the city's folder
+	// folder of the socket, created if missing; each helper of a city needs its own
+	Dir      string
+	Settings json.RawMessage // see protocol.OpenRequest
+	Environ  []string        // of the controller; shell.ScriptEnv selects what the helper gets
 	Observe  bool            // another process runs the city: the helper changes nothing
-	Logger   *slog.Logger    // nil = silent
+	Logger   *slog.Logger    // nil disables logging
 
 	// Broken is called with a panic of one of the provider's goroutines. If it is nil, the program ends.
 	Broken func(error)
@@ -64,9 +64,9 @@ type Provider struct {
 	wg       recovery.Group
 
 	mu     sync.Mutex
-	down   error     // why no helper runs; nil = one does
-	retry  time.Time // when the next one is started, while down
-	opened bool      // New has succeeded: whatever ends now is started again
+	down   error     // why no helper is running; nil if one is
+	retry  time.Time // when the next helper starts, while down
+	opened bool      // New has succeeded: a helper that exits is restarted
 }
 
 // New starts the helper and opens it.
@@ -96,7 +96,7 @@ func New(o Options) (*Provider, error) {
 	if err != nil {
 		err = p.explain(err)
 		p.leave()
-		return nil, fmt.Errorf("the session helper %s cannot be used: %w", o.Program, err)
+		return nil, fmt.Errorf("cannot use the session helper %s: %w", o.Program, err)
 	}
 	p.mu.Lock()
 	p.Client, p.opened = client, true
@@ -104,7 +104,7 @@ func New(o Options) (*Provider, error) {
 	return p, nil
 }
 
-// Close lets go of the helper. Sessions go on.
+// Close makes the helper exit. Sessions continue.
 func (p *Provider) Close() {
 	p.Client.Close()
 	p.leave()
@@ -114,13 +114,13 @@ func (p *Provider) leave() {
 	p.stop()
 	p.wg.Wait()
 	p.listener.Close()
-	_ = disk.Remove(p.socket) // the next provider removes what is left
+	_ = disk.Remove(p.socket) // the next provider removes it if this fails
 }
 
-// listen makes the socket that helpers inherit.
+// listen creates the socket that helpers inherit.
 func (p *Provider) listen() error {
 	if err := disk.MkdirAll(p.o.Dir, 0o700); err != nil {
-		return fmt.Errorf("cannot make the folder of the session helper: %w", err)
+		return fmt.Errorf("cannot create the folder of the session helper: %w", err)
 	}
 	path, err := disk.SocketPath(filepath.Join(p.o.Dir, fmt.Sprintf("%d.sock", os.Getpid())))
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *Provider) listen() error {
 	return err
 }
 
-// dial connects with the helper, or says at once why none runs.
+// dial connects to the helper, or returns at once why none is running.
 func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	if err := p.absent(); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (p *Provider) dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "unix", p.socket)
 }
 
-// absent is why no helper runs now.
+// absent returns why no helper is running.
 func (p *Provider) absent() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,10 +157,10 @@ func (p *Provider) absent() error {
 		return nil
 	}
 	wait := max(0, time.Until(p.retry)).Round(time.Millisecond)
-	return fmt.Errorf("%w; it is started again in %s", p.down, wait)
+	return fmt.Errorf("%w; it restarts in %s", p.down, wait)
 }
 
-// explain prefers the reason why the helper ended to the connection that was lost by that.
+// explain prefers the reason of the helper's exit to the lost connection that it caused.
 func (p *Provider) explain(err error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,14 +175,14 @@ func (p *Provider) Check(ctx context.Context) error {
 	return p.Client.Check(ctx)
 }
 
-// executable says why a file cannot be a helper.
+// executable returns why a file cannot be a helper.
 func executable(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("session helper %s not found: install it, or correct the path", path)
 	case err != nil:
-		err = fmt.Errorf("the session helper cannot be used: %w", err)
+		err = fmt.Errorf("cannot use the session helper: %w", err)
 	case info.IsDir() || unix.Access(path, unix.X_OK) != nil:
 		err = fmt.Errorf("the session helper %s is not executable: run chmod +x %s", path, path)
 	default:

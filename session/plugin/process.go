@@ -16,11 +16,11 @@ import (
 	"gcity/session/protocol"
 )
 
-// inheritedFD is the descriptor of the socket in the helper: the first behind the standard streams.
+// inheritedFD is the descriptor of the socket in the helper: the first after the standard streams.
 const inheritedFD = 3
 
-// keep runs a helper, and another one when it ends, until ctx ends. It closes started once the first one runs or
-// cannot.
+// keep runs a helper and restarts it until ctx ends. It closes started once the first one runs or cannot be
+// started.
 func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	wait := retryFirst
 	for {
@@ -43,7 +43,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 		if ctx.Err() != nil {
 			return
 		}
-		p.o.Logger.Warn("a session helper has ended and is started again",
+		p.o.Logger.Warn("a session helper has exited and is restarted",
 			"helper", p.o.Program, "error", err, "retry_in", wait)
 		select {
 		case <-time.After(wait):
@@ -54,7 +54,7 @@ func (p *Provider) keep(ctx context.Context, started chan struct{}) {
 	}
 }
 
-// setDown notes that no helper runs, or with nil that one does.
+// setDown records that no helper is running; nil records that one is.
 func (p *Provider) setDown(err error, wait time.Duration) {
 	p.mu.Lock()
 	p.down, p.retry = err, time.Now().Add(wait)
@@ -65,7 +65,7 @@ func (p *Provider) setDown(err error, wait time.Duration) {
 	}
 }
 
-// run starts a helper, calls up, and returns the reason of its end. When ctx ends it asks the helper to leave.
+// run starts a helper, calls up, and returns the reason of its exit. When ctx ends, it makes the helper exit.
 func (p *Provider) run(ctx context.Context, up func()) error {
 	cmd := exec.Command(p.o.Program) //nolint:noctx // ctx ends it below, in two steps
 	cmd.Dir = p.o.City
@@ -82,7 +82,7 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	said.in, pipe = io.Pipe()
 	cmd.Stdout, cmd.Stderr = pipe, pipe
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("it cannot be started: %w", err)
+		return fmt.Errorf("cannot start it: %w", err)
 	}
 	up()
 	done := make(chan struct{})
@@ -94,9 +94,9 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	<-said.over
 	switch {
 	case errors.Is(err, exec.ErrWaitDelay), err == nil:
-		err = errors.New("it has ended")
+		err = errors.New("it has exited")
 	default:
-		err = fmt.Errorf("it ended with %w", err)
+		err = fmt.Errorf("it exited: %w", err)
 	}
 	if said.last != "" {
 		err = fmt.Errorf("%w: %s", err, said.last)
@@ -104,7 +104,7 @@ func (p *Provider) run(ctx context.Context, up func()) error {
 	return err
 }
 
-// end asks a helper to leave when ctx ends, by closing its input, and kills it if it does not.
+// end makes a helper exit when ctx ends, by closing its input, and kills it if it does not exit.
 func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-chan struct{}) {
 	select {
 	case <-done:
@@ -115,11 +115,11 @@ func (p *Provider) end(ctx context.Context, pid int, stdin io.Closer, done <-cha
 	select {
 	case <-done:
 	case <-time.After(leaveLimit):
-		_ = syscall.Kill(-pid, syscall.SIGKILL) // it has just ended, if that fails
+		_ = syscall.Kill(-pid, syscall.SIGKILL) // fails if it has just exited
 	}
 }
 
-// said is what a helper prints: it goes into the log, and its last line explains the helper's end.
+// said handles a helper's output. It is logged, and its last line explains the helper's exit.
 type said struct {
 	p    *Provider
 	in   io.Reader
@@ -129,7 +129,7 @@ type said struct {
 
 func newSaid(p *Provider) *said { return &said{p: p, over: make(chan struct{})} }
 
-// maxLine is how much of a line that a helper prints is kept.
+// maxLine limits how much of a line of a helper's output is kept.
 const maxLine = 4 << 10
 
 func (s *said) follow() {

@@ -20,11 +20,11 @@ import (
 	"gcity/session"
 )
 
-// ClientOptions says how a helper is reached.
+// ClientOptions configures a Client.
 type ClientOptions struct {
 	Dial   func(ctx context.Context) (net.Conn, error)
 	Open   OpenRequest  // Protocols is set by the client
-	Logger *slog.Logger // nil = silent
+	Logger *slog.Logger // nil disables logging
 
 	// Broken is called with a panic of the client's goroutine. If it is nil, the program ends.
 	Broken func(error)
@@ -41,7 +41,7 @@ type Client struct {
 
 	mu     sync.Mutex
 	answer OpenAnswer
-	opened bool // by the helper that runs now
+	opened bool // the current helper has been opened
 }
 
 var (
@@ -87,14 +87,14 @@ func NewClient(ctx context.Context, o ClientOptions) (*Client, error) {
 	return c, nil
 }
 
-// Close lets go of the helper. Sessions go on.
+// Close makes the helper release its sessions. Sessions continue.
 func (c *Client) Close() {
 	c.end()
 	c.wg.Wait()
 	c.http.CloseIdleConnections()
 }
 
-// Lost reports to the client that the helper has ended. The next call opens its successor.
+// Lost informs the client that the helper has exited. The next call opens its successor.
 func (c *Client) Lost() {
 	c.mu.Lock()
 	c.opened = false
@@ -102,7 +102,7 @@ func (c *Client) Lost() {
 	c.http.CloseIdleConnections()
 }
 
-// open opens the helper unless that has been done. Several callers may do it at once; the helper answers all alike.
+// open opens the helper unless it is open. Several calls at once get the same answer.
 func (c *Client) open(ctx context.Context) error {
 	c.mu.Lock()
 	opened := c.opened
@@ -115,8 +115,8 @@ func (c *Client) open(ctx context.Context) error {
 		return err
 	}
 	if answer.Protocol != Version {
-		return fmt.Errorf("the helper speaks version %d of the session protocol, gcity speaks %d: "+
-			"install a matching helper", answer.Protocol, Version)
+		return fmt.Errorf("the helper speaks version %d of the session protocol, gcity speaks "+
+			"%d: install a matching helper", answer.Protocol, Version)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -128,7 +128,7 @@ func (c *Client) open(ctx context.Context) error {
 func (c *Client) post(ctx context.Context, op string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
-		return nil, fmt.Errorf("the request for %s cannot be encoded: %w", op, err)
+		return nil, fmt.Errorf("cannot encode the request for %s: %w", op, err)
 	}
 	url := "http://helper/v1/" + op
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(data))
@@ -157,7 +157,7 @@ func (c *Client) post(ctx context.Context, op string, body any) (*http.Response,
 	return nil, refusal(op, resp)
 }
 
-// unreachable is the error of a call that got no answer.
+// unreachable returns the error of a call without an answer.
 func unreachable(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return fmt.Errorf("the helper did not answer %s: %w", op, cause)
@@ -165,7 +165,7 @@ func unreachable(ctx context.Context, op string, err error) error {
 	return fmt.Errorf("the helper did not answer %s: %w", op, err)
 }
 
-// refusal is the error in a response.
+// refusal returns the error in a response.
 func refusal(op string, resp *http.Response) error {
 	var answer Answer
 	err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(&answer)
@@ -175,7 +175,7 @@ func refusal(op string, resp *http.Response) error {
 	return known(answer.Error)
 }
 
-// known returns an error of the helper, as the error of package session where there is one.
+// known converts an error of the helper to the error of package session, if there is one.
 func known(e *Error) error {
 	if e.Kind != "unsupported" {
 		return e
@@ -189,7 +189,8 @@ func known(e *Error) error {
 }
 
 func notProtocol(op string, resp *http.Response) error {
-	return fmt.Errorf("the helper's answer to %s is %s, not the session protocol", op, resp.Status)
+	return fmt.Errorf("the helper's answer to %s is %s, which is not the session protocol", op,
+		resp.Status)
 }
 
 // roundTrip sends a request and decodes the answer.
@@ -200,7 +201,7 @@ func (c *Client) roundTrip(ctx context.Context, op string, body, answer any) err
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxMessage)).Decode(answer); err != nil {
-		return fmt.Errorf("not the session protocol: %w", unreachable(ctx, op, err))
+		return fmt.Errorf("it is not the session protocol: %w", unreachable(ctx, op, err))
 	}
 	return nil
 }
@@ -235,7 +236,7 @@ func (c *Client) Limits() session.Limits {
 	return out
 }
 
-// patience is how long a call may take of a helper that does not say how long.
+// patience is how long a call may take if the helper does not specify it.
 const patience = session.CheckLimit
 
 // Patience implements session.Patient.
@@ -245,7 +246,7 @@ func (c *Client) Patience(string) time.Duration {
 	return cmp.Or(time.Duration(c.answer.Patience)*time.Millisecond, patience)
 }
 
-// Name returns what the helper calls itself.
+// Name returns the helper's name for itself.
 func (c *Client) Name() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

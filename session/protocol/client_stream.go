@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	retryFirst = 50 * time.Millisecond // before a lost stream of ends is opened again
+	retryFirst = 50 * time.Millisecond // before a lost stream of exits is opened again
 	retryLast  = 10 * time.Second
-	silence    = 4 * beat // a stream of ends that is silent for so long is lost
+	silence    = 4 * beat // a stream of exits that is silent for this long is lost
 )
 
-// Exits implements session.Notifier. After a lost stream the ends that the helper still lists are reported; so an
-// end may come twice.
+// Exits implements session.Notifier. After a lost stream, the exits that the helper still lists are reported. So an
+// exit may come twice.
 func (c *Client) Exits() <-chan session.Exit { return c.exits }
 
-// followExits reads the stream of ends until ctx ends, and opens it again when it is lost.
+// followExits reads the stream of exits until ctx ends, and opens it again when it is lost.
 func (c *Client) followExits(ctx context.Context) {
 	wait := retryFirst
 	for ctx.Err() == nil {
@@ -38,7 +38,7 @@ func (c *Client) followExits(ctx context.Context) {
 		if time.Since(began) > retryLast {
 			wait = retryFirst
 		}
-		c.o.Logger.Warn("the helper's stream of ends was lost", "error", err, "retry_in", wait)
+		c.o.Logger.Warn("the helper's stream of exits was lost", "error", err, "retry_in", wait)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -47,7 +47,7 @@ func (c *Client) followExits(ctx context.Context) {
 	}
 }
 
-// readExits reads one stream of ends. It returns when the stream is lost.
+// readExits reads one stream of exits. It returns when the stream is lost.
 func (c *Client) readExits(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -81,7 +81,7 @@ func (c *Client) readExits(ctx context.Context) error {
 	}
 }
 
-// missed reports the ends that came while no stream was open.
+// missed reports the exits that happened while no stream was open.
 func (c *Client) missed(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, session.CheckLimit)
 	defer cancel()
@@ -94,7 +94,7 @@ func (c *Client) missed(ctx context.Context) error {
 	return err
 }
 
-// report hands an end to the reader of Exits. What does not fit is found by List.
+// report sends an exit to the reader of Exits. List finds those that do not fit.
 func (c *Client) report(x session.Exit) {
 	x.At = local(x.At)
 	select {
@@ -172,7 +172,7 @@ type terminal struct {
 	conn io.ReadWriteCloser
 	in   *bufio.Reader
 	buf  []byte
-	rest []byte // of buf: read and not yet returned
+	rest []byte // unread part of buf
 	end  context.CancelFunc
 
 	writing sync.Mutex

@@ -1,12 +1,12 @@
-// Package protocol is the session protocol, version 1: how gcity talks to a helper program that runs sessions. A
-// helper serves HTTP on a unix socket that it inherits. docs/session-protocol.md describes the protocol for
-// authors of helpers in any language; Serve is a whole helper for a provider written in Go, and Client is the
-// provider on gcity's side.
+// Package protocol is the session protocol, version 1, between gcity and a helper program that runs sessions. A
+// helper serves HTTP on a unix socket that it inherits. docs/session-protocol.md describes the protocol for authors
+// of helpers in any language. Serve is a whole helper for a provider written in Go, and Client is the provider on
+// gcity's side.
 //
 // # Concurrency
 //
 // A Server and a Client may be used from several goroutines. A Client has one goroutine, which follows the stream
-// of ends; Close stops it.
+// of exits; Close stops it.
 package protocol
 
 // Version is the version of the protocol that this package implements.
@@ -22,5 +22,5 @@ const (
 	// Upgrade is the protocol that an attach switches to; see Frame types in frame.go.
 	Upgrade = "gcity-terminal/1"
 
-	maxMessage = 64 << 20 // bytes of one JSON answer
+	maxMessage = 64 << 20 // limit of one JSON answer in bytes
 )

@@ -8,23 +8,23 @@ import (
 	"gcity/session"
 )
 
-// Error is a failed call as it crosses the socket. Its kind is what a caller decides on.
+// Error is a failed call in the protocol. Callers decide by its kind.
 type Error struct {
-	Kind    string  `json:"kind"` // a word of kinds, or "failed"
+	Kind    string  `json:"kind"` // a name of kinds, or "failed"
 	Message string  `json:"message"`
-	Ability Ability `json:"ability,omitempty"` // of kind "unsupported": what is lacking
+	Ability Ability `json:"ability,omitempty"` // for kind "unsupported": what is lacking
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// kind is a word for an error that callers decide on.
+// kind is the name of an error that callers decide on.
 type kind struct {
 	word   string
 	err    error
 	status int
 }
 
-// kinds are the words of the protocol, the most specific ones first.
+// kinds are the kinds of the protocol, the most specific first.
 func kinds() []kind {
 	return []kind{
 		{"not_found", session.ErrNotFound, http.StatusNotFound},
@@ -48,7 +48,7 @@ func (e *Error) Is(target error) bool {
 	return false
 }
 
-// wireError describes an error for the socket, with the HTTP status that goes with it.
+// wireError converts an error for the protocol, with its HTTP status.
 func wireError(err error) (*Error, int) {
 	var own *Error
 	if errors.As(err, &own) {

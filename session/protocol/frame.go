@@ -36,7 +36,7 @@ func readFrame(r io.Reader, buf []byte) (kind byte, payload []byte, err error) {
 	}
 	n := binary.BigEndian.Uint32(head[1:])
 	if n > frameMax {
-		return 0, nil, fmt.Errorf("a frame of %d bytes: at most %d are allowed", n, frameMax)
+		return 0, nil, fmt.Errorf("a frame of %d bytes is over the limit of %d", n, frameMax)
 	}
 	if _, err := io.ReadFull(r, buf[:n]); err != nil {
 		return 0, nil, err

@@ -14,8 +14,8 @@ import (
 	"gcity/internal/recovery"
 )
 
-// Serve is the main function of a helper: it serves the inherited socket until standard input ends, which is when
-// gcity lets go of the helper or dies, or until ctx ends. Sessions go on.
+// Serve is the main function of a helper. It serves the inherited socket until standard input ends or ctx ends.
+// Standard input ends when gcity releases the helper or dies. Sessions continue.
 func Serve(
 	ctx context.Context,
 	open func(ctx context.Context, r OpenRequest) (Opened, error),
@@ -28,7 +28,7 @@ func Serve(
 	defer cancel()
 	var wg recovery.Group
 	wg.Go(func() {
-		_, _ = io.Copy(io.Discard, os.Stdin) // however it ends, gcity is gone
+		_, _ = io.Copy(io.Discard, os.Stdin) // on any end, gcity is gone
 		cancel()
 	})
 	s := NewServer(open)
@@ -53,12 +53,12 @@ func ServeOn(ctx context.Context, l net.Listener, h http.Handler) error {
 	return nil
 }
 
-// inherited is the socket that gcity listens on.
+// inherited returns the socket that gcity listens on.
 func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {
-		return nil, fmt.Errorf("this program runs sessions for gcity, which starts it with %s: "+
-			"name it in city.toml, [session] provider = \"plugin:PROGRAM\"", SocketEnv)
+		return nil, fmt.Errorf(
+			`this program runs sessions for gcity, which starts it with %s: name it in city.toml, [session] provider = "plugin:PROGRAM"`, SocketEnv)
 	}
 	f := os.NewFile(uintptr(fd), "session socket")
 	if f == nil {
@@ -67,7 +67,7 @@ func inherited() (net.Listener, error) {
 	defer f.Close()
 	l, err := net.FileListener(f)
 	if err != nil {
-		return nil, fmt.Errorf("the inherited session socket cannot be used: %w", err)
+		return nil, fmt.Errorf("cannot use the inherited session socket: %w", err)
 	}
 	return l, nil
 }

@@ -15,26 +15,26 @@ import (
 	"gcity/session"
 )
 
-// Opened is what a helper has made for one city.
+// Opened is what a helper has opened for one city.
 type Opened struct {
 	Name     string // of the provider, for messages
 	Version  string // of the helper
 	Provider session.Provider
-	Close    func() // lets go of the provider; sessions go on. nil = nothing to do
+	Close    func() // releases the provider; sessions continue. nil = nothing to do
 }
 
-// Server answers the calls of the protocol by a session.Provider. It is an http.Handler. Before it is opened it
+// Server answers the calls of the protocol with a session.Provider. It is an http.Handler. Before it is opened it
 // refuses every other call.
 type Server struct {
 	open func(ctx context.Context, r OpenRequest) (Opened, error)
 	mux  *http.ServeMux
 	wg   recovery.Group
 
-	opening sync.Mutex // held while the provider is made
+	opening sync.Mutex // held while the provider is opened
 
 	mu   sync.Mutex
 	made *Opened
-	subs map[chan session.Exit]bool // streams of ends; a slow one is closed
+	subs map[chan session.Exit]bool // streams of exits; a slow one is closed
 }
 
 // NewServer returns a server that gets its provider from open at the first call. A second open call gets the same
@@ -56,7 +56,7 @@ func NewServer(open func(ctx context.Context, r OpenRequest) (Opened, error)) *S
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close lets go of the provider. Sessions go on.
+// Close releases the provider. Sessions continue.
 func (s *Server) Close() {
 	s.mu.Lock()
 	made := s.made
@@ -104,7 +104,7 @@ func (s *Server) serveOpen(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer)
 }
 
-// provider returns what open has made.
+// provider returns the provider that open returned.
 func (s *Server) provider() (*Opened, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Server) provider() (*Opened, error) {
 	return s.made, nil
 }
 
-// callContext is the context of a call: it ends with the connection, and when the caller waits no longer.
+// callContext returns the context of a call. It ends with the connection or at the caller's timeout.
 func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	ms, err := strconv.ParseInt(r.Header.Get(TimeoutHeader), 10, 64)
 	if err != nil || ms <= 0 {
@@ -123,7 +123,7 @@ func callContext(r *http.Request) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(r.Context(), time.Duration(ms)*time.Millisecond)
 }
 
-// begin reads a request and returns the provider. It reports false if it has answered with the reason why not.
+// begin reads a request and returns the provider. If it reports false, it has answered with an error.
 func (s *Server) begin(w http.ResponseWriter, r *http.Request, request any) (*Opened, bool) {
 	if !readJSON(w, r, request) {
 		return nil, false
@@ -185,12 +185,12 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxRequest is how long a request may be: a Spec has an environment and a text in it.
+// maxRequest limits a request, which may contain a Spec with an environment and a text.
 const maxRequest = 8 << 20
 
 func readJSON(w http.ResponseWriter, r *http.Request, to any) bool {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxRequest)).Decode(to); err != nil {
-		text := "the request is not JSON of the protocol: " + err.Error()
+		text := "the request is not valid JSON of the protocol: " + err.Error()
 		reply(w, http.StatusBadRequest, Answer{Error: &Error{Kind: "failed", Message: text}})
 		return false
 	}
@@ -210,5 +210,5 @@ func reply(w http.ResponseWriter, status int, body any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(data) // the caller has gone
+	_, _ = w.Write(data) // the caller is gone
 }

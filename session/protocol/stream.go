@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	exitsKept  = 1024             // ends that wait for a slow reader of the stream
-	beat       = 15 * time.Second // how often a silent stream of ends shows that it lives
+	exitsKept  = 1024             // exits that wait for a slow reader of the stream
+	beat       = 15 * time.Second // interval of empty lines on a silent stream of exits
 	writeLimit = 30 * time.Second // how long one write to a stream may take
 )
 
-// followExits passes the provider's exits to all streams. A stream whose reader is too slow is closed; its caller
-// lists the sessions again.
+// followExits sends the provider's exits to all streams. It closes a stream with a slow reader; its caller lists
+// the sessions again.
 func (s *Server) followExits(p session.Provider) {
 	n, ok := p.(session.Notifier)
 	if !ok {
@@ -60,7 +60,7 @@ func (s *Server) serveExits(w http.ResponseWriter, r *http.Request) {
 	out := newLines(w)
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
-	line := ExitLine{} // the first one says that no end is missed from here on
+	line := ExitLine{} // the first line says that no exit is missed from now on
 	for out.put(line) {
 		line = ExitLine{}
 		select {
@@ -112,7 +112,7 @@ func (s *Server) serveWatch(w http.ResponseWriter, r *http.Request) {
 // linesType is the media type of a stream of JSON values.
 const linesType = "application/x-ndjson"
 
-// lines writes a stream of JSON values, one in a line, each at once.
+// lines writes a stream of JSON values, one per line, and flushes each.
 type lines struct {
 	w   http.ResponseWriter
 	ctl *http.ResponseController
@@ -155,7 +155,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer term.Close()
-	_, _ = io.Copy(io.Discard, r.Body) // what follows the request is the viewer's
+	_, _ = io.Copy(io.Discard, r.Body) // after the request comes the viewer's input
 	conn, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		fail(w, err)
@@ -173,7 +173,7 @@ func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request) {
 	toViewer(conn, term)
 }
 
-// fromViewer carries what the viewer types to the terminal, until the viewer leaves.
+// fromViewer copies the viewer's input to the terminal until the viewer leaves.
 func fromViewer(r *bufio.Reader, term session.Terminal) {
 	buf := make([]byte, frameMax)
 	for {
@@ -196,7 +196,7 @@ func fromViewer(r *bufio.Reader, term session.Terminal) {
 	}
 }
 
-// toViewer carries the terminal's output to the viewer, until the terminal ends or the viewer reads no longer.
+// toViewer copies the terminal's output to the viewer until the terminal ends or the viewer stops reading.
 func toViewer(conn net.Conn, term session.Terminal) {
 	buf := make([]byte, frameMax/2)
 	put := func(kind byte, data []byte) bool {

@@ -7,28 +7,29 @@ import (
 	"gcity/session"
 )
 
-// OpenRequest is the first call after each start of the helper. Everything else is refused before it.
+// OpenRequest is the first call after each start of the helper. Every other call is refused before it.
 type OpenRequest struct {
-	Protocols []int           `json:"protocols"`          // the versions that the caller speaks
+	Protocols []int           `json:"protocols"`          // versions that the caller supports
 	City      string          `json:"city"`               // absolute path of the city's folder
-	Observe   bool            `json:"observe,omitempty"`  // read only
+	Observe   bool            `json:"observe,omitempty"`  // the helper must change nothing
 	Settings  json.RawMessage `json:"settings,omitempty"` // the helper's table of the configuration
 }
 
-// OpenAnswer says what the helper is.
+// OpenAnswer describes the helper.
 type OpenAnswer struct {
-	Protocol int       `json:"protocol"` // one of the caller's
+	Protocol int       `json:"protocol"` // one of the caller's versions
 	Name     string    `json:"name"`
 	Version  string    `json:"version,omitempty"`
-	Lacks    []Ability `json:"lacks,omitempty"`       // what its sessions cannot do
-	Why      string    `json:"why,omitempty"`         // one clause: why it lacks that
-	Patience int64     `json:"patience_ms,omitempty"` // how much longer a call may take
+	Lacks    []Ability `json:"lacks,omitempty"` // what its sessions cannot do
+	Why      string    `json:"why,omitempty"`   // one clause: why it lacks that
+	// how much longer a call may take than by default
+	Patience int64 `json:"patience_ms,omitempty"`
 }
 
 // Ability is the name of an optional part of the protocol.
 type Ability string
 
-// abilities are the optional parts by their names in package session.
+// abilities are the optional parts, by their names in package session.
 func abilities() map[session.Ability]Ability {
 	return map[session.Ability]Ability{
 		session.Attaching: "attach", session.Watching: "watch", session.Pressing: "keys",
@@ -38,7 +39,7 @@ func abilities() map[session.Ability]Ability {
 	}
 }
 
-// Target names the session that a call is about, and carries the parameters of all calls that need no more.
+// Target names the session of a call and has the parameters of all simple calls.
 type Target struct {
 	Name  string   `json:"name"`
 	ID    string   `json:"id,omitempty"`       // acknowledge, capture
@@ -55,13 +56,14 @@ type Target struct {
 
 // Answer carries the results of all calls; each call fills its own fields.
 type Answer struct {
-	Session  *Status           `json:"session,omitempty"`  // start, look
-	Sessions []Status          `json:"sessions,omitempty"` // list
-	Text     string            `json:"text,omitempty"`     // output, meta
-	Data     []byte            `json:"data,omitempty"`     // capture, in base64
-	Usage    map[string]Usage  `json:"usage,omitempty"`    // usage, by session
-	Unknown  map[string]string `json:"unknown,omitempty"`  // list: what did not answer, and why
-	Error    *Error            `json:"error,omitempty"`
+	Session  *Status          `json:"session,omitempty"`  // start, look
+	Sessions []Status         `json:"sessions,omitempty"` // list
+	Text     string           `json:"text,omitempty"`     // output, meta
+	Data     []byte           `json:"data,omitempty"`     // capture, in base64
+	Usage    map[string]Usage `json:"usage,omitempty"`    // usage, by session
+	// list: providers that did not answer, and why
+	Unknown map[string]string `json:"unknown,omitempty"`
+	Error   *Error            `json:"error,omitempty"`
 }
 
 // Usage is session.Usage.
@@ -118,7 +120,7 @@ func decode(s *Status) session.Status {
 	}
 }
 
-// local returns a time in the time zone that times of this machine are in, and the zero time as it is.
+// local returns a time in this machine's time zone. The zero time stays zero.
 func local(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -136,7 +138,7 @@ type Frame struct {
 	Error   *Error `json:"error,omitempty"`
 }
 
-// StartLine is one line of the answer to start. Lines that say what the start waits for come first; the last line has
+// StartLine is one line of the answer to start. Lines about what the start waits for come first; the last line has
 // the session or the error.
 type StartLine struct {
 	Waits   string  `json:"waits,omitempty"`
@@ -144,7 +146,7 @@ type StartLine struct {
 	Error   *Error  `json:"error,omitempty"`
 }
 
-// ExitLine is one line of the stream of ends. A line without an end only shows that the stream lives.
+// ExitLine is one line of the stream of exits. A line without an exit only shows that the stream is alive.
 type ExitLine struct {
 	Exit  *session.Exit `json:"exit,omitempty"`
 	Error *Error        `json:"error,omitempty"`

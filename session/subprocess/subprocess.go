@@ -1,5 +1,5 @@
 // Package subprocess is a session provider without terminals. An agent's standard input is a pipe, and its output
-// is kept as a terminal would show it. Sessions are held, ended and adopted like those of package pty.
+// is kept as a terminal would show it. Sessions are held, stopped and adopted like those of package pty.
 package subprocess
 
 import (
@@ -16,13 +16,13 @@ import (
 type Options struct {
 	City    string        // absolute path of the city's folder
 	Dir     string        // folder of the sessions, made if missing; "" = .gc/processes in City
-	Binary  string        // as of pty.Options
-	Image   []byte        // as of pty.Options
-	At      string        // as of pty.Options
-	Observe bool          // as of pty.Options
-	Logger  *slog.Logger  // nil = silent
-	Broken  func(error)   // as of pty.Options
-	Group   func() string // as of pty.Options
+	Binary  string        // see pty.Options
+	Image   []byte        // see pty.Options
+	At      string        // see pty.Options
+	Observe bool          // see pty.Options
+	Logger  *slog.Logger  // nil disables logging
+	Broken  func(error)   // see pty.Options
+	Group   func() string // see pty.Options
 }
 
 // Provider runs sessions on pipes. Of the optional interfaces it lacks session.Attacher and session.Keyer.
@@ -43,7 +43,7 @@ type held interface {
 	io.Closer
 }
 
-// New returns a provider that has adopted every session of the city that is alive or whose end is not acknowledged.
+// New returns a provider that has adopted every session of the city that is alive or has an unacknowledged end.
 func New(o Options) (*Provider, error) {
 	p, err := pty.New(pty.Options{
 		City: o.City, Dir: cmp.Or(o.Dir, filepath.Join(o.City, ".gc", "processes")),
