@@ -223,7 +223,8 @@ func mergePages(pages [][]city.Tagged, limit int, forward bool) (items []city.Ta
 	}
 }
 
-// mergedEvent is an event of the merged stream with the cursor after it. Without an event, it means that a city was added.
+// mergedEvent is an event of the merged stream with the cursor after it. Without an event, it means that a city was
+// added.
 type mergedEvent struct {
 	event *city.Tagged
 	at    string
@@ -267,7 +268,8 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 }
 
 // copyCursors copies the cursor of each step before the next step changes it.
-func (f *fleet) copyCursors(ctx context.Context, d city.Directory, from city.Cursor) iter.Seq2[mergedEvent,
+func (f *fleet) copyCursors(ctx context.Context, d city.Directory,
+	from city.Cursor) iter.Seq2[mergedEvent,
 	error] {
 	return func(yield func(mergedEvent, error) bool) {
 		for s, err := range city.MergedSteps(ctx, d, from) {

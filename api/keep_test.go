@@ -201,7 +201,7 @@ func TestKeepToken(t *testing.T) {
 	if err := syscall.Mkfifo(file, 0o600); err != nil { // nobody will ever write into it
 		t.Fatal(err)
 	}
-	d.until("", "no file with a token")
+	d.until("", "not a regular file with a token")
 }
 
 func waitUntil(t *testing.T, done func() bool) {

@@ -100,7 +100,8 @@ func (h mailHandlers) sendMail(w http.ResponseWriter, r *http.Request, _ wire.Ro
 	}
 	if d.To == "" {
 		return wire.Invalid(
-			`the recipient is missing: {"to": "an agent, a pool or a person", "subject": "…", "body": "…"}`)
+			`the recipient is missing: {"to": "an agent, a pool or a person", ` +
+				`"subject": "…", "body": "…"}`)
 	}
 	return h.send(w, r, mail.Message{From: d.From, To: d.To, Subject: d.Subject, Text: d.Body})
 }

@@ -69,7 +69,8 @@ func (s *responder) reply(w http.ResponseWriter, code int, v any) {
 	if err != nil {
 		s.o.Log.Error("cannot encode an answer as JSON", "err", err)
 		code, body = http.StatusInternalServerError,
-			[]byte(`{"code":"unavailable","message":"the answer cannot be encoded as JSON; see the log"}`)
+			[]byte(`{"code":"unavailable",`+
+				`"message":"the answer cannot be encoded as JSON; see the log"}`)
 	}
 	s.write(w, code, "application/json", append(body, '\n'))
 }

@@ -60,7 +60,7 @@ type rigRestart struct {
 
 // restartRig restarts the agents of a rig that should be running. Agents that others depend on come first.
 func restartRig(ctx context.Context, r *Request) (any, error) {
-	if err := r.noBody(); err != nil {
+	if err := r.refuseBody(); err != nil {
 		return nil, err
 	}
 	if _, err := rigOf(r.Snapshot, r.Target); err != nil {

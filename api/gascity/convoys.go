@@ -218,7 +218,7 @@ func (r *Request) join(ctx context.Context, convoy string, items []beads.Bead) e
 
 // closeConvoy closes a convoy. Its beads stay as they are.
 func closeConvoy(ctx context.Context, r *Request) (any, error) {
-	if err := r.noBody(); err != nil {
+	if err := r.refuseBody(); err != nil {
 		return nil, err
 	}
 	b, err := r.convoy(ctx)

@@ -123,7 +123,7 @@ func addRig(ctx context.Context, r *Request) (any, error) {
 
 // removeRig removes a rig from the configuration.
 func removeRig(ctx context.Context, r *Request) (any, error) {
-	if err := r.noBody(); err != nil {
+	if err := r.refuseBody(); err != nil {
 		return nil, err
 	}
 	c, err := r.rigEditor(ctx)

@@ -113,8 +113,8 @@ func rigOfPrefix(snap *city.Snapshot, prefix string) string {
 // decode reads the body of a request.
 func (r *Request) decode(into any) error { return city.DecodeBody(r.Body, into) }
 
-// noBody returns an error if the request has a body.
-func (r *Request) noBody() error {
+// refuseBody returns an error if the request has a body.
+func (r *Request) refuseBody() error {
 	if b := string(r.Body); b != "" && b != "{}" && b != "null" {
 		return refused(city.Invalid, "this request takes no body")
 	}

@@ -94,7 +94,7 @@ func thread(ctx context.Context, r *Request) (any, error) {
 
 // markUnread marks a message as unread.
 func markUnread(ctx context.Context, r *Request) (any, error) {
-	if err := r.noBody(); err != nil {
+	if err := r.refuseBody(); err != nil {
 		return nil, err
 	}
 	m, _, err := city.GetMail(ctx, r.City, r.Target)

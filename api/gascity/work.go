@@ -96,7 +96,7 @@ func Beads(ctx context.Context, c city.Control, snap *city.Snapshot, rig string,
 
 // reopen reopens closed work.
 func reopen(ctx context.Context, r *Request) (any, error) {
-	if err := r.noBody(); err != nil {
+	if err := r.refuseBody(); err != nil {
 		return nil, err
 	}
 	b, err := city.GetBead(ctx, r.City, r.Target)

@@ -36,7 +36,8 @@ func scopedName(escaped string) (string, error) {
 		(len(parts) == 1 || len(parts) == 3 && parts[1] == "rig" && ValidPart(parts[2]))
 	if !ok {
 		return "", &city.Error{Code: city.Invalid,
-			Message: `invalid name of an automation: use NAME or NAME:rig:RIG, with letters, digits, ".", "_" and "-"`}
+			Message: `invalid name of an automation: use NAME or NAME:rig:RIG, ` +
+				`with letters, digits, ".", "_" and "-"`}
 	}
 	return s, nil
 }

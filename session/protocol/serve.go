@@ -58,7 +58,8 @@ func inherited() (net.Listener, error) {
 	fd, err := strconv.Atoi(os.Getenv(SocketEnv))
 	if err != nil || fd < 3 {
 		return nil, fmt.Errorf(
-			`this program runs sessions for gcity, which starts it with %s: name it in city.toml, [session] provider = "plugin:PROGRAM"`, SocketEnv)
+			`this program runs sessions for gcity, which starts it with %s: `+
+				`name it in city.toml, [session] provider = "plugin:PROGRAM"`, SocketEnv)
 	}
 	f := os.NewFile(uintptr(fd), "session socket")
 	if f == nil {

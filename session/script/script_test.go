@@ -302,7 +302,7 @@ func TestOthersAndFailures(t *testing.T) {
 	if err := other.Stop(t.Context(), "gc-a", 0); err != nil {
 		t.Error(err)
 	}
-	if _, err := other.Start(t.Context(), other.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), "not belong to this city") {
+	if _, err := other.Start(t.Context(), other.spec("gc-a", forever)); !errors.Is(err, session.ErrExists) || !strings.Contains(err.Error(), "belongs to another city") {
 		t.Errorf("%v", err)
 	}
 	if st, _ := status(t, h, "gc-a"); !st.Alive {
