@@ -49,7 +49,8 @@ const (
 // Keep answers over TCP as the newest of wants says, until ctx ends. It reports every change of the address, or why
 // it does not listen. It retries after failures. A change of the address closes all connections. A change of a
 // token closes those that used it.
-func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c city.Control, o Options) {
+func Keep(ctx context.Context, wants <-chan TCP, tell func(city.Listener), c city.Control,
+	o Options) {
 	k := &keeper{section: "[api]", o: o, tell: tell}
 	k.serve = func(ctx context.Context, l net.Listener, o Options) error {
 		return Serve(ctx, l, c, o)
@@ -89,7 +90,8 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 			k.turn(ctx)
 		case err := <-k.failed:
 			k.close()
-			k.say(city.Listener{Problem: fmt.Sprintf("the API on %s has ended and is restarting: %v",
+			k.say(city.Listener{Problem: fmt.Sprintf("the API on %s has ended and is "+
+				"restarting: %v",
 				k.want.Addr, err)})
 		}
 		if k.serving == nil && k.want.Addr != "" || k.want.secrets() {
@@ -126,7 +128,8 @@ func (k *keeper) turn(ctx context.Context) {
 	now, err := k.readKeys(ctx)
 	if err == nil && k.serving != nil {
 		k.swap(now)
-		k.say(city.Listener{Address: k.told.Address, TokenFile: k.want.TokenFile, Problem: now.problem})
+		k.say(city.Listener{Address: k.told.Address, TokenFile: k.want.TokenFile,
+			Problem: now.problem})
 		return
 	}
 	k.close()
@@ -142,7 +145,8 @@ func (k *keeper) turn(ctx context.Context) {
 		return
 	}
 	k.begin(ctx, l, now)
-	k.say(city.Listener{Address: l.Addr().String(), TokenFile: k.want.TokenFile, Problem: now.problem})
+	k.say(city.Listener{Address: l.Addr().String(), TokenFile: k.want.TokenFile,
+		Problem: now.problem})
 }
 
 func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
