@@ -331,19 +331,19 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 	return p.status(e), nil
 }
 
-// Check implements session.Checker: the namespace answers, and pods may be made there.
+// Check implements session.Checker: the settings are valid, the namespace answers, and pods may be created there.
 func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, callLimit)
 	defer cancel()
-	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
-	few := metav1.ListOptions{Limit: 1, LabelSelector: labelCity}
-	if _, err := pods.List(ctx, few); err != nil {
-		return explain(err, "list", p.o.Settings.Namespace)
-	}
 	probe := session.Spec{Name: "check", City: p.o.City, Dir: p.o.City, ID: "check"}
 	pod, err := p.o.Settings.manifest(&probe)
 	if err != nil {
 		return session.Missing(err)
+	}
+	pods := p.client.CoreV1().Pods(p.o.Settings.Namespace)
+	few := metav1.ListOptions{Limit: 1, LabelSelector: labelCity}
+	if _, err := pods.List(ctx, few); err != nil {
+		return explain(err, "list", p.o.Settings.Namespace)
 	}
 	dry := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 	if _, err := pods.Create(ctx, pod, dry); err != nil {

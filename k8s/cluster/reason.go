@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -159,8 +161,20 @@ func explain(err error, verb, namespace string) error {
 		)
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		return fmt.Errorf("%w: the cluster refuses the pod: %w", session.ErrCommand, err)
+	case unsent(err):
+		return session.Missing(
+			fmt.Errorf("cannot reach the cluster; check KUBECONFIG and the network: %w", err),
+		)
 	}
 	return err
+}
+
+// unsent reports whether a request did not reach the API server, so that it changed nothing there.
+func unsent(err error) bool {
+	var op *net.OpError
+	var name *net.DNSError
+	var cert *tls.CertificateVerificationError
+	return errors.As(err, &op) && op.Op == "dial" || errors.As(err, &name) || errors.As(err, &cert)
 }
 
 // since is when a pod began to be what it is.

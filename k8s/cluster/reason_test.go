@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"gcity/session"
+)
+
+// TestExplain holds what a user reads about a request that failed, and that a start which did not reach the API server,
+// or which it refused, is not a crash.
+func TestExplain(t *testing.T) {
+	pods := schema.GroupResource{Resource: "pods"}
+	post := func(err error) error { return &url.Error{Op: "Post", URL: "https://c/api", Err: err} }
+	_, refused := net.Dial("tcp", "127.0.0.1:1")
+	for _, c := range []struct {
+		err     error
+		missing bool
+		want    string
+	}{
+		{apierrors.NewForbidden(pods, "x", errors.New("no")), true,
+			`{apiGroups: [""], resources: [pods], verbs: [create]}`},
+		{apierrors.NewForbidden(pods, "x", errors.New("exceeded quota: q")), true,
+			"the quota of namespace gc is exhausted"},
+		{apierrors.NewUnauthorized("expired"), true, "log in again"},
+		{apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "gc"), true,
+			"run kubectl create namespace gc"},
+		{post(refused), true, "cannot reach the cluster; check KUBECONFIG and the network: "},
+		{post(&net.DNSError{Name: "c", Err: "no such host"}), true, "cannot reach the cluster"},
+		{post(&tls.CertificateVerificationError{Err: errors.New("unknown authority")}), true,
+			"cannot reach the cluster"},
+		{post(io.ErrUnexpectedEOF), false, "unexpected EOF"}, // the pod may exist
+	} {
+		got := explain(fmt.Errorf("a start: %w", c.err), "create", "gc")
+		if errors.Is(got, session.ErrMissing) != c.missing || !strings.Contains(got.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.err, got, c.want)
+		}
+	}
+	if got := explain(apierrors.NewBadRequest("two containers"), "create", "gc"); !errors.Is(got, session.ErrCommand) {
+		t.Error(got)
+	}
+}
+
+// TestWaiting holds which states of a pod are reasons to give a start up.
+func TestWaiting(t *testing.T) {
+	state := func(reason, message string) *corev1.Pod {
+		return &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{
+			Name: container, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
+				Reason: reason, Message: message}}}}}}
+	}
+	for reason, final := range map[string]bool{"ImagePullBackOff": true, "InvalidImageName": true,
+		"CreateContainerConfigError": true, "Other": false} {
+		if why, over := waiting(state(reason, "it says")); why != reason+": it says" || over != final {
+			t.Errorf("%s: %q, %v", reason, why, over)
+		}
+	}
+	if why, over := waiting(state("ContainerCreating", "")); why != "" || over {
+		t.Errorf("%q, %v", why, over)
+	}
+}
+
+// TestCheck holds that mistakes in the settings, and then a cluster that cannot be reached, are told without a cluster.
+func TestCheck(t *testing.T) {
+	config := write(t, `{apiVersion: v1, kind: Config, current-context: x,
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}], users: [{name: u, user: {token: x}}],
+contexts: [{name: x, context: {cluster: c, user: u}}]}`)
+	for _, c := range []struct {
+		change func(*Settings)
+		want   string
+	}{
+		{func(s *Settings) { s.MemLimit = "lots" }, `GC_K8S_MEM_LIMIT = "lots"`},
+		{func(s *Settings) { s.Pod = "/nowhere/pod.yaml" }, "GC_K8S_POD"},
+		{func(s *Settings) { s.Pod = write(t, "spec: {restartPolicy: Always}\n") }, "spec.restartPolicy"},
+		{func(*Settings) {}, "cannot reach the cluster"},
+	} {
+		s := Settings{Kubeconfig: config, Namespace: "gc", Image: "x", ToolsImage: "y"}
+		c.change(&s)
+		p, err := New(Options{City: t.TempDir(), Settings: s, Logger: testLogger(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Check(t.Context()); !errors.Is(err, session.ErrMissing) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+		p.Close()
+	}
+	for _, s := range []Settings{{Kubeconfig: "/nowhere/config", Image: "x", ToolsImage: "y"},
+		{Kubeconfig: config, Context: "nope", Image: "x", ToolsImage: "y"}} {
+		if p, err := New(Options{City: t.TempDir(), Settings: s, Logger: testLogger(t)}); err == nil {
+			p.Close()
+			t.Errorf("%+v is accepted", s)
+		}
+	}
+}
