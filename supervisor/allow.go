@@ -8,9 +8,8 @@ import (
 	"gcity/city"
 )
 
-// Allow returns an error if the configuration of a city, which declares so many agents, would give the city's
-// tenant more than the tenant's max_agents. It is asked before a configuration comes into force that was edited
-// while the city runs.
+// Allow returns an error if the number of agents that a city declares would exceed max_agents of the city's tenant.
+// It is called before a configuration that was edited while the city runs becomes effective.
 func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	t, others := s.neighbours(path)
 	if t.MaxAgents == 0 {
@@ -28,7 +27,7 @@ func (s *Supervisor) Allow(ctx context.Context, path string, agents int) error {
 	return nil
 }
 
-// TenantOf returns the name of the tenant that has a city, "" if none has.
+// TenantOf returns the name of a city's tenant, or "".
 func (s *Supervisor) TenantOf(path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,8 +43,8 @@ func (s *Supervisor) TenantOf(path string) string {
 	return ""
 }
 
-// neighbours returns the tenant of a city, the zero one if it has none, and the tenant's other cities by their
-// folders; a city that does not run has no control.
+// neighbours returns the tenant of a city, or the zero value, and the tenant's other cities by their folders. A
+// city that does not run has no control.
 func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.Control) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,8 +71,8 @@ func (s *Supervisor) neighbours(path string) (t Tenant, others map[string]city.C
 	return t, others
 }
 
-// declared returns how many agents a city declares: by its configuration in force while it runs, else by its files,
-// where those that cannot be read declare none.
+// declared returns how many agents a city declares: in its effective configuration while it runs, else in its
+// files. Unreadable files declare none.
 func (s *Supervisor) declared(ctx context.Context, path string, control city.Control) int {
 	if control != nil {
 		if snap, err := control.Snapshot(ctx); err == nil {

@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// ends says whether a city would end that is kept now.
+// ends reports whether these entries would stop a present city.
 func (s *Supervisor) ends(all []Entry) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,8 +23,8 @@ func (s *Supervisor) ends(all []Entry) bool {
 	return false
 }
 
-// emptied is the error of a registry that names no city while some are kept: an editor that writes in two steps, or
-// a slip.
+// emptied returns the error for a registry that suddenly is empty. An editor that writes in two steps may cause
+// that, or a mistake.
 func (s *Supervisor) emptied() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,17 +37,17 @@ func (s *Supervisor) emptied() error {
 	if n == 0 {
 		return nil
 	}
-	return fmt.Errorf("%s names no city any more: nobody is ended for that, and the cities that "+
-		"were in it (%d) go on; "+
-		"`gcity register DIR` of one of them writes it anew, `gcity unregister NAME` ends one",
+	return fmt.Errorf("%s is empty, but its cities (%d) keep running. Run `gcity register "+
+		"DIR` to add "+
+		"one again, or `gcity unregister NAME` to stop one",
 		s.o.Home.Registry(), n)
 }
 
-// restore writes the cities that are kept into a registry that names none, before it is changed: the change is
-// about one city.
+// restore writes the present cities into an empty registry before it is changed, because a change concerns only one
+// city.
 func (s *Supervisor) restore(ctx context.Context) error {
 	if all, err := Read(s.o.Home); err != nil || len(all) > 0 {
-		return nil // a change says what is wrong with it
+		return nil // the following change reports the error
 	}
 	s.mu.Lock()
 	var kept []Entry
@@ -65,8 +65,8 @@ func (s *Supervisor) restore(ctx context.Context) error {
 	return nil
 }
 
-// bring brings into force what was seen. A file with a mistake, or a registry that is suddenly empty, leaves what
-// runs as it is.
+// bring applies the files that a look has read. An invalid file, or a registry that is suddenly empty, changes
+// nothing.
 func (s *Supervisor) bring(saw sight) {
 	if saw.regErr == nil && len(saw.entries) == 0 {
 		saw.regErr = s.emptied()
@@ -80,7 +80,7 @@ func (s *Supervisor) bring(saw sight) {
 	}
 }
 
-// complain shows what is wrong with the files, and logs it when it is news.
+// complain shows an error of the files, and logs it if it is new.
 func (s *Supervisor) complain(err error) {
 	text := ""
 	if err != nil {
@@ -94,9 +94,9 @@ func (s *Supervisor) complain(err error) {
 	s.mu.Unlock()
 	switch {
 	case news && err != nil:
-		s.o.Logger.Error("a file is refused; what runs stays as it is", "why", text)
+		s.o.Logger.Error("a file is invalid; running cities are not affected", "why", text)
 	case news:
-		s.o.Logger.Info("the registry and the settings are well again")
+		s.o.Logger.Info("the registry and the settings are valid again")
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 	"gcity/internal/recovery"
 )
 
-// untold is a panic that nobody has written into a log yet. One that the code of a city gives as an error is told.
+// untold is a panic that was not logged yet. A panic that the code of a city returns as an error was logged
+// already.
 type untold struct{ *recovery.Panic }
 
-// guarded is recovery.Try of the code of a city.
+// guarded calls recovery.Try for code of a city.
 func guarded(f func() error) (err error) {
 	fault := recovery.Catch(func() { err = f() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
@@ -23,7 +24,7 @@ func guarded(f func() error) (err error) {
 	return err
 }
 
-// live is the goroutine of a ward. Should the ward itself break, it is no other city's matter.
+// live is the goroutine of a ward. A panic of the ward itself does not affect other cities.
 func (w *ward) live() {
 	defer close(w.done)
 	defer w.s.forget(w)
@@ -41,24 +42,25 @@ func (w *ward) live() {
 	}
 }
 
-// recordLimit is how long the log of a city that broke may take to hear of it.
+// recordLimit is the time limit for writing a crash into the city's log.
 const recordLimit = 5 * time.Second
 
-// refused shows why the city cannot be opened.
+// refused records why the city cannot be opened.
 func (w *ward) refused(err error, until time.Time) {
 	text := err.Error()
 	w.s.mu.Lock()
 	news := w.why != text
 	w.s.mu.Unlock()
 	if c, ok := errors.AsType[*recovery.Panic](err); ok {
-		w.s.o.Logger.Error("a city broke while it was being opened", "city", w.entry().Name, "path",
+		w.s.o.Logger.Error("a city crashed while it was being opened", "city", w.entry().Name,
+			"path",
 			w.path, "error", text, "stack", string(c.Stack()))
 	} else if news {
 		w.s.o.Logger.Warn("a city cannot be opened", "city", w.entry().Name, "path", w.path, "why",
 			text, "again", until)
 	}
 	busy := w.s.o.Busy(err)
-	if busy { // what lives of it is another controller's
+	if busy { // another controller owns its sessions
 		w.set(func() { w.lives = 0 })
 	}
 	w.be(city.CityRefused, text, until)
@@ -67,7 +69,7 @@ func (w *ward) refused(err error, until time.Time) {
 	}
 }
 
-// broke tells of a city whose loop has ended by itself, or by a panic. Its agents run on.
+// broke records that the loop of a city has ended by itself or by a panic. The city's agents continue.
 func (w *ward) broke(err error, until time.Time) {
 	var n int
 	w.set(func() {
@@ -82,44 +84,45 @@ func (w *ward) broke(err error, until time.Time) {
 	if ours {
 		args = append(args, "stack", string(own.Stack()))
 	}
-	w.s.o.Logger.Error("a city broke; its agents run on", args...)
+	w.s.o.Logger.Error("a city crashed; its agents continue", args...)
 	if _, told := errors.AsType[*recovery.Panic](err); ours || !told {
 		w.record(err, n, until)
 	}
 }
 
-// why is an error in a line that says what becomes of the agents.
+// why formats an error as a line, with what happens to the agents.
 func why(err error) string {
 	line := firstLine(err.Error())
 	if !strings.Contains(line, "agents") {
-		line += "; its agents run on"
+		line += "; its agents continue"
 	}
 	return line
 }
 
-// record writes the crash into the city's own log, if that answers.
+// record writes the crash into the city's own log if the log answers.
 func (w *ward) record(err error, n int, until time.Time) {
 	if w.s.o.Record == nil {
 		return
 	}
-	// strings and numbers
+	// strings and numbers can always be marshalled
 	payload, _ := json.Marshal(map[string]any{"error": firstLine(err.Error()), "crashes": n,
 		"until": until})
 	e := events.Event{Type: events.CityCrashed, Actor: "supervisor",
 		Message: firstLine(err.Error()), Payload: payload}
 	told := make(chan error, 1)
-	// as long as it takes
+	// may take as long as a hung file system
 	go func() { told <- recovery.Try(func() error { return w.s.o.Record(w.path, e) }) }()
 	late := time.NewTimer(recordLimit)
 	defer late.Stop()
 	select {
 	case err := <-told:
 		if err != nil {
-			w.s.o.Logger.Warn("the crash is not in the city's own log", "path", w.path, "error",
+			w.s.o.Logger.Warn("cannot write the crash into the city's log", "path", w.path, "error",
 				err)
 		}
 	case <-late.C:
-		w.s.o.Logger.Warn("the crash is not in the city's own log, which does not answer", "path",
+		w.s.o.Logger.Warn("cannot write the crash into the city's log, which does not answer",
+			"path",
 			w.path)
 	}
 }

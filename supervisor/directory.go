@@ -14,11 +14,12 @@ import (
 )
 
 const (
-	// nameAnswers is how long a city's folder may take to say what it is called.
+	// nameAnswers is the time limit for reading a city's name from its folder.
 	nameAnswers = 2 * time.Second
-	// glance is how often it is looked for a change that nobody tells of: in what a city says of itself.
+	// glance is the interval at which changes are polled that cause no notification: those in the cities' own
+	// snapshots.
 	glance = time.Second
-	// settleLimit is how long Register waits for a city to run, or to be refused.
+	// settleLimit is how long Register waits until a city runs or has failed.
 	settleLimit = 20 * time.Second
 )
 
@@ -40,7 +41,7 @@ func (s *Supervisor) Troubles() []string {
 	})
 }
 
-// Limited takes down why the limits of tenants have no effect, "" if they do.
+// Limited records why the limits of tenants have no effect, "" if they have.
 func (s *Supervisor) Limited(problem string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +49,7 @@ func (s *Supervisor) Limited(problem string) {
 	s.change()
 }
 
-// Answers takes down where the cities' API answers over TCP, or why it does not.
+// Answers records the TCP address of the cities' API, or why it does not listen.
 func (s *Supervisor) Answers(d city.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +67,7 @@ func (s *Supervisor) list() ([]city.Info, <-chan struct{}) {
 	return out, s.changed
 }
 
-// info is how a city is now; what it says of itself it says at once. The caller holds mu.
+// info returns the state of a city without waiting. The caller holds mu.
 func (w *ward) info() city.Info {
 	i := city.Info{Name: w.name, Path: w.path, Status: w.state, Error: w.why, Since: w.since,
 		Crashes: w.crashes}
@@ -93,11 +94,11 @@ func (w *ward) info() city.Info {
 	case snap.Away != "":
 		i.Error = snap.Away
 	case age > 3*max(snap.Patrol.Interval, 5*time.Second):
-		i.Error = fmt.Sprintf("its loop has not turned for %s; `gcity supervisor logs` "+
-			"may tell why", age.Round(time.Second))
+		i.Error = fmt.Sprintf("its loop has been stuck for %s; see `gcity supervisor logs`",
+			age.Round(time.Second))
 	case snap.Config.Rejected != "":
-		i.Error = "its configuration is refused, the one before " +
-			"stays in force: " + firstLine(snap.Config.Rejected)
+		i.Error = "its configuration is invalid, and the previous one stays " +
+			"effective: " + firstLine(snap.Config.Rejected)
 	}
 	return i
 }
@@ -135,7 +136,7 @@ func (s *Supervisor) City(name string) (city.Control, error) {
 	return nil, s.unknown(name)
 }
 
-// Register implements city.Registrar. It returns when the city runs, or when it is known why it does not.
+// Register implements city.Registrar. It returns when the city runs, or when the reason is known why it does not.
 func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, error) {
 	e, err := s.identify(ctx, path)
 	if err != nil {
@@ -159,8 +160,8 @@ func (s *Supervisor) Register(ctx context.Context, path string) (city.Info, erro
 	return s.settled(ctx, e)
 }
 
-// nameTaken returns an error if an entry of the registry that has no name of its own is called like e. Add
-// compares the names that are written in the file.
+// nameTaken returns an error if an entry without a name in the registry has the same name as e. Add compares the
+// names in the file.
 func (s *Supervisor) nameTaken(e Entry) error {
 	all, err := Read(s.o.Home)
 	if err != nil {
@@ -191,7 +192,7 @@ func (s *Supervisor) Survey(ctx context.Context, path string) (city.Declared, er
 	return city.Declared{Name: e.Name, Path: e.Path, Agents: saw.n}, nil
 }
 
-// identify finds out what a folder that is to be registered is, and what it is called.
+// identify returns the path and the name of a folder that is to be registered.
 func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	if !filepath.IsAbs(path) {
 		return Entry{}, &city.Error{Code: city.Invalid,
@@ -200,7 +201,7 @@ func (s *Supervisor) identify(ctx context.Context, path string) (Entry, error) {
 	return identify(ctx, s.folders, path, s.o.Name)
 }
 
-// folder is what a look at one that is to be registered saw, and count one at what it declares.
+// folder is the result of reading a folder that is to be registered; count is the result of counting its agents.
 type folder struct {
 	entry Entry
 	err   error
@@ -211,7 +212,7 @@ type count struct {
 	err error
 }
 
-// Identify says how a folder is registered: free of links, and under the name that its configuration gives it.
+// Identify returns the entry for a folder: without symbolic links, and with the name from its configuration.
 func Identify(ctx context.Context, path string, name func(path string) string) (Entry, error) {
 	return identify(ctx, deadline.New[folder](1), path, name)
 }
@@ -232,13 +233,13 @@ func identify(ctx context.Context, looks *deadline.Calls[folder], path string,
 	case saw.err != nil:
 		return Entry{}, &city.Error{Code: city.Invalid, Message: saw.err.Error()}
 	case saw.entry.Name == "":
-		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is no city: there is " +
-			"no city.toml in it that says what it is called; `gcity init` writes one"}
+		return Entry{}, &city.Error{Code: city.Invalid, Message: path + " is not a city: it has " +
+			"no city.toml with a name; `gcity init` writes one"}
 	}
 	return saw.entry, nil
 }
 
-// settled waits until a city runs or is known not to.
+// settled waits until a city runs or has failed.
 func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
@@ -247,8 +248,8 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		i := slices.IndexFunc(all, func(i city.Info) bool { return i.Path == e.Path })
 		if i < 0 {
 			return city.Info{}, &city.Error{Code: city.Unavailable,
-				Message: e.Name + " is registered, and this supervisor does not run it: " +
-					"it is ending, or `gcity supervisor status` tells what is wrong with " +
+				Message: e.Name + " is registered, but this supervisor does not run it: " +
+					"it is stopping, or `gcity supervisor status` shows what is wrong with " +
 					"the registry"}
 		}
 		if all[i].Status != city.CityStarting && all[i].Status != city.CityStopping {
@@ -258,7 +259,7 @@ func (s *Supervisor) settled(ctx context.Context, e Entry) (city.Info, error) {
 		case <-changed:
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return all[i], nil // starting, and it says so
+				return all[i], nil // it is starting and has a reason
 			}
 			return all[i], ctx.Err()
 		}
@@ -288,21 +289,21 @@ func (s *Supervisor) Unregister(ctx context.Context, name string) (city.Receipt,
 	case <-w.done:
 	case <-ctx.Done():
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: name + " is not registered any more, and is being stopped; it has " +
-				"not ended yet"}
+			Message: name + " is not registered any more and is being stopped; it has " +
+				"not exited yet"}
 	}
 	if err := w.verdict(); err != nil {
 		return city.Receipt{}, &city.Error{Code: city.Unavailable,
-			Message: "not registered any more is " + err.Error()}
+			Message: "not registered any more: " + err.Error()}
 	}
 	text := name + " is stopped and not registered any more"
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case w.ended == 1:
-		text += "; 1 session of an earlier run was ended"
+		text += "; 1 session of an earlier run was stopped"
 	case w.ended > 1:
-		text += fmt.Sprintf("; %d sessions of an earlier run were ended", w.ended)
+		text += fmt.Sprintf("; %d sessions of an earlier run were stopped", w.ended)
 	}
 	return city.Receipt{Message: text}, nil
 }

@@ -12,29 +12,30 @@ import (
 	"gcity/internal/proc"
 )
 
-// Running is a supervisor that runs, as others find it.
+// Running describes a running supervisor for other processes.
 type Running struct {
 	PID int `json:"pid"`
-	// of that process, as proc.Stat has it: what tells it from another that has got its pid
+	// start time of that process, as in proc.Stat: it distinguishes the process from a later one with the same pid
 	Start   uint64    `json:"start"`
-	Home    string    `json:"home"` // whose cities it runs
+	Home    string    `json:"home"` // the home of its cities
 	Socket  string    `json:"socket"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 }
 
-// RunningError says that there is a supervisor already.
+// RunningError means that a supervisor is running already.
 type RunningError struct{ Running }
 
 func (e *RunningError) Error() string {
 	if e.PID == 0 {
-		return "a supervisor runs already"
+		return "a supervisor is running already"
 	}
-	return fmt.Sprintf("a supervisor runs already (pid %d), for the cities of %s", e.PID, e.Home)
+	return fmt.Sprintf("a supervisor is running already (pid %d), for the cities of %s", e.PID,
+		e.Home)
 }
 
-// Hold is the right to run the cities of a home: two locks, lest two run the same cities, or one's socket hides the
-// other's.
+// Hold is the right to run the cities of a home. It consists of two locks, so that no two supervisors run the same
+// cities or use the same socket.
 type Hold struct {
 	home  Home
 	locks []*disk.Lock
@@ -50,7 +51,8 @@ func (h Home) locks() []string {
 
 func (h Home) record() string { return filepath.Join(h.Dir, "supervisor.json") }
 
-// Acquire takes the locks, and writes down who has them. It fails with *RunningError while another process does.
+// Acquire takes the locks and writes a record of their owner. While another process has them, it fails with
+// *RunningError.
 func Acquire(h Home, version string) (*Hold, error) {
 	if err := h.Make(); err != nil {
 		return nil, err
@@ -71,7 +73,7 @@ func Acquire(h Home, version string) (*Hold, error) {
 	self, err := proc.ReadStat(os.Getpid())
 	if err != nil {
 		hold.release()
-		return nil, fmt.Errorf("cannot look at this process: %w", err)
+		return nil, fmt.Errorf("cannot read the state of this process: %w", err)
 	}
 	data, err := json.Marshal(Running{PID: os.Getpid(), Start: self.Start, Home: h.Dir,
 		Socket: h.Socket(), Version: version, Started: time.Now()})
@@ -82,14 +84,14 @@ func Acquire(h Home, version string) (*Hold, error) {
 	for _, path := range []string{h.record(), h.beside()} {
 		if err := disk.Replace(path, append(data, '\n'), 0o600); err != nil {
 			hold.release()
-			return nil, fmt.Errorf("cannot write down that the supervisor runs: %w", err)
+			return nil, fmt.Errorf("cannot write the supervisor's record: %w", err)
 		}
 	}
 	return hold, nil
 }
 
-// tryLock allows the lock of a process that was killed a moment: a child that it was just making holds a copy until
-// it has become another program.
+// tryLock retries for a moment, because a child that a killed process was just starting holds a copy of the lock
+// until its exec.
 func tryLock(path string) (*disk.Lock, error) {
 	for end := time.Now().Add(lastBreath); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := disk.TryLock(path)
@@ -101,10 +103,10 @@ func tryLock(path string) (*disk.Lock, error) {
 
 const lastBreath = time.Second
 
-// beside is the record for those who share the socket's folder, and not the home.
+// beside returns the path of the record for supervisors with the same socket folder and a different home.
 func (h Home) beside() string { return filepath.Join(h.Run, "supervisor.json") }
 
-// holder is who has a lock, as far as that is written down.
+// holder returns the recorded owner of a lock.
 func (h Home) holder(lock string) Running {
 	record := h.record()
 	if lock == h.lock() {
@@ -117,8 +119,8 @@ func (h Home) holder(lock string) Running {
 	return r
 }
 
-// Find says which supervisor runs the cities of a home, by whatever environment it was started; ok is false if none
-// does.
+// Find returns the supervisor that runs the cities of a home, no matter in which environment it was started. ok is
+// false if there is none.
 func Find(h Home) (_ Running, ok bool, err error) {
 	r, err := readRecord(h.record())
 	if errors.Is(err, os.ErrNotExist) {
@@ -128,7 +130,8 @@ func Find(h Home) (_ Running, ok bool, err error) {
 		return Running{}, false, err
 	}
 	lock, err := disk.TryLock(filepath.Join(h.Dir, "supervisor.lock"))
-	if errors.Is(err, disk.ErrLocked) { // perhaps by somebody who looks as well
+	// perhaps by another process that is looking for a supervisor
+	if errors.Is(err, disk.ErrLocked) {
 		return r, proc.Lives(r.PID, r.Start), nil
 	}
 	if err != nil {
@@ -149,9 +152,10 @@ func readRecord(path string) (Running, error) {
 	return r, nil
 }
 
-// Release gives the home free. The record goes first, so that it never names a process without the locks.
+// Release releases the home. It removes the record first, so that the record never names a process without the
+// locks.
 func (h *Hold) Release() {
-	_ = os.Remove(h.home.record()) // without the lock nobody believes it
+	_ = os.Remove(h.home.record()) // the record is not used without the lock
 	_ = os.Remove(h.home.beside())
 	h.release()
 }

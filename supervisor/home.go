@@ -9,21 +9,21 @@ import (
 	"gcity/internal/disk"
 )
 
-// Home says where a supervisor keeps what it knows, and where it is found. Both folders belong to one user.
+// Home has the folders of a supervisor. Both belong to one user.
 type Home struct {
 	Dir string // GC_HOME, else ~/.gc: the registry, the settings, the log
 	Run string // $XDG_RUNTIME_DIR/gc, else Dir: the lock and the socket
 }
 
-// FindHome says where the home is by an environment. It touches nothing.
+// FindHome returns the home for an environment. It does not access the disk.
 func FindHome(getenv func(string) string) (Home, error) {
 	dir := getenv("GC_HOME")
 	switch {
 	case dir == "":
 		user := getenv("HOME")
 		if !filepath.IsAbs(user) {
-			return Home{}, errors.New("cannot tell where the cities of this machine are " +
-				"registered: set GC_HOME, or HOME")
+			return Home{}, errors.New("cannot find the list of this machine's cities: set " +
+				"GC_HOME or HOME")
 		}
 		dir = filepath.Join(user, ".gc")
 	case !filepath.IsAbs(dir):
@@ -38,7 +38,7 @@ func FindHome(getenv func(string) string) (Home, error) {
 	return h, nil
 }
 
-// Make makes the folders, or takes them back from other users.
+// Make creates the folders, or makes them private again.
 func (h Home) Make() error {
 	for _, dir := range []string{h.Dir, h.Run} {
 		if err := makePrivate(dir); err != nil {
@@ -50,43 +50,45 @@ func (h Home) Make() error {
 
 func makePrivate(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("cannot make the supervisor's folder: %w", err)
+		return fmt.Errorf("cannot create the supervisor's folder: %w", err)
 	}
 	real, err := filepath.EvalSymlinks(dir)
 	if err == nil {
 		err = disk.Own(real)
 	}
 	if err != nil {
-		return fmt.Errorf("the supervisor cannot be there: %w; set GC_HOME to a folder of your own",
+		return fmt.Errorf("cannot use the supervisor's folder: %w; set GC_HOME to a folder "+
+			"of your own",
 			err)
 	}
 	if info, err := os.Lstat(real); err != nil {
 		return err
 	} else if info.Mode().Perm() != 0o700 {
 		if err := os.Chmod(real, 0o700); err != nil {
-			return fmt.Errorf("%s can be entered by others (%v) and cannot be closed to them: %w",
+			return fmt.Errorf("%s can be entered by other users (%v), and that cannot be "+
+				"changed: %w",
 				dir, info.Mode().Perm(), err)
 		}
 	}
 	return nil
 }
 
-// Registry is the file of the cities that are registered.
+// Registry returns the path of the list of registered cities.
 func (h Home) Registry() string { return filepath.Join(h.Dir, registryName) }
 
-// Settings is the supervisor's own configuration.
+// Settings returns the path of the supervisor's configuration.
 func (h Home) Settings() string { return filepath.Join(h.Dir, settingsName) }
 
-// Token is the file with the API's token where the settings name no other.
+// Token returns the path of the API's token unless the settings name another file.
 func (h Home) Token() string { return filepath.Join(h.Dir, "api.token") }
 
-// Log is what it writes.
+// Log returns the path of the supervisor's log.
 func (h Home) Log() string { return filepath.Join(h.Dir, "supervisor.log") }
 
-// Socket is where it answers.
+// Socket returns the path of the supervisor's socket.
 func (h Home) Socket() string { return filepath.Join(h.Run, "supervisor.sock") }
 
-// tenantSocket returns where the socket of a tenant is unless its settings name another place.
+// tenantSocket returns the path of a tenant's socket unless its settings name another one.
 func (h Home) tenantSocket(name string) string {
 	return filepath.Join(h.Run, "tenant-"+name+".sock")
 }

@@ -10,14 +10,15 @@ import (
 	"gcity/internal/recovery"
 )
 
-// What an earlier run of a city has left: sessions that nobody watches, since the city cannot be opened.
+// Time limits for sessions that an earlier run of a city has left and that no controller monitors, because the city
+// cannot be opened.
 
 const (
-	leftLimit = 10 * time.Second // for a count of them
-	endLimit  = 90 * time.Second // for their end
+	leftLimit = 10 * time.Second // to count them
+	endLimit  = 90 * time.Second // to stop them
 )
 
-// countLeft has them counted, beside the ward.
+// countLeft counts these sessions in the background.
 func (w *ward) countLeft() {
 	if w.s.o.Left == nil {
 		return
@@ -33,14 +34,14 @@ func (w *ward) countLeft() {
 	})
 }
 
-// unopened ends a ward whose city is not opened any more. Unless agents are to stay, those that live of it are
-// ended without it.
+// unopened ends a ward with a city that is not opened any more. Its sessions are stopped without the city, unless
+// they are to continue.
 func (w *ward) unopened(err error, broken bool) {
 	if w.leaves() {
 		w.letGo()
 		return
 	}
-	if err == nil && !broken { // it was stopped: who runs since then is somebody else's
+	if err == nil && !broken { // the city was stopped: sessions since then are not the supervisor's
 		w.be(city.CityStopped, "", time.Time{})
 		return
 	}
@@ -50,11 +51,11 @@ func (w *ward) unopened(err error, broken bool) {
 	case err != nil && w.s.o.Busy(err):
 		err = nil
 	case errors.Is(err, errMute):
-		err = fmt.Errorf("nobody knows whether agents of it run on: %w", err)
+		err = fmt.Errorf("it is unknown whether its agents continue: %w", err)
 	case w.s.o.End != nil:
 		err = w.endLeft()
 	case broken && err != nil:
-		err = fmt.Errorf("its agents run on, since it cannot be taken up again to end them: %w",
+		err = fmt.Errorf("its agents continue, because it cannot be opened again to stop them: %w",
 			err)
 	default:
 		err = nil
@@ -62,12 +63,12 @@ func (w *ward) unopened(err error, broken bool) {
 	w.end(err)
 }
 
-// endLeft ends what an earlier run has left.
+// endLeft stops the sessions that an earlier run has left.
 func (w *ward) endLeft() error {
 	ctx, cancel := context.WithTimeout(w.s.lifetime(), endLimit)
 	defer cancel()
 	over := make(chan error, 1)
-	go func() { // as long as it takes, and nobody can wait for that
+	go func() { // may never return, and no caller can wait for that
 		over <- recovery.Try(func() error {
 			n, err := w.s.o.End(ctx, w.path)
 			w.set(func() { w.ended = n })
@@ -84,5 +85,5 @@ func (w *ward) endLeft() error {
 	if err == nil || w.s.o.Busy(err) {
 		return nil
 	}
-	return fmt.Errorf("agents of an earlier run may live on: %w", err)
+	return fmt.Errorf("agents of an earlier run may still be running: %w", err)
 }

@@ -52,14 +52,14 @@ func TestWhatARefusedCityHasLeft(t *testing.T) {
 			}
 		}
 		r, err := l.s.Unregister(t.Context(), "gone")
-		if err != nil || !strings.Contains(r.Message, "; 2 sessions of an earlier run were ended") || !slices.Equal(ended(), []string{"/c/gone"}) {
+		if err != nil || !strings.Contains(r.Message, "; 2 sessions of an earlier run were stopped") || !slices.Equal(ended(), []string{"/c/gone"}) {
 			t.Errorf("%v, %v, %v", r, err, ended())
 		}
 		l.stop()
 		l.want("bad stopping, busy stopped, hard stopping, mute stopping, taken stopping")
 		err = <-l.end
-		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents of an earlier run may live on: one does not end") ||
-			!strings.Contains(err.Error(), "mute (/c/mute): nobody knows whether agents of it run on: its folder does not answer") {
+		if err == nil || strings.Count(err.Error(), "\n") != 1 || !strings.Contains(err.Error(), "hard (/c/hard): agents of an earlier run may still be running: one does not end") ||
+			!strings.Contains(err.Error(), "mute (/c/mute): it is unknown whether its agents continue: its folder does not answer") {
 			t.Errorf("%v", err)
 		}
 		if got := ended(); !slices.Equal(got, []string{"/c/bad", "/c/gone", "/c/hard", "/c/taken"}) {

@@ -23,7 +23,7 @@ func TestResourceLimit(t *testing.T) {
 		}
 	}
 	for limits, msg := range map[string]string{
-		"max_agents = 4\nresource_limit = { max_agents = 50 }": "take one of them out",
+		"max_agents = 4\nresource_limit = { max_agents = 50 }": "remove one of them",
 		"max_cpus = 0":                              "not a number of processors",
 		"max_cpus = \"two\"":                        "not a number of processors",
 		"max_cpus = [2]":                            "not a number of processors",

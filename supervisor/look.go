@@ -10,24 +10,25 @@ import (
 )
 
 const (
-	// a file that stays as it is for so long is not just being written
+	// a file that has not changed for this time is probably complete
 	quiet     = 200 * time.Millisecond
-	most      = 10              // looks at one that changes again and again
-	lookLimit = 5 * time.Second // after which a disk counts as one that does not answer
+	most      = 10              // retries for a file that keeps changing
+	lookLimit = 5 * time.Second // after this time the disk counts as hung
 )
 
-// sight is what a look at the files of a home saw.
+// sight is the result of reading the files of a home.
 type sight struct {
 	settings Settings
 	setErr   error
 	entries  []Entry
-	// by their configurations, of the cities that have none in the registry
+	// names from the configurations of cities without a name in the registry
 	names  map[string]string
 	regErr error
-	fault  error // it broke, and saw nothing
+	fault  error // a panic; there is no result
 }
 
-// readFiles looks at the files, and at the cities that are registered without a name. It may never answer.
+// readFiles reads the files, and the configurations of cities that are registered without a name. It may never
+// return.
 func (s *Supervisor) readFiles() (saw sight) {
 	saw.settings, saw.setErr = ReadSettings(s.o.Home)
 	saw.entries, saw.regErr = Read(s.o.Home)
@@ -35,20 +36,21 @@ func (s *Supervisor) readFiles() (saw sight) {
 	return saw
 }
 
-// eye decides when the files are looked at, and when what was seen is believed. It is the loop's own.
+// eye decides when the files are read and when a result is applied. The loop owns it.
 type eye struct {
 	s     *Supervisor
-	seen  chan sight  // of the look that is under way, nil = none
-	late  bool        // it has had its time: what it will have seen is of the past
-	more  bool        // something may have changed since it began
-	timer *time.Timer // until the look is late; or else until the next one, while there are doubts
+	seen  chan sight  // result of the look in progress, nil = none
+	late  bool        // it has exceeded its time limit, so its result will be outdated
+	more  bool        // the files may have changed since it started
+	timer *time.Timer // until the look is late, or until the next look if a result is in doubt
 
-	// how often something was seen that would end cities, and that is not believed yet
+	// how often a result was seen that would stop cities and is not applied yet
 	doubts int
-	last   []Entry // what that was
+	last   []Entry // that result
 
-	waiting []chan<- struct{} // for a look that begins from now on
-	served  []chan<- struct{} // by the look that is under way, or by that which settles the doubts
+	waiting []chan<- struct{} // waiting for a look that starts later
+	// waiting for the look in progress, or for the one that resolves the doubts
+	served []chan<- struct{}
 }
 
 func newEye(s *Supervisor) *eye {
@@ -59,17 +61,17 @@ func newEye(s *Supervisor) *eye {
 
 func (e *eye) close() { e.timer.Stop() }
 
-// poke has the files looked at, if not now then after the look that is under way.
+// poke makes the files be read, now or after the look in progress.
 func (e *eye) poke() {
 	switch {
 	case e.seen != nil:
 		e.more = true
-	case e.doubts == 0: // else a look is to come
+	case e.doubts == 0: // otherwise a look is scheduled
 		e.look()
 	}
 }
 
-// ask has a channel closed when a look that has yet to begin is over.
+// ask registers a channel that is closed after a look that starts later.
 func (e *eye) ask(done chan<- struct{}) {
 	if e.late {
 		close(done)
@@ -79,7 +81,7 @@ func (e *eye) ask(done chan<- struct{}) {
 	e.poke()
 }
 
-// look begins a look, beside the loop.
+// look starts a look in the background.
 func (e *eye) look() {
 	e.served, e.waiting = append(e.served, e.waiting...), nil
 	e.late, e.more = false, false
@@ -88,7 +90,7 @@ func (e *eye) look() {
 	clear(e.s.dropped)
 	e.s.mu.Unlock()
 	e.timer.Reset(lookLimit)
-	// as long as it takes, and nobody can wait for that
+	// may never return, and no caller can wait for that
 	go func(to chan<- sight, look func() sight) {
 		var saw sight
 		if fault := recovery.Catch(func() { saw = look() }); fault != nil {
@@ -98,7 +100,7 @@ func (e *eye) look() {
 	}(e.seen, e.s.look)
 }
 
-// due is called when the timer ends.
+// due is called when the timer fires.
 func (e *eye) due() {
 	if e.seen == nil {
 		e.look()
@@ -107,13 +109,13 @@ func (e *eye) due() {
 	e.late = true
 	e.served = append(e.served, e.waiting...)
 	e.waiting = nil
-	e.s.complain(fmt.Errorf("%s does not answer: what runs stays as it is, and nobody knows what "+
-		"is registered now; look at what is mounted there", e.s.o.Home.Dir))
+	e.s.complain(fmt.Errorf("%s does not answer: running cities are not affected, but changes of "+
+		"the registry are not noticed; check what is mounted there", e.s.o.Home.Dir))
 	e.answer()
 }
 
-// take decides about what a look saw, and reports whether that is over: what would end a city is believed once it
-// stays so.
+// take processes the result of a look, and reports whether the look is finished. A result that would stop a city is
+// applied only if it is seen again.
 func (e *eye) take(saw sight) bool {
 	e.timer.Stop()
 	late := e.late
@@ -131,7 +133,7 @@ func (e *eye) take(saw sight) bool {
 			e.timer.Reset(quiet)
 			return false
 		}
-		saw.regErr = fmt.Errorf("%s changes again and again, and would end cities",
+		saw.regErr = fmt.Errorf("%s keeps changing and would stop cities",
 			e.s.o.Home.Registry())
 	}
 	e.doubts, e.last = 0, nil
@@ -155,7 +157,7 @@ func (e *eye) answer() {
 	e.served = nil
 }
 
-// readNow has the files read, and waits until what is in them is in force, or is known not to be.
+// readNow makes the files be read, and waits until their content is effective or refused.
 func (s *Supervisor) readNow(ctx context.Context) {
 	done := make(chan struct{})
 	select {

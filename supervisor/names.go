@@ -7,26 +7,26 @@ import (
 	"gcity/city"
 )
 
-// What a city is called is what others reach it by, so no two wards have one name at any time, whatever the
-// registry says of those that it has just renamed, or no longer has.
+// The name of a city is its address, so no two wards have the same name at any time, even if the registry has just
+// renamed or removed one of them.
 
-// takenError is why a city cannot begin: another one still goes by its name.
+// takenError means that a city cannot start because another one still has its name.
 type takenError struct {
-	name, path string // of the other
-	next       string // what that is to be called, "" if it is ending
+	name, path string // of the other city
+	next       string // its next name, "" if it is stopping
 }
 
 func (e *takenError) Error() string {
 	if e.next == "" {
-		return fmt.Sprintf("the name %q is still that of %s, which is being stopped", e.name,
+		return fmt.Sprintf("the name %q still belongs to %s, which is being stopped", e.name,
 			e.path)
 	}
-	return fmt.Sprintf("the name %q is still that of %s, which is %q from its next start on",
+	return fmt.Sprintf("the name %q still belongs to %s, which gets the name %q at its next start",
 		e.name, e.path, e.next)
 }
 
-// take gives a city that does not run the name that it is to have. While one that runs, or is ending, goes by that,
-// it keeps another, and the error says so. The caller holds mu.
+// take gives a city that does not run its next name. While another city that runs or stops has that name, the city
+// keeps its present name, and the result is an error. The caller holds mu.
 func (w *ward) take() error {
 	taken := map[string]bool{}
 	var by, idle *ward
@@ -61,7 +61,7 @@ func (w *ward) take() error {
 	return e
 }
 
-// freed has those tried again that wait for a name. The caller holds mu.
+// freed retries the cities that wait for a name. The caller holds mu.
 func (s *Supervisor) freed() {
 	for _, w := range s.wards {
 		if w.name != w.next {
@@ -70,19 +70,19 @@ func (s *Supervisor) freed() {
 	}
 }
 
-// rename is for a city that is called otherwise from its next beginning on. The caller holds mu.
+// rename sets the name of a city for its next start. The caller holds mu.
 func (w *ward) rename(name string) {
 	if w.next == name {
 		return
 	}
 	if w.next = name; w.running == nil {
-		_ = w.take() // as when it is admitted
+		_ = w.take() // as in admit
 		w.s.change()
 		w.poke(false)
 	}
 }
 
-// named is the ward of a name, nil if there is none; of a running city and one that waits for its name the first.
+// named returns the ward with this name, or nil. A running city takes precedence over one that waits for the name.
 // The caller holds mu.
 func (s *Supervisor) named(name string) (found *ward) {
 	for _, w := range s.wards {
@@ -98,8 +98,8 @@ func (s *Supervisor) unknown(name string) error {
 		"`gcity cities` lists them", name)}
 }
 
-// namesOf is what the cities that have no name in the registry are called: as they are to be called that are known,
-// the others by their configurations, as far as their folders answer.
+// namesOf returns the names of the cities without a name in the registry: for known cities their next names, for
+// others the names in their configurations if their folders answer.
 func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	names := map[string]string{}
 	began := time.Now()
@@ -116,7 +116,7 @@ func (s *Supervisor) namesOf(all []Entry) map[string]string {
 	}
 	s.mu.Unlock()
 	see := func(path string) func() string { return func() string { return s.o.Name(path) } }
-	for _, path := range unknown { // beside each other
+	for _, path := range unknown { // concurrently
 		s.names.Start(path, see(path))
 	}
 	for _, path := range unknown {

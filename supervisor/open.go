@@ -6,7 +6,7 @@ import (
 	"gcity/internal/recovery"
 )
 
-// open has the city put together, beside this goroutine: that may never come to its end.
+// open opens the city in a different goroutine, because that may never return.
 func (w *ward) open() (City, error) {
 	if w.opening == nil {
 		if !w.slot() {
@@ -14,7 +14,7 @@ func (w *ward) open() (City, error) {
 		}
 		defer func() { <-w.s.slots }()
 		w.opening = make(chan opened, 1)
-		go w.tryOpen(w.opening, w.entry()) // as long as it takes, and nobody can wait for that
+		go w.tryOpen(w.opening, w.entry()) // may never return, and no caller can wait for that
 	}
 	late := time.NewTimer(w.s.o.Patient)
 	defer late.Stop()
@@ -33,7 +33,7 @@ func (w *ward) open() (City, error) {
 	}
 }
 
-// slot waits until the city may be opened; one that is to end does not wait for long.
+// slot waits until the city may be opened. A city that is to stop waits only for a short time.
 func (w *ward) slot() bool {
 	select {
 	case w.s.slots <- struct{}{}:
@@ -60,13 +60,13 @@ func (w *ward) tryOpen(to chan<- opened, e Entry) {
 	to <- o
 }
 
-// letGo gives back what is being opened and not wanted any more, when it has been.
+// letGo closes a city that is not wanted any more, once its opening has finished.
 func (w *ward) letGo() {
 	if w.opening == nil {
 		return
 	}
 	over := make(chan struct{})
-	go func(o <-chan opened) { // as above
+	go func(o <-chan opened) { // may never return either
 		defer close(over)
 		if o := <-o; o.city != nil {
 			o.city.Close()

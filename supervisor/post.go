@@ -10,7 +10,7 @@ import (
 	"gcity/events"
 )
 
-// post is a city by its folder, whether it runs now or not.
+// post is the control of a registered city, running or not.
 type post struct {
 	s    *Supervisor
 	path string
@@ -25,7 +25,7 @@ var (
 	_ city.RigEditor  = (*post)(nil)
 )
 
-// now is the city that runs.
+// now returns the control of the running city.
 func (p *post) now() (city.Control, error) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
@@ -42,7 +42,7 @@ func (p *post) now() (city.Control, error) {
 		text += ": " + w.why
 	}
 	if !w.until.IsZero() {
-		text += "; it is tried again at " + w.until.Local().Format("15:04:05")
+		text += "; it is retried at " + w.until.Local().Format("15:04:05")
 	}
 	return nil, &city.Error{Code: city.Unavailable, Message: text}
 }
@@ -125,7 +125,7 @@ func (p *post) Bead(ctx context.Context, id string) (beads.Bead, error) {
 	return asked(p, func(c city.Control) (beads.Bead, error) { return city.GetBead(ctx, c, id) })
 }
 
-// Gauges implements city.Gauged. A city that does not run has counted nothing.
+// Gauges implements city.Gauged. A city that does not run has no counters.
 func (p *post) Gauges() city.Gauges {
 	c, err := p.now()
 	if g, ok := c.(city.Gauged); err == nil && ok {

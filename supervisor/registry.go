@@ -21,10 +21,10 @@ import (
 	"gcity/internal/toml"
 )
 
-// Entry is a city that is registered.
+// Entry is a registered city.
 type Entry struct {
-	Path string // absolute, no links in it: the key
-	Name string // "" = written by hand without one: its configuration says it
+	Path string // absolute, without symbolic links: the key
+	Name string // "" = none in the registry: the configuration has it
 }
 
 const maxRegistry = 1 << 20
@@ -33,20 +33,20 @@ var validName = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 })
 
-// CheckName says what is wrong with the name of a city, "" if nothing is.
+// CheckName returns what is wrong with the name of a city, or "".
 func CheckName(name string) string {
 	if len(name) > 200 || !validName().MatchString(name) {
-		return fmt.Sprintf("%q cannot be the name of a city here: letters, digits, and . _ - "+
-			"behind the first of them", name)
+		return fmt.Sprintf("invalid name %q of a city: use letters, digits, and . _ - after the "+
+			"first of them", name)
 	}
 	return ""
 }
 
-// Read reads the registry of a home. A file that is not there is an empty one; mistakes are toml.Problems.
+// Read reads the registry of a home. A missing file is an empty registry. Errors in the file are toml.Problems.
 func Read(h Home) ([]Entry, error) {
 	data, err := readFile(h.Registry())
 	if err != nil {
-		return nil, fmt.Errorf("the registry of cities cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the registry of cities: %w", err)
 	}
 	return parseRegistry(h.Registry(), data)
 }
@@ -86,7 +86,7 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 		}
 		e.Path = filepath.Clean(e.Path)
 		if i := slices.IndexFunc(all, func(o Entry) bool { return o.Path == e.Path }); i >= 0 {
-			t.Wrong("path", "%s is registered twice; take one of the two out", e.Path)
+			t.Wrong("path", "%s is registered twice; remove one of the two entries", e.Path)
 		}
 		if t.Has("name") {
 			if wrong := CheckName(e.Name); wrong != "" {
@@ -107,8 +107,8 @@ func parseRegistry(file string, data []byte) ([]Entry, error) {
 	return all, nil
 }
 
-// Add writes a city into the registry of a home, unless it is there as it should be. A name that another folder has
-// is a *city.Error Conflict that says which.
+// Add adds a city to the registry of a home unless it is registered already. If another folder has the name, the
+// error is a *city.Error Conflict that names the folder.
 func Add(ctx context.Context, h Home, e Entry) error {
 	if wrong := CheckName(e.Name); wrong != "" {
 		return &city.Error{Code: city.Invalid, Message: wrong + "; set [workspace] name in " +
@@ -129,7 +129,7 @@ func Add(ctx context.Context, h Home, e Entry) error {
 	})
 }
 
-// Clash is the error of a city that is called as another one is that is registered.
+// Clash returns an error if another registered city has the same name.
 func Clash(all []Entry, e Entry) error {
 	for _, o := range all {
 		if o.Name != e.Name || o.Path == e.Path {
@@ -138,8 +138,9 @@ func Clash(all []Entry, e Entry) error {
 		help := fmt.Sprintf(": set another [workspace] name in the city.toml of %s, or `gcity "+
 			"unregister %s`", e.Path, o.Path)
 		if gone(o.Path) {
-			help = fmt.Sprintf(", whose folder is gone: if that is %s now, `gcity unregister %s` "+
-				"frees the name, and stops it where it still runs", e.Path, o.Path)
+			help = fmt.Sprintf(", which does not exist any more: if the city is now in %s, "+
+				"`gcity unregister %s` frees the name and stops the old city if it still runs",
+				e.Path, o.Path)
 		}
 		return &city.Error{Code: city.Conflict,
 			Message: fmt.Sprintf("the name %q is taken by %s%s", e.Name, o.Path, help)}
@@ -147,7 +148,7 @@ func Clash(all []Entry, e Entry) error {
 	return nil
 }
 
-// gone reports whether a folder is known to be no more.
+// gone reports whether a folder certainly does not exist.
 func gone(path string) bool {
 	is, ok := deadline.New[bool](1).Do(context.Background(), path, time.Now(), time.Second,
 		func() bool {
@@ -157,7 +158,7 @@ func gone(path string) bool {
 	return ok && is
 }
 
-// Remove takes a city out of the registry of a home. It says whether it was there.
+// Remove removes a city from the registry of a home, and reports whether it was registered.
 func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 	err = edit(ctx, h, func(data []byte, all []Entry) ([]byte, error) {
 		was = slices.ContainsFunc(all, func(o Entry) bool { return o.Path == path })
@@ -169,10 +170,10 @@ func Remove(ctx context.Context, h Home, path string) (was bool, err error) {
 	return was, err
 }
 
-// editPatience is how long one edit waits for another.
+// editPatience is how long an edit waits for another one.
 const editPatience = 10 * time.Second
 
-// edit changes the registry under its lock. What somebody has written beside the entries stays.
+// edit changes the registry under its lock. Text between the entries is kept.
 func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]byte,
 	error)) error {
 	if err := h.Make(); err != nil {
@@ -186,12 +187,12 @@ func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]
 	path := h.Registry()
 	data, err := readFile(path)
 	if err != nil {
-		return fmt.Errorf("the registry of cities cannot be read: %w", err)
+		return fmt.Errorf("cannot read the registry of cities: %w", err)
 	}
 	all, err := parseRegistry(path, data)
 	if err != nil {
 		return &city.Error{Code: city.Invalid,
-			Message: fmt.Sprintf("the registry of cities is refused, mend it first:\n%v", err),
+			Message: fmt.Sprintf("the registry of cities is invalid, repair it first:\n%v", err),
 			Details: city.ConfigRefused}
 	}
 	out, err := change(data, all)
@@ -199,7 +200,7 @@ func edit(ctx context.Context, h Home, change func(data []byte, all []Entry) ([]
 		return err
 	}
 	if err := disk.WriteFile(path, out, 0o600); err != nil {
-		return fmt.Errorf("the registry of cities cannot be written: %w", err)
+		return fmt.Errorf("cannot write the registry of cities: %w", err)
 	}
 	return nil
 }
@@ -219,8 +220,8 @@ func lockRegistry(ctx context.Context, h Home) (unlock func(), err error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("the registry of cities is being changed by another process "+
-				"that does not come to an end: %w", err)
+			return nil, fmt.Errorf("another process is changing the registry of cities and does "+
+				"not finish: %w", err)
 		case <-tick.C:
 		}
 	}
@@ -234,7 +235,7 @@ func (e Entry) String() string {
 	return text
 }
 
-// quote writes a string as TOML has it.
+// quote returns a TOML string.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -261,8 +262,7 @@ func appended(data []byte, e Entry) []byte {
 	return []byte(text + e.String())
 }
 
-// with puts an entry into a file that is well. Where that cannot be done behind what is there, the file is written
-// anew.
+// with adds an entry to a valid file. If it cannot be appended, the whole file is written again.
 func with(data []byte, all []Entry, e Entry) []byte {
 	now := append(slices.Clone(all), e)
 	out := appended(data, e)
@@ -279,7 +279,8 @@ func written(all []Entry) (out []byte) {
 	return out
 }
 
-// cut takes an entry out of a file that is well. Where that cannot be done by lines, the file is written anew.
+// cut removes an entry from a valid file. If that is not possible by removing lines, the whole file is written
+// again.
 func cut(data []byte, all []Entry, path string) []byte {
 	rest := slices.DeleteFunc(slices.Clone(all), func(o Entry) bool { return o.Path == path })
 	if out, ok := cutLines(string(data), path); ok {
@@ -290,10 +291,10 @@ func cut(data []byte, all []Entry, path string) []byte {
 	return written(rest)
 }
 
-// cutLines takes out the lines of an entry; comments right above the next header are the next one's.
+// cutLines removes the lines of an entry. Comments directly above the next header belong to the next entry.
 func cutLines(text, path string) (string, bool) {
 	lines := strings.SplitAfter(text, "\n")
-	var from []int // of each entry, its header
+	var from []int // the header of each entry
 	root := toml.Read("", []byte(text), maxRegistry).Root()
 	at := -1
 	for i, t := range root.Tables("cities") {
@@ -324,14 +325,14 @@ func cutLines(text, path string) (string, bool) {
 	return out, true
 }
 
-// isEntry says whether a line says something.
+// isEntry reports whether a line is neither blank nor a comment.
 func isEntry(line string) bool {
 	line = strings.TrimSpace(line)
 	return line != "" && !strings.HasPrefix(line, "#")
 }
 
-// Named gives the entries their names: what is written, else what a look at the city says, else the folder's. Who
-// would be called like another has no name.
+// Named returns the entries with their names: the one in the registry, else the one in the city's configuration,
+// else the folder's. An entry with a name that is taken already gets none.
 func Named(all []Entry, look func(path string) string) []Entry {
 	out := slices.Clone(all)
 	taken := map[string]bool{}
@@ -356,7 +357,7 @@ func Named(all []Entry, look func(path string) string) []Entry {
 	return out
 }
 
-// unnamed is what a city is called that has no name of its own.
+// unnamed returns a name for a city without one.
 func unnamed(path string, taken map[string]bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if validName().MatchString("x" + string(r)) {

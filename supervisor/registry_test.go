@@ -41,7 +41,7 @@ func TestFindHome(t *testing.T) {
 		{"GC_HOME=/srv/gc XDG_RUNTIME_DIR=/run/user/1", "/srv/gc", "/run/user/1/gc", ""},
 		{"HOME=/home/x XDG_RUNTIME_DIR=run", "/home/x/.gc", "/home/x/.gc", ""},
 		{"GC_HOME=srv HOME=/home/x", "", "", "must be the absolute path"},
-		{"", "", "", "set GC_HOME, or HOME"},
+		{"", "", "", "set GC_HOME or HOME"},
 	} {
 		env := map[string]string{}
 		for pair := range strings.FieldsSeq(c.env) {
@@ -98,7 +98,7 @@ func TestRegistry(t *testing.T) {
 	if p, ok := errors.AsType[*city.Error](err); !ok || p.Code != city.Conflict || !strings.Contains(p.Message, `"b" is taken by /b`) {
 		t.Errorf("a taken name: %v", err)
 	}
-	if err == nil || !strings.Contains(err.Error(), "whose folder is gone: if that is /e now, `gcity unregister /b` frees the name") {
+	if err == nil || !strings.Contains(err.Error(), "which does not exist any more: if the city is now in /e, `gcity unregister /b` frees the name") {
 		t.Errorf("a name that is taken by what was moved: %v", err)
 	}
 	there := t.TempDir()
@@ -224,14 +224,14 @@ max_cities = 5
 	for text, want := range map[string]string{
 		"[supervisor]\nprot = 1\n":                          `:2:1: supervisor.prot: unknown key; did you mean "port"?`,
 		"[supervisor]\nport = 70000\n":                      ":2:8: supervisor.port: is 70000",
-		"[supervisor]\nbind = \"here\"\n":                   `:2:8: supervisor.bind: "here" is no IP address`,
-		"[supervisor]\nbind = \"0.0.0.0\"\ntoken = false\n": `:2:8: supervisor.bind: is "0.0.0.0", which other machines reach`,
-		"[supervisor]\ntoken = false\ntoken_file = \"t\"\n": ":2:9: supervisor.token: is false, and a file with a token is set",
+		"[supervisor]\nbind = \"here\"\n":                   `:2:8: supervisor.bind: "here" is not an IP address`,
+		"[supervisor]\nbind = \"0.0.0.0\"\ntoken = false\n": `:2:8: supervisor.bind: is "0.0.0.0", which other machines can reach`,
+		"[supervisor]\ntoken = false\ntoken_file = \"t\"\n": ":2:9: supervisor.token: is false, but a file with a token is set",
 		"[supervisor]\npatrol_interval = \"10\"\n":          ":2:19: supervisor.patrol_interval: ",
 		"[supervisor]\npatrol_interval = \"10ms\"\n":        ":2:19: supervisor.patrol_interval: is 10ms; it must be at least 1s",
 		"[tenants.a]\ncities = [\"x\"]\n":                   ":1:1: tenants.a: token_file is missing",
 		"[tenants.a]\ntoken_file = \"t\"\nagents = 1\n":     ":3:1: tenants.a.agents: unknown key",
-		"[tenants.a]\ntoken_file = \"t\"\ncities = [\"x\"]\n[tenants.b]\ntoken_file = \"u\"\ncities = [\"x\"]\n": `:6:11: tenants.b.cities: the city "x" is a's already`,
+		"[tenants.a]\ntoken_file = \"t\"\ncities = [\"x\"]\n[tenants.b]\ntoken_file = \"u\"\ncities = [\"x\"]\n": `:6:11: tenants.b.cities: the city "x" belongs to a already`,
 	} {
 		write(t, h.Settings(), text)
 		if _, err := ReadSettings(h); err == nil || !strings.HasPrefix(err.Error(), h.Settings()+want) {

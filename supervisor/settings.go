@@ -16,30 +16,30 @@ import (
 	"gcity/internal/toml"
 )
 
-// Settings is supervisor.toml.
+// Settings is the content of supervisor.toml.
 type Settings struct {
-	Port      int    // 0 = the socket alone
+	Port      int    // 0 = only the socket
 	Bind      string // an address, or "localhost"
 	Patrol    time.Duration
-	TokenFile string // absolute; "" = no token is asked for
-	MakeToken bool   // TokenFile is not written in the settings: the supervisor makes it
-	ReadFile  string // of a token that allows reading only; absolute; "" = none
+	TokenFile string // absolute; "" = no token is needed
+	MakeToken bool   // TokenFile is the default: the supervisor creates the file
+	ReadFile  string // of a token that only allows reading; absolute; "" = none
 	Hosts     []string
-	Tenants   []Tenant // in the order of their names
-	Warnings  []string // what was accepted and has no effect
+	Tenants   []Tenant // sorted by name
+	Warnings  []string // settings without effect
 }
 
-// Tenant is one of several who share a machine, and may use their own cities only.
+// Tenant is a user of a shared machine with access to its own cities only.
 type Tenant struct {
 	Name      string
 	Cities    []string // names
-	Token     string   // written in the settings; "" = it is in TokenFile
+	Token     string   // written in the settings; "" = in TokenFile
 	TokenFile string   // absolute
 	Socket    string   // absolute
-	MaxAgents int      // 0 = any number
+	MaxAgents int      // 0 = no limit
 	MaxCities int
-	MaxCPUs   float64 // processors that all processes of its agents get together; 0 = any number
-	MaxMemory int64   // bytes of memory of the same processes; 0 = any amount
+	MaxCPUs   float64 // processors for all processes of its agents together; 0 = no limit
+	MaxMemory int64   // bytes of memory for the same processes; 0 = no limit
 }
 
 func (t *Tenant) equal(u *Tenant) bool {
@@ -48,20 +48,21 @@ func (t *Tenant) equal(u *Tenant) bool {
 	return slices.Equal(t.Cities, u.Cities) && reflect.DeepEqual(a, b)
 }
 
-// Defaults returns the settings of a home without the file.
+// Defaults returns the settings of a home without supervisor.toml.
 func Defaults(h Home) Settings {
 	return Settings{Port: 8080, Bind: "127.0.0.1", Patrol: 10 * time.Second, TokenFile: h.Token(),
 		MakeToken: true}
 }
 
-// ReadSettings reads supervisor.toml; one that is not there gives the defaults. Mistakes are toml.Problems.
+// ReadSettings reads supervisor.toml. Without the file it returns the defaults. Errors in the file are
+// toml.Problems.
 func ReadSettings(h Home) (Settings, error) {
 	d, err := toml.Load(h.Settings(), h.Settings(), maxRegistry)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Defaults(h), nil
 	}
 	if err != nil {
-		return Settings{}, fmt.Errorf("the settings of the supervisor cannot be read: %w", err)
+		return Settings{}, fmt.Errorf("cannot read the settings of the supervisor: %w", err)
 	}
 	s := readSettings(h, d.Root())
 	if p := d.Problems(); len(p) > 0 {
@@ -84,8 +85,9 @@ func readSettings(h Home, root toml.Table) Settings {
 		if t.Has("bind") {
 			if s.Bind = t.Text("bind"); s.Bind != "localhost" {
 				if addr, err := netip.ParseAddr(s.Bind); err != nil || addr.Zone() != "" {
-					t.Wrong("bind", "%q is no IP address; \"127.0.0.1\" is this machine alone, "+
-						"\"0.0.0.0\" every address that it has", s.Bind)
+					t.Wrong("bind",
+						`%q is not an IP address; use "127.0.0.1" for this machine only, or `+
+							`"0.0.0.0" for all its addresses`, s.Bind)
 				}
 			}
 		}
@@ -95,8 +97,8 @@ func readSettings(h Home, root toml.Table) Settings {
 		h.tokens(t, &s)
 		s.Hosts = t.Texts("hosts")
 		if s.Port != 0 && s.TokenFile == "" && !local(s.Bind) {
-			t.Wrong("bind", "is %q, which other machines reach, and anyone who reaches it can do "+
-				"everything: take `token = false` out", s.Bind)
+			t.Wrong("bind", "is %q, which other machines can reach, and every client can do "+
+				"everything: remove `token = false`", s.Bind)
 		}
 	}
 	if all, ok := root.Table("tenants"); ok {
@@ -111,7 +113,7 @@ func readSettings(h Home, root toml.Table) Settings {
 	return s
 }
 
-// tokens reads which tokens the API asks for.
+// tokens reads the API's tokens.
 func (h Home) tokens(t toml.Table, s *Settings) {
 	if file := h.file(t.Text("token_file")); file != "" {
 		s.TokenFile, s.MakeToken = file, false
@@ -121,7 +123,7 @@ func (h Home) tokens(t toml.Table, s *Settings) {
 		return
 	}
 	if !s.MakeToken || s.ReadFile != "" {
-		t.Wrong("token", "is false, and a file with a token is set: take one of them out")
+		t.Wrong("token", "is false, but a file with a token is set: remove one of them")
 	}
 	s.TokenFile, s.MakeToken, s.ReadFile = "", false, ""
 }
@@ -141,7 +143,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	if limits, ok := t.Table("resource_limit"); ok {
 		for _, key := range limits.Keys() {
 			if t.Has(key) {
-				limits.Wrong(key, "is set in the tenant's table too: take one of them out")
+				limits.Wrong(key, "is set in the tenant's table, too: remove one of them")
 			}
 		}
 		limits.Slips(limitKeys()...)
@@ -156,7 +158,7 @@ func (h Home) tenant(name string, t toml.Table) Tenant {
 	return one
 }
 
-// token reads the tenant's token or the file that has it.
+// token reads the tenant's token or the path of its file.
 func (one *Tenant) token(h Home, t toml.Table) {
 	if !t.Has("token") {
 		if one.TokenFile == "" {
@@ -181,7 +183,7 @@ func notInToken(r rune) bool { return r <= ' ' || r > '~' }
 // limitKeys returns the keys of a tenant's limits.
 func limitKeys() []string { return []string{"max_agents", "max_cities", "max_cpus", "max_memory"} }
 
-// limits reads the limits of a tenant from its own table or from resource_limit, where Gas City has them.
+// limits reads the limits of a tenant from its own table or from resource_limit, as in Gas City.
 func (one *Tenant) limits(t toml.Table) {
 	if t.Has("max_agents") {
 		one.MaxAgents = t.Number("max_agents", 0, 1_000_000)
@@ -210,8 +212,7 @@ func (one *Tenant) limits(t toml.Table) {
 	}
 }
 
-// bytesOf reads an amount of memory: a number of bytes, or one of KB, MB, GB or TB by their letter, each 1024 of the
-// one before.
+// bytesOf parses an amount of memory: a number of bytes, or a number with K, M, G or T (multiples of 1024).
 func bytesOf(text string) (int64, bool) {
 	number := strings.TrimRight(strings.ToUpper(strings.TrimSpace(text)), "IB")
 	shift := 0
@@ -228,21 +229,21 @@ func bytesOf(text string) (int64, bool) {
 	return int64(n), true
 }
 
-// onlyOnce refuses a city that several tenants would share.
+// onlyOnce refuses a city that belongs to several tenants.
 func onlyOnce(all toml.Table, tenants []Tenant) {
 	owner := map[string]string{}
 	for _, one := range tenants {
 		t, _ := all.Table(one.Name)
 		for i, c := range one.Cities {
 			if other, taken := owner[c]; taken {
-				t.WrongItem("cities", i, "the city %q is %s's already", c, other)
+				t.WrongItem("cities", i, "the city %q belongs to %s already", c, other)
 			}
 			owner[c] = one.Name
 		}
 	}
 }
 
-// file is a path as the settings give it: relative ones are below the home.
+// file returns the absolute path of a path in the settings. Relative ones are below the home.
 func (h Home) file(path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
@@ -250,7 +251,7 @@ func (h Home) file(path string) string {
 	return filepath.Join(h.Dir, path)
 }
 
-// local says whether a bind address is reached from this machine alone.
+// local reports whether only this machine can reach a bind address.
 func local(bind string) bool {
 	addr, err := netip.ParseAddr(bind)
 	return bind == "localhost" || err == nil && addr.Unmap().IsLoopback()

@@ -7,7 +7,7 @@ import (
 	"gcity/city"
 )
 
-// status is one line for a service manager.
+// status returns one line for a service manager.
 func (s *Supervisor) status() string {
 	all, _ := s.list()
 	up := 0
@@ -29,7 +29,7 @@ func (s *Supervisor) status() string {
 		}
 	}
 	if s.Problem() != "" {
-		text += ", a file is refused"
+		text += ", a file is invalid"
 	}
 	return text
 }

@@ -1,12 +1,12 @@
-// Package supervisor runs the cities of a machine in one process: those of a registry, a file that people may edit.
-// They share no state and no lock; one that breaks is tried again later, and the others do not notice.
+// Package supervisor runs the cities of a machine in one process: those of the registry, a file that users may
+// edit. Cities share no state and no lock. A city that crashes is retried later and does not affect the others.
 //
 // # Concurrency
 //
-// Run owns a goroutine that decides, and one for each city (ward.go), which opens it, runs it and waits for the
-// next try. The first waits for nothing but its inputs: the files are read beside it (look.go), and what was seen
-// is one of them. What reads a file or opens a city may never answer; that costs a goroutine and holds nobody up.
-// When Run has returned all others have ended. Every exported method may be called from any goroutine.
+// Run has a goroutine that decides, and one for each city (ward.go), which opens it, runs it and waits for the next
+// try. The first waits only for its inputs: other goroutines read the files (look.go), and the results are inputs.
+// Reading a file or opening a city may never return; that costs a goroutine and blocks nothing else. When Run has
+// returned, all other goroutines have ended. Exported methods may be called concurrently.
 package supervisor
 
 import (
@@ -23,53 +23,55 @@ import (
 	"gcity/internal/deadline"
 )
 
-// City is one that is put together, and not yet running.
+// City is a city that was opened and can be run once.
 type City interface {
-	// Control is the city itself.
+	// Control returns the city's control.
 	Control() city.Control
-	// Run keeps it until it has ended, and gives everything back. When ctx ends it stops, with its agents, in
-	// bounded time. ready is called once, when it answers. An error that is a *recovery.Panic the city has written
-	// into its logs.
+	// Run runs the city until it has stopped, and releases everything. When ctx ends, it stops the city and its
+	// agents within a time limit. It calls ready once, when the city answers. If the error is a *recovery.Panic,
+	// the city has logged it.
 	Run(ctx context.Context, ready func()) error
-	// Leave ends it and keeps its agents. Hurry takes the grace out of a stop under way. Neither waits.
+	// Leave stops the city without its agents. Hurry ends the grace period of a stop in progress. Neither waits.
 	Leave()
 	Hurry()
-	// Close gives everything back of one that never ran.
+	// Close releases everything of a city that was never run.
 	Close()
 }
 
-// Options say what to supervise, and with what.
+// Options configure a supervisor.
 type Options struct {
 	Home    Home
 	Logger  *slog.Logger
 	Version string
 
-	// Open puts a city together. It may never answer, and may panic.
+	// Open opens a city. It may never return, and may panic.
 	Open func(ctx context.Context, e Entry) (City, error)
-	// Name is what the configuration of a city calls it, "" if that cannot be told. It may never answer.
+	// Name returns the name of a city in its configuration, "" if it cannot be read. It may never return.
 	Name func(path string) string
-	// Agents is how many a city may have at once at most by its configuration, or why that is refused. It may never
-	// answer.
+	// Agents returns the greatest number of agents that a city's configuration allows, or why the configuration is
+	// invalid. It may never return.
 	Agents func(path string) (int, error)
-	// Left counts the sessions that live of a city that nobody runs. It may never answer.
+	// Left counts the running sessions of a city that has no controller. It may never return.
 	Left func(ctx context.Context, path string) (int, error)
-	// End ends them, and says how many it was. An error that Busy recognises says that they are another controller's.
+	// End stops these sessions and returns their number. If Busy recognises the error, they belong to another
+	// controller.
 	End func(ctx context.Context, path string) (int, error)
-	// Record writes an event into the log of a city that nobody runs.
+	// Record writes an event into the log of a city that has no controller.
 	Record func(path string, e events.Event) error
-	// Watch pokes when the configuration of a city changes, until ctx ends. It may never answer.
+	// Watch pokes when the configuration of a city changes, until ctx ends. It may never return.
 	Watch func(ctx context.Context, path string) <-chan struct{}
-	// Busy recognises an error of Open that says that another controller has the city.
+	// Busy reports whether an error of Open means that another controller has the city.
 	Busy func(error) bool
 
-	// the registry or the settings may have changed; nil: they are read once a patrol
+	// the registry or the settings may have changed; nil: they are read at every patrol
 	Changes <-chan struct{}
-	// hears the settings, whenever they have changed; must not wait; may be nil
-	Apply  func(Settings)
-	Beat   func(status string) // called once a Pulse; may be nil
-	AtOnce int                 // so many cities are opened at the same time; 0 = by the processors
-	Pulse  time.Duration       // 0 = 1 s
-	// how long opening a city may take until it counts as one that does not answer; 0 = 15 s
+	// called after each change of the settings; must not block; may be nil
+	Apply func(Settings)
+	Beat  func(status string) // called at every Pulse; may be nil
+	// number of cities that are opened concurrently; 0 = by the number of processors
+	AtOnce int
+	Pulse  time.Duration // 0 = 1 s
+	// after this time a city that is being opened counts as hung; 0 = 15 s
 	Patient time.Duration
 }
 
@@ -79,26 +81,26 @@ type Supervisor struct {
 	began   time.Time
 	slots   chan struct{} // one for each city that is being opened
 	reloads chan struct{}
-	asks    chan chan<- struct{}    // closed when the files have been looked at
-	deaf    chan struct{}           // closed when they are not looked at any more
-	look    func() sight            // at the files; may never answer
-	names   *deadline.Calls[string] // at what a configuration calls its city
-	folders *deadline.Calls[folder] // that are to be registered
-	counts  *deadline.Calls[count]  // at how many agents a configuration declares
-	lefts   *deadline.Calls[int]    // at what an earlier run of a city has left
+	asks    chan chan<- struct{}    // closed when the files have been read
+	deaf    chan struct{}           // closed when the files are not read any more
+	look    func() sight            // reads the files; may never return
+	names   *deadline.Calls[string] // names in configurations
+	folders *deadline.Calls[folder] // folders that are to be registered
+	counts  *deadline.Calls[count]  // numbers of agents in configurations
+	lefts   *deadline.Calls[int]    // sessions of earlier runs
 
 	mu    sync.Mutex
 	wards map[string]*ward // by path
-	// paths that were unregistered since a look began: what that saw of them is of the past
+	// paths that were unregistered since a look started: its result is outdated for them
 	dropped  map[string]bool
 	settings Settings
 	problem  string // of the registry or the settings, "" = none
 	door     city.Listener
-	limits   string // why those of tenants have no effect
-	told     bool   // Apply has heard of the settings
+	limits   string // why the limits of tenants have no effect
+	told     bool   // Apply was called
 	ending   ending
-	changed  chan struct{}   // closed and renewed by every change
-	life     context.Context // of everything that Run begins
+	changed  chan struct{}   // closed and replaced at every change
+	life     context.Context // of everything that Run starts
 	wg       sync.WaitGroup  // of wards
 }
 
@@ -117,7 +119,7 @@ var (
 	_ city.Keeper    = (*Supervisor)(nil)
 )
 
-// New prepares a supervisor. Who calls Run holds the home (see Acquire).
+// New prepares a supervisor. The caller of Run must hold the home (see Acquire).
 func New(o Options) *Supervisor {
 	o.AtOnce = cmp.Or(o.AtOnce, max(4, 2*runtime.GOMAXPROCS(0)))
 	o.Pulse = cmp.Or(o.Pulse, time.Second)
@@ -140,8 +142,8 @@ func New(o Options) *Supervisor {
 	return s
 }
 
-// Run keeps the cities until ctx ends, which stops them all, or until Leave. It returns when every city has ended,
-// or has been given up; then the error says which.
+// Run runs the cities until ctx ends, which stops them all, or until Leave. It returns when every city has stopped
+// or was given up; the error names the latter.
 func (s *Supervisor) Run(ctx context.Context) error {
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -169,7 +171,7 @@ func (s *Supervisor) Run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Reload reads registry and settings now, and tries at once whoever waits to be tried again.
+// Reload reads the registry and the settings now, and retries waiting cities at once.
 func (s *Supervisor) Reload() {
 	s.mu.Lock()
 	for _, w := range s.wards {
@@ -182,7 +184,7 @@ func (s *Supervisor) Reload() {
 	}
 }
 
-// Leave has Run end, and every city with it, and keeps all agents.
+// Leave ends Run and stops all cities without their agents.
 func (s *Supervisor) Leave() {
 	s.mu.Lock()
 	if s.ending == alive {
@@ -195,7 +197,7 @@ func (s *Supervisor) Leave() {
 	}
 }
 
-// Hurry takes the grace out of every stop under way.
+// Hurry ends the grace period of every stop in progress.
 func (s *Supervisor) Hurry() {
 	s.mu.Lock()
 	all := s.sorted()
@@ -205,7 +207,7 @@ func (s *Supervisor) Hurry() {
 	}
 }
 
-// Problem says what is wrong with the registry or the settings, "" if nothing is.
+// Problem returns what is wrong with the registry or the settings, or "".
 func (s *Supervisor) Problem() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

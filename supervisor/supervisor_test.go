@@ -506,7 +506,7 @@ func TestNamesAreOfOne(t *testing.T) {
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/c/a" {
 			t.Error("a is another city")
 		}
-		if _, err := must(l.s.City("a-2")).Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), `the name "a" is still that of /c/a, which is being stopped`) {
+		if _, err := must(l.s.City("a-2")).Snapshot(t.Context()); err == nil || !strings.Contains(err.Error(), `the name "a" still belongs to /c/a, which is being stopped`) {
 			t.Errorf("%v", err)
 		}
 		old.hurry <- struct{}{}
@@ -525,7 +525,7 @@ func TestNamesAreOfOne(t *testing.T) {
 		if c := must(l.s.City("a")); must(c.Snapshot(t.Context())).Path != "/d/a" {
 			t.Error("a has changed")
 		}
-		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" is still that of /d/a, which is "b" from its next start on`) {
+		if all := must(l.s.Cities(t.Context())); !strings.Contains(all[1].Error, `the name "a" still belongs to /d/a, which gets the name "b" at its next start`) {
 			t.Errorf("%+v", all[1])
 		}
 		l.town("/d/a").fails <- errors.New("once")
@@ -583,7 +583,7 @@ func TestStopOfACityThatDoesNotRun(t *testing.T) {
 		l.stop()
 		synctest.Wait()
 		close(answer)
-		l.over("odd (/c/odd): its agents run on, since it cannot be taken up again to end them: no")
+		l.over("odd (/c/odd): its agents continue, because it cannot be opened again to stop them: no")
 		if !l.town("/c/late").ended {
 			t.Error("its agents run on")
 		}
@@ -638,7 +638,7 @@ func TestLeaveOfADeafCity(t *testing.T) {
 		deaf := l.town("/c/b")
 		deaf.deaf = true
 		l.s.Leave()
-		l.over("b (/c/b): it did not let go of its agents in time; they run on")
+		l.over("b (/c/b): it did not stop in time; its agents continue")
 		synctest.Wait()
 		if deaf.ended || l.town("/c/a").ended {
 			t.Error("agents were told to end")

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// turns decides what is to be, until the supervisor is to end. It waits for nothing but its inputs.
+// turns is the loop that decides, until the supervisor stops. It waits only for its inputs.
 func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
 	defer close(s.deaf)
 	patrol := time.NewTicker(s.patrol())
@@ -42,7 +42,7 @@ func (s *Supervisor) turns(ctx context.Context, pulse <-chan time.Time) {
 	}
 }
 
-// wait waits for the wards that are to end.
+// wait waits for the wards that are stopping.
 func (s *Supervisor) wait(pulse <-chan time.Time) {
 	over := make(chan struct{})
 	go func() { s.wg.Wait(); close(over) }()

@@ -11,45 +11,47 @@ import (
 	"gcity/restart"
 )
 
-// waits is when a city is tried again that broke, or that cannot be opened.
+// waits determines when a city that crashed or cannot be opened is retried.
 var waits = restart.Policy{Backoff: 10 * time.Second, MaxBackoff: 300 * time.Second}
 
 const (
-	leaveLimit = 30 * time.Second // for a city that is to leave its agents; they stay in any case
-	closeLimit = 5 * time.Second  // for one that is not wanted any more while it is being opened
+	// for a city that stops without its agents; they continue in any case
+	leaveLimit = 30 * time.Second
+	closeLimit = 5 * time.Second // for a city that is not wanted any more while it is being opened
 )
 
 var (
 	errGone = errors.New("it is not wanted any more")
-	errMute = errors.New("its folder does not answer; look at what is mounted there")
+	errMute = errors.New("its folder does not answer; check what is mounted there")
 )
 
-// ward is a city in the supervisor's care. Its goroutine is live; what others see is guarded by the supervisor's mu.
+// ward runs one city for the supervisor. Its goroutine is live; the supervisor's mu guards what others see.
 type ward struct {
 	s    *Supervisor
 	path string
-	gone chan struct{} // closed when it is to end
-	left chan struct{} // closed before that if its agents are to stay
-	done chan struct{} // closed when it has
-	wake chan struct{} // it is to be tried again now
+	gone chan struct{} // closed when it is to stop
+	left chan struct{} // closed before gone if its agents are to continue
+	done chan struct{} // closed when it has stopped
+	wake chan struct{} // retry now
 
-	opening chan opened // of the goroutine that opens the city; that goroutine's own
+	// result of the goroutine that opens the city; only the ward's goroutine uses it
+	opening chan opened
 	edits   chan struct{}
 	watched bool
 
 	name    string
-	next    string // what it is called once it begins anew
+	next    string // its name from the next start on
 	state   city.Condition
 	why     string
 	since   time.Time
 	until   time.Time
 	crashes int
-	lives   int  // sessions of an earlier run, when it was refused
-	ended   int  // of those, when it ended
-	running City // nil = nobody runs it
+	lives   int  // sessions of an earlier run, if it could not be opened
+	ended   int  // those of them that were stopped at its end
+	running City // nil = it does not run
 	how     ending
-	again   *Entry // it was registered again before it had ended
-	err     error  // how it ended
+	again   *Entry // it was registered again before it had stopped
+	err     error  // the result of its end
 }
 
 type opened struct {
@@ -63,8 +65,8 @@ func newWard(s *Supervisor, e Entry) *ward {
 		wake: make(chan struct{}, 1), edits: make(chan struct{}, 1)}
 }
 
-// run keeps the city until it is not wanted any more. Then its agents are ended, unless they are to stay: also
-// those of a city that is just being opened, or that broke and waits to be taken up again.
+// run runs the city until it is not wanted any more. Then its agents are stopped unless they are to continue,
+// including those of a city that is just being opened, or that crashed and waits for a retry.
 func (w *ward) run() {
 	for tries, broken := 0, false; ; {
 		var until time.Time
@@ -100,8 +102,8 @@ func (w *ward) run() {
 				w.broke(err, until)
 			} else {
 				tries = 0
-				w.be(city.CityStopped, "it was stopped, and not by the supervisor; `gcity start` "+
-					"in its folder runs it again", until)
+				w.be(city.CityStopped, "it was not stopped by the supervisor; `gcity start` in "+
+					"its folder runs it again", until)
 			}
 		}
 		if !w.pause(until) && (!broken || w.leaves()) {
@@ -111,18 +113,18 @@ func (w *ward) run() {
 	}
 }
 
-// keep runs the city until it has ended.
+// keep runs the city until it has stopped.
 func (w *ward) keep(c City) error {
 	ctx, stop := context.WithCancel(context.Background())
 	stops := true
 	defer func() {
-		if stops { // else its agents would be ended that are to stay
+		if stops { // otherwise agents that are to continue would be stopped
 			stop()
 		}
 	}()
 	w.set(func() { w.running = c })
 	ended := make(chan error, 1)
-	// ended is waited for, unless it hangs
+	// keep waits for ended, with a time limit
 	go func() { ended <- guarded(func() error { return c.Run(ctx, func() { w.ready() }) }) }()
 	select {
 	case err := <-ended:
@@ -139,20 +141,20 @@ func (w *ward) keep(c City) error {
 		case err := <-ended:
 			return err
 		case <-late.C:
-			return errors.New("it did not let go of its agents in time; they run on")
+			return errors.New("it did not stop in time; its agents continue")
 		}
 	}
 	stop()
 	return <-ended
 }
 
-// pause waits until the city is to be tried again: at a time, unless that is zero, or when somebody says so, or
-// when its configuration changes. It reports false if it is not wanted any more.
+// pause waits until the city is to be retried: at a time, unless it is zero, or after a request, or when its
+// configuration changes. It returns false if the city is not wanted any more.
 func (w *ward) pause(until time.Time) bool {
 	ctx, cancel := context.WithCancel(w.s.lifetime())
 	defer cancel()
 	var edits <-chan struct{}
-	if !until.IsZero() { // what was stopped stays so, whatever is edited
+	if !until.IsZero() { // a city that was stopped stays so, even if its configuration changes
 		edits = w.watch(ctx)
 	}
 	var due <-chan time.Time
@@ -168,23 +170,23 @@ func (w *ward) pause(until time.Time) bool {
 	case <-w.wake:
 	case <-edits:
 	case o := <-w.opening:
-		w.opening <- o // it has room for one; open takes it
+		w.opening <- o // does not block: the channel is buffered; open receives it
 	}
 	return true
 }
 
-// watch tells of edits of the configuration until ctx ends. One that never answers is not asked twice.
+// watch reports edits of the configuration until ctx ends. A watch that never returns is not started twice.
 func (w *ward) watch(ctx context.Context) <-chan struct{} {
 	if w.s.o.Watch == nil || !w.claim() {
 		return w.edits
 	}
 	select {
-	case <-w.edits: // of before
+	case <-w.edits: // an earlier edit
 	default:
 	}
-	go func() { // until ctx ends, or as long as it takes
+	go func() { // until ctx ends, or as long as the file system hangs
 		defer w.set(func() { w.watched = false })
-		_ = recovery.Catch(func() { // whatever breaks there, the city is tried again in time
+		_ = recovery.Catch(func() { // after a panic there the city is still retried in time
 			for range w.s.o.Watch(ctx, w.path) {
 				select {
 				case w.edits <- struct{}{}:
@@ -206,14 +208,14 @@ func (w *ward) claim() bool {
 	return true
 }
 
-// begin shows that the city is tried. Why it was refused stays known meanwhile.
+// begin records that the city is being opened. The last error stays visible in the meantime.
 func (w *ward) begin() (err error) {
 	w.set(func() {
 		if !w.dismissed() {
 			err = w.take()
 		}
 		select {
-		case <-w.wake: // it has what it was woken for
+		case <-w.wake: // this try satisfies the request
 		default:
 		}
 		w.turn(city.CityStarting)
@@ -221,7 +223,7 @@ func (w *ward) begin() (err error) {
 	return err
 }
 
-// be shows how the city is.
+// be records the state of the city.
 func (w *ward) be(state city.Condition, why string, until time.Time) {
 	w.set(func() {
 		w.turn(state)
@@ -229,7 +231,7 @@ func (w *ward) be(state city.Condition, why string, until time.Time) {
 	})
 }
 
-// turn changes the state: nobody runs a city any more that neither runs nor stops. The caller holds mu.
+// turn changes the state. A city that neither runs nor stops has no control any more. The caller holds mu.
 func (w *ward) turn(state city.Condition) {
 	if state != city.CityRunning && state != city.CityStopping {
 		w.running = nil
@@ -272,7 +274,7 @@ func (w *ward) entry() Entry {
 	return Entry{Path: w.path, Name: w.name}
 }
 
-// verdict is how the city ended, once it has.
+// verdict returns the result of the city's end.
 func (w *ward) verdict() error {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
@@ -282,8 +284,7 @@ func (w *ward) verdict() error {
 	return fmt.Errorf("%s (%s): %w", w.name, w.path, w.err)
 }
 
-// poke has the city tried again now, if it waits for that; one that was stopped by somebody only if that is meant.
-// The caller holds mu.
+// poke retries the city now if it waits; with stopped even a city that a user has stopped. The caller holds mu.
 func (w *ward) poke(stopped bool) {
 	switch w.state {
 	case city.CityStopped:
@@ -310,7 +311,7 @@ func (w *ward) finish(how ending) {
 	w.dismiss()
 }
 
-// dismiss has the ward end, with the agents of its city unless the supervisor leaves. The caller holds mu.
+// dismiss stops the ward, with the agents of its city unless the supervisor leaves. The caller holds mu.
 func (w *ward) dismiss() {
 	if !w.dismissed() {
 		if w.how == leaving {
@@ -330,7 +331,7 @@ func (w *ward) dismissed() bool {
 	}
 }
 
-// comeBack has the city begin anew once it has ended. The caller holds mu.
+// comeBack makes the city start again once it has stopped. The caller holds mu.
 func (w *ward) comeBack(e Entry) { w.again = &e }
 
 func (w *ward) leaves() bool {

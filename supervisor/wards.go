@@ -8,8 +8,8 @@ import (
 	"gcity/city"
 )
 
-// reconcile has the wards be those of the registry. One that has no name there keeps the one that it has, or is
-// called as its configuration says.
+// reconcile makes the wards match the registry. A city without a name in the registry keeps its name, or gets the
+// one in its configuration.
 func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *Supervisor) reconcile(entries []Entry, names map[string]string) {
 		case w == nil:
 			s.admit(e)
 		case w.dismissed():
-			w.comeBack(e) // once it has ended
+			w.comeBack(e) // once it has stopped
 		default:
 			w.rename(e.Name)
 		}
@@ -52,17 +52,17 @@ func (s *Supervisor) lifetime() context.Context {
 	return s.life
 }
 
-// admit begins to run a city. The caller holds mu.
+// admit starts to run a city. The caller holds mu.
 func (s *Supervisor) admit(e Entry) *ward {
 	w := newWard(s, e)
 	s.wards[e.Path] = w
-	_ = w.take() // who may not have it yet is told when it begins
+	_ = w.take() // an error is reported at its start
 	s.wg.Go(w.live)
 	s.change()
 	return w
 }
 
-// forget is told by a ward whose goroutine ends. One that was registered again meanwhile begins anew.
+// forget is called at the end of a ward's goroutine. A city that was registered again in the meantime starts again.
 func (s *Supervisor) forget(w *ward) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,13 +77,13 @@ func (s *Supervisor) forget(w *ward) {
 	}
 }
 
-// change wakes whoever watches. The caller holds mu.
+// change wakes all watchers. The caller holds mu.
 func (s *Supervisor) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// sorted are the wards in the order of their names. The caller holds mu.
+// sorted returns the wards in the order of their names. The caller holds mu.
 func (s *Supervisor) sorted() []*ward {
 	all := make([]*ward, 0, len(s.wards))
 	for _, w := range s.wards {
