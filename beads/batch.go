@@ -44,7 +44,7 @@ func NewBatch(all []Bead) (*Batch, error) {
 			return nil
 		})
 		if circle != nil {
-			return nil, &Invalid{"the batch", "links", "go in a circle: " + arrows(circle)}
+			return nil, &Invalid{"the batch", "links", "form a cycle: " + arrows(circle)}
 		}
 	}
 	return x, nil
@@ -93,7 +93,7 @@ func parentOf(b Bead) []string {
 
 func links(b Bead) []string { return append(parentOf(b), b.Needs...) }
 
-// Circle follows the links from each of the ids and returns a path that ends where it starts (a, b, a), or nil.
+// Circle follows the links from each of the IDs and returns a path that ends where it starts (a, b, a), or nil.
 func Circle(ids []string, next func(id string) []string) []string {
 	const open, done = 1, 2
 	state := map[string]int{}
@@ -143,7 +143,7 @@ func Relinked(old, changed Bead) bool {
 
 // UnknownLink is the error of a store that lacks one of them.
 func UnknownLink(id, link string) error {
-	return &Invalid{"bead " + id, "link " + quote(link), "names no bead that there is"}
+	return &Invalid{"bead " + id, "link " + quote(link), "names a bead that does not exist"}
 }
 
 // InCircle is the error of a store for links that come back to where they begin, as Circle found them. It names the
@@ -155,7 +155,7 @@ func InCircle(changed []string, field string, way []string) error {
 	}); i >= 0 {
 		id = changed[i]
 	}
-	return &Invalid{"bead " + id, field, "would go in a circle: " + arrows(way)}
+	return &Invalid{"bead " + id, field, "would form a cycle: " + arrows(way)}
 }
 
 // Len is the number of beads.
@@ -181,7 +181,7 @@ func (x *Batch) Unknown(id string) error {
 	for i, b := range x.beads {
 		if slices.Contains(links(b), id) {
 			return &Invalid{x.which(i, len(x.beads)), "link " + quote(id),
-				"names no bead that there is"}
+				"names a bead that does not exist"}
 		}
 	}
 	return nil

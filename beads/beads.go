@@ -124,11 +124,11 @@ type Store interface {
 	Update(ctx context.Context, id string, p Patch) (Bead, error)
 }
 
-// What some stores can do besides. A caller asks by type assertion and says so where it is lacking.
+// Optional abilities of stores. A caller uses a type assertion and reports a missing ability.
 type (
-	// Batcher creates several beads, or none if one of them cannot be created. The result has the same order.
-	// Within the batch, the Needs and the ParentID of any bead can refer to a bead whose ID is "$name"; the store
-	// replaces such names by ids. Each bead is created a nanosecond after the one before.
+	// Batcher creates several beads, or none if one of them cannot be created. The result has the same order. In
+	// the batch, the Needs and the ParentID of any bead can refer to a bead with the ID "$name"; the store replaces
+	// such names by IDs. Each bead is created a nanosecond after the previous one.
 	Batcher interface {
 		CreateAll(ctx context.Context, all []Bead) ([]Bead, error)
 	}
@@ -150,8 +150,8 @@ type (
 		Purge(ctx context.Context, q Query, before time.Time) (int, error)
 	}
 
-	// Versioner says whether anything has changed, by whatever process: another number, another content. It costs
-	// one lookup, whatever the size of the store. A store into which nothing was ever written has version 0.
+	// Versioner returns a number that changes with every change by any process. It costs one lookup, whatever the
+	// size of the store. A store into which nothing was ever written has version 0.
 	Versioner interface {
 		Version(ctx context.Context) (uint64, error)
 	}
@@ -168,8 +168,7 @@ type (
 		Restore(ctx context.Context, all []Bead) (Restored, error)
 	}
 
-	// Patient says how long one call of a store may take that asks another program; of one that says nothing it is
-	// less.
+	// Patient returns the time limit of one call of a store that calls another program. The default is less.
 	Patient interface {
 		CallLimit() time.Duration
 	}

@@ -20,7 +20,7 @@ const (
 	MaxMetadata = 256
 )
 
-// Invalid says why a bead, or what was asked for, cannot be. It is for people, and theirs to mend.
+// Invalid is the error of an invalid bead or request. Its text is for users.
 type Invalid struct {
 	Which  string // which bead, where there is a choice: its id, or "bead 3 of 7"
 	Field  string // its JSON name, or a part of it: `label "x"`
@@ -128,11 +128,11 @@ func checkWords(b Bead) error {
 		return invalid("title", "is empty: say in one line what is to be done")
 	}
 	if !b.Status.Valid() {
-		return invalid("status", "is %s: it is open, in_progress or closed",
+		return invalid("status", "is %s: use open, in_progress or closed",
 			quote(string(b.Status)))
 	}
 	if !b.Priority.Valid() {
-		return invalid("priority", "is %d: it goes from 0, the most urgent, to %d",
+		return invalid("priority", "is %d: use 0 (most urgent) to %d",
 			b.Priority.Level(), Someday.Level())
 	}
 	if !token(b.Type) {
@@ -161,7 +161,8 @@ func token(s string) bool {
 
 func checkLinks(b Bead) error {
 	if len(b.Needs) > MaxNeeds {
-		return invalid("needs", "are %d, and %d is the most: let one bead stand for several",
+		return invalid("needs", "are %d, but at most %d are allowed: use one bead that stands "+
+			"for several",
 			len(b.Needs), MaxNeeds)
 	}
 	links := b.Needs
@@ -186,7 +187,7 @@ func checkLinks(b Bead) error {
 
 func checkLabels(b Bead) error {
 	if len(b.Labels) > MaxLabels {
-		return invalid("labels", "are %d, and %d is the most", len(b.Labels), MaxLabels)
+		return invalid("labels", "are %d, but at most %d are allowed", len(b.Labels), MaxLabels)
 	}
 	for _, l := range b.Labels {
 		if strings.Contains(l, ",") {
@@ -201,7 +202,8 @@ func checkLabels(b Bead) error {
 
 func checkMetadata(b Bead) error {
 	if len(b.Metadata) > MaxMetadata {
-		return invalid("metadata", "has %d keys, and %d is the most", len(b.Metadata), MaxMetadata)
+		return invalid("metadata", "has %d keys, but at most %d are allowed", len(b.Metadata),
+			MaxMetadata)
 	}
 	size := 0
 	for _, k := range slices.Sorted(maps.Keys(b.Metadata)) {
@@ -215,7 +217,7 @@ func checkMetadata(b Bead) error {
 		}
 	}
 	if size > MaxText {
-		return invalid("metadata", "takes %d bytes, and %d is the most", size, MaxText)
+		return invalid("metadata", "has %d bytes, but at most %d are allowed", size, MaxText)
 	}
 	return nil
 }

@@ -39,12 +39,12 @@ func TestNothingHiddenIsWritten(t *testing.T) {
 func TestErrorsAreForPeople(t *testing.T) {
 	for want, b := range map[string]Bead{
 		"the bead: its title is empty: say in one line what is to be done":                                                {},
-		"the bead: its title has 501 bytes, and 500 is the most":                                                          {Title: strings.Repeat("x", 501)},
+		"the bead: its title has 501 bytes, but at most 500 are allowed":                                                  {Title: strings.Repeat("x", 501)},
 		"the bead: its title has the character U+001B in line 1, which does not show or hides others: leave it out":       {Title: "a\x1b"},
 		"the bead: its description has the character U+202E in line 3, which does not show or hides others: leave it out": {Title: "a", Description: "a\n\n\u202e"},
 		`the bead: its label "a,b" has a comma, which divides labels: use two`:                                            {Title: "a", Labels: []string{"a,b"}},
-		`the bead: its status is "done": it is open, in_progress or closed`:                                               {Title: "a", Status: "done"},
-		"the bead: its priority is 6: it goes from 0, the most urgent, to 4":                                              {Title: "a", Priority: 4},
+		`the bead: its status is "done": use open, in_progress or closed`:                                                 {Title: "a", Status: "done"},
+		"the bead: its priority is 6: use 0 (most urgent) to 4":                                                           {Title: "a", Priority: 4},
 		`the bead: its type is "Bug fix": it is a word of small letters, digits, - and _`:                                 {Title: "a", Type: "Bug fix"},
 		`the bead: its needs "a b" is not a valid id: use letters, digits, . _ -, starting with a letter or digit`:        {Title: "a", Needs: []string{"a b"}},
 		"the bead: its needs name the bead itself":                                                                        {ID: "gc-1", Title: "a", Needs: []string{"gc-1"}},
@@ -60,7 +60,7 @@ func TestErrorsAreForPeople(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = NewBatch([]Bead{{ID: "$a", Title: "a", Needs: []string{"$b"}}, {ID: "$b", Title: "b", Needs: []string{"$c"}}, {ID: "$c", Title: "c", Needs: []string{"$b"}}})
-	if err == nil || err.Error() != "the batch: its links go in a circle: $b → $c → $b" {
+	if err == nil || err.Error() != "the batch: its links form a cycle: $b → $c → $b" {
 		t.Error(err)
 	}
 }

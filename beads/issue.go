@@ -19,7 +19,6 @@ const (
 	statusDeleted = "tombstone"
 )
 
-// errOther means that a line is not an issue.
 var errOther = errors.New("no issue")
 
 // link is one entry of an issue's dependencies.
@@ -112,7 +111,7 @@ func foreignField(name string) bool {
 	return name != "" && !slices.Contains(own, name) && !strings.HasSuffix(name, "_count")
 }
 
-// fromIssue reads a line. errOther means that there is nothing to be taken and nothing to be said.
+// fromIssue reads a line. errOther means that the line is to be ignored.
 func fromIssue(line []byte) (Bead, error) {
 	var in map[string]json.RawMessage
 	if err := json.Unmarshal(line, &in); err != nil {

@@ -34,8 +34,8 @@ func Closing() Patch { return Patch{Status: new(StatusClosed)} }
 // needs exist is the store's to say.
 func (p Patch) Apply(b Bead, now time.Time) (Bead, error) {
 	if p.IfRev != nil && *p.IfRev != b.Rev {
-		return Bead{}, fmt.Errorf("bead %s has been changed meanwhile (revision %d, not %d): %w; "+
-			"look at it again", b.ID, b.Rev, *p.IfRev, ErrConflict)
+		return Bead{}, fmt.Errorf("bead %s was changed in the meantime (revision %d, not %d): "+
+			"%w; read it again", b.ID, b.Rev, *p.IfRev, ErrConflict)
 	}
 	if p.Status != nil && !p.Status.Valid() {
 		return Bead{}, &Invalid{"bead " + b.ID, "status", "cannot become " +

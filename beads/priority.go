@@ -57,7 +57,7 @@ func (p Priority) MarshalJSON() ([]byte, error) {
 func (p *Priority) UnmarshalJSON(data []byte) error {
 	var level int
 	if err := json.Unmarshal(data, &level); err != nil {
-		return fmt.Errorf("a priority is a number from 0, the most urgent, to %d, and not %.40s",
+		return fmt.Errorf("invalid priority: use a number from 0 (most urgent) to %d, not %.40s",
 			Someday.Level(), data)
 	}
 	read, err := PriorityOf(level)

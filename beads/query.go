@@ -15,7 +15,7 @@ type Query struct {
 	Assigned bool   // only beads with an assignee
 	Parent   string // the id of the parent
 	Ref      string
-	Ready    bool // only open beads whose needs are all closed
+	Ready    bool // only open beads without open needs
 	// only those that List has after the bead of this id, for the next page; ErrNotFound if it is gone
 	Before string
 	Limit  int // 0 = DefaultLimit, negative = all
@@ -37,7 +37,7 @@ func (q Query) Check() error {
 	for _, s := range q.Status {
 		if !s.Valid() {
 			return &Invalid{Field: "status", Reason: quote(string(s)) +
-				" is none of open, in_progress, closed"}
+				" is not one of open, in_progress, closed"}
 		}
 	}
 	return nil
@@ -59,8 +59,8 @@ func (q Query) Match(b Bead) bool {
 		is(q.Assignee, b.Assignee) && is(q.Parent, b.ParentID) && is(q.Ref, b.Ref)
 }
 
-// ByUrgency orders beads as a worker should take them: the most urgent first, of these the one that waits longest. It
-// is for slices.SortStableFunc.
+// ByUrgency orders beads for workers: the most urgent first, and among these the oldest. It is for
+// slices.SortStableFunc.
 func ByUrgency(a, b Bead) int {
 	if a.Priority != b.Priority {
 		return int(a.Priority - b.Priority)

@@ -8,10 +8,10 @@ import (
 	"gcity/internal/screen"
 )
 
-// checkLine refuses what does not show as it is written: what one reads is what another has read.
+// checkLine refuses text that is not displayed as it is written, so that all readers see the same.
 func checkLine(field, s string, most int) error {
 	if len(s) > most {
-		return invalid(field, "has %d bytes, and %d is the most", len(s), most)
+		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
 	}
 	if ordinary(s) {
 		return nil
@@ -33,7 +33,7 @@ func checkLine(field, s string, most int) error {
 // checkText allows several lines, with tabs.
 func checkText(field, s string, most int) error {
 	if len(s) > most {
-		return invalid(field, "has %d bytes, and %d is the most", len(s), most)
+		return invalid(field, "has %d bytes, but at most %d are allowed", len(s), most)
 	}
 	if ordinary(s) {
 		return nil

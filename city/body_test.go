@@ -17,7 +17,7 @@ func TestDecodeBody(t *testing.T) {
 		{"create-bead", "", `{"bead":{"title":"x","metadata":{"a":{"b":1}}}}`,
 			"must be a text but is an object"},
 		{"create-bead", "", `{"bead":{"title":"x","priority":"high"}}`,
-			`a priority is a number from 0, the most urgent, to 4, and not "high"`},
+			`invalid priority: use a number from 0 (most urgent) to 4, not "high"`},
 		{"create-bead", "", `{"bead":{"title":"x","created_at":"yesterday"}}`,
 			`invalid time "yesterday"; write it like "2026-03-01T12:00:00Z"`},
 		{"create-bead", "", `{"bead":{"titel":"x"}}`, `unknown field "titel"`},

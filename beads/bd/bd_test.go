@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// with puts a bd in front of the PATH that is a shell script: what it is to do before it plays the tool, or instead of it.
+// with puts a bd in front of the PATH that is a shell script: what it is to do before it plays the tool, or instead
+// of it.
 func with(t *testing.T, first string) {
 	t.Helper()
 	own, err := os.Executable()
@@ -36,7 +37,8 @@ func with(t *testing.T, first string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	text := "#!/bin/sh\nOWN='" + own + "'\n" + first + "\n# the race detector sleeps at the end of a process\nPLAY_BD=1 GORACE=atexit_sleep_ms=0 exec '" + own + "' \"$@\"\n"
+	text := "#!/bin/sh\nOWN='" + own + "'\n" + first + "\n# the race detector sleeps at the end " +
+		"of a process\nPLAY_BD=1 GORACE=atexit_sleep_ms=0 exec '" + own + "' \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "bd"), []byte(text), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +57,16 @@ func open(t *testing.T, dir string) *bd.Store {
 
 // lacks are the promises that are bd's to keep and that it keeps in its own way.
 func lacks() map[string]string {
-	const ids, order, times = "ids that are counted: bd gives its own", "labels in the order in which they came: bd sorts them", "times and revisions of gcity's own"
+	const ids, order, times = "ids that are counted: bd gives its own",
+		"labels in the order in which they came: bd sorts them",
+		"times and revisions of gcity's own"
 	return map[string]string{
-		"ids are counted": ids, "an id of one's own": ids, "what is created is kept": order, "a patch changes what it says": order,
-		"labels append": order, "defaults": times, "closing twice is closing": times,
-		"links cannot go in a circle": "two links between the same two beads",
-		"a batch is created whole":    "beads that are made at once: bd makes one after the other, those first that others need",
+		"ids are counted": ids, "an id of one's own": ids, "what is created is kept": order,
+		"a patch changes what it says": order,
+		"labels append":                order, "defaults": times, "closing twice is closing": times,
+		"links cannot form a cycle": "two links between the same two beads",
+		"a batch is created whole": "beads that are made at once: bd makes one after the other, " +
+			"those first that others need",
 	}
 }
 
@@ -90,7 +96,8 @@ func TestTheToolItself(t *testing.T) {
 		t.Skip("bd is not on the PATH: what it does is taken from what is written of it")
 	}
 	if os.Getenv("GCITY_REAL_BD") == "" {
-		t.Skip("bd takes a second for each call, and all of this a quarter of an hour: GCITY_REAL_BD=1 runs it")
+		t.Skip("bd takes a second for each call, and all of this a quarter of an hour: " +
+			"GCITY_REAL_BD=1 runs it")
 	}
 	suite(t)
 }
@@ -111,7 +118,8 @@ func calls(t *testing.T, dir string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// What the suite cannot ask of bd is kept all the same, in bd's way; and no operation calls it more often than it has to.
+// What the suite cannot ask of bd is kept all the same, in bd's way; and no operation calls it more often than it
+// has to.
 func TestABeadAsBdKeepsIt(t *testing.T) {
 	with(t, noting)
 	dir := t.TempDir()
@@ -122,13 +130,16 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 	if all, err := s.List(t.Context(), beads.Query{}); err != nil || len(all) != 0 {
 		t.Errorf("before there is anything: %v, %v", all, err)
 	}
-	root, err := s.Create(t.Context(), beads.Bead{Title: "-root", Type: "run", Labels: []string{"of the root"}})
+	root, err := s.Create(t.Context(), beads.Bead{Title: "-root", Type: "run",
+		Labels: []string{"of the root"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	same(t, "the first create", calls(t, dir), []string{
-		"init --quiet --stealth -p bt --skip-hooks", "create --title=-root -t run -p 2 --json --labels=of the root --metadata={}", "config get types.custom --json",
-		"config set types.custom run", "create --title=-root -t run -p 2 --json --labels=of the root --metadata={}",
+		"init --quiet --stealth -p bt --skip-hooks", "create --title=-root -t run -p 2 --json " +
+			"--labels=of the root --metadata={}", "config get types.custom --json",
+		"config set types.custom run", "create --title=-root -t run -p 2 --json --labels=of the " +
+			"root --metadata={}",
 	})
 	first, err := s.Create(t.Context(), beads.Bead{Title: "first"})
 	if err != nil {
@@ -136,20 +147,26 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 	}
 	calls(t, dir)
 	want := beads.Bead{
-		Title: "child", Priority: beads.High, Assignee: "ann", Ref: "r/1", Labels: []string{"z", "a"}, Description: "two  lines",
-		ParentID: root.ID, Needs: []string{first.ID}, Metadata: map[string]string{"n": "3", "s": "x y"},
+		Title: "child", Priority: beads.High, Assignee: "ann", Ref: "r/1",
+		Labels: []string{"z", "a"}, Description: "two  lines",
+		ParentID: root.ID, Needs: []string{first.ID},
+		Metadata: map[string]string{"n": "3", "s": "x y"},
 	}
 	child, err := s.Create(t.Context(), want)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := calls(t, dir)
-	if len(got) != 4 || !strings.HasPrefix(got[2], "update "+child.ID+" --json --remove-label=of the root") {
+	if len(got) != 4 || !strings.HasPrefix(got[2], "update "+child.ID+
+		" --json --remove-label=of the root") {
 		t.Errorf("the labels of the parent: %q", got)
 	}
-	if read, err := s.Get(t.Context(), child.ID); err != nil || !read.Same(child) || read.Rev != child.Rev || child.Ref != "r/1" ||
-		!slices.Equal(child.Labels, []string{"a", "z"}) || child.ParentID != root.ID || !slices.Equal(child.Needs, []string{first.ID}) ||
-		child.Metadata["n"] != "3" || child.Metadata["s"] != "x y" || child.Description != "two  lines" || child.Priority != beads.High {
+	if read, err := s.Get(t.Context(), child.ID); err != nil || !read.Same(child) ||
+		read.Rev != child.Rev || child.Ref != "r/1" ||
+		!slices.Equal(child.Labels, []string{"a", "z"}) || child.ParentID != root.ID ||
+		!slices.Equal(child.Needs, []string{first.ID}) ||
+		child.Metadata["n"] != "3" || child.Metadata["s"] != "x y" ||
+		child.Description != "two  lines" || child.Priority != beads.High {
 		t.Errorf("made %+v\nread %+v, %v", child, read, err)
 	}
 	all, err := s.List(t.Context(), beads.Query{Parent: root.ID})
@@ -161,11 +178,14 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 	p.SetMetadata = map[string]string{beads.CloseReason: "done"}
 	p.IfRev = &child.Rev
 	closed, err := s.Update(t.Context(), child.ID, p)
-	if err != nil || closed.Metadata[beads.CloseReason] != "done" || closed.ClosedAt == nil || closed.Rev == child.Rev {
+	if err != nil || closed.Metadata[beads.CloseReason] != "done" || closed.ClosedAt == nil ||
+		closed.Rev == child.Rev {
 		t.Errorf("%+v, %v", closed, err)
 	}
-	same(t, "a close", calls(t, dir), []string{"show " + child.ID + " --json", "close " + child.ID + " --json --force --reason=done", "show " + child.ID + " --json"})
-	if again, err := s.Update(t.Context(), child.ID, beads.Closing()); err != nil || again.Rev != closed.Rev {
+	same(t, "a close", calls(t, dir), []string{"show " + child.ID + " --json",
+		"close " + child.ID + " --json --force --reason=done", "show " + child.ID + " --json"})
+	if again, err := s.Update(t.Context(), child.ID, beads.Closing()); err != nil ||
+		again.Rev != closed.Rev {
 		t.Errorf("closed twice: %+v, %v", again, err)
 	}
 	if _, err := s.Update(t.Context(), child.ID, p); !errors.Is(err, beads.ErrConflict) {
@@ -176,7 +196,8 @@ func TestABeadAsBdKeepsIt(t *testing.T) {
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: bd was called so:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("%s: bd was called so:\n%s\nwant\n%s", what, strings.Join(got, "\n"),
+			strings.Join(want, "\n"))
 	}
 }
 
@@ -185,14 +206,18 @@ func TestAMoleculeAsBdKeepsIt(t *testing.T) {
 	with(t, "")
 	s := open(t, t.TempDir())
 	made, err := s.CreateAll(t.Context(), []beads.Bead{
-		{ID: "$root", Title: "paint", Type: beads.TypeMolecule, Ref: "paint", Labels: []string{"wisp"}, Needs: []string{"$dry"}},
-		{ID: "$dry", Title: "dry", ParentID: "$root", Needs: []string{"$brush"}}, {ID: "$brush", Title: "brush", ParentID: "$root"},
+		{ID: "$root", Title: "paint", Type: beads.TypeMolecule, Ref: "paint",
+			Labels: []string{"wisp"}, Needs: []string{"$dry"}},
+		{ID: "$dry", Title: "dry", ParentID: "$root", Needs: []string{"$brush"}},
+		{ID: "$brush", Title: "brush", ParentID: "$root"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	root, dry, brush := made[0], made[1], made[2]
-	if dry.ParentID != root.ID || brush.ParentID != root.ID || len(dry.Labels) != 0 || !slices.Equal(root.Needs, []string{dry.ID}) || !slices.Equal(dry.Needs, []string{brush.ID}) {
+	if dry.ParentID != root.ID || brush.ParentID != root.ID || len(dry.Labels) != 0 ||
+		!slices.Equal(root.Needs, []string{dry.ID}) ||
+		!slices.Equal(dry.Needs, []string{brush.ID}) {
 		t.Errorf("%+v", made)
 	}
 	ready, err := s.List(t.Context(), beads.Query{Ready: true})
@@ -218,7 +243,8 @@ func TestWhatBdSays(t *testing.T) {
 		dir := initialised(t)
 		with(t, "cat <<'END'\n"+said+"\nEND\nexit 0")
 		b, err := open(t, dir).Get(t.Context(), "b-1")
-		got := strings.Join(append([]string{string(b.Status), b.Metadata["o"], b.Metadata[beads.CloseReason]}, b.Needs...), " ")
+		got := strings.Join(append([]string{string(b.Status), b.Metadata["o"],
+			b.Metadata[beads.CloseReason]}, b.Needs...), " ")
 		if err != nil {
 			got = err.Error()
 		}
@@ -234,7 +260,8 @@ func initialised(t *testing.T) string {
 	if err := os.Mkdir(filepath.Join(dir, ".beads"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ".beads", "metadata.json"), []byte("{}"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".beads", "metadata.json"), []byte("{}"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -244,15 +271,17 @@ func initialised(t *testing.T) string {
 func TestABdThatMisbehaves(t *testing.T) {
 	dir := initialised(t)
 	for first, want := range map[string]string{
-		`echo '{"error":"database is locked"}'; exit 1`:                 "bd list failed (exit 1): database is locked",
-		`echo '{"schema_version":1,"error":"no access"}' >&2; exit 1`:   "no access",
-		`echo plain words >&2; exit 3`:                                  "(exit 3): plain words",
-		`exit 1`:                                                        "it said nothing",
-		`echo '[]' ; kill -9 $$`:                                        "exit -1",
+		`echo '{"error":"database is locked"}'; exit 1`: "bd list failed (exit " +
+			"1): database is locked",
+		`echo '{"schema_version":1,"error":"no access"}' >&2; exit 1`: "no access",
+		`echo plain words >&2; exit 3`:                                "(exit 3): plain words",
+		`exit 1`:                                                      "it said nothing",
+		`echo '[]' ; kill -9 $$`:                                      "exit -1",
 		`echo '{"schema_version":1,"data":{"error":"within"}}'; exit 1`: "within",
 	} {
 		with(t, first)
-		if all, err := open(t, dir).List(t.Context(), beads.Query{}); err == nil || !strings.Contains(err.Error(), want) {
+		if all, err := open(t, dir).List(t.Context(), beads.Query{}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %q", first, all, err, want)
 		}
 	}
@@ -260,9 +289,11 @@ func TestABdThatMisbehaves(t *testing.T) {
 	if _, err := open(t, dir).Get(t.Context(), "b-1"); !errors.Is(err, beads.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
-	for _, other := range []string{"failed to open database: exec: dolt: executable file not found in $PATH", "database b not found"} {
+	for _, other := range []string{"failed to open database: exec: dolt: executable file not " +
+		"found in $PATH", "database b not found"} {
 		with(t, `echo '{"error":"`+other+`"}'; exit 1`)
-		if _, err := open(t, dir).Get(t.Context(), "b-1"); err == nil || errors.Is(err, beads.ErrNotFound) || !strings.Contains(err.Error(), other) {
+		if _, err := open(t, dir).Get(t.Context(), "b-1"); err == nil ||
+			errors.Is(err, beads.ErrNotFound) || !strings.Contains(err.Error(), other) {
 			t.Errorf("%s: %v", other, err)
 		}
 	}
@@ -279,8 +310,8 @@ func TestABdThatMisbehaves(t *testing.T) {
 	}
 }
 
-// A bead that is gone when bd comes to it is the caller's mistake, whatever bd was to do with it, and no trouble with the
-// store.
+// A bead that is gone when bd comes to it is the caller's mistake, whatever bd was to do with it, and no trouble
+// with the store.
 func TestABeadThatIsGone(t *testing.T) {
 	with(t, "")
 	dir := t.TempDir()
@@ -301,11 +332,13 @@ func TestABeadThatIsGone(t *testing.T) {
 	link := beads.Patch{Needs: &[]string{a.ID}}
 	for _, why := range []string{"no issue found matching " + a.ID, "issue not found: " + a.ID} {
 		fails("create", why)
-		if _, err := s.Create(t.Context(), beads.Bead{Title: "c", Needs: []string{a.ID}, ParentID: b.ID}); !errors.As(err, &invalid) || !strings.Contains(err.Error(), a.ID) {
+		if _, err := s.Create(t.Context(), beads.Bead{Title: "c", Needs: []string{a.ID},
+			ParentID: b.ID}); !errors.As(err, &invalid) || !strings.Contains(err.Error(), a.ID) {
 			t.Errorf("%s: create: %v", why, err)
 		}
 		fails("dep", why)
-		if _, err := s.Update(t.Context(), b.ID, link); !errors.As(err, &invalid) || invalid.Which != "bead "+b.ID {
+		if _, err := s.Update(t.Context(), b.ID, link); !errors.As(err, &invalid) ||
+			invalid.Which != "bead "+b.ID {
 			t.Errorf("%s: dep: %v", why, err)
 		}
 	}
@@ -316,10 +349,12 @@ func TestABeadThatIsGone(t *testing.T) {
 		}
 	}
 	fails("dep", "database is locked")
-	if _, err := s.Update(t.Context(), b.ID, link); err == nil || errors.Is(err, beads.ErrNotFound) || errors.As(err, &invalid) {
+	if _, err := s.Update(t.Context(), b.ID, link); err == nil ||
+		errors.Is(err, beads.ErrNotFound) || errors.As(err, &invalid) {
 		t.Errorf("%v", err)
 	}
-	with(t, `case "$*" in "delete "*`+a.ID+`*) [ -e "$BEADS_DIR/../gone" ] || { touch "$BEADS_DIR/../gone"; PLAY_BD=1 GORACE=atexit_sleep_ms=0 "$OWN" delete `+a.ID+` --force >/dev/null
+	with(t, `case "$*" in "delete "*`+a.ID+
+		`*) [ -e "$BEADS_DIR/../gone" ] || { touch "$BEADS_DIR/../gone"; PLAY_BD=1 GORACE=atexit_sleep_ms=0 "$OWN" delete `+a.ID+` --force >/dev/null
 		echo '{"error":"no issue found matching `+a.ID+`"}'; exit 1; };; esac`)
 	for _, id := range []string{a.ID, b.ID} {
 		if _, err := s.Update(t.Context(), id, beads.Closing()); err != nil {

@@ -50,7 +50,7 @@ func Cases() []Case {
 		{"labels append", labelsAppend},
 		{"metadata is set and removed", metadata},
 		{"closing twice is closing", closingTwice},
-		{"links cannot go in a circle", noCircles},
+		{"links cannot form a cycle", noCircles},
 		{"why it was closed goes when it is opened", closeReasons},
 		{"newest first", newestFirst},
 		{"limits and pages", pages},

@@ -248,7 +248,7 @@ func restoreInCircle(t *testing.T, h Harness) {
 		{ID: "x-4", Title: "too", Needs: []string{"x-3"}, CreatedAt: at},
 	})
 	refused(t, "a circle", err)
-	if err != nil && err.Error() != "bead x-3: its needs would go in a circle: x-3 → x-4 → x-3" {
+	if err != nil && err.Error() != "bead x-3: its needs would form a cycle: x-3 → x-4 → x-3" {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,25 +14,24 @@ import (
 	"gcity/internal/disk"
 )
 
-// backupLimit is how long a backup or a restore may take if its context has no deadline.
+// backupLimit is the time limit of a backup or a restore if its context has no deadline.
 const backupLimit = 2 * time.Minute
 
 // ErrNone means that there is no store yet, so there is nothing to back up.
 var ErrNone = errors.New("there is no store of beads yet")
 
-// errDamaged means that SQLite reads the file, but its content contradicts itself.
+// errDamaged means that SQLite can read the file, but its content is inconsistent.
 var errDamaged = errors.New("it is damaged")
 
-// Copy describes a file that has all beads of a store.
+// Copy describes a file with all beads of a store.
 type Copy struct {
 	Path string
 	Identity
 	Beads int
 }
 
-// Backup writes a consistent copy of the store to a file, which appears complete or not at all. It does not
-// wait for writers, and writers do not wait for it, except on a network file system. An existing file is
-// replaced.
+// Backup writes a consistent copy of the store to a file, which appears complete or not at all. It does not wait
+// for writers, and writers do not wait for it, except on a network file system. An existing file is replaced.
 func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -60,11 +59,11 @@ func (s *Store) Backup(ctx context.Context, path string) (Copy, error) {
 	})
 }
 
-// Inspect reads what a backup is and checks it for damage.
+// Inspect describes a backup and checks it for damage.
 func Inspect(ctx context.Context, path string) (Copy, error) {
 	c, err := inspect(ctx, path)
 	if err != nil {
-		return c, fmt.Errorf("%s is no usable backup: %w", path, err)
+		return c, fmt.Errorf("%s is not a usable backup: %w", path, err)
 	}
 	return c, nil
 }
@@ -76,13 +75,13 @@ func gone(err error) error {
 	return err
 }
 
-// duplicate copies a store file to a new one on stable storage, lets edit change the copy, and checks the
-// copy. The source is only read.
+// duplicate copies a store file to a new one on stable storage, calls edit for the copy, and checks the copy. The
+// source is only read.
 func duplicate(ctx context.Context, from, to string, edit func(*sql.DB) error) (c Copy, err error) {
 	if err := gone(os.Remove(to)); err != nil {
 		return c, err
 	}
-	// VACUUM INTO takes an empty file, and leaves its mode as it is.
+	// VACUUM INTO accepts an empty file and does not change its mode
 	if err := mknod(to); err != nil {
 		return c, err
 	}
@@ -133,10 +132,10 @@ func inspect(ctx context.Context, path string) (c Copy, err error) {
 			return err
 		}
 		if app != application {
-			return errors.New("it is another program's file")
+			return errors.New("it belongs to another program")
 		}
 		if version > newest {
-			return fmt.Errorf("a newer gcity wrote it (its schema is %d, this gcity knows %d)",
+			return fmt.Errorf("a newer gcity wrote it (its schema is %d, this gcity supports %d)",
 				version, newest)
 		}
 		var state string
@@ -156,7 +155,7 @@ func inspect(ctx context.Context, path string) (c Copy, err error) {
 	})
 }
 
-// aside returns a free name for a file that a restore replaces.
+// aside returns an unused name for a file that a restore replaces.
 func aside(path string) (string, error) {
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s.old-%d", path, n)
@@ -168,7 +167,7 @@ func aside(path string) (string, error) {
 	}
 }
 
-// isOwn reports whether a file in the store's folder is the store's, or was kept by a restore.
+// isOwn reports whether a file in the store's folder belongs to the store, or was kept by a restore.
 func isOwn(name string) bool {
 	return name == File || strings.HasPrefix(name, File+"-") ||
 		strings.HasPrefix(name, File+".old-")

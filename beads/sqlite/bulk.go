@@ -8,10 +8,10 @@ import (
 	"gcity/beads"
 )
 
-// trees is how many a purge looks at in one transaction, so that nobody waits long for it.
+// trees is the number of beads that a purge examines in one transaction. It limits how long other writers wait.
 const trees = 200
 
-// Purge implements beads.Purger. It takes several transactions; an error leaves what was done before done.
+// Purge implements beads.Purger. It uses several transactions; an error does not undo the earlier ones.
 func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int, error) {
 	q.Status, q.Ready, q.Before = []beads.Status{beads.StatusClosed}, false, ""
 	ctx, cancel := limited(ctx, 6*patience)
@@ -40,7 +40,7 @@ func (s *Store) Purge(ctx context.Context, q beads.Query, before time.Time) (int
 	})
 }
 
-// old finds the beads that match and were closed long enough ago.
+// old returns the matching beads that were closed long enough ago.
 func (f *file) old(ctx context.Context, s *Store, q beads.Query, before time.Time) (ids []string,
 	err error) {
 	x := find(q)
@@ -82,7 +82,7 @@ func (t *txn) purge(roots []string, before time.Time) (gone int, err error) {
 	return gone, t.exec(`UPDATE store SET version = version + 1`)
 }
 
-// tree is a bead with everything below it; nothing if any of that is not closed long enough, or not understood.
+// tree returns a bead with everything below it, or nothing if any of that is not closed long enough, or unreadable.
 func (t *txn) tree(id string, before time.Time) (seqs []int64, err error) {
 	rows, err := t.query(`WITH RECURSIVE below (seq, id) AS (SELECT seq, id FROM beads WHERE id = ?
 		UNION SELECT b.seq, b.id FROM below JOIN beads b ON b.parent = below.id)
@@ -156,7 +156,7 @@ func (t *txn) restore(all []beads.Bead) (done beads.Restored, err error) {
 		if what == beads.Created || what == beads.Updated {
 			written = append(written, b.ID)
 			last = max(last, number(b.ID))
-			// nor may a new bead become what an old one was waiting for
+			// a new bead must not become the missing need of an old one
 			for _, id := range beads.NewLinks(beads.Bead{}, b) {
 				last = max(last, number(id))
 			}

@@ -6,7 +6,7 @@ import (
 	driver "modernc.org/sqlite"
 )
 
-// The result codes of SQLite that something is done about.
+// The result codes of SQLite that the store handles.
 const (
 	codePerm     = 3
 	codeBusy     = 5
@@ -19,7 +19,7 @@ const (
 	codeNotADB   = 26
 )
 
-// code is the primary result code of an error that comes from SQLite, else 0.
+// code returns the primary result code of an error of SQLite, else 0.
 func code(err error) int {
 	var e *driver.Error
 	if errors.As(err, &e) {

@@ -9,25 +9,25 @@ import (
 	"path/filepath"
 )
 
-// Condition is how a store's file and folder are.
+// Condition is the state of a store's file and folder.
 type Condition struct {
-	There     bool     // there is a file
+	There     bool     // the file exists
 	Schema    int      // its version
-	Damage    []string // what is wrong with the file, the first few
+	Damage    []string // the first few problems of the file
 	Log       int64    // bytes of the write-ahead log
-	Exposed   []string // what other users may read, or write, each with its mode
-	Strangers []string // what is in the folder and not the store's, in name order
+	Exposed   []string // files that other users can read or write, each with its mode
+	Strangers []string // files in the folder that do not belong to the store, sorted
 }
 
-// LargeLog is how many bytes a write-ahead log has that nobody has been able to take in for long: it is cut to
-// journal_size_limit whenever nobody reads.
+// LargeLog is the size of a write-ahead log, in bytes, that could not be checkpointed for a long time. Without
+// readers it is truncated to journal_size_limit.
 const LargeLog = 64 << 20
 
-// damages is how many damages are told.
+// damages is the greatest number of reported problems.
 const damages = 5
 
-// Examine reads all of the store and looks for damage. It makes nothing; what belongs to another program is an
-// error, and left as it is. With an error the condition has what was seen before.
+// Examine reads the whole store and looks for damage. It creates nothing. A file of another program is an error and
+// is not changed. With an error, the condition has what was found before.
 func (s *Store) Examine(ctx context.Context) (Condition, error) {
 	type found struct {
 		c   Condition
@@ -65,7 +65,7 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 		if err != nil {
 			return err
 		}
-		defer rows.Close() // its error is that of Err
+		defer rows.Close() // rows.Err has its error
 		for rows.Next() {
 			var line string
 			if err := rows.Scan(&line); err != nil {
@@ -80,21 +80,21 @@ func (s *Store) examine(ctx context.Context) (Condition, error) {
 	return c, err
 }
 
-// look sees what the file system says.
+// look collects what the file system shows.
 func (s *Store) look() (c Condition, err error) {
 	entries, err := os.ReadDir(s.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
 	if err != nil {
-		return c, fmt.Errorf("the folder of the store of beads cannot be read: %w", err)
+		return c, fmt.Errorf("cannot read the folder of the store of beads: %w", err)
 	}
 	if info, err := os.Stat(s.folder); err == nil && info.Mode().Perm()&0o022 != 0 {
 		c.Exposed = append(c.Exposed, fmt.Sprintf("%s (%v)", s.folder, info.Mode().Perm()))
 	}
 	for _, e := range entries {
 		name := e.Name()
-		// where formulas are linked for tools that look there
+		// formulas has links to formulas for tools that look there
 		if name == ".gitignore" || name == "formulas" {
 			continue
 		}
@@ -104,7 +104,7 @@ func (s *Store) look() (c Condition, err error) {
 		}
 		info, err := e.Info()
 		if err != nil {
-			continue // it went meanwhile
+			continue // it was removed in the meantime
 		}
 		if info.Mode().Perm()&0o077 != 0 {
 			c.Exposed = append(c.Exposed, fmt.Sprintf("%s (%v)", filepath.Join(s.folder, name),

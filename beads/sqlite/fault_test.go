@@ -44,15 +44,30 @@ func titles(t *testing.T, s *Store, want string) {
 // everyCall makes each kind of call, with so much time, and hands over its error.
 func everyCall(t *testing.T, limit time.Duration, s *Store, check func(what string, err error)) {
 	for what, call := range map[string]func(context.Context) error{
-		"get":     func(ctx context.Context) error { _, err := s.Get(ctx, "gc-1"); return err },
-		"list":    func(ctx context.Context) error { _, err := s.List(ctx, beads.Query{}); return err },
-		"count":   func(ctx context.Context) error { _, err := s.Count(ctx, beads.Query{}); return err },
+		"get": func(ctx context.Context) error { _, err := s.Get(ctx, "gc-1"); return err },
+		"list": func(ctx context.Context) error {
+			_, err := s.List(ctx, beads.Query{})
+			return err
+		},
+		"count": func(ctx context.Context) error {
+			_, err := s.Count(ctx, beads.Query{})
+			return err
+		},
 		"version": func(ctx context.Context) error { _, err := s.Version(ctx); return err },
 		"aside":   func(ctx context.Context) error { _, err := s.Aside(ctx); return err },
 		"probe":   s.Probe,
-		"create":  func(ctx context.Context) error { _, err := s.Create(ctx, beads.Bead{Title: "x"}); return err },
-		"update":  func(ctx context.Context) error { _, err := s.Update(ctx, "gc-1", beads.Closing()); return err },
-		"purge":   func(ctx context.Context) error { _, err := s.Purge(ctx, beads.Query{}, time.Now()); return err },
+		"create": func(ctx context.Context) error {
+			_, err := s.Create(ctx, beads.Bead{Title: "x"})
+			return err
+		},
+		"update": func(ctx context.Context) error {
+			_, err := s.Update(ctx, "gc-1", beads.Closing())
+			return err
+		},
+		"purge": func(ctx context.Context) error {
+			_, err := s.Purge(ctx, beads.Query{}, time.Now())
+			return err
+		},
 		"restore": func(ctx context.Context) error {
 			_, err := s.Restore(ctx, []beads.Bead{{ID: "x-1", Title: "x"}})
 			return err
@@ -84,7 +99,8 @@ func TestReadingLeavesNoTrace(t *testing.T) {
 	if v, err := s.Version(t.Context()); v != 0 || err != nil {
 		t.Errorf("version %d, %v", v, err)
 	}
-	if _, err := s.Update(t.Context(), "gc-1", beads.Closing()); !errors.Is(err, beads.ErrNotFound) {
+	if _, err := s.Update(t.Context(), "gc-1", beads.Closing()); !errors.Is(err,
+		beads.ErrNotFound) {
 		t.Error(err)
 	}
 	if n, err := s.Purge(t.Context(), beads.Query{}, time.Now()); n != 0 || err != nil {
@@ -100,7 +116,8 @@ func TestFiles(t *testing.T) {
 	s := open(t, t.TempDir())
 	create(t, s, "a")
 	for path, want := range map[string]fs.FileMode{
-		s.folder: fs.ModeDir | 0o700, s.path: 0o600, s.path + "-wal": 0o600, s.path + "-shm": 0o600, filepath.Join(s.folder, ".gitignore"): 0o600,
+		s.folder: fs.ModeDir | 0o700, s.path: 0o600, s.path + "-wal": 0o600, s.path + "-shm": 0o600,
+		filepath.Join(s.folder, ".gitignore"): 0o600,
 	} {
 		if info, err := os.Stat(path); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
@@ -118,7 +135,8 @@ func TestFiles(t *testing.T) {
 }
 
 func TestStrangePaths(t *testing.T) {
-	for _, name := range []string{"a b", "what?mode=memory", "50%41", "a#b", "it's", "ü;x", "file:x"} {
+	for _, name := range []string{"a b", "what?mode=memory", "50%41", "a#b", "it's", "ü;x",
+		"file:x"} {
 		at := filepath.Join(t.TempDir(), name)
 		if err := os.Mkdir(at, 0o700); err != nil {
 			t.Fatal(err)
@@ -172,11 +190,12 @@ func TestUnreadableFiles(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		"not a database":   {[]byte(strings.Repeat("this is no database\n", 500)), "is damaged"},
-		"damaged pages":    {pages, "is damaged"},
-		"cut off":          {whole[:4096], "is damaged"},
-		"another's":        {content(t, other), "belongs to another program"},
-		"of a newer gcity": {content(t, newer), "was written by a newer gcity (its schema is 2, this gcity knows 1)"},
+		"not a database": {[]byte(strings.Repeat("this is no database\n", 500)), "is damaged"},
+		"damaged pages":  {pages, "is damaged"},
+		"cut off":        {whole[:4096], "is damaged"},
+		"another's":      {content(t, other), "belongs to another program"},
+		"of a newer gcity": {content(t, newer), "(its schema is 2, this gcity " +
+			"supports 1)"},
 	} {
 		at := t.TempDir()
 		s := open(t, at)
@@ -187,7 +206,8 @@ func TestUnreadableFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		everyCall(t, time.Minute, s, func(what string, err error) {
-			if err == nil || errors.Is(err, beads.ErrNotFound) || !strings.Contains(err.Error(), c.want) {
+			if err == nil || errors.Is(err, beads.ErrNotFound) ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s: %s: %v", name, what, err)
 			}
 		})
@@ -218,23 +238,25 @@ func TestSetAside(t *testing.T) {
 	s := open(t, t.TempDir())
 	want := map[string]string{
 		"paused":   "its status is",
-		"newer":    "it was written in a newer way (2, known is 1)",
+		"newer":    "it was written in a newer format (2; this gcity supports 1)",
 		"urgent":   "invalid priority 12",
-		"metadata": "its metadata cannot be read",
+		"metadata": "cannot read its metadata",
 		"escape":   "its title has the character U+001B",
-		"closed":   "contradict each other",
+		"closed":   "contradicts the time",
 	}
 	ids := map[string]string{}
 	for name := range want {
 		ids[name] = create(t, s, name).ID
 	}
 	fine := create(t, s, "fine")
-	waiting, err := s.Create(t.Context(), beads.Bead{Title: "waiting", Needs: []string{ids["paused"]}})
+	waiting, err := s.Create(t.Context(), beads.Bead{Title: "waiting",
+		Needs: []string{ids["paused"]}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, set := range map[string]string{
-		"paused": `status = 'paused'`, "newer": `record = 2, status = 'closed'`, "urgent": `priority = 12`, "metadata": `metadata = '{'`,
+		"paused": `status = 'paused'`, "newer": `record = 2, status = 'closed'`,
+		"urgent": `priority = 12`, "metadata": `metadata = '{'`,
 		"escape": `title = 'x' || char(27)`, "closed": `closed = 5`,
 	} {
 		tamper(t, s, `UPDATE beads SET `+set+` WHERE id = ?`, ids[name])
@@ -245,7 +267,8 @@ func TestSetAside(t *testing.T) {
 		t.Errorf("%v, %v", aside, err)
 	}
 	for name, id := range ids {
-		if _, err := s.Get(t.Context(), id); !errors.Is(err, beads.ErrAside) || !strings.Contains(err.Error(), want[name]) {
+		if _, err := s.Get(t.Context(), id); !errors.Is(err, beads.ErrAside) ||
+			!strings.Contains(err.Error(), want[name]) {
 			t.Errorf("get %s: %v", name, err)
 		}
 		if _, err := s.Update(t.Context(), id, beads.Closing()); !errors.Is(err, beads.ErrAside) {
@@ -257,10 +280,12 @@ func TestSetAside(t *testing.T) {
 			}
 		}
 	}
-	if r, err := s.Restore(t.Context(), []beads.Bead{{ID: ids["paused"], Title: "x", UpdatedAt: time.Now().Add(time.Hour)}}); err != nil || r.Kept != 1 {
+	if r, err := s.Restore(t.Context(), []beads.Bead{{ID: ids["paused"], Title: "x",
+		UpdatedAt: time.Now().Add(time.Hour)}}); err != nil || r.Kept != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if n, err := s.Purge(t.Context(), beads.Query{}, time.Now().Add(time.Hour)); n != 0 || err != nil {
+	if n, err := s.Purge(t.Context(), beads.Query{}, time.Now().Add(time.Hour)); n != 0 ||
+		err != nil {
 		t.Errorf("a purge took %d, %v", n, err)
 	}
 	ready, err := s.List(t.Context(), beads.Query{Ready: true})
@@ -280,12 +305,14 @@ func TestLockedByAnother(t *testing.T) {
 	short, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, err := s.Create(short, beads.Bead{Title: "b"})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "is locked by another process") {
+	if !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.HasSuffix(err.Error(), "is locked by another process") {
 		t.Error(err)
 	}
 	short, cancel = context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	if err := s.Probe(short); !errors.Is(err, context.DeadlineExceeded) || !strings.HasSuffix(err.Error(), "is locked by another process") {
+	if err := s.Probe(short); !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.HasSuffix(err.Error(), "is locked by another process") {
 		t.Errorf("a probe: %v", err)
 	}
 	titles(t, s, "a")
@@ -324,7 +351,8 @@ func TestHungDisk(t *testing.T) {
 		<-come
 		return "wal", nil
 	}
-	if _, err := s.Create(ctx, beads.Bead{Title: "a"}); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "does not answer") {
+	if _, err := s.Create(ctx, beads.Bead{Title: "a"}); !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "does not answer") {
 		t.Error(err)
 	}
 	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
@@ -352,7 +380,8 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	limit("1")
-	_, err := s.Create(t.Context(), beads.Bead{Title: "b", Description: strings.Repeat("x", 100_000)})
+	_, err := s.Create(t.Context(), beads.Bead{Title: "b",
+		Description: strings.Repeat("x", 100_000)})
 	if err == nil || !strings.Contains(err.Error(), "the disk is full") {
 		t.Error(err)
 	}
@@ -419,7 +448,9 @@ func TestClose(t *testing.T) {
 
 // A write-ahead log on a network file system loses work.
 func TestJournalMode(t *testing.T) {
-	for kind, want := range map[int64]bool{0x6969: true, 0xff534d42: true, -0xacb2be: true, 0x65735546: true, 0xef53: false, 0x01021994: false, 0x9123683e: false, 0x58465342: false, 0x794c7630: false} {
+	for kind, want := range map[int64]bool{0x6969: true, 0xff534d42: true, -0xacb2be: true,
+		0x65735546: true, 0xef53: false, 0x01021994: false, 0x9123683e: false, 0x58465342: false,
+		0x794c7630: false} {
 		if remote(kind) != want {
 			t.Errorf("%#x", kind)
 		}

@@ -16,9 +16,9 @@ import (
 	"gcity/internal/disk"
 )
 
-// file is the open database: one connection that writes, a few that read.
+// file is the open database: one connection for writing and a few for reading.
 type file struct {
-	is    os.FileInfo // the file that was opened
+	is    os.FileInfo // identity of the file that was opened
 	write writer
 
 	read  *sql.DB
@@ -26,13 +26,14 @@ type file struct {
 	reads map[string]*sql.Stmt // by text
 }
 
-// open gives the database, as it is on the disk now. Without make, a database that does not exist is nil.
+// open returns the database as it is on the disk now. Without create, it returns nil if the database does not
+// exist.
 func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	select {
 	case <-s.gate:
 		defer func() { s.gate <- struct{}{} }()
 	case <-ctx.Done():
-		return nil, &overdue{fmt.Sprintf("the store of beads %s does not open in time", s.path),
+		return nil, &overdue{fmt.Sprintf("the store of beads %s takes too long to open", s.path),
 			ctx.Err()}
 	}
 	is, err := disk.CheckFile(s.path)
@@ -43,9 +44,9 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 		return nil, fmt.Errorf("cannot read the store of beads: %w; %s", err, remedy(s.folder, err))
 	}
 	if s.file != nil && (err != nil || !os.SameFile(is, s.file.is)) {
-		// It was removed or replaced. Writing on would be writing into nothing.
+		// the file was removed or replaced, so writes to the open one would be lost
 		if err := s.file.close(ctx); err != nil {
-			return nil, fmt.Errorf("cannot let go of the store of beads %s, which was removed or "+
+			return nil, fmt.Errorf("cannot close the store of beads %s, which was removed or "+
 				"replaced: %w", s.path, err)
 		}
 		s.file = nil
@@ -55,7 +56,7 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	}
 	if err != nil {
 		if _, home := os.Stat(filepath.Dir(s.folder)); home != nil {
-			return nil, fmt.Errorf("there is no folder for the store of beads: %w", home)
+			return nil, fmt.Errorf("the folder of the store of beads does not exist: %w", home)
 		}
 		if err := s.missing("is missing"); err != nil {
 			return nil, err
@@ -64,11 +65,11 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 			return nil, nil
 		}
 		if err := s.makeFile(); err != nil {
-			return nil, fmt.Errorf("cannot make the store of beads: %w; %s", err,
+			return nil, fmt.Errorf("cannot create the store of beads: %w; %s", err,
 				remedy(filepath.Dir(s.folder), err))
 		}
 		if is, err = disk.StatFile(s.path); err != nil {
-			return nil, fmt.Errorf("cannot make the store of beads: %w", err)
+			return nil, fmt.Errorf("cannot create the store of beads: %w", err)
 		}
 	}
 	f, err := s.connect(ctx, is)
@@ -79,8 +80,8 @@ func (s *Store) open(ctx context.Context, create bool) (*file, error) {
 	return f, nil
 }
 
-// makeFile makes an empty file that only its user may read. It never opens it: to close it again would take away the
-// locks that this process has on it by other stores.
+// makeFile creates an empty file that only its user can read. It never opens the file, because closing it would
+// release the locks that this process holds on it through other stores.
 func (s *Store) makeFile() error {
 	if err := disk.OwnFolder(s.folder); err != nil {
 		return err
@@ -94,7 +95,7 @@ func (s *Store) makeFile() error {
 func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	f := &file{is: is, reads: map[string]*sql.Stmt{}, write: writer{turn: make(chan struct{}, 1)}}
 	f.write.turn <- struct{}{}
-	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite writes into each
+	for _, end := range []string{"-wal", "-shm", "-journal"} { // SQLite writes to all of them
 		if _, err := disk.CheckFile(s.path + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("cannot open the store of beads: %w", err)
 		}
@@ -112,8 +113,8 @@ func (s *Store) connect(ctx context.Context, is os.FileInfo) (*file, error) {
 	return f, nil
 }
 
-// pool prepares at most n connections. SQLite itself waits only briefly for other processes, since nothing can call it
-// back meanwhile; the rest of the waiting is done by attempt.
+// pool prepares at most n connections. SQLite itself waits only briefly for other processes, because it cannot be
+// interrupted meanwhile; attempt does the rest of the waiting.
 func pool(path string, n int, option string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Path: path, RawQuery: option +
 		"_pragma=busy_timeout(25)&_pragma=foreign_keys(1)&_pragma=synchronous(2)&" +
@@ -128,7 +129,7 @@ func pool(path string, n int, option string) (*sql.DB, error) {
 	return db, nil
 }
 
-// close waits for the writer's turn, so that nobody is cut off in the middle.
+// close waits for the writer's turn, so that no write is interrupted.
 func (f *file) close(ctx context.Context) error {
 	select {
 	case <-f.write.turn:
@@ -139,7 +140,7 @@ func (f *file) close(ctx context.Context) error {
 	return errors.Join(f.read.Close(), f.write.drop(), f.write.db.Close())
 }
 
-// reader gives a prepared statement that reads.
+// reader returns a prepared statement for reading.
 func (f *file) reader(ctx context.Context, text string) (*sql.Stmt, error) {
 	f.mu.Lock()
 	st := f.reads[text]

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// mknod makes an empty file of mode 0600 without opening it.
+// mknod creates an empty file of mode 0600 without opening it.
 func mknod(path string) error {
 	if err := syscall.Mknod(path, syscall.S_IFREG|0o600, 0); err != nil {
 		return &os.PathError{Op: "create", Path: path, Err: err}
@@ -15,36 +15,36 @@ func mknod(path string) error {
 	return nil
 }
 
-// remedy says what to do about a folder, or a file in it, that cannot be used.
+// remedy returns what to do about an unusable folder, or an unusable file in it.
 func remedy(folder string, err error) string {
 	wrong := syscall.Access(folder, 2|1) // W_OK, X_OK
 	var st syscall.Statfs_t
-	// SQLite's word is "I/O error"
+	// SQLite reports only "I/O error"
 	full := syscall.Statfs(folder, &st) == nil && st.Blocks > 0 &&
 		st.Bavail*uint64(st.Bsize) < 1<<20
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT),
 		full && code(err) == codeIOErr:
-		return "the disk is full: make room and try again"
+		return "the disk is full: free some space and try again"
 	case errors.Is(wrong, syscall.EROFS):
 		return "its file system is read-only: mount it for writing, `mount -o remount,rw`"
 	case errors.Is(wrong, syscall.EACCES):
-		return fmt.Sprintf("user %d may not write into %s: give it to that user, `chown`",
+		return fmt.Sprintf("user %d cannot write to %s: change its owner with `chown`",
 			os.Geteuid(), folder)
 	}
 	if code(err) == codeIOErr {
-		return "the disk or its file system may be broken: `dmesg` says more; save what can " +
-			"still be read, `gcity bead export FILE`"
+		return "the disk or its file system may be broken: see `dmesg`; save readable work with " +
+			"`gcity bead export FILE`"
 	}
-	return "look at the permissions of " + folder + " and of what is in it"
+	return "check the permissions of " + folder + " and of the files in it"
 }
 
-// journalMode is "wal" for a folder on this machine's own disks. Its index is memory that all processes share, which
-// no network file system has: there it is "delete".
+// journalMode returns "wal" for a folder on a local disk. Its index is memory shared by all processes, which
+// network file systems do not have; there it returns "delete".
 func journalMode(folder string) (string, error) {
 	var st syscall.Statfs_t
 	if err := syscall.Statfs(folder, &st); err != nil {
-		return "", fmt.Errorf("cannot tell what kind of file system %s is on: %w", folder, err)
+		return "", fmt.Errorf("cannot find the type of the file system of %s: %w", folder, err)
 	}
 	if remote(int64(st.Type)) {
 		return "delete", nil
@@ -52,7 +52,7 @@ func journalMode(folder string) (string, error) {
 	return "wal", nil
 }
 
-// remote tells the types of statfs(2) that are, or may be, another machine's: FUSE is both.
+// remote reports whether a type of statfs(2) is, or may be, a network file system. FUSE may be either.
 func remote(kind int64) bool {
 	switch uint32(kind) {
 	case 0x6969, // nfs

@@ -8,7 +8,7 @@ import (
 	"gcity/beads"
 )
 
-// selection is a query in SQL.
+// selection is an SQL query.
 type selection struct {
 	from  string
 	where []string
@@ -16,9 +16,8 @@ type selection struct {
 	order string
 }
 
-// find translates a query. Which index is walked is said here and not left to SQLite's guess: the beads of one
-// parent or formula are few, those of a label fewer than those of an assignee; all of them are walked from the
-// newest.
+// find translates a query. It chooses the index instead of SQLite's planner: the beads of one parent or formula are
+// few, those of a label fewer than those of an assignee; all are read from the newest.
 func find(q beads.Query) selection {
 	x := selection{order: `b.created DESC, b.seq DESC`}
 	labels := q.Labels
@@ -93,7 +92,7 @@ func (x *selection) in(what string, values []string) {
 	x.and(what+` (?`+strings.Repeat(`, ?`, len(values)-1)+`)`, args...)
 }
 
-// after leaves out the bead that was made then, and all newer ones.
+// after excludes the bead that was created at that time, and all newer ones.
 func (x *selection) after(created, seq int64) {
 	created1, seq1, _ := strings.Cut(strings.ReplaceAll(x.order, " DESC", ""), ", ")
 	x.and(fmt.Sprintf(`(%s, %s) < (?, ?)`, created1, seq1), created, seq)

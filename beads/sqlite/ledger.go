@@ -11,11 +11,11 @@ import (
 	"gcity/internal/disk"
 )
 
-// reserve is how many numbers of ids are written to the ledger at a time, so that few writes of work cost a
-// second file.
+// reserve is how many numbers of IDs are written to the ledger at a time, so that few writes of work need a second
+// file.
 const reserve = 64
 
-// identityTable and identityRow name a store that has no name yet.
+// identityTable and identityRow name a store that has no identity yet.
 const (
 	identityTable = `CREATE TABLE IF NOT EXISTS identity (
 		one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -24,19 +24,19 @@ const (
 	identityRow = `INSERT OR IGNORE INTO identity (one, id) VALUES (1, lower(hex(randomblob(16))))`
 )
 
-// Identity tells one store from every other one.
+// Identity distinguishes a store from all others.
 type Identity struct {
-	ID   string `json:"id"`   // random, made with the store; "" = not known
-	Last int64  `json:"last"` // at least the highest number in any id of the store
+	ID   string `json:"id"`   // random, created with the store; "" = unknown
+	Last int64  `json:"last"` // at least the highest number in any ID of the store
 }
 
-// Ledger is a file outside the store's folder that keeps the identity of the store. With a ledger a store
-// that is missing, empty or replaced is an error (*LostError), and numbers of ids are never used again. The
-// zero value keeps nothing.
+// Ledger is a file outside the store's folder that keeps the identity of the store. With a ledger, a store that is
+// missing, empty or replaced is an error (*LostError), and numbers of IDs are never reused. The zero value keeps
+// nothing.
 type Ledger struct {
-	File    string // in a folder that is made when it is needed
-	Folder  string // names the place of the store; an entry of another place does not count
-	Restore string // the command line that restores the store, for error texts
+	File    string // in a folder that is created when it is needed
+	Folder  string // name of the store's place; an entry for another place is ignored
+	Restore string // the command that restores the store, for errors
 }
 
 // entry is the content of a ledger's file.
@@ -45,22 +45,22 @@ type entry struct {
 	Identity
 }
 
-// LostError reports that the store at Path is not the one that the ledger names.
+// LostError means that the store at Path is not the one in the ledger.
 type LostError struct {
 	Path string
 	Why  string // "is missing", …
-	Last int64  // the highest number of an id that may be in use
-	How  string // the command line that restores the store
+	Last int64  // the highest number of an ID that may be in use
+	How  string // the command that restores the store
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("the store of beads %s %s; `%s` restores the newest backup, "+
-		"`%s --new-store` accepts what is there as a new store (new ids begin above %d)",
+	return fmt.Sprintf("the store of beads %s %s; `%s` restores the newest backup, `%s "+
+		"--new-store` accepts what is there as a new store (new IDs start above %d)",
 		e.Path, e.Why, e.How, e.How, e.Last)
 }
 
-// Read returns the identity that the ledger keeps. ok is false if the ledger keeps none for its folder. An
-// error means that there is a file which cannot be read.
+// Read returns the identity in the ledger. ok is false if the ledger has none for its folder. An error means that
+// the file exists but cannot be read.
 func (l Ledger) Read() (id Identity, ok bool, err error) {
 	if l.File == "" {
 		return Identity{}, false, nil
@@ -77,13 +77,14 @@ func (l Ledger) Read() (id Identity, ok bool, err error) {
 		err = errors.New("it names no store")
 	}
 	if err != nil {
-		return Identity{}, false, fmt.Errorf("cannot read %s, which names the store of beads: %w",
+		return Identity{}, false, fmt.Errorf("cannot read %s, which has the identity of the "+
+			"store of beads: %w",
 			l.File, err)
 	}
 	return e.Identity, e.Folder == l.Folder, nil
 }
 
-// write replaces the identity that the ledger keeps. The caller holds the store's lock for writing.
+// write replaces the identity in the ledger. The caller holds the store's lock for writing.
 func (l Ledger) write(id Identity) error {
 	if l.File == "" || id.ID == "" {
 		return nil
@@ -98,13 +99,13 @@ func (l Ledger) write(id Identity) error {
 	return disk.Save(l.File, append(bytes.TrimSpace(data), '\n'), 0o600)
 }
 
-// lost returns the error for a store that is not the one of the ledger.
+// lost returns the error for a store that is not the one in the ledger.
 func (s *Store) lost(why string, last int64) error {
 	return &LostError{Path: s.path, Why: why, Last: last, How: s.ledger.Restore}
 }
 
-// missing returns an error if the ledger names a store although there is no file. A damaged ledger counts
-// as one that names a store.
+// missing returns an error if the ledger names a store but the file is missing. A damaged ledger counts as one that
+// names a store.
 func (s *Store) missing(why string) error {
 	id, ok, err := s.ledger.Read()
 	switch {
@@ -116,8 +117,8 @@ func (s *Store) missing(why string) error {
 	return nil
 }
 
-// identify checks an open store against the ledger. It gives a store without an identity one, and raises
-// the last number of a store that is an older copy of itself.
+// identify compares an open store with the ledger. It gives an identity to a store without one, and raises the last
+// number of a store that is an older copy of itself.
 func (s *Store) identify(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -128,12 +129,12 @@ func (s *Store) identify(t *txn) error {
 	}
 	known, ok, err := s.ledger.Read()
 	if ok && err == nil && known.ID != have.ID {
-		return s.lost("is another store than before", known.Last)
+		return s.lost("is a different store than before", known.Last)
 	}
 	if have.ID == "" {
 		if err := t.atomic(func(t *txn) error { return t.name() }); err != nil {
 			if code(err) == codeReadOnly {
-				return nil // it is named by the first process that may write
+				return nil // the first process that may write gives it an identity
 			}
 			return err
 		}
@@ -146,9 +147,8 @@ func (s *Store) identify(t *txn) error {
 	return nil
 }
 
-// note writes the store's identity to the ledger, with numbers in reserve. It runs in a transaction that is
-// about to be committed. An error of the ledger's file does not keep work from being written: doctor
-// reports what the ledger lacks.
+// note writes the store's identity to the ledger, with some numbers in reserve. It runs in a transaction that is
+// about to be committed. An error of the ledger's file does not prevent the write: doctor reports it.
 func (s *Store) note(t *txn) error {
 	if s.ledger.File == "" {
 		return nil
@@ -166,7 +166,7 @@ func (s *Store) note(t *txn) error {
 	known, ok, err := s.ledger.Read()
 	switch {
 	case ok && err == nil && known.ID != have.ID:
-		return s.lost("is another store than before", known.Last)
+		return s.lost("is a different store than before", known.Last)
 	case !ok || err != nil || have.Last > known.Last:
 		known = Identity{have.ID, have.Last + reserve}
 		if err := s.ledger.write(known); err != nil {
@@ -179,7 +179,7 @@ func (s *Store) note(t *txn) error {
 	return nil
 }
 
-// identity reads who the store is. A store of an older gcity has no ID.
+// identity reads the identity of the store. A store of an older gcity has no ID.
 func (t *txn) identity() (id Identity, err error) {
 	if id.Last, err = t.last(); err != nil {
 		return id, err
@@ -193,8 +193,8 @@ func (t *txn) identity() (id Identity, err error) {
 	return id, err
 }
 
-// name gives the store an identity, unless another process was faster. The table is no part of the schema's
-// version: older versions of gcity ignore it.
+// name gives the store an identity unless another process was faster. The table does not change the schema's
+// version, because older versions of gcity ignore it.
 func (t *txn) name() error {
 	if err := t.exec(identityTable); err != nil {
 		return err

@@ -54,7 +54,7 @@ func TestLost(t *testing.T) {
 			remove(t, s)
 			create(t, open(t, dir(s)), "other")
 			create(t, known(t, t.TempDir()), "elsewhere")
-		}, "is another store than before"},
+		}, "is a different store than before"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := known(t, t.TempDir())

@@ -14,15 +14,15 @@ import (
 	"gcity/internal/disk"
 )
 
-// Recovered describes what Recover or Accept did.
+// Recovered is the result of Recover or Accept.
 type Recovered struct {
 	Copy
-	Kept string // where the file that was there before is now, "" = there was none
+	Kept string // new path of the previous file, "" = there was none
 }
 
-// Recover replaces the store by a backup. The file that was there is kept under another name. Other
-// processes may have the store open: what they write later goes into the restored store. Numbers of ids
-// that the ledger knows are not used again. A store that is in order is replaced only with force.
+// Recover replaces the store by a backup. The previous file is kept under another name. Other processes may have
+// the store open: their later writes go to the restored store. Numbers of IDs that the ledger knows are not reused.
+// An intact store is replaced only with force.
 func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered, error) {
 	ctx, cancel := limited(ctx, backupLimit)
 	defer cancel()
@@ -43,31 +43,32 @@ func (s *Store) Recover(ctx context.Context, from string, force bool) (Recovered
 		}
 		done, err := s.install(ctx, made, broken == nil)
 		if err != nil {
-			err = fmt.Errorf("cannot put %s in place: %w", from, err)
+			err = fmt.Errorf("cannot install %s: %w", from, err)
 			return Recovered{}, errors.Join(err, gone(os.Remove(made.Path)))
 		}
 		return done, nil
 	})
 }
 
-// replaceable returns why a restore should not replace the file that is there, or nil.
+// replaceable returns why a restore must not replace the present file, or nil.
 func (s *Store) replaceable(now Copy, broken error, known Identity, named bool) error {
 	info, err := os.Stat(s.path)
 	switch {
 	case err != nil || info.Size() == 0 || code(broken) != 0 || errors.Is(broken, errDamaged):
 		return nil
 	case broken != nil:
-		return fmt.Errorf("%s is in the way: %w; --force keeps it under another name: %w",
+		return fmt.Errorf("%s exists and is not a store: %w; --force keeps it under "+
+			"another name: %w",
 			s.path, broken, beads.ErrConflict)
 	case now.Beads > 0 && (!named || now.ID == known.ID):
-		return fmt.Errorf("the store of beads %s is in order and has %d beads; "+
-			"--force replaces it and keeps the present file under another name: %w",
+		return fmt.Errorf("the store of beads %s is intact and has %d beads; --force replaces it "+
+			"and keeps the present file under another name: %w",
 			s.path, now.Beads, beads.ErrConflict)
 	}
 	return nil
 }
 
-// raise gives a copy an identity if it has none, and keeps it from using numbers up to last again.
+// raise gives a copy an identity if it has none, and prevents the reuse of numbers up to last.
 func raise(ctx context.Context, db *sql.DB, last int64) error {
 	const text = identityTable + ";" + identityRow + ";UPDATE store SET last = max(last, %d), " +
 		"version = %d"
@@ -75,8 +76,7 @@ func raise(ctx context.Context, db *sql.DB, last int64) error {
 	return err
 }
 
-// install puts a copy in the store's place. locks: the old file is a database, so writers are kept away
-// from it meanwhile.
+// install puts a copy in the store's place. locks: the old file is a database, so writers are locked out.
 func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recovered, err error) {
 	if !locks {
 		done, err = s.swap(ctx, fresh, 0)
@@ -98,8 +98,8 @@ func (s *Store) install(ctx context.Context, fresh Copy, locks bool) (done Recov
 	return done, errors.Join(err, disk.SyncDir(s.folder))
 }
 
-// swap exchanges the files. The old one and its log stay complete under another name at every moment. last
-// is the highest number in an id of the old one, as far as it can be read.
+// swap exchanges the files. The old one and its log are complete under another name at every moment. last is the
+// highest number in an ID of the old one, as far as it is readable.
 func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovered, err error) {
 	known, _, _ := s.ledger.Read() // a damaged one is replaced
 	fresh.Last = max(fresh.Last, known.Last, last)
@@ -135,15 +135,15 @@ func (s *Store) swap(ctx context.Context, fresh Copy, last int64) (done Recovere
 	return done, os.Rename(fresh.Path, s.path)
 }
 
-// Accept makes whatever is in the store's place the store that the ledger names: another store as it is, or
-// a new one where there is none. Numbers of ids that the ledger knows are not used again.
+// Accept makes the present file the store in the ledger: a different store as it is, or a new one if there is none.
+// Numbers of IDs that the ledger knows are not reused.
 func (s *Store) Accept(ctx context.Context) (Recovered, error) {
 	return call(ctx, s, func(ctx context.Context) (Recovered, error) {
 		known, named, _ := s.ledger.Read()
 		now, broken := inspect(ctx, s.path)
 		if broken == nil && named && now.ID == known.ID {
-			return Recovered{}, fmt.Errorf("the store of beads %s is the one the city knows, "+
-				"so there is no new one to accept: %w", s.path, beads.ErrConflict)
+			return Recovered{}, fmt.Errorf("the store of beads %s is the one in the city's "+
+				"ledger, so there is no new one to accept: %w", s.path, beads.ErrConflict)
 		}
 		plain, err := OpenKnown(filepath.Dir(s.folder), s.prefix, Ledger{})
 		if err != nil {

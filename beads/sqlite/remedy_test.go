@@ -15,16 +15,18 @@ func TestRemedy(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&os.PathError{Op: "mkdir", Path: "x", Err: syscall.ENOSPC}, "make room and try again"},
-		{syscall.EDQUOT, "make room and try again"},
-		{errors.New("odd"), "look at the permissions of "},
+		{&os.PathError{Op: "mkdir", Path: "x", Err: syscall.ENOSPC},
+			"free some space and try again"},
+		{syscall.EDQUOT, "free some space and try again"},
+		{errors.New("odd"), "check the permissions of "},
 	} {
 		if got := remedy(t.TempDir(), c.err); !strings.Contains(got, c.want) {
 			t.Errorf("%v: %s", c.err, got)
 		}
 	}
 	if err := syscall.Access("/proc/sys", 2); errors.Is(err, syscall.EROFS) {
-		if got := remedy("/proc/sys", errors.New("odd")); !strings.Contains(got, "read-only: mount it for writing") {
+		if got := remedy("/proc/sys", errors.New("odd")); !strings.Contains(got,
+			"read-only: mount it for writing") {
 			t.Error(got)
 		}
 	}
@@ -42,7 +44,8 @@ func TestForeignFolder(t *testing.T) {
 	defer os.RemoveAll(at)
 	s := open(t, at)
 	create(t, s, "a")
-	if err := errors.Join(s.Close(), os.Chmod(at, 0o755), os.Chmod(s.folder, 0o755), os.Chmod(s.path, 0o644)); err != nil {
+	if err := errors.Join(s.Close(), os.Chmod(at, 0o755), os.Chmod(s.folder, 0o755),
+		os.Chmod(s.path, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	self, err := os.ReadFile(os.Args[0])
@@ -53,12 +56,14 @@ func TestForeignFolder(t *testing.T) {
 	if err := os.WriteFile(bin, self, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"user 65534 may not write into " + s.folder, "user 65534 may not write into " + at} {
+	for _, want := range []string{"user 65534 cannot write to " + s.folder,
+		"user 65534 cannot write to " + at} {
 		c := exec.CommandContext(t.Context(), bin, at, "w", "1")
 		c.Env = append(os.Environ(), "GCITY_BEADS_CHILD=create")
-		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534,
+			Gid: 65534}}
 		out, err := c.CombinedOutput()
-		if err == nil || !strings.Contains(string(out), want+": give it to that user") {
+		if err == nil || !strings.Contains(string(out), want+": change its owner") {
 			t.Errorf("%v: %s\nwant %s", err, out, want)
 		}
 		if err := os.RemoveAll(s.folder); err != nil {

@@ -11,16 +11,16 @@ import (
 	"gcity/beads"
 )
 
-// record is how rows are written and read today. A row of a higher one is set aside.
+// record is the present format of rows. A row of a higher format is set aside.
 const record = 1
 
 const columns = `b.seq, b.id, b.record, b.rev, b.title, b.status, b.type, b.priority,
 	coalesce(b.assignee, ''), coalesce(b.parent, ''), coalesce(b.ref, ''), b.needs, b.description, b.labels, b.metadata, b.created, b.updated, b.closed`
 
-// readable keeps the rows out that would be set aside, as far as SQL can tell them. row.bead looks closer.
+// readable excludes rows that would be set aside, as far as SQL can detect them. row.bead checks the rest.
 const readable = `b.record <= 1 AND b.status IN ('open', 'in_progress', 'closed')`
 
-// row is a bead as the table has it.
+// row is a bead in its table.
 type row struct {
 	beads.Bead
 	seq      int64
@@ -41,11 +41,12 @@ func (r *row) into() []any {
 		&r.needs, &r.Description, &r.labels, &r.metadata, &r.created, &r.updated, &r.closed}
 }
 
-// bead completes the bead, or says why it cannot.
+// bead decodes the bead, or returns why that is impossible.
 func (r *row) bead() (beads.Bead, error) {
 	b := r.Bead
 	if r.record > record {
-		return b, fmt.Errorf("it was written in a newer way (%d, known is %d)", r.record, record)
+		return b, fmt.Errorf("it was written in a newer format (%d; this gcity supports %d)",
+			r.record, record)
 	}
 	var err error
 	if b.Priority, err = beads.PriorityOf(int(r.priority)); err != nil {
@@ -53,7 +54,7 @@ func (r *row) bead() (beads.Bead, error) {
 	}
 	if r.metadata != "" {
 		if err := json.Unmarshal([]byte(r.metadata), &b.Metadata); err != nil {
-			return b, fmt.Errorf("its metadata cannot be read: %w", err)
+			return b, fmt.Errorf("cannot read its metadata: %w", err)
 		}
 	}
 	b.Rev = uint64(r.rev)
@@ -64,12 +65,12 @@ func (r *row) bead() (beads.Bead, error) {
 		b.ClosedAt = &at
 	}
 	if (b.ClosedAt != nil) != (b.Status == beads.StatusClosed) {
-		return b, errors.New("its status and the time of its closing contradict each other")
+		return b, errors.New("its status contradicts the time at which it was closed")
 	}
 	return b, beads.Check(b)
 }
 
-// scan reads all rows. Those that it cannot make beads of are given to aside.
+// scan reads all rows. It passes rows that are not valid beads to aside.
 func scan(rows *sql.Rows, take func(*row, beads.Bead), aside func(*row, error)) (err error) {
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
@@ -95,7 +96,7 @@ func lines(s string) []string {
 	return strings.Split(s, "\n")
 }
 
-// written are the values of a bead's columns, from id to closed.
+// written returns the values of a bead's columns, from id to closed.
 func written(b beads.Bead) ([]any, error) {
 	metadata := ""
 	if len(b.Metadata) > 0 {

@@ -8,12 +8,12 @@ import (
 
 const (
 	application = 0x67636264 // "gcbd", in the file's header
-	newest      = 1          // the version of the schema, as well
+	newest      = 1          // also the version of the schema
 )
 
-// Lists (labels, needs) are kept twice: in the bead, one a line, to be read with it, and in a table of their own, to be
-// found by. Times are nanoseconds since 1970. What is empty and may be searched for is NULL, so that it takes no
-// room in an index.
+// Lists (labels, needs) are stored twice: in the bead, one per line, to be read with it, and in a table of their
+// own, for searching. Times are nanoseconds since 1970. Empty values of indexed columns are NULL, so that they take
+// no space in the index.
 const schema = `
 CREATE TABLE store (
 	one     INTEGER PRIMARY KEY CHECK (one = 1),
@@ -60,8 +60,8 @@ CREATE TABLE needs (
 ) WITHOUT ROWID;
 `
 
-// ready sees to it that the file is ours, of a version that we know, and in the right journal mode. It uses one
-// connection only: the mode cannot be changed while there are others.
+// ready ensures that the file is a store, of a supported version, and in the right journal mode. It uses only one
+// connection, because the mode cannot be changed while there are others.
 func (s *Store) ready(t *txn) error {
 	var app, version, tables int
 	const look = `SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
@@ -71,11 +71,11 @@ func (s *Store) ready(t *txn) error {
 	}
 	switch {
 	case app != application && (tables > 0 || app != 0 || version != 0):
-		return fmt.Errorf("%s belongs to another program, an older bd perhaps: move it away, or "+
+		return fmt.Errorf("%s belongs to another program, perhaps an older bd: move it away, or "+
 			"let gcity use that program for beads", s.path)
 	case version > newest:
-		return fmt.Errorf("the store of beads %s was written by a newer gcity (its schema is %d, "+
-			"this gcity knows %d): use that one", s.path, version, newest)
+		return fmt.Errorf("a newer gcity wrote the store of beads %s (its schema is %d, this "+
+			"gcity supports %d): use that gcity", s.path, version, newest)
 	}
 	if version == 0 {
 		if err := s.missing("is empty"); err != nil {
@@ -96,7 +96,7 @@ func (s *Store) ready(t *txn) error {
 		}
 	}
 	if !strings.EqualFold(have, want) {
-		return fmt.Errorf("the store of beads %s stays in journal mode %s, where %s is needed",
+		return fmt.Errorf("the store of beads %s stays in journal mode %s, but needs %s",
 			s.path, have, want)
 	}
 	if version != newest {
@@ -107,7 +107,7 @@ func (s *Store) ready(t *txn) error {
 	return s.identify(t)
 }
 
-// initialize makes the tables, unless another process was faster.
+// initialize creates the tables unless another process was faster.
 func initialize(t *txn) error {
 	var version int
 	if _, err := t.one(`PRAGMA user_version`, nil, &version); err != nil || version != 0 {

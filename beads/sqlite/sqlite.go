@@ -1,12 +1,11 @@
 // Package sqlite is the embedded store of beads: one SQLite file in a folder ".beads", used by any number of
-// processes at once. It needs no server, and nothing is done before the first call: that opens the file, and only a
-// write makes it.
+// processes at the same time. It needs no server. The first call opens the file, and the first write creates it.
 //
 // # Concurrency
 //
-// Each call runs in a goroutine of the store's own, so that a disk that hangs costs the caller no more than its
-// deadline; Close waits for them. Writers of one process queue for one connection, those of several processes for the
-// file's lock. Readers do not wait for writers, nor the other way round, except on a network file system.
+// Each call runs in a goroutine of the store, so that a hung disk delays the caller only until its deadline; Close
+// waits for these goroutines. Writers of one process queue for one connection, those of several processes for the
+// file's lock. Readers and writers do not wait for each other, except on a network file system.
 package sqlite
 
 import (
@@ -23,37 +22,38 @@ import (
 )
 
 const (
-	// Folder is where the store of a city or a rig is, below its own folder.
+	// Folder has the store of a city or a rig, in its own folder.
 	Folder = ".beads"
-	// File is the store in its Folder. SQLite puts files of its own beside it.
+	// File is the store in its Folder. SQLite creates additional files next to it.
 	File = "beads.db"
 
-	// patience is how long a call takes at most whose context has no deadline.
+	// patience is the time limit of a call if its context has no deadline.
 	patience = 10 * time.Second
-	// each is added for each bead of many.
+	// each is the additional time for each bead of a batch.
 	each = 5 * time.Millisecond
-	// queue is how long a call waits at most for other processes to be done with the file.
+	// queue is how long a call waits for other processes to release the file.
 	queue = 5 * time.Second
-	// grace is how long a call whose time is over may take to say why.
+	// grace is the time that a call has to return its error after its deadline.
 	grace = 100 * time.Millisecond
 )
 
-// Store is one file of beads.
+// Store is a file of beads.
 type Store struct {
 	folder, path string
 	prefix       string
 	ledger       Ledger
-	journal      func(folder string) (string, error) // SQLite's journal mode for a file there
+	// SQLite's journal mode for a file in this folder
+	journal func(folder string) (string, error)
 
-	gate chan struct{} // holds one token: who has it may look at file
+	gate chan struct{} // one token; its holder may use file
 	file *file         // nil = not open
 
 	calls   sync.WaitGroup
 	mu      sync.Mutex
-	running int      // calls
-	noted   Identity // what the ledger is known to have
+	running int      // number of calls
+	noted   Identity // content of the ledger, if known
 	closed  bool
-	idle    chan struct{} // closed with the last call after closed is set
+	idle    chan struct{} // closed at the end of the last call after closed was set
 }
 
 var (
@@ -67,12 +67,12 @@ var (
 	_ beads.Auditor   = (*Store)(nil)
 )
 
-// Open returns the store of the city or rig in the folder dir, which must exist by the time of the first call. New ids
-// are prefix-1, prefix-2, …; several stores of one file may have several prefixes. It does not touch the disk. The
-// store is the caller's to Close.
+// Open returns the store of the city or rig in the folder dir, which must exist at the first call. New IDs are
+// prefix-1, prefix-2, …; several stores of one file may have different prefixes. It does not access the disk. The
+// caller must Close the store.
 func Open(dir, prefix string) (*Store, error) { return OpenKnown(dir, prefix, Ledger{}) }
 
-// OpenKnown is Open for a store whose identity a ledger keeps.
+// OpenKnown is Open for a store with a ledger.
 func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 	if err := beads.CheckPrefix(prefix); err != nil {
 		return nil, err
@@ -88,11 +88,11 @@ func OpenKnown(dir, prefix string, ledger Ledger) (*Store, error) {
 	return s, nil
 }
 
-// Path is the store's file.
+// Path returns the path of the store's file.
 func (s *Store) Path() string { return s.path }
 
-// Close ends the store; calls that come later fail. It waits for those that run, a few seconds at most: an error says
-// that some hang. Closing twice is harmless.
+// Close closes the store; later calls fail. It waits for calls in progress, a few seconds at most, and returns an
+// error if some hang. Closing twice is harmless.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -108,7 +108,7 @@ func (s *Store) Close() error {
 	case <-s.idle:
 		s.calls.Wait()
 	case <-time.After(queue):
-		return fmt.Errorf("the store of beads %s still has calls under way that do not end", s.path)
+		return fmt.Errorf("the store of beads %s has calls that hang", s.path)
 	}
 	if s.file == nil {
 		return nil
@@ -119,7 +119,7 @@ func (s *Store) Close() error {
 type outcome[T any] struct {
 	value T
 	err   error
-	fault error // a panic, which is the caller's
+	fault error // a panic, which is passed to the caller
 }
 
 func (o outcome[T]) get() (T, error) {
@@ -129,7 +129,7 @@ func (o outcome[T]) get() (T, error) {
 	return o.value, o.err
 }
 
-// limited gives a context a deadline that has none.
+// limited adds a deadline to a context that has none.
 func limited(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	if _, has := ctx.Deadline(); has {
 		return ctx, func() {}
@@ -137,13 +137,13 @@ func limited(ctx context.Context, limit time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, limit)
 }
 
-// call runs work, at most until the context ends, and then leaves it to itself.
+// call runs work until the context ends, and then returns without waiting for it.
 func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, error)) (T, error) {
 	var none T
 	ctx, cancel := limited(ctx, patience)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return none, fmt.Errorf("the store of beads %s was not asked: %w", s.path, err)
+		return none, fmt.Errorf("the store of beads %s was not called: %w", s.path, err)
 	}
 	done := make(chan outcome[T], 1)
 	began := s.begin(func() {
@@ -163,12 +163,12 @@ func call[T any](ctx context.Context, s *Store, work func(context.Context) (T, e
 	case r := <-done:
 		return r.get()
 	case <-time.After(grace):
-		return none, &overdue{fmt.Sprintf("the store of beads %s does not answer; what was to be "+
-			"written may be written yet", s.path), ctx.Err()}
+		return none, &overdue{fmt.Sprintf("the store of beads %s does not answer; a write in "+
+			"progress may still succeed", s.path), ctx.Err()}
 	}
 }
 
-// begin runs work beside, unless the store is closed.
+// begin starts work in a goroutine unless the store is closed.
 func (s *Store) begin(work func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +187,7 @@ func (s *Store) begin(work func()) bool {
 	return true
 }
 
-// attempt runs try until the file is not busy with other processes.
+// attempt repeats try until no other process blocks the file.
 func (s *Store) attempt(ctx context.Context, try func() error) error {
 	pause, waited := time.Millisecond, false
 	for end := time.Now().Add(queue); ; pause = min(2*pause, 20*time.Millisecond) {
@@ -200,8 +200,8 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 		}
 		waited = true
 		if time.Now().After(end) {
-			return &overdue{fmt.Sprintf("the store of beads %s is locked by another "+
-				"process, for %v now", s.path, queue), err}
+			return &overdue{fmt.Sprintf("the store of beads %s has been locked by another "+
+				"process for %v", s.path, queue), err}
 		}
 		select {
 		case <-ctx.Done():
@@ -211,12 +211,12 @@ func (s *Store) attempt(ctx context.Context, try func() error) error {
 	}
 }
 
-// locked is the error for who waited for other processes until its time was over.
+// locked returns the error of a call that waited for other processes until its deadline.
 func (s *Store) locked(over error) error {
 	return &overdue{fmt.Sprintf("the store of beads %s is locked by another process", s.path), over}
 }
 
-// overdue is a call that had to be given up. Its text is for people, what ended it for programs.
+// overdue is the error of a call that was given up. Its text is for users; it wraps the cause.
 type overdue struct {
 	text string
 	by   error
@@ -226,7 +226,7 @@ func (o *overdue) Error() string { return o.text }
 
 func (o *overdue) Unwrap() error { return o.by }
 
-// explain makes an error of SQLite one for people; others it leaves alone.
+// explain turns an error of SQLite into one for users. Other errors are unchanged.
 func (s *Store) explain(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -242,13 +242,13 @@ func (s *Store) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("the store of beads %s is damaged (%w): `%s` restores the newest backup",
 			s.path, err, cmp.Or(s.ledger.Restore, "gcity bead restore"))
 	case code == codeFull:
-		return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): make room "+
-			"and try again", s.path, err)
+		return fmt.Errorf("the store of beads %s cannot grow, the disk is full (%w): free some "+
+			"space and try again", s.path, err)
 	case code == codeIOErr:
 		return fmt.Errorf("the store of beads %s failed (%w): %s", s.path, err,
 			remedy(s.folder, err))
 	case code == codeReadOnly || code == codeCantOpen || code == codePerm:
-		return fmt.Errorf("the store of beads %s cannot be written (%w): %s", s.path, err,
+		return fmt.Errorf("cannot write the store of beads %s (%w): %s", s.path, err,
 			remedy(s.folder, err))
 	}
 	return fmt.Errorf("the store of beads %s failed: %w", s.path, err)

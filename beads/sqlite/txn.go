@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// writer is the one connection of this process that writes.
+// writer is the connection of this process for writing.
 type writer struct {
-	turn  chan struct{} // holds one token: who has it may use the rest
+	turn  chan struct{} // one token; its holder may use the other fields
 	db    *sql.DB
 	conn  *sql.Conn            // nil = not connected
 	stmts map[string]*sql.Stmt // of conn, by text
 }
 
-// txn is a turn at writing.
+// txn is a transaction for writing.
 type txn struct {
 	ctx context.Context
 	w   *writer
 	now time.Time
 }
 
-// change runs work in a transaction that holds the file's lock from its beginning. It may run work again, if other
-// processes were in the way.
+// change runs work in a transaction that holds the file's lock from the start. It may run work again if other
+// processes prevented it.
 func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	for {
 		f, err := s.open(ctx, true)
@@ -43,11 +43,11 @@ func (s *Store) change(ctx context.Context, work func(*txn) error) error {
 	}
 }
 
-// errMoved means that another file has taken the place of the open one. Nothing was written.
+// errMoved means that another file has replaced the open one. Nothing was written.
 var errMoved = errors.New("the store of beads was replaced")
 
-// within runs work in a transaction, if the file that it would be written to still is the store. Restore replaces
-// the file while it holds the lock, so the answer holds until the commit.
+// within runs work in a transaction if its file is still the store. A restore holds the lock while it replaces the
+// file, so the answer holds until the commit.
 func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	if is, err := os.Stat(s.path); err != nil || !os.SameFile(is, f.is) {
 		return errMoved
@@ -58,7 +58,7 @@ func (s *Store) within(t *txn, f *file, work func(*txn) error) error {
 	return s.note(t)
 }
 
-// hold waits for the turn and runs work with the connection.
+// hold waits for its turn and runs work with the connection.
 func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	select {
 	case <-w.turn:
@@ -76,12 +76,12 @@ func (w *writer) hold(ctx context.Context, work func(*txn) error) error {
 	err := work(&txn{ctx: ctx, w: w, now: time.Now()})
 	if code(err) == codeIOErr || errors.Is(err, driver.ErrBadConn) ||
 		errors.Is(err, sql.ErrConnDone) {
-		err = errors.Join(err, w.drop()) // what it believes of the disk is not to be built upon
+		err = errors.Join(err, w.drop()) // the connection's state may not match the disk any more
 	}
 	return err
 }
 
-// drop gives the connection up, and with it whatever it was in the middle of.
+// drop closes the connection and discards its transaction.
 func (w *writer) drop() error {
 	if w.conn == nil {
 		return nil
@@ -90,7 +90,7 @@ func (w *writer) drop() error {
 	for _, st := range w.stmts {
 		errs = append(errs, st.Close())
 	}
-	err := w.conn.Raw(func(any) error { return driver.ErrBadConn }) // so that it is not used again
+	err := w.conn.Raw(func(any) error { return driver.ErrBadConn }) // so that it is not reused
 	if !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, sql.ErrConnDone) {
 		errs = append(errs, err)
 	}
@@ -115,11 +115,12 @@ func (t *txn) atomic(work func(*txn) error) error {
 			return err
 		}
 	}
-	// SQLite has rolled back by itself, or the connection is of no use
+	// SQLite has rolled back by itself, or the connection is unusable
 	return errors.Join(err, t.w.drop())
 }
 
-// stmt prepares a statement once. Statements are short and not interrupted: their context is looked at between them.
+// stmt prepares a statement once. Statements are short and are not interrupted; their context is checked in
+// between.
 func (w *writer) stmt(text string) (*sql.Stmt, error) {
 	if st := w.stmts[text]; st != nil {
 		return st, nil
@@ -154,7 +155,7 @@ func (t *txn) query(text string, args ...any) (*sql.Rows, error) {
 	return st.Query(args...)
 }
 
-// one reads the first row; it reports whether there is one.
+// one reads the first row and reports whether there is one.
 func (t *txn) one(text string, args []any, to ...any) (bool, error) {
 	st, err := t.stmt(text)
 	if err == nil {

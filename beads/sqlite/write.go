@@ -53,7 +53,7 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 		if ok, err := t.exists(id); err != nil {
 			return nil, err
 		} else if ok {
-			return nil, fmt.Errorf("there is a bead %s already: %w", id, beads.ErrConflict)
+			return nil, fmt.Errorf("bead %s exists already: %w", id, beads.ErrConflict)
 		}
 		last = max(last, number(id))
 	}
@@ -72,7 +72,7 @@ func (t *txn) create(prefix string, batch *beads.Batch) ([]beads.Bead, error) {
 	return made, t.changed(last)
 }
 
-// number is the one at the end of an id, or 0.
+// number returns the number at the end of an ID, or 0.
 func number(id string) int64 {
 	n, err := strconv.ParseInt(id[strings.LastIndexByte(id, '-')+1:], 10, 64)
 	if err != nil || n < 0 || n >= 1e15 || !strings.Contains(id, "-") {
@@ -86,7 +86,7 @@ func (t *txn) last() (last int64, err error) {
 	return last, err
 }
 
-// changed ends every transaction that has changed something.
+// changed is called at the end of every transaction that has changed something.
 func (t *txn) changed(last int64) error {
 	return t.exec(`UPDATE store SET last = ?, version = version + 1`, last)
 }
@@ -118,7 +118,7 @@ func (t *txn) insert(b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// index makes a bead be found by its labels and needs.
+// index adds a bead to the tables of labels and needs.
 func (t *txn) index(seq int64, b beads.Bead) error {
 	for _, l := range b.Labels {
 		if err := t.exec(`INSERT INTO labels (label, created, seq) VALUES (?, ?, ?)`, l,
@@ -134,7 +134,7 @@ func (t *txn) index(seq int64, b beads.Bead) error {
 	return nil
 }
 
-// replace writes a bead over the one that is there.
+// replace overwrites a bead.
 func (t *txn) replace(have, b beads.Bead) error {
 	values, err := written(b)
 	if err != nil {
@@ -159,12 +159,12 @@ func (t *txn) replace(have, b beads.Bead) error {
 	return t.index(seq, b)
 }
 
-// get reads a bead in the transaction; nil if there is none.
+// get reads a bead in the transaction, or returns nil.
 func (t *txn) get(id string) (*beads.Bead, error) {
 	return only(t.query(`SELECT `+columns+` FROM beads b WHERE b.id = ?`, id))
 }
 
-// circle refuses links that come back to where they begin. It looks links up one by one, as far as they lead.
+// circle refuses links that form a cycle. It follows only the links of these beads.
 func (t *txn) circle(ids ...string) error {
 	for _, way := range []struct{ field, text string }{
 		{"parent", `SELECT coalesce(parent, '') FROM beads WHERE id = ?`},
