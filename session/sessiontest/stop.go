@@ -18,7 +18,7 @@ func StopSignals(t *testing.T, h Harness) {
 		code                  int    // -1 = any
 	}{
 		{name: "a shell at its prompt", command: "echo ready; exec sh -i", code: -1},
-		{name: "a program of a shell", command: "echo ready; exec sh -i", code: -1,
+		{name: "a program of a shell", command: "echo ready; PS1='prompt> ' exec sh -i", code: -1,
 			typed: "sh -c 'trap \"echo caught; exit\" INT; echo waiting; " + loop + "'"},
 		{name: "a script that cleans up", code: 7,
 			command: "trap 'sleep 0.5; exit 7' INT; trap 'exit 8' HUP; echo ready; " + loop},
@@ -42,6 +42,7 @@ func StopSignals(t *testing.T, h Harness) {
 			}
 			prints("ready")
 			if c.typed != "" {
+				prints("prompt>") // a shell may drop what is typed before its prompt
 				if err := p.Send(t.Context(), "a", c.typed); err != nil {
 					t.Fatal(err)
 				}
