@@ -106,7 +106,7 @@ func newServer(life context.Context, c city.Control, o Options) *server {
 type handler func(w http.ResponseWriter, r *http.Request, rt wire.Route) error
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.whole(func() { s.respond(w, r) })
+	s.catchPanic(func() { s.respond(w, r) })
 }
 
 func (s *server) respond(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +121,7 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request) {
 		s.debug(w, r)
 		return
 	}
-	if err := s.here(r.Context(), rt); err != nil {
+	if err := s.checkCity(r.Context(), rt); err != nil {
 		s.fail(w, err)
 		return
 	}
@@ -152,8 +152,8 @@ func (s *server) dispatch(w http.ResponseWriter, r *http.Request, rt wire.Route,
 	}
 }
 
-// here returns an error if the path names another city.
-func (s *server) here(ctx context.Context, rt wire.Route) error {
+// checkCity returns an error if the path names another city.
+func (s *server) checkCity(ctx context.Context, rt wire.Route) error {
 	if rt.City == "" {
 		return nil
 	}
@@ -229,10 +229,10 @@ func (s *server) methods(k wire.Kind) methods {
 		return methods{}
 	}
 	if strings.HasPrefix(string(k), "/") {
-		return others(s, k)
+		return gascityMethods(s, k)
 	}
 	if get := s.reader(k); get != nil {
-		m := others(s, k)
+		m := gascityMethods(s, k)
 		m.get = get
 		return m
 	}

@@ -70,7 +70,7 @@ func (h terminalHandler) attach(w http.ResponseWriter, r *http.Request, rt wire.
 // client only detaches.
 func (h terminalHandler) join(ctx context.Context, conn net.Conn, f *wire.Framer,
 	term city.Terminal) {
-	wg := recovery.Group{OnPanic: h.broke}
+	wg := recovery.Group{OnPanic: h.logPanic}
 	defer wg.Wait()
 	defer term.Close()
 	done := make(chan struct{})

@@ -26,10 +26,10 @@ type fleet struct {
 	dir   view
 	looks *deadline.Calls[glance] // pending looks at cities, by name
 	// reads of their logs and screens, for answers about all cities
-	calls      *calls
-	lets       map[string]*let
+	calls      *pendingCalls
+	lets       map[string]*tenancy
 	cityParams func() map[string][]string // returns the parameters of requests to one city
-	let        *let                       // the tenant; nil for requests without a tenant
+	let        *tenancy                   // the tenant; nil for requests without a tenant
 }
 
 func newFleet(s *server, d city.Directory) *fleet {
@@ -43,7 +43,7 @@ func newFleet(s *server, d city.Directory) *fleet {
 		return parametersOf(slices.DeleteFunc(fleetOperations(), one))
 	})
 	return &fleet{server: s, cityParams: cityParams, dir: view{Directory: d},
-		looks: deadline.New[glance](looksAtAll), calls: &calls{}, lets: letsOf(s.o)}
+		looks: deadline.New[glance](looksAtAll), calls: &pendingCalls{}, lets: tenanciesOf(s.o)}
 }
 
 // FleetHandler is Handler for all cities of a directory.
@@ -52,7 +52,7 @@ func FleetHandler(d city.Directory, o Options) http.Handler {
 }
 
 func (f *fleet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	f.whole(func() { f.respond(w, r) })
+	f.catchPanic(func() { f.respond(w, r) })
 }
 
 func (f *fleet) respond(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +149,7 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 	case i == nil:
 		return nil, wire.UnknownCity(name, all)
 	case !answers(i):
-		return nil, stands(i)
+		return nil, notRunning(i)
 	}
 	ctl, err := f.dir.City(name)
 	if err == nil {
@@ -161,8 +161,8 @@ func (f *fleet) pick(ctx context.Context, name string) (city.Control, error) {
 // answers reports whether a city accepts requests. A stopping city does, for example to stop faster.
 func answers(i *city.Info) bool { return i.Running || i.Status == city.CityStopping }
 
-// stands returns the error for a city that is not running.
-func stands(i *city.Info) error {
+// notRunning returns the error for a city that is not running.
+func notRunning(i *city.Info) error {
 	e := &city.Error{Code: city.Unavailable, Message: fmt.Sprintf("%s is not running: it is %s",
 		i.Name, i.Status), Details: *i}
 	if i.Error != "" {

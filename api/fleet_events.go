@@ -190,8 +190,8 @@ type past struct {
 }
 
 func (f *fleet) history(ctx context.Context, name string, q events.Query) (p past) {
-	p.err = f.careful(name, func() error {
-		c, err := sparing{f.dir, f.calls}.City(name)
+	p.err = f.safely(name, func() error {
+		c, err := limitedDirectory{f.dir, f.calls}.City(name)
 		if err == nil {
 			p.found, err = c.History(ctx, q)
 		}
@@ -236,7 +236,7 @@ func (f *fleet) eventStream(w http.ResponseWriter, r *http.Request, _ wire.Route
 	if err != nil {
 		return err
 	}
-	dir := sparing{f.chosen(r), f.calls}
+	dir := limitedDirectory{f.chosen(r), f.calls}
 	all, err := dir.Cities(r.Context())
 	if err != nil {
 		return err
@@ -291,7 +291,7 @@ func (f *fleet) awaitAny(ctx context.Context, dir view, from city.Cursor) error 
 		return err
 	}
 	defer leave()
-	for _, err := range city.Merged(ctx, sparing{dir, f.calls}, from) {
+	for _, err := range city.Merged(ctx, limitedDirectory{dir, f.calls}, from) {
 		if err != nil && ctx.Err() == nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func (f *fleet) glances(ctx context.Context, all []city.Info) []glance {
 	for i, info := range all {
 		seen[i] = glance{name: info.Name, info: info}
 		if !answers(&info) {
-			seen[i].err = stands(&info)
+			seen[i].err = notRunning(&info)
 			continue
 		}
 		wg.Go(func() {
@@ -65,7 +65,7 @@ func notInTime(name string) error {
 func (f *fleet) glance(name string) (g glance) {
 	ctx, cancel := context.WithTimeout(f.life, lookTime)
 	defer cancel()
-	g.err = f.careful(name, func() error {
+	g.err = f.safely(name, func() error {
 		c, err := f.dir.City(name)
 		if err != nil {
 			return err
@@ -85,8 +85,8 @@ func (f *fleet) glance(name string) (g glance) {
 	return g
 }
 
-// careful calls ask. A panic in it fails only this call.
-func (f *fleet) careful(name string, ask func() error) (err error) {
+// safely calls ask. A panic in it fails only this call.
+func (f *fleet) safely(name string, ask func() error) (err error) {
 	fault := recovery.Catch(func() { err = ask() })
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok {
 		f.o.Log.Error("a request to a city panicked", "city", name, "err", fault, "stack",
@@ -269,7 +269,7 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 	defer cancel()
 	var wg sync.WaitGroup
 	for name, of := range by {
-		c, err := sparing{f.dir, f.calls}.City(name)
+		c, err := limitedDirectory{f.dir, f.calls}.City(name)
 		if err != nil {
 			continue
 		}
@@ -281,7 +281,7 @@ func (f *fleet) peekAll(ctx context.Context, items []CityAgent) {
 				agent := items[i].Name
 				text, ok := inTime(ctx, func() (text string) {
 					// a screen that cannot be read stays empty
-					_ = f.careful(name, func() (err error) {
+					_ = f.safely(name, func() (err error) {
 						text, err = c.Output(ctx, agent, 0)
 						return err
 					})

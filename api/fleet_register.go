@@ -35,7 +35,7 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 		}
 		name, err = f.mayEnrol(r.Context(), reg, rt.City, e.Path)
 	case rt.City != "":
-		err = called(r.Context(), reg, rt.City, e.Path)
+		err = checkName(r.Context(), reg, rt.City, e.Path)
 	}
 	if err != nil {
 		return err
@@ -48,8 +48,8 @@ func (f *fleet) enrol(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 	return nil
 }
 
-// called returns an error if a folder's city has another name, as far as that is known in advance.
-func called(ctx context.Context, reg city.Registrar, name, path string) error {
+// checkName returns an error if a folder's city has another name, as far as that is known in advance.
+func checkName(ctx context.Context, reg city.Registrar, name, path string) error {
 	s, ok := reg.(city.Surveyor)
 	if !ok {
 		return nil
@@ -76,15 +76,15 @@ func (f *fleet) register(ctx context.Context, reg city.Registrar, name, path str
 	}
 	info, err := reg.Register(ctx, path)
 	if err != nil || name == "" || info.Name == name {
-		return info, f.hushed(err)
+		return info, f.redact(err)
 	}
 	if wire.Find(before, info.Name) == nil {
 		if _, err := reg.Unregister(ctx, info.Name); err != nil {
-			return info, f.hushed(err)
+			return info, f.redact(err)
 		}
 	}
 	if f.let != nil {
-		return info, f.foreign(path, info.Name, nil)
+		return info, f.refuseForeign(path, info.Name, nil)
 	}
 	return info, otherName(path, info.Name, name)
 }
@@ -109,7 +109,7 @@ func (f *fleet) leave(w http.ResponseWriter, r *http.Request, rt wire.Route) err
 	}
 	receipt, err := reg.Unregister(r.Context(), rt.City)
 	if err != nil {
-		return f.hushed(err)
+		return f.redact(err)
 	}
 	f.reply(w, http.StatusOK, receipt)
 	return nil

@@ -72,14 +72,14 @@ func (g Guard) guarded(s *server, next http.Handler) http.Handler {
 		if status == 0 {
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()
-			defer by.lend(func() {
+			defer by.onRevoke(func() {
 				cancel()
 				if r.ContentLength != 0 {
 					_ = rc.SetReadDeadline(time.Now()) // stops reading the rest of it
 				}
 			})()
 			r = r.WithContext(ctx)
-			r.Body = lent{r.Body, by}
+			r.Body = revocableBody{r.Body, by}
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -110,7 +110,7 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 		this, file, shows = "supervisor", "[supervisor] hosts of supervisor.toml",
 			"gcity supervisor status"
 	}
-	if !g.knows(r) {
+	if !g.knownHost(r) {
 		return nil, http.StatusForbidden, "this " + this + " does not answer to that " +
 			"host name: use " +
 			"127.0.0.1 or localhost, or add the name to " + file
@@ -131,7 +131,7 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 		return nil, http.StatusForbidden, "a GET must not have a body"
 	}
 	if g.Token != "" || len(g.Tenants) > 0 {
-		by = bears(r, g.keys.Load())
+		by = keyOf(r, g.keys.Load())
 	}
 	if by == nil && (g.Token != "" || len(g.Tenants) > 0) {
 		return nil, http.StatusUnauthorized, "this request needs the " + this + "'s token: -H " +
@@ -154,9 +154,9 @@ func (g Guard) refuse(r *http.Request) (by *key, status int, msg string) {
 	return by, 0, ""
 }
 
-// knows reports whether a request uses a host name of this city. A foreign name is refused even if it resolves to
+// knownHost reports whether a request uses a host name of this city. A foreign name is refused even if it resolves to
 // this machine, so that no page of another site can use it.
-func (g Guard) knows(r *http.Request) bool {
+func (g Guard) knownHost(r *http.Request) bool {
 	host, ok := hostOf(r.Host)
 	if !ok {
 		return false
@@ -170,7 +170,7 @@ func (g Guard) knows(r *http.Request) bool {
 			return strings.EqualFold(h, host)
 		})
 	}
-	if addr = addr.Unmap(); addr.Zone() == "" && (addr.IsLoopback() || addr == cameTo(r)) {
+	if addr = addr.Unmap(); addr.Zone() == "" && (addr.IsLoopback() || addr == localAddr(r)) {
 		return true
 	}
 	return slices.ContainsFunc(g.Hosts, func(h string) bool {
@@ -179,8 +179,8 @@ func (g Guard) knows(r *http.Request) bool {
 	})
 }
 
-// cameTo returns the local address of a request's connection.
-func cameTo(r *http.Request) netip.Addr {
+// localAddr returns the local address of a request's connection.
+func localAddr(r *http.Request) netip.Addr {
 	if a, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
 		return a.AddrPort().Addr().Unmap().WithZone("")
 	}
@@ -223,8 +223,8 @@ func sameOrigin(r *http.Request) bool {
 	return true
 }
 
-// bears returns the key of a request's token, if it opens the path. Its duration reveals nothing about any token.
-func bears(r *http.Request, keys *keyring) *key {
+// keyOf returns the key of a request's token, if it opens the path. Its duration reveals nothing about any token.
+func keyOf(r *http.Request, keys *keyring) *key {
 	given := r.Header.Values("Authorization")
 	if len(given) != 1 {
 		return nil

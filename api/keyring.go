@@ -29,8 +29,8 @@ func newKey(token string) *key {
 	return k
 }
 
-// lend calls a function when the key is revoked, unless it has been given back by then.
-func (k *key) lend(cut func()) (back func()) {
+// onRevoke calls a function when the key is revoked, unless it has been given back by then.
+func (k *key) onRevoke(cut func()) (back func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(k.life, func() { defer close(done); cut() })
 	return func() {
@@ -40,13 +40,13 @@ func (k *key) lend(cut func()) (back func()) {
 	}
 }
 
-// lent is the body of a request. It ends when the key is revoked, so later data is ignored.
-type lent struct {
+// revocableBody is the body of a request. It ends when the key is revoked, so later data is ignored.
+type revocableBody struct {
 	io.ReadCloser
 	by *key
 }
 
-func (l lent) Read(b []byte) (int, error) {
+func (l revocableBody) Read(b []byte) (int, error) {
 	if l.by.life.Err() != nil {
 		return 0, errKeyEnded
 	}
@@ -76,8 +76,8 @@ func (g Guard) keyring() *keyring {
 	return k
 }
 
-// over keeps the keys of before that are unchanged and returns those that are revoked.
-func (k *keyring) over(before *keyring) (gone []*key) {
+// replace keeps the keys of before that are unchanged and returns those that are revoked.
+func (k *keyring) replace(before *keyring) (gone []*key) {
 	keep := func(now, was *key) *key {
 		switch {
 		case was == nil:

@@ -173,16 +173,16 @@ func flag(r *http.Request, name string) (value, set bool, err error) {
 	return value, true, nil
 }
 
-// whole runs the handler of a request. After a panic it closes the connection, because an answer may have started.
-func (s *responder) whole(answer func()) {
+// catchPanic runs the handler of a request. After a panic it closes the connection, because an answer may have started.
+func (s *responder) catchPanic(answer func()) {
 	if fault := recovery.Catch(answer); fault != nil {
-		s.broke(fault)
+		s.logPanic(fault)
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// broke logs a panic in a request. Only that request ends.
-func (s *responder) broke(fault error) {
+// logPanic logs a panic in a request. Only that request ends.
+func (s *responder) logPanic(fault error) {
 	if p, ok := errors.AsType[*recovery.Panic](fault); ok && p.Value != http.ErrAbortHandler {
 		s.o.Log.Error("the handler of a request panicked", "err", fault, "stack", string(p.Stack()))
 	}

@@ -85,12 +85,12 @@ func (k *keeper) run(ctx context.Context, wants <-chan TCP) {
 			}
 			k.close()
 			k.want = want
-			k.turn(ctx)
+			k.update(ctx)
 		case <-again.C:
-			k.turn(ctx)
+			k.update(ctx)
 		case err := <-k.failed:
 			k.close()
-			k.say(city.Listener{Problem: fmt.Sprintf("the API on %s has ended and is "+
+			k.report(city.Listener{Problem: fmt.Sprintf("the API on %s has ended and is "+
 				"restarting: %v",
 				k.want.Addr, err)})
 		}
@@ -119,33 +119,34 @@ type keeper struct {
 	failed  chan error
 }
 
-// turn changes the server to what is wanted, as far as possible.
-func (k *keeper) turn(ctx context.Context) {
+// update changes the server to what is wanted, as far as possible.
+func (k *keeper) update(ctx context.Context) {
 	if k.want.Addr == "" {
-		k.say(city.Listener{})
+		k.report(city.Listener{})
 		return
 	}
 	now, err := k.readKeys(ctx)
 	if err == nil && k.serving != nil {
-		k.swap(now)
-		k.say(city.Listener{Address: k.told.Address, TokenFile: k.want.TokenFile,
+		k.swapTokens(now)
+		k.report(city.Listener{Address: k.told.Address, TokenFile: k.want.TokenFile,
 			Problem: now.problem})
 		return
 	}
 	k.close()
 	if err != nil {
-		k.say(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %v", k.want.Addr,
+		k.report(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %v",
+			k.want.Addr,
 			err)})
 		return
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", k.want.Addr)
 	if err != nil {
-		k.say(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %s; it retries",
-			k.want.Addr, k.unheard(err))})
+		k.report(city.Listener{Problem: fmt.Sprintf("the API does not answer on %s: %s; it retries",
+			k.want.Addr, k.listenProblem(err))})
 		return
 	}
 	k.begin(ctx, l, now)
-	k.say(city.Listener{Address: l.Addr().String(), TokenFile: k.want.TokenFile,
+	k.report(city.Listener{Address: l.Addr().String(), TokenFile: k.want.TokenFile,
 		Problem: now.problem})
 }
 
@@ -167,13 +168,13 @@ func (k *keeper) begin(ctx context.Context, l net.Listener, now keys) {
 	k.serving = func() { end(); wg.Wait() }
 }
 
-// swap replaces the tokens. It only closes connections with a revoked token.
-func (k *keeper) swap(now keys) {
+// swapTokens replaces the tokens. It only closes connections with a revoked token.
+func (k *keeper) swapTokens(now keys) {
 	if now.same(k.keys) {
 		return
 	}
 	next := Guard{Token: now.token, ReadToken: now.read, Tenants: now.tenants}.keyring()
-	gone := next.over(k.ring.Load())
+	gone := next.replace(k.ring.Load())
 	k.ring.Store(next)
 	for _, key := range gone {
 		key.end()
@@ -188,7 +189,7 @@ func (k *keeper) close() {
 	k.serving, k.failed = nil, nil
 }
 
-func (k *keeper) say(d city.Listener) {
+func (k *keeper) report(d city.Listener) {
 	if d == k.told {
 		return
 	}
@@ -207,8 +208,8 @@ func (k *keeper) say(d city.Listener) {
 	k.tell(d)
 }
 
-// unheard explains why listening on an address failed.
-func (k *keeper) unheard(err error) string {
+// listenProblem explains why listening on an address failed.
+func (k *keeper) listenProblem(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "another program listens there; stop it, or change " + k.section + " port"

@@ -102,9 +102,9 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directo
 		f, with := newFleet(s, d), s.o
 		with.Guard = &Guard{Tenants: map[string]Tenant{t.Name: {Cities: t.Cities,
 			MaxAgents: t.MaxAgents, MaxCities: t.MaxCities}}}
-		f.lets = letsOf(with)
+		f.lets = tenanciesOf(with)
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			f.whole(func() {
+			f.catchPanic(func() {
 				// the deadline may be left from the previous request on this connection
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
 				path := r.URL.EscapedPath()
@@ -121,8 +121,8 @@ func ServeTenant(ctx context.Context, l net.Listener, t TenantOf, d city.Directo
 	})
 }
 
-// let is a tenant with its running requests.
-type let struct {
+// tenancy is a tenant with its running requests.
+type tenancy struct {
 	Tenant
 	name    string
 	asks    chan struct{} // one token for each running request
@@ -130,23 +130,23 @@ type let struct {
 	enrols  chan struct{} // one registration at a time
 }
 
-func (t *let) has(name string) bool { return slices.Contains(t.Cities, name) }
+func (t *tenancy) has(name string) bool { return slices.Contains(t.Cities, name) }
 
-// letsOf returns the tenants of a guard. No tenant can use up all connections or streams.
-func letsOf(o Options) map[string]*let {
-	all := map[string]*let{}
+// tenanciesOf returns the tenants of a guard. No tenant can use up all connections or streams.
+func tenanciesOf(o Options) map[string]*tenancy {
+	all := map[string]*tenancy{}
 	if o.Guard == nil {
 		return all
 	}
 	for name, t := range o.Guard.Tenants {
-		all[name] = &let{Tenant: t, name: name, asks: make(chan struct{}, o.MaxStreams),
+		all[name] = &tenancy{Tenant: t, name: name, asks: make(chan struct{}, o.MaxStreams),
 			streams: make(chan struct{}, max(1, o.MaxStreams/4)), enrols: make(chan struct{}, 1)}
 	}
 	return all
 }
 
 // fits refuses a city that declares more agents than its tenant may have.
-func (t *let) fits(ctx context.Context, name string, c city.Control) error {
+func (t *tenancy) fits(ctx context.Context, name string, c city.Control) error {
 	if t == nil || t.MaxAgents == 0 {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	}
 	about, err := s.Survey(ctx, path)
 	if err != nil || !t.has(about.Name) || name != "" && name != about.Name {
-		return "", f.foreign(path, about.Name, err)
+		return "", f.refuseForeign(path, about.Name, err)
 	}
 	known, err := f.dir.root().Cities(ctx)
 	if err != nil {
@@ -183,7 +183,7 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	// another owner has the name, whatever the configuration says now
 	for i := range known {
 		if known[i].Path == about.Path && !t.has(known[i].Name) {
-			return "", f.foreign(path, known[i].Name, nil)
+			return "", f.refuseForeign(path, known[i].Name, nil)
 		}
 	}
 	all := f.dir.seen(known)
@@ -216,8 +216,8 @@ func (f *fleet) mayEnrol(ctx context.Context, reg city.Registrar, name, path str
 	return about.Name, nil
 }
 
-// foreign refuses a folder that is not the tenant's. Only the log says what is in it.
-func (f *fleet) foreign(path, is string, why error) error {
+// refuseForeign refuses a folder that is not the tenant's. Only the log says what is in it.
+func (f *fleet) refuseForeign(path, is string, why error) error {
 	f.o.Log.Info("a tenant may not register a folder", "tenant", f.let.name, "path", path, "why",
 		why, "called", is)
 	return &city.Error{Code: city.Conflict, Message: fmt.Sprintf("%s contains no city that the "+
@@ -225,9 +225,9 @@ func (f *fleet) foreign(path, is string, why error) error {
 		path, f.let.name)}
 }
 
-// hushed returns the text of a machine's error that is safe to show a tenant. The original may name files of
+// redact returns the text of a machine's error that is safe to show a tenant. The original may name files of
 // others.
-func (f *fleet) hushed(err error) error {
+func (f *fleet) redact(err error) error {
 	e, ok := errors.AsType[*city.Error](err)
 	if f.let == nil || err == nil || ok && e.Code != city.Invalid {
 		return err

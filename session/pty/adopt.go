@@ -99,11 +99,11 @@ func (p *Provider) adopt(ctx context.Context, name string) error {
 	case err != nil: // leave the session alone
 		p.log.Error("cannot read a session's record", "session", name, "err", err)
 		return nil
-	case rec.City != p.files.city || p.files.wentAway(rec):
+	case rec.City != p.files.city || p.files.movedAway(rec):
 		p.log.Warn("a session of another city is ignored", "session", name, "city", rec.City)
 		return nil
 	}
-	p.bury(e, rec)
+	p.recordEnd(e, rec)
 	return nil
 }
 

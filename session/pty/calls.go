@@ -57,7 +57,7 @@ func (p *Provider) dialSession(ctx context.Context, verb, name string) (*net.Uni
 	}
 	// the holder is alive without a socket: the folder was deleted
 	if l != nil && p.ctx.Err() == nil {
-		if err := p.files.rouse(ctx); err != nil {
+		if err := p.files.restoreSockets(ctx); err != nil {
 			return nil, err
 		}
 		if conn, err = dial(p.files.at+"/"+name, wire.SocketFile); err == nil {

@@ -141,9 +141,10 @@ func (f *folders) signalHolder(rec wire.Record, sig syscall.Signal) {
 	})
 }
 
-// rouse finds holders of this city that lost their socket with the folder, and makes them create it again. A holder
-// that has not entered its folder yet is skipped: it is about to create its socket and cannot handle the signal.
-func (f *folders) rouse(ctx context.Context) error {
+// restoreSockets finds holders of this city that lost their socket with the folder, and makes them create it again.
+// A holder that has not entered its folder yet is skipped: it is about to create its socket and cannot handle the
+// signal.
+func (f *folders) restoreSockets(ctx context.Context) error {
 	if f.observe {
 		return nil
 	}
@@ -184,7 +185,7 @@ func (f *folders) holds(pid int) (dir string, ok bool) {
 		return "", false
 	}
 	name := args[2][len(f.dir)+1:]
-	return args[2], !strings.Contains(name, "/") && !f.elsewhere(cwd, name)
+	return args[2], !strings.Contains(name, "/") && !f.inOtherCity(cwd, name)
 }
 
 // awaitSocket waits briefly until a holder listens again.
@@ -233,8 +234,8 @@ func (f *folders) movedHere(s wire.State) wire.State {
 	return s
 }
 
-// elsewhere reports whether a session's folder, as /proc names it, is or was in another city.
-func (f *folders) elsewhere(cwd, name string) bool {
+// inOtherCity reports whether a session's folder, as /proc names it, is or was in another city.
+func (f *folders) inOtherCity(cwd, name string) bool {
 	inside, ok := strings.CutPrefix(f.dir, f.city)
 	at, found := strings.CutSuffix(strings.TrimSuffix(cwd, " (deleted)"), inside+"/"+name)
 	if !ok || !found || at == "" {
@@ -256,11 +257,11 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(is, other)
 }
 
-// wentAway reports whether the holder of a record belongs to a city that was here and was moved.
-func (f *folders) wentAway(rec wire.Record) bool {
+// movedAway reports whether the holder of a record belongs to a city that was here and was moved.
+func (f *folders) movedAway(rec wire.Record) bool {
 	if rec.Boot != f.boot || !proc.Lives(rec.Holder, rec.HolderStart) {
 		return false
 	}
 	cwd, err := os.Readlink(cwdOf(rec.Holder))
-	return err == nil && f.elsewhere(cwd, rec.Name)
+	return err == nil && f.inOtherCity(cwd, rec.Name)
 }

@@ -29,7 +29,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	for _, e := range entries {
 		if st, ok := p.status(e); ok {
 			list = append(list, st)
-			p.mind(e)
+			p.retryConnect(e)
 		}
 	}
 	return list, nil
@@ -80,13 +80,13 @@ func (p *Provider) listen(entries []*entry) {
 		}
 		e.mu.Unlock()
 		if due {
-			e.heard(now, linked && !p.files.stopped(rec))
+			e.noteAnswer(now, linked && !p.files.stopped(rec))
 		}
 	}
 }
 
-// heard records whether a holder can answer.
-func (e *entry) heard(now time.Time, answers bool) {
+// noteAnswer records whether a holder can answer.
+func (e *entry) noteAnswer(now time.Time, answers bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if answers {
@@ -109,8 +109,8 @@ func (p *Provider) Look(_ context.Context, name string) (session.Status, error) 
 	return session.Status{}, missing("look at", name)
 }
 
-// mind tries to reconnect to a holder that did not answer.
-func (p *Provider) mind(e *entry) {
+// retryConnect tries to reconnect to a holder that did not answer.
+func (p *Provider) retryConnect(e *entry) {
 	e.mu.Lock()
 	stray := e.known && e.exit == nil && e.link == nil
 	rec := e.rec
@@ -126,7 +126,7 @@ func (p *Provider) mind(e *entry) {
 		}
 		defer func() { e.turn <- struct{}{} }()
 		if e.reusable() == nil && p.reconnect(p.ctx, e) != nil {
-			p.bury(e, rec)
+			p.recordEnd(e, rec)
 		}
 	})
 }

@@ -36,12 +36,12 @@ func (p *Provider) lost(e *entry, l *link) {
 	if p.reconnect(p.ctx, e) == nil || over {
 		return
 	}
-	p.bury(e, rec)
+	p.recordEnd(e, rec)
 }
 
-// bury finds out how a session ended after its holder stopped answering, kills its remaining processes and reports
+// recordEnd finds out how a session ended after its holder stopped answering, kills its remaining processes and reports
 // the exit. The caller has the name's turn.
-func (p *Provider) bury(e *entry, rec wire.Record) {
+func (p *Provider) recordEnd(e *entry, rec wire.Record) {
 	// with an exit record, a holder that lives and does not answer is about to exit
 	x := p.files.exitRecord(rec)
 	if x == nil && rec.Boot == p.files.boot && proc.Lives(rec.Holder, rec.HolderStart) {

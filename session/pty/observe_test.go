@@ -138,7 +138,7 @@ func TestNewbornIsLeftAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Close()
-	if err := p.files.rouse(t.Context()); err != nil {
+	if err := p.files.restoreSockets(t.Context()); err != nil {
 		t.Error(err)
 	}
 	f.Close()

@@ -159,7 +159,7 @@ func New(o Options) (*Provider, error) {
 	}
 	adopt, cancelAdopt := context.WithTimeout(ctx, adoptTimeout)
 	defer cancelAdopt()
-	if err := errors.Join(p.files.rouse(adopt), p.scan(adopt)); err != nil {
+	if err := errors.Join(p.files.restoreSockets(adopt), p.scan(adopt)); err != nil {
 		p.Close()
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 		err = p.begin(ctx, e, l, life)
 	}
 	if errors.Is(err, errGone) {
-		err = p.bringUp(ctx, e, life)
+		err = p.startHolder(ctx, e, life)
 	}
 	if err != nil {
 		return session.Status{}, err
@@ -105,8 +105,8 @@ func (e *entry) fresh() bool {
 	return !e.known
 }
 
-// bringUp starts a holder for a name that has none. If the lock is held, it first finds the process that holds it.
-func (p *Provider) bringUp(ctx context.Context, e *entry, s *life) error {
+// startHolder starts a holder for a name that has none. If the lock is held, it first finds the process that holds it.
+func (p *Provider) startHolder(ctx context.Context, e *entry, s *life) error {
 	for attempt := 0; ; attempt++ {
 		l := e.reusable()
 		if l == nil {
@@ -177,7 +177,7 @@ func (p *Provider) begin(ctx context.Context, e *entry, l *link, s *life) error 
 	case <-l.gone:
 		return errGone
 	case <-ctx.Done():
-		return p.takeBack(e, l, context.Cause(ctx))
+		return p.abandonStart(e, l, context.Cause(ctx))
 	}
 }
 
@@ -216,9 +216,9 @@ func wireSpec(s *session.Spec) (*life, error) {
 	}, !session.NeedsSettling(s)}, nil
 }
 
-// takeBack abandons a start. It waits a little longer for the answer and ends what was started, so that a failed
+// abandonStart abandons a start. It waits a little longer for the answer and ends what was started, so that a failed
 // start leaves no process.
-func (p *Provider) takeBack(e *entry, l *link, cause error) error {
+func (p *Provider) abandonStart(e *entry, l *link, cause error) error {
 	gaveUp := fmt.Errorf("cannot start %q: given up: %w", e.name, cause)
 	ctx, cancel := context.WithTimeout(context.Background(), takeBackTimeout)
 	defer cancel()

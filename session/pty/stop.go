@@ -103,6 +103,6 @@ func (p *Provider) stopWithoutHolder(ctx context.Context, e *entry) error {
 	if left := p.files.sweepSession(rec); len(left) > 0 {
 		return fail("stop", rec.Name, errOther, "these processes cannot be killed: pids %v", left)
 	}
-	p.bury(e, rec) // so that the next look or start sees the end
+	p.recordEnd(e, rec) // so that the next look or start sees the end
 	return nil
 }

@@ -22,7 +22,7 @@ const (
 	stopTimeout  = time.Minute // in addition to the grace
 )
 
-// watch waits for the end of a life and then calls bury. It does nothing for observers. It returns false if the
+// watch waits for the end of a life and then calls recordEnd. It does nothing for observers. It returns false if the
 // life seems to be over.
 func (p *Provider) watch(e *entry) bool {
 	if p.files.observe {
@@ -41,7 +41,7 @@ func (p *Provider) watch(e *entry) bool {
 	e.watch = w
 	if !p.async(func() {
 		if w.Wait() == nil {
-			p.bury(e, id, true)
+			p.recordEnd(e, id, true)
 		}
 	}) {
 		w.Close()
@@ -49,9 +49,9 @@ func (p *Provider) watch(e *entry) bool {
 	return true
 }
 
-// bury finds out how a life ended, kills its remaining processes, keeps its last output and reports the exit. It
+// recordEnd finds out how a life ended, kills its remaining processes, keeps its last output and reports the exit. It
 // does nothing for a life that continues.
-func (p *Provider) bury(e *entry, id string, tell bool) {
+func (p *Provider) recordEnd(e *entry, id string, tell bool) {
 	release, err := e.take(p.ctx)
 	if err != nil {
 		return
@@ -63,7 +63,7 @@ func (p *Provider) bury(e *entry, id string, tell bool) {
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, callTimeout)
 	defer cancel()
-	if x, err := p.autopsy(ctx, &rec); err != nil {
+	if x, err := p.findEnd(ctx, &rec); err != nil {
 		if p.ctx.Err() == nil {
 			p.log.Error("cannot find out how a session ended; the next patrol retries",
 				"session", rec.Name, "err", err)
@@ -73,10 +73,10 @@ func (p *Provider) bury(e *entry, id string, tell bool) {
 	}
 }
 
-// autopsy does the work of bury. It returns nil if the life continues.
-func (p *Provider) autopsy(ctx context.Context, rec *record) (*ended, error) {
+// findEnd does the work of recordEnd. It returns nil if the life continues.
+func (p *Provider) findEnd(ctx context.Context, rec *record) (*ended, error) {
 	if rec.lives(p.files.boot) { // then it is over only if its pane no longer exists
-		if found, err := p.tmux.stands(ctx, rec); err != nil || found {
+		if found, err := p.tmux.paneExists(ctx, rec); err != nil || found {
 			return nil, err
 		}
 	}
@@ -84,7 +84,7 @@ func (p *Provider) autopsy(ctx context.Context, rec *record) (*ended, error) {
 	if rec.Boot == p.files.boot {
 		p.files.sweep(rec, nil)
 		var err error
-		if x, err = p.tmux.verdict(ctx, rec); err != nil {
+		if x, err = p.tmux.awaitExit(ctx, rec); err != nil {
 			return nil, err
 		}
 	}
@@ -109,8 +109,8 @@ func (c *client) remove(ctx context.Context, rec *record) {
 	}
 }
 
-// stands reports whether the pane of a life exists, even if its process is dead.
-func (c *client) stands(ctx context.Context, rec *record) (bool, error) {
+// paneExists reports whether the pane of a life exists, even if its process is dead.
+func (c *client) paneExists(ctx context.Context, rec *record) (bool, error) {
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), "#{pane_pid}")
 	switch {
 	case errors.Is(err, errNoServer), errors.Is(err, errNoPane):
@@ -135,11 +135,11 @@ func uptime(rec *record, at time.Time) time.Duration {
 	return max(0, at.Sub(time.Unix(0, rec.Born)))
 }
 
-// verdict waits until tmux reports how the agent ended, and keeps its output. A life without a pane counts as lost.
-func (c *client) verdict(ctx context.Context, rec *record) (*ended, error) {
+// awaitExit waits until tmux reports how the agent ended, and keeps its output. A life without a pane counts as lost.
+func (c *client) awaitExit(ctx context.Context, rec *record) (*ended, error) {
 	deadline := time.Now().Add(statusWait)
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		words, output, err := c.lastWords(ctx, rec)
+		words, output, err := c.readDeadPane(ctx, rec)
 		if errors.Is(err, errNoServer) || errors.Is(err, errNoPane) {
 			return lost(rec), nil
 		}
@@ -162,11 +162,11 @@ func (c *client) verdict(ctx context.Context, rec *record) (*ended, error) {
 	}
 }
 
-// presume returns the exit that an observer derives from a dead pane.
-func (c *client) presume(ctx context.Context, rec *record) *ended {
+// presumedEnd returns the exit that an observer derives from a dead pane.
+func (c *client) presumedEnd(ctx context.Context, rec *record) *ended {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	words, _, err := c.lastWords(ctx, rec)
+	words, _, err := c.readDeadPane(ctx, rec)
 	if err != nil {
 		return lost(rec)
 	}
@@ -184,8 +184,9 @@ type words struct {
 	cols, rows int
 }
 
-// lastWords asks tmux, in one call, how a life ended and for its kept output.
-func (c *client) lastWords(ctx context.Context, rec *record) (w words, output []byte, err error) {
+// readDeadPane asks tmux, in one call, how a life ended and for its kept output.
+func (c *client) readDeadPane(ctx context.Context, rec *record) (w words, output []byte,
+	err error) {
 	const format = "#{pane_pid}|#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}|" +
 		"#{pane_dead_time}|#{pane_width}|#{pane_height}"
 	out, err := c.run(ctx, nil, "display-message", "-p", "-t", rec.target(), format, ";",
@@ -256,7 +257,8 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if !alive {
 		return nil
 	}
-	if rec.lives(p.files.boot) { // otherwise it ended by itself and only needs to be buried
+	// otherwise it ended by itself and its end only needs to be recorded
+	if rec.lives(p.files.boot) {
 		if err := disk.Replace(p.files.path(name, askedFile), []byte(rec.ID), 0o600); err != nil {
 			return fmt.Errorf("cannot record that %q is to end: %w", name, err)
 		}
@@ -264,7 +266,7 @@ func (p *Provider) Stop(ctx context.Context, name string, grace time.Duration) e
 	if err := p.end(ctx, &rec, grace, over); err != nil {
 		return err
 	}
-	p.bury(e, rec.ID, true) // unless the watcher has already done so
+	p.recordEnd(e, rec.ID, true) // unless the watcher has already done so
 	select {
 	case <-over:
 		return nil
@@ -304,7 +306,7 @@ func (p *Provider) ask(ctx context.Context, rec *record, grace time.Duration,
 	return waitOver(ctx, over, time.Until(deadline))
 }
 
-// end carries out a stop: interrupt, terminate, kill. It returns early when the life is over and buried.
+// end carries out a stop: interrupt, terminate, kill. It returns early when the life is over and its end is recorded.
 func (p *Provider) end(ctx context.Context, rec *record, grace time.Duration,
 	over <-chan struct{}) error {
 	family := tree(rec)

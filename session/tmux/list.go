@@ -55,7 +55,7 @@ func (p *Provider) List(ctx context.Context) ([]session.Status, error) {
 	}
 	for _, e := range suspects {
 		rec, _ := e.life()
-		p.async(func() { p.bury(e, rec.ID, true) })
+		p.async(func() { p.recordEnd(e, rec.ID, true) })
 	}
 	entries := p.entries()
 	slices.SortFunc(entries, func(a, b *entry) int { return cmp.Compare(a.name, b.name) })
@@ -125,7 +125,7 @@ func (p *Provider) scan() error {
 		}
 		e := p.entry(f.Name())
 		e.begin(rec, x)
-		p.meet(p.files.serverOf(&rec))
+		p.noteServer(p.files.serverOf(&rec))
 		p.watch(e)
 	}
 	if !unborn {
@@ -167,7 +167,7 @@ func (p *Provider) view(ctx context.Context, of *record) (view, error) {
 		switch {
 		case fields[0] == "p" && len(fields) == len(format):
 			v.panes[fields[len(fields)-1]] = readPane(fields)
-			p.meet(number(fields[4]))
+			p.noteServer(number(fields[4]))
 		case fields[0] == "c" && len(fields) == len(client) && fields[1] == "0" && fields[2] == "0":
 			w := v.viewers[fields[5]]
 			w.count++
@@ -236,7 +236,7 @@ func (p *Provider) compare(e *entry, v view) (suspect bool) {
 	if p.files.observe {
 		x := lost(&rec)
 		if mine {
-			x = p.tmux.presume(p.ctx, &rec)
+			x = p.tmux.presumedEnd(p.ctx, &rec)
 		}
 		e.finish(rec.ID, x)
 		return false
@@ -302,7 +302,7 @@ func (p *Provider) Look(ctx context.Context, name string) (session.Status, error
 			return session.Status{}, fmt.Errorf("cannot %s %q: %w", verb, name, err)
 		}
 		if p.compare(e, v) {
-			p.async(func() { p.bury(e, rec.ID, true) })
+			p.async(func() { p.recordEnd(e, rec.ID, true) })
 		}
 	}
 	st, ok := e.status()

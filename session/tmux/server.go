@@ -213,14 +213,14 @@ func (c *client) writeServer() error {
 	return nil
 }
 
-// meet records the server that answered, and waits for its end.
-func (p *Provider) meet(pid int) {
+// noteServer records the server that answered, and waits for its end.
+func (p *Provider) noteServer(pid int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if pid <= 0 || p.closed {
 		return
 	}
-	start, ok := p.tmux.met(pid)
+	start, ok := p.tmux.recordServer(pid)
 	if !ok || p.files.observe || p.watched == pid {
 		return
 	}
@@ -229,11 +229,11 @@ func (p *Provider) meet(pid int) {
 		return
 	}
 	p.watched = pid
-	p.wg.Go(func() { p.outlive(w, pid) })
+	p.wg.Go(func() { p.awaitServerEnd(w, pid) })
 }
 
-// met records the process of the server and returns its start time. It reports false if the process has ended.
-func (c *client) met(pid int) (start uint64, ok bool) {
+// recordServer records the process of the server and returns its start time. It reports false if the process has ended.
+func (c *client) recordServer(pid int) (start uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.server.PID == pid && c.server.Boot == c.files.boot {
@@ -252,8 +252,8 @@ func (c *client) met(pid int) (start uint64, ok bool) {
 	return st.Start, true
 }
 
-// outlive waits for the server's exit, which ends all of its sessions.
-func (p *Provider) outlive(w *proc.Watched, pid int) {
+// awaitServerEnd waits for the server's exit, which ends all of its sessions.
+func (p *Provider) awaitServerEnd(w *proc.Watched, pid int) {
 	stop := context.AfterFunc(p.ctx, func() { w.Close() })
 	defer stop()
 	if w.Wait() != nil {
@@ -267,7 +267,7 @@ func (p *Provider) outlive(w *proc.Watched, pid int) {
 	p.mu.Unlock()
 	for _, e := range p.entries() {
 		if rec, ok := e.life(); ok && rec.Server == pid {
-			p.async(func() { p.bury(e, rec.ID, true) })
+			p.async(func() { p.recordEnd(e, rec.ID, true) })
 		}
 	}
 }

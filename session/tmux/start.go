@@ -59,7 +59,7 @@ func (p *Provider) Start(ctx context.Context, s session.Spec) (session.Status, e
 	if err := p.clearWay(ctx, e); err != nil {
 		return session.Status{}, err
 	}
-	if err := p.bring(ctx, e, &s); err != nil {
+	if err := p.create(ctx, e, &s); err != nil {
 		return session.Status{}, err
 	}
 	st, ok := e.status()
@@ -99,7 +99,7 @@ func (p *Provider) check(s *session.Spec) error {
 func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	rec, x, ok := p.files.recall(e.name)
 	if ok && x == nil {
-		if found, err := p.tmux.stands(ctx, &rec); err != nil {
+		if found, err := p.tmux.paneExists(ctx, &rec); err != nil {
 			return fail("start", e.name, err, "cannot check whether it is running: %v", err)
 		} else if found && rec.lives(p.files.boot) {
 			e.begin(rec, nil)
@@ -124,8 +124,8 @@ func (p *Provider) clearWay(ctx context.Context, e *entry) error {
 	return nil
 }
 
-// bring creates the session and lets its agent in.
-func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
+// create creates the session and lets its agent in.
+func (p *Provider) create(ctx context.Context, e *entry, s *session.Spec) error {
 	arrival, cancel := p.door.expect(s.ID)
 	defer cancel()
 	cols, rows := s.Cols, s.Rows
@@ -139,17 +139,17 @@ func (p *Provider) bring(ctx context.Context, e *entry, s *session.Spec) error {
 		}
 		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 		defer cancel()
-		return errors.Join(err, p.vacate(late, s.Name)) // tmux may have started it
+		return errors.Join(err, p.removeUnrecorded(late, s.Name)) // tmux may have started it
 	}
-	rec, err := p.letIn(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
+	rec, err := p.startAgent(ctx, s, invitation{Spec: *s, Dir: filepath.Join(p.files.dir, s.Name),
 		Pane: pane,
 		Cols: cols, Rows: rows, Boot: p.files.boot, Ready: !session.NeedsSettling(s)}, pid, arrival)
 	if err != nil {
-		return p.takeBack(s, pane, pid, err)
+		return p.undoStart(s, pane, pid, err)
 	}
 	e.begin(rec, nil)
 	if !p.watch(e) {
-		p.async(func() { p.bury(e, rec.ID, true) })
+		p.async(func() { p.recordEnd(e, rec.ID, true) })
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 		out, err = p.tmux.run(ctx, nil, create...)
 	}
 	if errors.Is(err, errTaken) {
-		if err := p.vacate(ctx, s.Name); err != nil {
+		if err := p.removeUnrecorded(ctx, s.Name); err != nil {
 			return "", 0, err
 		}
 		out, err = p.tmux.run(ctx, nil, create...)
@@ -181,13 +181,13 @@ func (p *Provider) newSession(ctx context.Context, s *session.Spec, cols, rows i
 	if len(f) != 3 {
 		return "", 0, fail("start", s.Name, errOther, "tmux returned %q for its session", out)
 	}
-	p.meet(number(f[2]))
+	p.noteServer(number(f[2]))
 	return f[0], number(f[1]), nil
 }
 
-// vacate ends a session that has the name but no record: a controller died in the middle of a start. It refuses a
-// session that is not of this city.
-func (p *Provider) vacate(ctx context.Context, name string) error {
+// removeUnrecorded ends a session that has the name but no record: a controller died in the middle of a start. It
+// refuses a session that is not of this city.
+func (p *Provider) removeUnrecorded(ctx context.Context, name string) error {
 	city, id, err := p.tmux.owner(ctx, mangle(name))
 	if errors.Is(err, errNoPane) || errors.Is(err, errNoServer) {
 		return nil
@@ -227,9 +227,9 @@ func (c *client) owner(ctx context.Context, name string) (city, id string, err e
 	return city, id, err
 }
 
-// tidy undoes starts of controllers that were killed: sessions of this city without a record that are not being
+// undoStarts undoes starts of controllers that were killed: sessions of this city without a record that are not being
 // started.
-func (p *Provider) tidy(ctx context.Context) error {
+func (p *Provider) undoStarts(ctx context.Context) error {
 	if p.files.observe || !p.tmux.serverLives() {
 		return nil
 	}
@@ -257,7 +257,7 @@ func (p *Provider) tidy(ctx context.Context) error {
 			continue // another process is starting it
 		}
 		if rec, _, known := p.files.recall(name); !known || rec.PID != pane.pid {
-			if err := p.vacate(ctx, name); err != nil {
+			if err := p.removeUnrecorded(ctx, name); err != nil {
 				p.log.Warn("cannot undo an unfinished start", "session", name, "err", err)
 			}
 		}
@@ -268,8 +268,8 @@ func (p *Provider) tidy(ctx context.Context) error {
 	return nil
 }
 
-// takeBack undoes a failed start and returns why it failed.
-func (p *Provider) takeBack(s *session.Spec, pane string, pid int, cause error) error {
+// undoStart undoes a failed start and returns why it failed.
+func (p *Provider) undoStart(s *session.Spec, pane string, pid int, cause error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(p.ctx), callTimeout)
 	defer cancel()
 	r := record{Name: s.Name, ID: s.ID, Pane: pane}

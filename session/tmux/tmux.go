@@ -122,7 +122,7 @@ func New(o Options) (*Provider, error) {
 	defer cancelAdopt()
 	suspects, err := p.refresh(adopt)
 	if err == nil {
-		err = p.tidy(adopt)
+		err = p.undoStarts(adopt)
 	}
 	if err != nil {
 		p.Close()
@@ -132,7 +132,7 @@ func New(o Options) (*Provider, error) {
 	for _, e := range suspects {
 		rec, _ := e.life()
 		// the first List reports what ended before
-		wg.Go(func() { p.bury(e, rec.ID, false) })
+		wg.Go(func() { p.recordEnd(e, rec.ID, false) })
 	}
 	wg.Wait()
 	return p, nil

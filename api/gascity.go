@@ -12,8 +12,8 @@ import (
 	"gcity/city"
 )
 
-// others returns the handlers of package gascity for a kind, which is the pattern of their path.
-func others(s *server, k wire.Kind) (m methods) {
+// gascityMethods returns the handlers of package gascity for a kind, which is the pattern of their path.
+func gascityMethods(s *server, k wire.Kind) (m methods) {
 	if k == wire.KindTown {
 		m.get = s.status
 	}
@@ -27,7 +27,7 @@ func others(s *server, k wire.Kind) (m methods) {
 			continue
 		}
 		h := func(w http.ResponseWriter, r *http.Request, rt wire.Route) error {
-			return other(s, w, r,
+			return answerGascity(s, w, r,
 				rt, o)
 		}
 		switch o.Method {
@@ -44,8 +44,8 @@ func others(s *server, k wire.Kind) (m methods) {
 	return m
 }
 
-// other handles a request with an operation of package gascity.
-func other(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
+// answerGascity handles a request with an operation of package gascity.
+func answerGascity(s *server, w http.ResponseWriter, r *http.Request, rt wire.Route,
 	o gascity.Operation) error {
 	var sent []byte
 	var err error

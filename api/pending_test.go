@@ -31,7 +31,7 @@ func TestSparing(t *testing.T) {
 		l := &late{Control: citytest.NewFake("a"), free: make(chan struct{})}
 		m := citytest.NewMachine()
 		m.Put("a", "/a", l)
-		c, err := sparing{m, &calls{}}.City("a")
+		c, err := limitedDirectory{m, &pendingCalls{}}.City("a")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,8 +34,8 @@ type refusal struct {
 	Message string `json:"message"`
 }
 
-// letIn sends the process in the pane its invitation, and waits until it has become the agent.
-func (p *Provider) letIn(ctx context.Context, s *session.Spec, in invitation, pid int,
+// startAgent sends the process in the pane its invitation, and waits until it has become the agent.
+func (p *Provider) startAgent(ctx context.Context, s *session.Spec, in invitation, pid int,
 	arrival <-chan *net.UnixConn) (rec record, err error) {
 	gone := make(chan struct{})
 	if st, err := proc.ReadStat(pid); err != nil {

@@ -10,9 +10,9 @@ import (
 	"gcity/events"
 )
 
-// calls are the pending calls to cities. A call that was abandoned some time ago belongs to a city that may never
-// answer. That city is not called again until the call ends, so the number of hanging calls is limited.
-type calls struct {
+// pendingCalls are calls to cities without an answer so far. A call that was abandoned some time ago belongs to a city
+// that may never answer. That city is not called again until the call ends, so the number of hanging calls is limited.
+type pendingCalls struct {
 	mu sync.Mutex
 	of map[string]map[*waiting]bool // by city
 }
@@ -22,7 +22,7 @@ type waiting struct {
 	left time.Time // when its caller gave up; zero if it is waiting
 }
 
-func (c *calls) begin(ctx context.Context, name string) (end func(), err error) {
+func (c *pendingCalls) begin(ctx context.Context, name string) (end func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for w := range c.of[name] {
@@ -54,14 +54,14 @@ func (c *calls) begin(ctx context.Context, name string) (end func(), err error) 
 	}, nil
 }
 
-// sparing is a directory of cities that limits pending reads of their logs and screens.
-type sparing struct {
+// limitedDirectory is a directory of cities that limits pending reads of their logs and screens.
+type limitedDirectory struct {
 	city.Directory
-	calls *calls
+	calls *pendingCalls
 }
 
 // City implements city.Directory.
-func (p sparing) City(name string) (city.Control, error) {
+func (p limitedDirectory) City(name string) (city.Control, error) {
 	c, err := p.Directory.City(name)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func (p sparing) City(name string) (city.Control, error) {
 type asked struct {
 	city.Control
 	name  string
-	calls *calls
+	calls *pendingCalls
 }
 
 func (a *asked) History(ctx context.Context, q events.Query) ([]events.Event, error) {
