@@ -70,7 +70,7 @@ func politeText(t *testing.T, h Harness) {
 	wait(t, "the end of the draft", func() bool { return !list(t, p)[0].Draft })
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Hour); !errors.Is(err,
 		session.ErrBusy) {
-		t.Errorf("just after somebody typed: %v", err)
+		t.Errorf("shortly after a viewer typed: %v", err)
 	}
 	if err := polite.SendPolitely(t.Context(), "a", "polite", time.Nanosecond); err != nil {
 		t.Error(err)

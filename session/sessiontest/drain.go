@@ -71,7 +71,7 @@ func drainEndsWithSession(t *testing.T, h Harness) {
 		t.Errorf("the dead drain: %+v", st.Drain)
 	}
 	if err := session.SetDrain(t.Context(), m, "a", d); !errors.Is(err, session.ErrNotFound) {
-		t.Errorf("the dead are told to finish: %v", err)
+		t.Errorf("a dead session takes a drain mark: %v", err)
 	}
 	if _, st := start(t, h, p, "a"); st.Drain.On() || listed(t, p).Drain.On() {
 		t.Errorf("the next session drains: %+v", listed(t, p).Drain)

@@ -152,7 +152,7 @@ func printed(t *testing.T, h Harness) {
 	h.Crash(t, p, "a")
 	nextExit(t, p)
 	start(t, h, p, "a")
-	wait(t, "the next life begins anew", func() bool { return count() < uint64(len(text)) })
+	wait(t, "a reset count in the next life", func() bool { return count() < uint64(len(text)) })
 }
 
 func clearOutput(t *testing.T, h Harness) {
@@ -260,7 +260,7 @@ func attach(t *testing.T, h Harness) {
 		t.Fatal(err)
 	}
 	readUntil(t, term, "typed")
-	wait(t, "an attached viewer who typed", func() bool {
+	wait(t, "an attached viewer and the time of its input", func() bool {
 		st := list(t, p)[0]
 		return st.Attached == 1 && !st.TypedAt.IsZero()
 	})
