@@ -556,6 +556,21 @@ func TestDashboardOfManyCities(t *testing.T) {
 	}
 }
 
+// firstID returns the first id of a stream.
+func (d *dashboard) firstID(path string) string {
+	d.t.Helper()
+	ctx, cancel := context.WithTimeout(d.t.Context(), patience)
+	defer cancel()
+	resp := d.request(ctx, "GET", path, "")
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if id, ok := strings.CutPrefix(lines.Text(), "id: "); ok {
+			return id
+		}
+	}
+	return ""
+}
+
 // followsAll resumes the stream of all cities after every frame, and compares what comes with the logs.
 func (d *dashboard) followsAll(names []string) {
 	d.t.Helper()
@@ -581,6 +596,9 @@ func (d *dashboard) followsAll(names []string) {
 				}
 			}
 		}
+	}
+	if id := d.firstID(strings.TrimSuffix(all, "?")); !strings.Contains(id, names[0]+":") || !strings.Contains(id, names[1]+":") {
+		d.t.Errorf("without a cursor the first id is %q", id)
 	}
 	d.refused(400, "GET", all+"sinse=1h", "", `"sinse"`, "after_cursor")
 }
