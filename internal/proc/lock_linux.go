@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked means that somebody else holds the lock.
+// ErrLocked means that another process holds the lock.
 var ErrLocked = errors.New("locked by another process")
 
-// Lock takes an exclusive flock on a file, which it creates (0600) if need be, trying until the deadline. The lock
-// belongs to the descriptor and to every copy that a child inherits. A file that was removed while we waited for its
-// lock does not count: the lock is on what the path names.
+// Lock takes an exclusive flock on a file, which it creates (0600) if necessary, and retries until the deadline.
+// The lock belongs to the descriptor and to every copy that a child inherits. If the file is removed while Lock
+// waits, Lock opens the path again.
 func Lock(path string, deadline time.Time) (fd int, err error) {
 	for {
 		fd, err := unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC|unix.O_NOFOLLOW|
@@ -37,14 +37,14 @@ func Lock(path string, deadline time.Time) (fd int, err error) {
 	}
 }
 
-// SameFile reports whether path names the file behind a descriptor.
+// SameFile reports whether path is the file of a descriptor.
 func SameFile(fd int, path string) bool {
 	var a, b unix.Stat_t
 	return unix.Fstat(fd, &a) == nil && unix.Stat(path, &b) == nil && a.Dev == b.Dev &&
 		a.Ino == b.Ino
 }
 
-// Inode names the file at path, so that it can be looked for among the open files of processes.
+// Inode returns the identity of the file at path, to search for it among the open files of processes.
 func Inode(path string) (dev, ino uint64, err error) {
 	var st unix.Stat_t
 	if err := unix.Stat(path, &st); err != nil {
@@ -53,8 +53,8 @@ func Inode(path string) (dev, ino uint64, err error) {
 	return st.Dev, st.Ino, nil
 }
 
-// Raise moves a descriptor to the lowest free number from min on, or from 64 or 10 on where the limit does not allow
-// that, and lets children inherit it.
+// Raise moves a descriptor to the lowest free number from min on, or from 64 or 10 on if the limit requires that,
+// and makes it inheritable.
 func Raise(fd, min int) (int, error) {
 	defer unix.Close(fd)
 	for _, from := range []int{min, 64, 10} {
@@ -66,5 +66,5 @@ func Raise(fd, min int) (int, error) {
 	return -1, unix.EMFILE
 }
 
-// Close closes a bare descriptor.
+// Close closes a file descriptor.
 func Close(fd int) { unix.Close(fd) }

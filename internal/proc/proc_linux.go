@@ -1,5 +1,5 @@
-// Package proc looks at processes through /proc and ends them through pidfds, so that a signal never reaches a stranger
-// that was given a pid anew.
+// Package proc reads the state of processes from /proc and ends them through pidfds, so that a signal never reaches
+// a different process with a reused pid.
 package proc
 
 import (
@@ -15,13 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lives reports whether the process that had this pid and start time still runs. A zombie does not.
+// Lives reports whether the process with this pid and start time is running. A zombie is not.
 func Lives(pid int, start uint64) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.Start == start && st.State != 'Z' && st.State != 'X'
 }
 
-// BootID tells one boot of the machine from another.
+// BootID returns the ID of this boot of the machine.
 func BootID() (string, error) {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(data)), err
@@ -44,13 +44,12 @@ func All() ([]int, error) {
 	return pids, err
 }
 
-// execPatience is how long an exec may take. A machine that is busy, or reads the program from a disk, stretches the
-// moment at will.
+// execPatience is how long an exec may take. A busy machine, or reading the program from a disk, can make it slow.
 const execPatience = time.Second
 
-// Environ returns a process's environment as it was at its last exec, each "K=V" ended by a NUL; nil if it cannot be
-// read, which is so for the processes of others. In the middle of an exec a process shows none: that moment is waited
-// for, so that nobody is overlooked because of it.
+// Environ returns a process's environment as of its last exec, each "K=V" followed by a NUL, or nil if it cannot be
+// read, which is usual for processes of other users. During an exec the environment is empty, so Environ waits for
+// the end of the exec.
 func Environ(pid int) []byte {
 	began := time.Now()
 	for pause := 50 * time.Microsecond; ; pause = min(2*pause, 5*time.Millisecond) {
@@ -61,14 +60,13 @@ func Environ(pid int) []byte {
 		if len(data) > 0 || time.Since(began) > execPatience || !mayHide(pid) {
 			return data
 		}
-		_ = unix.Nanosleep(timespec(pause), nil) // EINTR only shortens it
+		_ = unix.Nanosleep(timespec(pause), nil) // EINTR only shortens the sleep
 	}
 }
 
-// readEnviron reads an environment in one call of the system: between two the process may become another program,
-// and the second would find the end.
+// readEnviron reads an environment with one system call: with two, an exec in between would look like the end.
 func readEnviron(pid int) ([]byte, error) {
-	const most = 8 << 20 // a fourth of the largest stack that is usual, and more than an exec takes
+	const most = 8 << 20 // a quarter of the usual maximum of a stack, and more than an exec allows
 	for size := 16 << 10; ; size *= 8 {
 		fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/environ", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 		if err != nil {
@@ -89,23 +87,23 @@ func readEnviron(pid int) ([]byte, error) {
 	}
 }
 
-// mayHide reports whether a process that shows no environment may have one all the same.
+// mayHide reports whether a process with an empty environment may have one after all.
 func mayHide(pid int) bool {
 	st, err := ReadStat(pid)
 	return err == nil && st.mayHide(pid)
 }
 
-// mayHide: it has not got its environment yet, or it has become another program between the opening of the file and the
-// reading, which reads nothing then. One that was given an empty environment has a place for it of no length, but
-// so has one that is just getting its own, which may stand still there: only its program has no place then. The
-// dead and the kernel's own have none and never will.
+// mayHide reports whether the environment may be incomplete: because the process has not got it yet, or because an
+// exec happened between opening and reading the file, which yields nothing then. A process with an empty
+// environment has a place of length zero for it. So has a process in an exec, but then its code address is still
+// zero. Zombies and kernel threads have no environment at all.
 func (st Stat) mayHide(pid int) bool {
 	const kthreadd = 2
 	none := st.State == 'Z' || st.State == 'X' || pid == kthreadd || st.PPID == kthreadd
 	return !none && (st.EnvEnd == 0 || st.EnvEnd != st.EnvStart || st.Code == 0)
 }
 
-// HasEnv reports whether an environment contains the entry "K=V", or with prefix set one that begins so.
+// HasEnv reports whether an environment contains the entry "K=V", or with prefix an entry that starts with it.
 func HasEnv(environ []byte, entry string, prefix bool) bool {
 	for len(environ) > 0 {
 		var kv []byte
@@ -117,7 +115,7 @@ func HasEnv(environ []byte, entry string, prefix bool) bool {
 	return false
 }
 
-// Args returns a process's command line; nil if it cannot be read.
+// Args returns a process's command line, or nil if it cannot be read.
 func Args(pid int) []string {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil || len(data) == 0 {
@@ -126,7 +124,7 @@ func Args(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// HoldsFile reports whether a process has the file of this device and inode open.
+// HoldsFile reports whether a process has the file with this device and inode open.
 func HoldsFile(pid int, dev, ino uint64) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	d, err := os.Open(dir)
@@ -147,8 +145,8 @@ func HoldsFile(pid int, dev, ino uint64) bool {
 	return false
 }
 
-// Signal sends a signal to the process behind pid if still says, once that process is pinned, that it is the one that
-// is meant. It reports whether the signal was sent.
+// Signal sends a signal to the process with this pid if still confirms the process after it was pinned. It reports
+// whether the signal was sent.
 func Signal(pid int, sig syscall.Signal, still func(pid int) bool) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -158,10 +156,10 @@ func Signal(pid int, sig syscall.Signal, still func(pid int) bool) bool {
 	return still(pid) && unix.PidfdSendSignal(fd, sig, nil, 0) == nil
 }
 
-// Gone reports whether an error of this package means that the process is no more.
+// Gone reports whether an error of this package means that the process does not exist any more.
 func Gone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
 
-// Reap takes the exit of a child that has ended.
+// Reap reads the exit status of a child that has exited.
 func Reap(pid int) error {
 	for {
 		_, err := unix.Wait4(pid, nil, 0, nil)

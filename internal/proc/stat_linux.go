@@ -8,31 +8,29 @@ import (
 	"time"
 )
 
-// Stat is what is needed of /proc/<pid>/stat.
+// Stat has some fields of /proc/<pid>/stat.
 type Stat struct {
 	State byte // 'R', 'S', 'T', 'Z', …
 	PPID  int  // of the process, not of a thread
 	// process group, session, and the foreground group of its terminal; 0 = none
 	Group, Session, Foreground int
-	// clock ticks since boot; with the boot's id it tells two users of one pid apart
+	// clock ticks since boot; together with the boot ID it distinguishes processes with the same pid
 	Start uint64
-	// of all its threads, and of the ended children that it waited for, and so on below these
+	// of all its threads, and recursively of the exited children that it has waited for
 	CPU time.Duration
-	RSS int64 // bytes, as the kernel counts them: roughly
+	RSS int64 // bytes, as the kernel counts them, which is approximate
 
-	// The addresses between which its environment is; both are 0 in the middle of an exec, and for the processes of
-	// others.
+	// The addresses of its environment; both are 0 during an exec, and for processes of other users.
 	EnvStart, EnvEnd uint64
 
-	// Where its program is; 0 in an exec until the environment is complete, for those that the kernel tells nothing
-	// of it, 1 for the processes of others.
+	// The address of its code; 0 in an exec until the environment is complete, and 1 for processes of other users.
 	Code uint64
 }
 
-// tick is the kernel's unit of processor time in /proc, the same on all machines that Go runs on.
+// tick is the kernel's unit of processor time in /proc, which is the same on all platforms of Go.
 const tick = 10 * time.Millisecond
 
-// The fields of /proc/<pid>/stat behind the command's name.
+// The fields of /proc/<pid>/stat after the command's name.
 const (
 	fieldPPID       = 1
 	fieldGroup      = 2
@@ -47,7 +45,7 @@ const (
 	fieldEnvEnd     = 48
 )
 
-// ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if there is no such process.
+// ReadStat reads a process's state. The error is fs.ErrNotExist (or ESRCH) if the process does not exist.
 func ReadStat(pid int) (Stat, error) {
 	data, err := slurp("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -55,14 +53,14 @@ func ReadStat(pid int) (Stat, error) {
 	}
 	s, ok := parseStat(data)
 	if !ok {
-		return s, fmt.Errorf("/proc/%d/stat: cannot understand %q", pid, data)
+		return s, fmt.Errorf("/proc/%d/stat: cannot parse %q", pid, data)
 	}
 	return s, nil
 }
 
-// parseStat reads /proc/<pid>/stat. It allocates nothing: it is done for every process of the machine.
+// parseStat parses /proc/<pid>/stat. It does not allocate, because it is called for every process of the machine.
 func parseStat(data []byte) (s Stat, ok bool) {
-	// The command's name is in parentheses and may itself contain any of them: fields count from the last one.
+	// the command's name is in parentheses and may contain parentheses, so fields are counted from the last one
 	end := bytes.LastIndexByte(data, ')')
 	if end < 0 || len(data) < end+3 {
 		return s, false
@@ -72,7 +70,7 @@ func parseStat(data []byte) (s Stat, ok bool) {
 	for i := 0; i <= fieldEnvEnd; i++ {
 		var field []byte
 		field, data, _ = bytes.Cut(data, []byte{' '})
-		n, ok := number(field) // 0 if it is none
+		n, ok := number(field) // 0 if it is not a number
 		switch {
 		case i == fieldPPID:
 			s.PPID = int(n)
@@ -102,7 +100,7 @@ func parseStat(data []byte) (s Stat, ok bool) {
 	return s, true
 }
 
-// number reads decimal digits, at most as many as never overflow.
+// number parses decimal digits, at most as many as cannot overflow.
 func number(field []byte) (n uint64, ok bool) {
 	if len(field) == 0 || len(field) > 19 {
 		return 0, false

@@ -10,15 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sweep kills every process that match accepts, and what these start meanwhile, until none is left or the deadline has
-// come. The calling process is never asked about. It returns how many it killed and the pids that would not die.
+// Sweep kills every process that match accepts, and the processes that these start meanwhile, until none is left or
+// the deadline has passed. It never passes the calling process to match. It returns the number of killed processes
+// and the pids that are still alive.
 func Sweep(match func(pid int) bool, deadline time.Time) (killed int, left []int, err error) {
 	return sweep(All, match, deadline)
 }
 
-// SweepSince is Sweep among the processes that began after the one that had this pid, which it finds without a look at
-// all where few have begun since. It is for a process that began some seconds ago: the kernel counts pids up, and
-// begins anew at the end.
+// SweepSince is Sweep for the processes that started after the one with this pid. If few have started since, it
+// does not need to list all processes. It is for a process that started some seconds ago, because the kernel reuses
+// pids after reaching the highest.
 func SweepSince(first int, match func(pid int) bool, deadline time.Time) (killed int, left []int,
 	err error) {
 	return sweep(func() ([]int, error) { return since(first) }, match, deadline)
@@ -53,10 +54,10 @@ func sweep(list func() ([]int, error), match func(pid int) bool, deadline time.T
 	}
 }
 
-// fewPIDs is up to how many pids are tried one by one, there or not, before a look at all processes is cheaper.
+// fewPIDs is the number of pids up to which trying each is cheaper than listing all processes.
 const fewPIDs = 256
 
-// since returns pids among which are those of all processes that began after the one with this pid.
+// since returns pids that include all processes that started after the one with this pid.
 func since(first int) ([]int, error) {
 	newest, ok := newestPID()
 	if !ok || newest < first || newest > first+fewPIDs {
@@ -69,8 +70,8 @@ func since(first int) ([]int, error) {
 	return pids, nil
 }
 
-// newestPID is the last pid that the kernel gave. In containers a file of somebody's own may lie over the kernel's, and
-// lag behind: that one does not count.
+// newestPID returns the last pid that the kernel assigned. In containers another file may be mounted over the
+// kernel's and be outdated; then ok is false.
 func newestPID() (pid int, ok bool) {
 	fd, err := unix.Open("/proc/loadavg", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Descendants returns the living processes below root, parents before children. Zombies are left out. It is a snapshot:
-// what forks meanwhile is found by the next call.
+// Descendants returns the running processes below root, parents before children, without zombies. It is a snapshot:
+// processes that are forked meanwhile are found by the next call.
 func Descendants(root int) []int {
 	var found []int
 	queue := []int{root}
@@ -31,7 +31,7 @@ func Descendants(root int) []int {
 	return found
 }
 
-// childrenOf reads the children of all threads of a process; not ok if the kernel does not tell.
+// childrenOf returns the children of all threads of a process. ok is false if the kernel does not support that.
 func childrenOf(pid int) (children []int, ok bool) {
 	task := "/proc/" + strconv.Itoa(pid) + "/task"
 	d, err := os.Open(task)
@@ -60,7 +60,8 @@ func childrenOf(pid int) (children []int, ok bool) {
 	return children, true
 }
 
-// slurp is os.ReadFile for small files of /proc, at a third of the system calls: an agent's successor waits for it.
+// slurp is os.ReadFile for small files of /proc with a third of the system calls. The restart of an agent waits for
+// it.
 func slurp(path string) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -104,10 +105,10 @@ func scanDescendants(root int) []int {
 	return found
 }
 
-// below reports whether pid is, at this moment, a descendant of root.
+// below returns a function that reports whether pid is now a descendant of root.
 func below(root int) func(pid int) bool {
 	return func(pid int) bool {
-		for range 1000 { // deeper than any honest tree
+		for range 1000 { // deeper than any real tree
 			st, err := ReadStat(pid)
 			if err != nil || st.PPID <= 1 {
 				return false
@@ -121,7 +122,7 @@ func below(root int) func(pid int) bool {
 	}
 }
 
-// SignalTree sends a signal to every living descendant of root and returns how many it reached.
+// SignalTree sends a signal to every running descendant of root and returns how many it reached.
 func SignalTree(root int, sig syscall.Signal) int {
 	n := 0
 	for _, pid := range Descendants(root) {
@@ -132,8 +133,8 @@ func SignalTree(root int, sig syscall.Signal) int {
 	return n
 }
 
-// KillTree ends every descendant of root, which must be a subreaper that reaps meanwhile. It returns true when nothing
-// is left and false at the deadline, with what a KILL cannot end (state D).
+// KillTree kills every descendant of root, which must be a subreaper that reaps meanwhile. It returns true when
+// none is left, and false at the deadline if SIGKILL cannot end one (state D).
 func KillTree(root int, deadline time.Time) bool {
 	pause := 500 * time.Microsecond
 	for {
@@ -149,7 +150,7 @@ func KillTree(root int, deadline time.Time) bool {
 	}
 }
 
-// WaitAny returns when the first of these processes ends, or after the time.
+// WaitAny returns when the first of these processes exits, or after the time.
 func WaitAny(pids []int, d time.Duration) {
 	if len(pids) == 0 {
 		return
@@ -159,12 +160,12 @@ func WaitAny(pids []int, d time.Duration) {
 		return
 	}
 	defer unix.Close(fd)
-	// EINTR only shortens the wait; the caller looks again.
+	// EINTR only shortens the wait; the caller checks again
 	_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, timespec(d), nil)
 }
 
-// WaitPid waits until the process with this pid ends and reports whether it did within the time. The caller knows that
-// the pid is not a stranger's.
+// WaitPid waits until the process with this pid exits, and reports whether it did within the time. The caller must
+// know that the pid was not reused.
 func WaitPid(pid int, d time.Duration) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err != nil {

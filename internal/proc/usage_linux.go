@@ -10,16 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tree is what the living processes below a root take together.
+// Tree is the resource usage of the processes below a root.
 type Tree struct {
-	CPU   time.Duration // see Stat; that of zombies too, which nobody has waited for yet
+	CPU   time.Duration // see Stat; includes zombies that were not waited for yet
 	RSS   int64
 	Procs int
 }
 
-// Trees measures, in one walk over all processes, what is below each root: a process by its pid and start time. The
-// roots themselves are left out, and what is below two of them belongs to the nearer one. A root that is no more has no
-// tree. The walk is no snapshot: what forks or ends meanwhile may be missed until the next.
+// Trees measures, in one pass over all processes, what is below each root: a process by its pid and start time. It
+// does not count the roots themselves. A process below two roots is counted for the nearer one. A root that has
+// exited has no tree. The pass is not atomic: a process that forks or exits meanwhile may be missed until the next
+// one.
 func Trees(ctx context.Context, roots map[int]uint64) (map[int]Tree, error) {
 	d, err := os.Open("/proc")
 	if err != nil {
@@ -54,11 +55,11 @@ func Trees(ctx context.Context, roots map[int]uint64) (map[int]Tree, error) {
 	return trees, nil
 }
 
-// walk is all processes of one look.
+// walk holds all processes of one pass.
 type walk struct {
 	dir   int // descriptor of /proc
 	procs []process
-	at    map[int]int // by pid, where in procs
+	at    map[int]int // index in procs, by pid
 	buf   [2 << 10]byte
 }
 
@@ -66,17 +67,17 @@ type process struct {
 	Stat
 	pid   int
 	root  bool
-	known bool // owner is
-	owner int  // the nearest root above it, where in walk.procs
+	known bool // owner is set
+	owner int  // the nearest root above it, as an index of procs
 }
 
 const nobody = -1
 
-// look reads every process's stat.
+// look reads the stat of every process.
 func look(ctx context.Context, d *os.File) (*walk, error) {
 	names, err := d.Readdirnames(-1)
 	if err != nil {
-		return nil, fmt.Errorf("cannot look at the machine's processes: %w", err)
+		return nil, fmt.Errorf("cannot read the machine's processes: %w", err)
 	}
 	w := &walk{dir: int(d.Fd()), procs: make([]process, 0, len(names)),
 		at: make(map[int]int, len(names))}
@@ -96,7 +97,7 @@ func look(ctx context.Context, d *os.File) (*walk, error) {
 	return w, nil
 }
 
-// stat reads one process's; not ok if it is no more.
+// stat reads the stat of one process. ok is false if it has exited.
 func (w *walk) stat(pid string) (Stat, bool) {
 	fd, err := unix.Openat(w.dir, pid+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -110,13 +111,13 @@ func (w *walk) stat(pid string) (Stat, bool) {
 	return parseStat(w.buf[:n])
 }
 
-// owner climbs to the nearest root above a process.
+// owner returns the nearest root above a process.
 func (w *walk) owner(i int) int {
 	p := &w.procs[i]
 	if p.known {
 		return p.owner
 	}
-	// for whoever comes back here: parents that changed while we looked may make a circle
+	// ends the recursion if parents that changed during the pass form a cycle
 	p.known, p.owner = true, nobody
 	if j := w.parent(i); j != nobody {
 		if w.procs[j].root {
@@ -128,8 +129,8 @@ func (w *walk) owner(i int) int {
 	return p.owner
 }
 
-// parent finds the parent of a process. One that ended while we looked has left the process to another, and its pid
-// perhaps to a stranger, who is younger than the child.
+// parent returns the parent of a process. If the parent exited during the pass, the process has a new parent, and
+// the old pid may belong to a new process, which is younger than the child.
 func (w *walk) parent(i int) int {
 	p := &w.procs[i]
 	for again := range 2 {

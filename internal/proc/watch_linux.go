@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watched is a process whose end is waited for without a thread. It needs not be a child.
+// Watched is a process for which Wait waits without a thread. It need not be a child.
 type Watched struct{ f *os.File }
 
-// Watch pins the process that has this pid and start time. The error means that it is no more, or that the system
-// cannot tell.
+// Watch pins the process with this pid and start time. It fails if the process has exited, or if the system does
+// not support it.
 func Watch(pid int, start uint64) (*Watched, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
 	if err != nil {
@@ -23,7 +23,7 @@ func Watch(pid int, start uint64) (*Watched, error) {
 	return &Watched{os.NewFile(uintptr(fd), "process")}, nil
 }
 
-// Wait returns nil when the process has ended, and an error once Close was called.
+// Wait returns nil when the process has exited, and an error after Close.
 func (w *Watched) Wait() error {
 	raw, err := w.f.SyscallConn()
 	if err != nil {
@@ -35,11 +35,11 @@ func (w *Watched) Wait() error {
 	})
 }
 
-// Close ends the watch and lets Wait return.
+// Close ends the watch and makes Wait return.
 func (w *Watched) Close() error { return w.f.Close() }
 
-// Marked accepts the processes that have this entry, "K=V", in their environment, or the file at path open; the file as
-// it is at the time of the call.
+// Marked returns a function that accepts the processes with this entry, "K=V", in their environment, or with the
+// file that is at path now open.
 func Marked(entry, path string) func(pid int) bool {
 	dev, ino, err := Inode(path)
 	locked := err == nil
