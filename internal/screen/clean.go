@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// maxLine bounds a cleaned line, in bytes.
+// maxLine is the maximum length of a cleaned line, in bytes.
 const maxLine = 4096
 
 const ellipsis = "…"
 
-// Clean makes one line of any text fit for a terminal: printable characters and SGR only, tabs expanded, a reset at the
-// end where a style was left on, at most 4 KiB. Controls become their pictures (␊), what is invisible, turns text
-// around or is not UTF-8 becomes U+FFFD; escape sequences other than SGR are dropped. A line end at the end is dropped.
-// Cleaning twice changes nothing.
+// Clean returns any text as one line that is safe for a terminal: only printable characters and SGR, tabs expanded,
+// a reset at the end if a style is on, at most 4 KiB. Control characters are replaced by their pictures (␊).
+// Invisible characters, those that change the direction of text, and invalid UTF-8 are replaced by U+FFFD. Escape
+// sequences other than SGR and a line end at the end are dropped. Clean is idempotent.
 func Clean(s string) string { return clean(s, true) }
 
-// Plain is Clean without SGR.
+// Plain is like Clean but also drops SGR.
 func Plain(s string) string { return clean(s, false) }
 
-// Lead is Plain for a list of things, one a line, where there is room for one: the first, and " and 3 more" if that is
-// how many others there are.
+// Lead is Plain for a list with one item per line where there is space for one: it returns the first item, and "
+// and 3 more" if there are three others.
 func Lead(s string) (one, others string) {
 	first, rest, _ := strings.Cut(strings.Trim(s, "\r\n"), "\n")
 	more := 0
@@ -70,10 +70,10 @@ func simple(s string) bool {
 type cleaner struct {
 	style   bool
 	out     []byte
-	pending []byte // characters not yet divided into clusters
+	pending []byte // characters that are not divided into clusters yet
 	col     int
 	on      bool // a style is on
-	cut     int  // as much of out as can be followed by an ellipsis and a reset
+	cut     int  // length of out that leaves space for an ellipsis and a reset
 	cutOn   bool
 }
 

@@ -44,7 +44,7 @@ func (s *Screen) sequence(seq string) {
 	s.changed = true
 }
 
-// moveTo puts the cursor on a cell of the screen.
+// moveTo moves the cursor to a cell of the screen.
 func (p *page) moveTo(x, y int) {
 	p.write("\x1b[" + strconv.Itoa(y+1) + ";" + strconv.Itoa(x+1) + "H")
 	p.x, p.y, p.from, p.wrap = x, y, y, false
@@ -75,10 +75,10 @@ func (s *Screen) escape(inter, final byte) {
 	}
 }
 
-// restore goes back to the saved cursor, which may lie outside a screen that has shrunk.
+// restore restores the saved cursor, which may be outside a screen that has shrunk.
 func (s *Screen) restore() {
 	s.sequence("\x1b8")
-	s.cur.painted = true // it may be: the pen came with it
+	s.cur.painted = true // perhaps, because the pen was restored, too
 	s.cur.moveTo(s.cur.x, s.cur.y)
 }
 
@@ -162,7 +162,7 @@ func (s *Screen) goTo(x, y int) {
 	s.changed = true
 }
 
-// row makes a line number of a program's into one of the screen's, from 0.
+// row converts a line number of a program to a row of the screen, from 0.
 func (s *Screen) row(n int) int {
 	if s.origin {
 		return clamp(s.cur.top+max(n, 1)-1, s.cur.top, s.cur.bottom)
@@ -252,7 +252,7 @@ func (s *Screen) private(mode int, on bool) {
 	}
 }
 
-// switchTo chooses the screen. The alternate one is blank each time.
+// switchTo selects the screen. The alternate one is blank each time.
 func (s *Screen) switchTo(alt bool) {
 	if alt == (s.cur == &s.alt) {
 		return
@@ -273,11 +273,11 @@ func (s *Screen) switchTo(alt bool) {
 	s.alt.moveTo(x, y)
 }
 
-// pen passes an SGR sequence on and notes whether it may paint the background.
+// pen passes an SGR sequence on and records whether it may set a background.
 func (s *Screen) pen(params []byte) {
 	for _, c := range params {
 		if c > ';' {
-			return // ?…m, >…m are something else
+			return // ?…m and >…m are not SGR
 		}
 	}
 	p := s.cur
@@ -291,17 +291,17 @@ func (s *Screen) pen(params []byte) {
 		p.painted = false
 	}
 	if p.painted != was {
-		s.flush() // what is waiting scrolls with the old pen
+		s.flush() // pending scrolls use the old pen
 	}
 	p.out = append(p.out, "\x1b["...)
 	p.out = append(p.out, params...)
 	p.out = append(p.out, 'm')
 	if p.painted != was {
-		s.flush() // and what comes with the new one
+		s.flush() // later ones use the new pen
 	}
 }
 
-// numbers gives the first two parameters, 0 where there is none.
+// numbers returns the first two parameters, 0 if they are missing.
 func numbers(params []byte) (n, m int) {
 	i := 0
 	eachNumber(params, func(v int) {

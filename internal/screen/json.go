@@ -7,8 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// EscapeJSON returns JSON with every character escaped that a terminal would act on or that changes how others are
-// read: DEL, C1 controls, and what turns text around or is invisible. A parser reads the same values from it.
+// EscapeJSON returns JSON with characters escaped that a terminal would interpret or that change how others are
+// displayed: DEL, C1 controls, invisible characters, and those that change the direction of text. Its values do not
+// change.
 func EscapeJSON(b []byte) []byte {
 	out := b[:0:0]
 	for i := 0; i < len(b); {
@@ -27,7 +28,7 @@ func EscapeJSON(b []byte) []byte {
 	return out
 }
 
-// hides reports whether a character is escaped. Joiners belong to scripts and emoji.
+// hides reports whether a character is escaped. Joiners belong to scripts and emoji and are not.
 func hides(r rune) bool {
 	if r < 0x7f || r == 0x200c || r == 0x200d {
 		return false

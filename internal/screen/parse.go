@@ -2,14 +2,16 @@ package screen
 
 import "unicode/utf8"
 
-// sink takes what a terminal stream consists of.
+// sink receives the elements of a terminal stream.
 type sink interface {
-	ascii(run []byte)              // printable ASCII, never empty; not kept
-	wide(r rune)                   // one other character; utf8.RuneError for what is not UTF-8
-	control(c byte)                // C0 but ESC, and DEL
-	escape(inter, final byte)      // ESC [inter] final; inter 0 = none
-	csi(params []byte, final byte) // params with prefix, without intermediates; not kept
-	// CSI … ! p and its kin: b2 is the intermediate, the final is dropped but for "p"
+	// printable ASCII, never empty; run is valid only during the call
+	ascii(run []byte)
+	wide(r rune)              // one other character; utf8.RuneError for invalid UTF-8
+	control(c byte)           // C0 except ESC, and DEL
+	escape(inter, final byte) // ESC [inter] final; inter 0 = none
+	// params with prefix, without intermediates; valid only during the call
+	csi(params []byte, final byte)
+	// CSI with an intermediate, such as CSI ! p: b2 is the intermediate; the final byte is dropped unless it is "p"
 	csiInter(params []byte, b2 byte)
 }
 
@@ -20,21 +22,21 @@ const (
 	escaped
 	escapedInter
 	inCSI
-	inString // OSC, DCS, APC, PM, SOS: dropped, so it takes no memory however long it is
-	inOSC    // as inString, ended by BEL too
+	inString // OSC, DCS, APC, PM, SOS: dropped, so their length costs no memory
+	inOSC    // like inString, but BEL also ends it
 )
 
-// maxCSI bounds the parameters of one control sequence; longer ones are dropped.
+// maxCSI is the maximum length of the parameters of a control sequence; longer ones are dropped.
 const maxCSI = 256
 
-// parser cuts a byte stream into the parts of a sink, whatever the pieces in which it comes. In a UTF-8 terminal raw C1
-// bytes are no controls but bad UTF-8, so there are none here.
+// parser splits a byte stream into the elements of a sink, independent of how the stream is divided into writes. In
+// a UTF-8 terminal raw C1 bytes are invalid UTF-8 and not control characters.
 type parser struct {
 	state  state
 	inter  byte
 	params []byte
-	long   bool   // the sequence is over maxCSI
-	tail   []byte // the beginning of a character whose end has not come yet, < utf8.UTFMax bytes
+	long   bool   // the sequence is longer than maxCSI
+	tail   []byte // the start of an incomplete character, < utf8.UTFMax bytes
 }
 
 func (p *parser) feed(b []byte, to sink) {
@@ -52,7 +54,7 @@ func (p *parser) feed(b []byte, to sink) {
 	}
 }
 
-// end says that nothing more comes, and reports whether a sequence was left open.
+// end is called at the end of the stream, and reports whether a sequence is incomplete.
 func (p *parser) end(to sink) (open bool) {
 	for range p.tail {
 		to.wide(utf8.RuneError)
@@ -84,7 +86,7 @@ func (p *parser) step(b []byte, to sink) int {
 	case c == 0x7f:
 		return 1
 	case c > 0x7f:
-		p.state = ground // not part of any sequence
+		p.state = ground // not part of a sequence
 		return p.text(b, to)
 	}
 	switch p.state {
@@ -131,7 +133,7 @@ func (p *parser) text(b []byte, to sink) int {
 	return n
 }
 
-// skip drops a string's content up to what ends it: ST, CAN, SUB, any ESC, and BEL in an OSC.
+// skip drops a string's content up to its end: ST, CAN, SUB, any ESC, and BEL in an OSC.
 func (p *parser) skip(b []byte) int {
 	for i, c := range b {
 		switch {

@@ -10,9 +10,9 @@ import (
 
 const sgrReset = "\x1b[m"
 
-// Lines gives at most h lines of the screen, each at most w cells wide: text and SGR only, trailing blanks dropped, a
-// reset at the end of each line that used a style. Of the alternate screen these are the first lines; otherwise the
-// last ones that are in use, see Offset.
+// Lines returns at most h lines of the screen, each at most w cells wide: only text and SGR, without trailing
+// blanks, with a reset at the end of each line that uses a style. Of the alternate screen it returns the first
+// lines, otherwise the last lines in use, see Offset.
 func (s *Screen) Lines(w, h int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,7 +28,7 @@ func (s *Screen) Lines(w, h int) []string {
 	return lines
 }
 
-// Offset is the screen's row that Lines(w, h) begins with.
+// Offset returns the row of the screen with which Lines(w, h) starts.
 func (s *Screen) Offset(h int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +71,7 @@ func (s *Screen) line(y, w int) string {
 	return s.render()
 }
 
-// render draws the cells in scratch. Halves of wide characters that editing left behind are blank.
+// render draws the cells in scratch. Halves of wide characters that editing has left are blank.
 func (s *Screen) render() string {
 	row := s.scratch
 	end := len(row)
@@ -107,7 +107,8 @@ func blank(c *uv.Cell) bool {
 	return c.Style.IsZero() && (c.Content == " " || c.Content == "" || c.Width == 0)
 }
 
-// Text is the screen as plain text: lines joined by \n, without trailing blanks and blank lines.
+// Text returns the screen as plain text: lines joined by
+// , without trailing blanks and blank lines.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,18 +132,18 @@ func (s *Screen) plain() []string {
 
 func plainLine(styled string) string { return strings.TrimRight(ansi.Strip(styled), " ") }
 
-// maxReplay bounds the lines that Text gives.
+// maxReplay is the maximum number of lines that Text returns.
 const maxReplay = 10000
 
-// Text replays a program's kept output on a screen of this size and gives plain text: the screen as it then is, or, if
+// Text replays a program's stored output on a screen of this size and returns plain text: the final screen, or, if
 // lines > 0, the last lines (at most 10,000) of history and screen together.
 func Text(raw []byte, cols, rows, lines int) string {
 	lines = min(lines, maxReplay)
 	return replay(tail(raw, rows, lines), cols, rows, lines)
 }
 
-// EndText is Text of an output of which raw is only the end: from a place on that is outside any sequence, and at which
-// a terminal is in the modes of a fresh one with the main screen in use. It is not ok if the text needs more than raw.
+// EndText is Text for output with only its end in raw: from a position outside any sequence where the modes are
+// those of a new terminal with the main screen. ok is false if the text needs more than raw.
 func EndText(raw []byte, cols, rows, lines int) (text string, ok bool) {
 	lines = min(lines, maxReplay)
 	end, ok := cutTail(raw, rows, lines)

@@ -1,22 +1,22 @@
-// Package screen makes what programs print fit to be shown: a terminal's screen as lines of text and colour, replays of
-// kept output, and single lines cleaned of everything a terminal would act upon. Nothing that comes out of it contains
-// a control character or an escape sequence other than SGR (law L12).
+// Package screen makes the output of programs safe to display: a terminal's screen as lines of text and colour,
+// replays of stored output, and single lines without everything that a terminal would interpret. Its results
+// contain no control characters and no escape sequences other than SGR (law L12).
 //
-// The cells, their styles and the editing functions are those of charmbracelet/x/vt. What reaches it is a small
-// dialect that this package writes itself, because x/vt (of September 2026), given a program's bytes as they are,
+// The cells, their styles and the editing functions are those of charmbracelet/x/vt. It gets only a small dialect
+// that this package generates, because x/vt (of September 2026), when given a program's bytes directly,
 //
 //   - panics on margins below the screen, and loops for long on large counts;
-//   - answers queries into a pipe that blocks when nobody reads;
-//   - keeps 10,000 lines of scrollback on the alternate screen, each cell 112 bytes, and cannot be told not to;
+//   - answers queries into a pipe that blocks without a reader;
+//   - always keeps 10,000 lines of scrollback on the alternate screen, each cell 112 bytes;
 //   - loses a wide character at the right margin, and the last one of every line that is full of them;
-//   - makes a cell of no width of a combining mark that comes in a later write;
-//   - moves the cursor down on IL, DL and on CR in origin mode when there is a top margin;
+//   - makes a cell without width of a combining mark that arrives in a later write;
+//   - moves the cursor down on IL, DL and on CR in origin mode if there is a top margin;
 //   - clears the whole line on ED 1, the screen on ED 3, and fills the scrollback on ED 2;
-//   - knows neither SO and SI, nor CSI u, ESC E, insert mode or soft reset;
+//   - does not support SO and SI, CSI u, ESC E, insert mode and soft reset;
 //   - copies every cell for every line that scrolls: 32 µs a line.
 //
-// So parsing, characters and their widths, wrapping, modes, margins, character sets, the choice of screen and the
-// history live here, and scrolling is asked for once for many lines.
+// So this package implements parsing, characters and their widths, wrapping, modes, margins, character sets, the
+// choice of screen and the history, and requests scrolling once for many lines.
 package screen
 
 import (
@@ -28,58 +28,58 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// A screen's size is kept within these bounds.
+// Limits of a screen's size.
 const (
 	maxCols = 1000
 	maxRows = 500
 )
 
-// Screen is a terminal's screen. Its methods may be called from several goroutines; it has none of its own.
+// Screen is a terminal's screen. Its methods may be called concurrently; it has no goroutine.
 type Screen struct {
 	mu         sync.Mutex
 	cols, rows int
-	keep       int      // lines of history
+	keep       int      // maximum of history
 	history    []string // rendered; oldest first
-	held       int      // bytes of it
-	gone       uint64   // lines that ever went into it
+	held       int      // bytes of history
+	gone       uint64   // number of lines that were ever added to history
 	drawn      []string // scratch
 	parse      parser
 	version    uint64
-	changed    bool // since version was last raised
+	changed    bool // since the last change of version
 
 	cur  *page
 	main page
-	alt  page // made when first needed
+	alt  page // created at its first use
 
 	modes
-	pending []byte     // the newest characters, held back because a mark may follow; see text.go
+	// the newest characters, held back because a combining mark may follow; see text.go
+	pending []byte
 	last    []byte     // the newest cluster, for REP
-	scratch []*uv.Cell // of the row that is being drawn
+	scratch []*uv.Cell // the row that is being drawn
 }
 
 // page is one of the two screens.
 type page struct {
 	em          *vt.Emulator
 	top, bottom int    // margins, inclusive
-	out         []byte // for the emulator, not yet written
-	x, y        int    // the cursor once out is written
+	out         []byte // output for the emulator that is not written yet
+	x, y        int    // the cursor after out is written
 	from        int    // y before out
-	// lines that out scrolls, by which the screen is to be scrolled at once before it
+	// number of lines that out scrolls; the screen is scrolled once before out is written
 	scroll  int
 	wrap    bool // the next character goes to the next line
 	painted bool // the pen may have a background, which scrolling spreads
 }
 
-// modes are what programs switch, shared by both screens.
+// modes are the modes that programs switch. Both screens share them.
 type modes struct {
 	origin, insert, newline bool
-	noWrap, hidden, tabs    bool    // tabs: no longer every 8 columns
-	special                 [2]bool // G0, G1 hold the line drawing characters
+	noWrap, hidden, tabs    bool    // tabs: not every 8 columns any more
+	special                 [2]bool // G0, G1 are the line drawing characters
 	shifted                 bool    // G1 is in use
 }
 
-// New makes a blank screen that keeps up to scrollback lines of history, none if that is 0 or less. The size is
-// brought within 1×1 and 1000×500.
+// New creates a blank screen with up to scrollback lines of history. The size is limited to 1×1 up to 1000×500.
 func New(cols, rows, scrollback int) *Screen {
 	s := &Screen{cols: clamp(cols, 1, maxCols), rows: clamp(rows, 1, maxRows),
 		keep: max(0, scrollback)}
@@ -92,8 +92,7 @@ func clamp(v, lo, hi int) int { return max(lo, min(v, hi)) }
 
 func (p *page) init(cols, rows int) {
 	*p = page{em: vt.NewEmulator(cols, rows), bottom: rows - 1}
-	// Replies have nowhere to go. A closed pipe makes them fail at once instead of blocking; and none is ever
-	// provoked.
+	// Replies are not used. A closed pipe makes writing them fail instead of block.
 	if c, ok := p.em.InputPipe().(io.Closer); ok {
 		_ = c.Close()
 	}
@@ -103,14 +102,14 @@ func (p *page) init(cols, rows int) {
 
 func (p *page) write(s string) { _, _ = p.em.WriteString(s) }
 
-// Write feeds a program's output, in any pieces. It always takes all of p.
+// Write processes output of a program, divided in any way. It always consumes all of p.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cur == nil {
 		return len(p), nil
 	}
-	const piece = 4096 // so that a panic costs no more than that
+	const piece = 4096 // so that a panic costs at most this much output
 	for rest := p; len(rest) > 0; {
 		n := min(len(rest), piece)
 		s.guard(func() { s.parse.feed(rest[:n], s) })
@@ -124,7 +123,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// guard survives a panic of the emulator: the cells are carried over to a new one, with cursor, pen and modes reset.
+// guard recovers from a panic of the emulator: the cells are copied to a new one, with cursor, pen and modes reset.
 func (s *Screen) guard(do func()) {
 	defer func() {
 		if recover() != nil {
@@ -138,7 +137,7 @@ func (s *Screen) rebuild() {
 	old := s.cur.em
 	s.cur.init(s.cols, s.rows)
 	s.parse, s.pending, s.modes, s.changed = parser{}, nil, modes{}, true
-	defer func() { _ = recover() }() // what cannot be read of the old one is lost
+	defer func() { _ = recover() }() // unreadable cells of the old one are lost
 	for y := range s.rows {
 		for x := range s.cols {
 			if c := old.CellAt(x, y); c != nil && c.Width == 1 {
@@ -148,8 +147,8 @@ func (s *Screen) rebuild() {
 	}
 }
 
-// Resize changes the size, as New bounds it. Lines that no longer fit go to the history from the top, so that the
-// cursor's line stays.
+// Resize changes the size, with the limits of New. Lines that no longer fit move to the history from the top, so
+// that the cursor's line stays.
 func (s *Screen) Resize(cols, rows int) {
 	cols, rows = clamp(cols, 1, maxCols), clamp(rows, 1, maxRows)
 	s.mu.Lock()
@@ -179,14 +178,14 @@ func (s *Screen) resizePage(p *page, cols, rows int) {
 	p.moveTo(min(p.x, cols-1), min(p.y, rows-1))
 }
 
-// Size is the screen's size in cells.
+// Size returns the screen's size in cells.
 func (s *Screen) Size() (cols, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cols, s.rows
 }
 
-// Cursor is where the next character goes, from 0, and whether the program shows it.
+// Cursor returns the position of the next character, from 0, and whether the cursor is visible.
 func (s *Screen) Cursor() (x, y int, visible bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,32 +196,32 @@ func (s *Screen) Cursor() (x, y int, visible bool) {
 	return s.cur.x, s.cur.y, !s.hidden
 }
 
-// Alt reports whether a full-screen program has the alternate screen.
+// Alt reports whether the alternate screen is active.
 func (s *Screen) Alt() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cur == &s.alt
 }
 
-// Version grows whenever something visible may have changed.
+// Version returns a number that grows when something visible may have changed.
 func (s *Screen) Version() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
 }
 
-// HistoryLen is the number of lines that History can give.
+// HistoryLen returns the number of lines that History can return.
 func (s *Screen) HistoryLen() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.past())
 }
 
-// past is the history; a little more is stored, so that trimming is rare.
+// past returns the history. A little more is stored, so that trimming is rare.
 func (s *Screen) past() []string { return s.history[max(0, len(s.history)-s.keep):] }
 
-// History returns up to n lines that have left the screen at its top, the oldest being line 0, as Lines does but
-// uncropped.
+// History returns up to n lines that have scrolled off the screen, starting with line from; line 0 is the oldest.
+// They have the form of Lines but are not cropped.
 func (s *Screen) History(from, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -231,7 +230,7 @@ func (s *Screen) History(from, n int) []string {
 	return slices.Clone(past[from : from+clamp(n, 0, len(past)-from)])
 }
 
-// Close frees the cells. A closed screen takes writes, does nothing and is blank.
+// Close frees the cells. A closed screen ignores writes and is blank.
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,19 +2,19 @@ package screen
 
 import "slices"
 
-// Shot is a screen as it was at one moment, whatever is written to it meanwhile.
+// Shot is the content of a screen at one moment.
 type Shot struct {
 	Cols, Rows int
-	Lines      []string // of the screen, all rows, as Lines gives them
-	Past       []string // the newest lines that have left it at its top, oldest first
-	// how many lines have left it since it was made, if it keeps any: the number of Lines[0], counted from 0
+	Lines      []string // all rows of the screen, in the form of Lines
+	Past       []string // the newest lines of the history, oldest first
+	// number of lines that have ever left a screen with history, which is the number of Lines[0], counted from 0
 	Gone   uint64
 	X, Y   int  // cursor
-	Cursor bool // the program shows it
-	Alt    bool // a full-screen program has the alternate screen
+	Cursor bool // the cursor is visible
+	Alt    bool // the alternate screen is active
 }
 
-// Shot gives the screen and up to past lines of its history.
+// Shot returns the screen and up to past lines of its history.
 func (s *Screen) Shot(past int) Shot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,11 +36,11 @@ func (s *Screen) Shot(past int) Shot {
 	}
 }
 
-// maxHistory bounds the history in bytes, besides the number of its lines: a line may hold a thousand cells, and each a
-// colour of its own.
+// maxHistory limits the bytes of the history, besides the number of its lines: a line may have a thousand cells,
+// each with its own colour.
 const maxHistory = 16 << 20
 
-// remember adds lines to the history and lets the oldest go.
+// remember adds lines to the history and drops the oldest.
 func (s *Screen) remember(lines []string) {
 	s.gone += uint64(len(lines))
 	for _, l := range lines {

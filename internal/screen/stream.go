@@ -5,23 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// Stream makes text that comes in pieces, cut anywhere, fit to be shown: printable characters and line ends,
-// nothing else. Of a line it makes what Plain does, however long it is; a carriage return within a line begins a
-// new one, so that what a program paints over itself can be read. The pieces put together are the same wherever the
-// text was cut. The zero value stands at the beginning of a line. Not for concurrent use.
+// Stream makes text that arrives in pieces safe to display: its results contain only printable characters and line
+// ends. It treats each line like Plain, but without a limit on its length. A carriage return within a line starts a
+// new one, so that overwritten text remains readable. The joined result does not depend on how the text was
+// divided. The zero value is at the start of a line. Not for concurrent use.
 type Stream struct {
 	p    parser
 	flow flow
 }
 
-// Clean gives what a piece adds. What it leaves open, the beginning of a character or of an escape sequence, comes with
-// the next piece or not at all.
+// Clean returns the text that a piece adds. An incomplete character or escape sequence at its end is added with the
+// next piece.
 func (s *Stream) Clean(piece []byte) string {
 	s.p.feed(piece, &s.flow)
 	return s.flow.take()
 }
 
-// End gives what is left when nothing more comes. The stream begins anew.
+// End returns what is left at the end of the text, and resets the stream.
 func (s *Stream) End() string {
 	if s.p.end(&s.flow) {
 		s.flow.wide(utf8.RuneError)
@@ -31,13 +31,13 @@ func (s *Stream) End() string {
 	return text
 }
 
-// flow is the sink that writes cleaned text as it comes.
+// flow is the sink that writes cleaned text as it arrives.
 type flow struct {
 	out     []byte
-	pending []byte // characters not yet divided into clusters
-	last    []byte // the newest cluster of out, which marks that come may join; nil = none can
+	pending []byte // characters that are not divided into clusters yet
+	last    []byte // the last cluster of out, to which following marks may belong; nil = none can
 	col     int
-	back    bool // a carriage return has come, and nothing after it
+	back    bool // a carriage return was the last character
 }
 
 func (f *flow) take() string {
@@ -47,7 +47,7 @@ func (f *flow) take() string {
 	return text
 }
 
-// begin goes to a new line where the text went back to the beginning of one that has something in it.
+// begin starts a new line after a carriage return in a line that is not empty.
 func (f *flow) begin() {
 	if f.back && f.col > 0 {
 		f.out, f.col = append(f.out, '\n'), 0
@@ -101,7 +101,7 @@ func (f *flow) escape(byte, byte)     { f.flush(); f.last = f.last[:0] }
 func (f *flow) csi([]byte, byte)      { f.flush(); f.last = f.last[:0] }
 func (f *flow) csiInter([]byte, byte) { f.flush(); f.last = f.last[:0] }
 
-// flush writes what is pending. Its first characters may belong to the cluster that was written last.
+// flush writes the pending characters. The first of them may belong to the last written cluster.
 func (f *flow) flush() {
 	b := f.pending
 	if len(b) > 0 && len(f.last) > 0 {
@@ -127,7 +127,7 @@ func (f *flow) flush() {
 	f.pending = f.pending[:0]
 }
 
-// keep remembers a cluster, of one that is too long already no more than shows it.
+// keep stores a cluster, truncated if it is too long.
 func (f *flow) keep(head []byte) {
 	head = head[:min(len(head), 2*maxCluster)]
 	for !utf8.Valid(head) {

@@ -1,14 +1,14 @@
 package screen
 
-// tail returns the end of a program's output from which a replay gives the same last lines as a replay of all of it.
-// Replaying costs a hundred times as much as the scan that finds that place.
+// tail returns the end of a program's output that gives the same last lines in a replay as the whole output. A
+// replay costs a hundred times as much as the scan for this position.
 //
-// The place is the newest one that fulfils all of this; without one, the whole output is returned:
-//   - It is behind a carriage return and a line feed, outside any sequence.
-//   - The modes there are those of a fresh terminal, and the main screen is in use.
-//   - Behind it the modes stay as they are, and the cursor moves only within its row and by line feeds.
-//   - 2×rows line feeds and one for each wanted line follow. The first rows of them scroll away whatever the screen
-//     showed before. Up to rows blank rows below the last line are not part of the text.
+// The position is the newest one that fulfils all of these conditions; without one, the whole output is returned:
+//   - It is after a carriage return and a line feed, outside any sequence.
+//   - The modes are those of a new terminal, and the main screen is active.
+//   - After it the modes do not change, and the cursor moves only within its row and by line feeds.
+//   - 2×rows line feeds and one for each wanted line follow. The first rows of them scroll away everything that was on
+//     the screen before. Up to rows blank rows below the last line are not part of the text.
 func tail(raw []byte, rows, lines int) []byte {
 	if end, ok := cutTail(raw, rows, lines); ok {
 		return end
@@ -16,7 +16,7 @@ func tail(raw []byte, rows, lines int) []byte {
 	return raw
 }
 
-// cutTail is tail; not ok without such a place.
+// cutTail is like tail. ok is false without such a position.
 func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	need := max(0, lines) + 2*clamp(rows, 1, maxRows)
 	s := scout{rows: clamp(rows, 1, maxRows)}
@@ -40,29 +40,29 @@ func cutTail(raw []byte, rows, lines int) (end []byte, ok bool) {
 	return nil, false
 }
 
-// place is a position from which a replay may begin, and the number of line feeds before it.
+// place is a position at which a replay may start, with the number of line feeds before it.
 type place struct{ pos, feeds int }
 
-// scout is the sink that looks for places.
+// scout is the sink that searches for places.
 type scout struct {
 	rows    int
 	state   lasting
-	unclear bool // the modes are not known any more
+	unclear bool // the modes are unknown
 	places  []place
 	feeds   int
-	back    bool // the newest item was a carriage return
-	// the newest item was a line feed behind a carriage return, in a fresh terminal's modes
+	back    bool // the last element was a carriage return
+	// the last element was a line feed after a carriage return, with the modes of a new terminal
 	ended bool
 }
 
-// lasting is what of a terminal's state outlives a line, but for the cursor, the pen and the cells. Zero is a fresh
-// one.
+// lasting is the state of a terminal that persists beyond a line, except cursor, pen and cells. The zero value is
+// that of a new terminal.
 type lasting struct {
 	alt, region, origin, insert, newline, noWrap, tabs, shifted bool
 	special                                                     [2]bool
 }
 
-// forget drops the places: none of them fulfils the conditions any more.
+// forget drops the places, because none of them fulfils the conditions any more.
 func (s *scout) forget() { s.places = s.places[:0] }
 
 // set changes a mode.
@@ -136,7 +136,7 @@ func (s *scout) csi(params []byte, final byte) {
 	}
 }
 
-// margins moves the cursor too. Those of the alternate screen end with it.
+// margins also moves the cursor. Those of the alternate screen end with it.
 func (s *scout) margins(top, bottom int) {
 	s.forget()
 	if !s.state.alt {

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	placeholder = "\uFFFD" // stands for what must not be shown; one cell
-	maxCluster  = 64       // bytes of one character with all its marks; more is a placeholder
+	placeholder = "\uFFFD" // replaces unsafe characters; one cell wide
+	maxCluster  = 64       // bytes of one character with all its marks; longer ones are replaced
 	maxPending  = 1024
 )
 
-// Characters are held back in pending until it is certain that no mark, joiner or selector follows: the emulator takes
-// whole clusters only. Where they are cut depends on the stream alone, never on the pieces in which it came. Looking
-// at the screen (settle) ends the wait.
+// Characters are held back in pending until it is certain that no mark, joiner or selector follows, because the
+// emulator takes only whole clusters. Where they are split depends only on the stream, never on how it is divided
+// into writes. Reading the screen (settle) ends the wait.
 
 func (s *Screen) ascii(run []byte) {
 	s.changed = true
@@ -39,23 +39,23 @@ func (s *Screen) wide(r rune) {
 	}
 }
 
-// unsafeRune tells the characters that are invisible, turn the text around or control something, and may not even
-// ride on another character.
+// unsafeRune reports whether a character is invisible, changes the direction of text or is a control character, and
+// is not allowed even in a cluster.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0xa0:
 		return r < 0x20 || r >= 0x7f
-	case r >= 0x2500 && r < 0x2e80: // boxes, blocks, dingbats: frequent and harmless
+	case r >= 0x2500 && r < 0x2e80: // boxes, blocks, dingbats: frequent and safe
 		return false
 	case r == 0x200c, r == 0x200d: // joiners belong to scripts and emoji
 		return false
-	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0: // letters that show nothing
+	case r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0: // invisible letters
 		return true
 	}
 	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Cs)
 }
 
-// cluster splits the first character with its marks off b and gives what is to be shown for it.
+// cluster splits the first character with its marks off b and returns what to display for it.
 func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 	n := 1
 	if b[0] >= utf8.RuneSelf || len(b) > 1 && b[1] >= utf8.RuneSelf {
@@ -77,9 +77,9 @@ func cluster[T []byte | string](b T) (head, rest T, show string, width int) {
 
 const joiner, pictured = 0x200d, 0xfe0f
 
-// definite is as much of a cluster as is equally wide in every terminal. Of emoji that are joined, shaded or asked
-// for by a selector some draw one picture and others several, and everything behind them would shift: the first
-// stands for them.
+// definite returns the part of a cluster that has the same width in all terminals. Joined, shaded or selected emoji
+// are one picture in some terminals and several in others, which would shift everything after them: only the first
+// is kept.
 func definite(head string, width int) (string, int) {
 	for i, r := range head {
 		if i == 0 {
@@ -92,13 +92,13 @@ func definite(head string, width int) (string, int) {
 	return head, width
 }
 
-// commit puts what is pending on the screen: all of it, or all but the newest cluster.
+// commit writes the pending characters to the screen: all of them, or all but the last cluster.
 func (s *Screen) commit(all bool) {
 	b := s.pending
 	for len(b) > 0 {
 		head, rest, show, width := cluster(b)
 		if !all && len(rest) == 0 {
-			// Cut while the rest may still grow. It is over maxCluster then and stays so.
+			// Truncated while the rest may still grow. It is longer than maxCluster then and stays so.
 			b = append(s.pending[:0], head[:min(len(head), 2*maxCluster)]...)
 			for !utf8.Valid(b) {
 				b = b[:len(b)-1]
@@ -175,8 +175,8 @@ func (s *Screen) wrapLine() {
 	s.lineFeed()
 }
 
-// lineFeed goes one line down, scrolling at the bottom. Scrolls of the whole screen are counted and done at once before
-// the lines are written, as long as none of these lines would itself be scrolled away.
+// lineFeed moves the cursor one line down, and scrolls at the bottom. Scrolls of the whole screen are counted and
+// done at once before the lines are written, unless one of these lines would itself be scrolled away.
 func (s *Screen) lineFeed() {
 	p := s.cur
 	p.wrap = false
@@ -194,11 +194,11 @@ func (s *Screen) lineFeed() {
 	}
 	p.out = append(p.out, '\n')
 	if s.rows == 1 || p.painted || !whole {
-		s.flush() // the emulator scrolls: one line at a time, or the history would overflow
+		s.flush() // scroll one line at a time, otherwise the history would overflow
 	}
 }
 
-// flush writes what is waiting to the emulator.
+// flush writes the pending output to the emulator.
 func (s *Screen) flush() {
 	p := s.cur
 	if len(p.out) > 0 {
@@ -215,13 +215,13 @@ func (s *Screen) flush() {
 	p.from = p.y
 }
 
-// settle makes the emulator show everything that has come.
+// settle makes the emulator show everything that was written.
 func (s *Screen) settle() {
 	s.commit(true)
 	s.flush()
 }
 
-// harvest moves what the emulator scrolled off the main screen into the history.
+// harvest moves the lines that have scrolled off the main screen into the history.
 func (s *Screen) harvest(p *page) {
 	if p.em.ScrollbackLen() == 0 {
 		return
@@ -235,7 +235,7 @@ func (s *Screen) harvest(p *page) {
 				s.scratch = append(s.scratch, &line[x])
 			}
 			if n := len(line); n > 0 && n < s.cols && line[n-1].Width == 2 {
-				// the scrollback drops its second half as empty
+				// the scrollback drops the second half of a wide character as empty
 				s.scratch = append(s.scratch, &uv.Cell{})
 			}
 			s.drawn = append(s.drawn, s.render())
