@@ -6,11 +6,12 @@ import (
 	"image/draw"
 )
 
-// arms are the strokes of a line-drawing sign from the middle of its cell: up, right, down, left; 0 none, else its
-// width.
+// arms are the strokes of a line-drawing character from the middle of its cell: up, right, down, left; 0 = none,
+// else the width.
 type arms [4]int
 
-// lineSigns are drawn by hand, so that they meet from cell to cell; a font's do not where its lines are set wider.
+// lineSigns are line-drawing characters that this program draws, so that they meet between cells. Those of a font
+// do not if lines have extra spacing.
 func lineSigns() map[string]arms {
 	return map[string]arms{
 		"─": {0, 1, 0, 1}, "━": {0, 3, 0, 3}, "│": {1, 0, 1, 0}, "┃": {3, 0, 3, 0},
@@ -26,7 +27,7 @@ func lineSigns() map[string]arms {
 	}
 }
 
-// strokes draws a line-drawing sign into its cell.
+// strokes draws a line-drawing character into its cell.
 func strokes(img *image.RGBA, box image.Rectangle, a arms, c color.RGBA) {
 	middle := image.Pt((box.Min.X+box.Max.X)/2, (box.Min.Y+box.Max.Y)/2)
 	widest := 0
@@ -37,7 +38,7 @@ func strokes(img *image.RGBA, box image.Rectangle, a arms, c color.RGBA) {
 		if w == 0 {
 			continue
 		}
-		// Each arm reaches across the middle by half of the widest, so that corners are whole.
+		// each arm extends beyond the middle by half of the greatest width, so that corners are complete
 		r := image.Rect(middle.X-w/2, middle.Y-w/2, middle.X-w/2+w, middle.Y-w/2+w)
 		switch side {
 		case 0:

@@ -6,14 +6,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// ink is how a cell is written, as the parameters that say so.
+// ink holds the SGR parameters of a cell.
 type ink struct{ fore, back, weight, line, reverse string }
 
-// seen reports whether a blank in this ink can be told from nothing.
+// seen reports whether a blank in this ink differs from an empty cell.
 func (i ink) seen() bool { return i.back != "" || i.line != "" || i.reverse != "" }
 
-// canonical is a line as everybody would write it who wants it to look like this: which blanks a program has
-// written and which it has passed over, and in which ink, depends on what was there before.
+// canonical returns a line in a normal form that looks the same. Which blanks a program writes or skips, and in
+// which ink, depends on the earlier content of the screen.
 func canonical(line string) string {
 	var out strings.Builder
 	var now, set ink
@@ -57,7 +57,7 @@ func (i ink) sequence() string {
 	return "\x1b[" + strings.Join(append([]string{"0"}, all...), ";") + "m"
 }
 
-// apply takes the parameters of one SGR sequence.
+// apply applies the parameters of one SGR sequence.
 func (i *ink) apply(params string) {
 	codes := strings.FieldsFunc(params, func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {

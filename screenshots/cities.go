@@ -9,7 +9,7 @@ import (
 	"gcity/city"
 )
 
-// county is a list of cities: that of the tape, and others that are made up beside it.
+// county is a list of cities: that of the tape, and some invented ones.
 type county struct{ tape *player }
 
 // Cities implements city.Directory.
@@ -38,7 +38,7 @@ func (c county) Cities(context.Context) ([]city.Info, error) {
 	return all, nil
 }
 
-// Watch implements city.Directory: nothing of it changes but with the time.
+// Watch implements city.Directory. Only time changes.
 func (c county) Watch(ctx context.Context) iter.Seq2[[]city.Info, error] {
 	return func(yield func([]city.Info, error) bool) {
 		for all, err := c.Cities(ctx); yield(all, err); all, err = c.Cities(ctx) {
@@ -60,7 +60,7 @@ func (c county) City(name string) (city.Control, error) {
 	return suburb{c.tape, name}, nil
 }
 
-// suburb is a city that is made up: only how it is can be asked.
+// suburb is an invented city. It has only a snapshot.
 type suburb struct {
 	*player
 	name string

@@ -82,13 +82,13 @@ func colours(all ...uint32) (out [16]color.RGBA) {
 	return out
 }
 
-// style is what SGR sequences have set.
+// style is the result of SGR sequences.
 type style struct {
 	fore, back                     *color.RGBA
 	bold, faint, reverse, underled bool
 }
 
-// draw makes a picture of styled lines.
+// draw returns a picture of styled lines.
 func (p *pen) draw(lines []string, cols, rows int, light bool) *image.RGBA {
 	pal := p.dark
 	if light {
@@ -102,7 +102,7 @@ func (p *pen) draw(lines []string, cols, rows int, light bool) *image.RGBA {
 	return img
 }
 
-// cursor draws the terminal's own one into a picture, as a bar.
+// cursor draws the terminal's cursor as a bar.
 func (p *pen) cursor(img *image.RGBA, x, y int, light bool) {
 	pal := p.dark
 	if light {
@@ -175,7 +175,7 @@ func (p *pen) cell(img *image.RGBA, text string, box image.Rectangle, c [2]color
 	}
 }
 
-// apply takes the parameters of one SGR sequence.
+// apply applies the parameters of one SGR sequence.
 func (s *style) apply(params string, pal palette) {
 	codes := strings.FieldsFunc(params, func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {
@@ -235,7 +235,7 @@ func (s *style) simple(n int, pal palette) {
 	}
 }
 
-// extended reads a colour of 256 or of 16 million, and says how many parameters it took.
+// extended parses one of 256 or 16 million colours, and returns the number of parameters.
 func extended(codes []string, pal palette) (*color.RGBA, int) {
 	num := func(i int) int {
 		if i >= len(codes) {

@@ -8,10 +8,10 @@ import (
 	"gcity/city"
 )
 
-// kennel is the city of the tape with watchdogs, which are made up: the demo has none.
+// kennel is the city of the tape with invented watchdogs, because the demo has none.
 type kennel struct{ *player }
 
-// watched puts them into a snapshot.
+// watched adds them to a snapshot.
 func watched(s *city.Snapshot) *city.Snapshot {
 	now := s.Patrol.Last
 	ago := func(d time.Duration) *time.Time { t := now.Add(-d); return &t }

@@ -1,8 +1,8 @@
-// Command screenshots photographs the control room: it shows a recorded city in the real room in a real terminal, types
-// what a shot's script says, and draws what the terminal then shows. Time is the recording's and moves only when
-// the script says so, so the same tape gives the same pictures. `make screenshots` calls it.
+// Command screenshots takes pictures of the control room: it shows a recorded city in the real control room in a
+// real terminal, types the keys of a shot's script, and draws the screen. Time is that of the recording and moves
+// only when the script says so, so the same tape gives the same pictures. `make screenshots` calls it.
 //
-// The tape is a run of the demo city that was written down word for word; -record makes a new one.
+// The tape is a recorded run of the demo city; -record makes a new one.
 package main
 
 import (
@@ -19,10 +19,10 @@ import (
 
 func main() {
 	var o options
-	flag.StringVar(&o.out, "out", "screenshots", "the folder that the pictures go to, and where "+
-		"the tape is")
-	flag.StringVar(&o.only, "only", "", "take only the pictures whose names contain this; "+
-		"\"tour\" is the animated one")
+	flag.StringVar(&o.out, "out", "screenshots", "the folder for the pictures, which also "+
+		"has the tape")
+	flag.StringVar(&o.only, "only", "",
+		`take only pictures with this in their names; "tour" is the animated one`)
 	flag.BoolVar(&o.record, "record", false, "make a new tape first: two minutes of the demo city")
 	flag.StringVar(&o.bin, "gcity", "bin/gcity", "the program that runs the city for a tape")
 	flag.StringVar(&o.demo, "demo", "examples/demo", "that city")

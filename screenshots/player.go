@@ -15,20 +15,20 @@ import (
 	"gcity/events"
 )
 
-// player is the city of a tape. Its time stands still but for seek.
+// player is the city of a tape. Its time changes only by seek.
 type player struct {
 	tape *tape
 
 	mu    sync.Mutex
 	at    time.Time
-	moved chan struct{} // closed and replaced with every seek
+	moved chan struct{} // closed and replaced at every seek
 }
 
 func newPlayer(t *tape, at time.Time) *player {
 	return &player{tape: t, at: at, moved: make(chan struct{})}
 }
 
-// now is the city's time. Its signature is that of a clock.
+// now returns the city's time. It has the signature of a clock.
 func (p *player) now() time.Time {
 	at, _ := p.look()
 	return at
@@ -40,7 +40,7 @@ func (p *player) look() (at time.Time, moved chan struct{}) {
 	return p.at, p.moved
 }
 
-// seek moves the time on.
+// seek advances the time.
 func (p *player) seek(at time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *player) state(at time.Time) *city.Snapshot {
 	return &fresh
 }
 
-// Snapshots implements city.Control: one with every seek.
+// Snapshots implements city.Control. It yields one snapshot for each seek.
 func (p *player) Snapshots(ctx context.Context) iter.Seq2[*city.Snapshot, error] {
 	return func(yield func(*city.Snapshot, error) bool) {
 		for at, moved := p.look(); yield(p.state(at), nil); at, moved = p.look() {
@@ -92,7 +92,7 @@ func (p *player) Output(_ context.Context, agent string, _ int) (string, error) 
 		" said"}
 }
 
-// heard are the events up to a time.
+// heard returns the events up to a time.
 func (p *player) heard(at time.Time) []events.Event {
 	n, _ := slices.BinarySearchFunc(p.tape.Events, at, func(e events.Event, at time.Time) int {
 		if e.TS.After(at) {
@@ -159,7 +159,8 @@ func (p *player) Beads(_ context.Context, q beads.Query) ([]beads.Bead, error) {
 	return found, nil
 }
 
-// Watch implements city.Control: at once all that can be seen of the session that lives, then the rest as time goes on.
+// Watch implements city.Control. It yields at once the present screen of the running session, then the rest as time
+// passes.
 func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, error] {
 	return func(yield func(city.Frame, error) bool) {
 		all := p.tape.Frames[agent]
@@ -192,7 +193,7 @@ func (p *player) Watch(ctx context.Context, agent string) iter.Seq2[city.Frame, 
 	}
 }
 
-// until is how many of all are not later than a time.
+// until returns how many elements are not later than a time.
 func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	n := slices.IndexFunc(all, func(t T) bool { return when(t).After(at) })
 	if n < 0 {
@@ -201,7 +202,7 @@ func until[T any](all []T, at time.Time, when func(T) time.Time) int {
 	return n
 }
 
-// opening puts what a terminal has shown since its newest beginning into one frame; open is false if it has closed.
+// opening joins what a terminal has shown since its last start into one frame. open is false if it has closed.
 func opening(all []sight) (f city.Frame, open bool) {
 	for _, s := range all {
 		switch {
@@ -252,10 +253,11 @@ func (p *player) RunOutput(ctx context.Context, run string) iter.Seq2[city.Piece
 
 // Attach implements city.Control.
 func (p *player) Attach(context.Context, string, city.Viewer) (city.Terminal, error) {
-	return nil, &city.Error{Code: city.Unavailable, Message: "this is a recording: nobody is there"}
+	return nil, &city.Error{Code: city.Unavailable, Message: "this is a recording: there is no " +
+		"terminal to attach to"}
 }
 
-// Do implements city.Control: it answers what was answered, when it was answered.
+// Do implements city.Control. It returns the recorded answer at the recorded time.
 func (p *player) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 	body, err := city.Encode(c)
 	if err != nil {
@@ -275,5 +277,5 @@ func (p *player) Do(ctx context.Context, c city.Command) (city.Receipt, error) {
 		return s.Receipt, nil
 	}
 	return city.Receipt{}, &city.Error{Code: city.Conflict,
-		Message: fmt.Sprintf("this is a recording: nobody said %s %s in it", c.Verb(), c.Target())}
+		Message: fmt.Sprintf("this is a recording without the command %s %s", c.Verb(), c.Target())}
 }

@@ -15,8 +15,8 @@ import (
 	"gcity/tui"
 )
 
-// project is the control room on a tape, in this process's terminal. Lines on descriptor 3 are the seconds since
-// the tape's beginning that are to be shown next; it ends when that is closed.
+// project runs the control room on a tape in this process's terminal. Lines on descriptor 3 are times, in seconds
+// since the start of the tape, to show next. It ends when the descriptor is closed.
 func project(ctx context.Context, file string, options string) error {
 	t, err := loadTape(file)
 	if err != nil {
@@ -24,7 +24,7 @@ func project(ctx context.Context, file string, options string) error {
 	}
 	orders := os.NewFile(3, "orders")
 	if orders == nil {
-		return errors.New("there is nobody to say what to show")
+		return errors.New("descriptor 3 is not open; it has the times to show")
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -34,7 +34,7 @@ func project(ctx context.Context, file string, options string) error {
 		return lines.Err()
 	}
 	var following sync.WaitGroup
-	following.Go(func() { // ends with the orders
+	following.Go(func() { // ends when the descriptor is closed
 		defer cancel()
 		for follow(p, lines) {
 		}
@@ -54,7 +54,7 @@ func project(ctx context.Context, file string, options string) error {
 	return errors.Join(err, lines.Err())
 }
 
-// follow carries one order out; it reports false when there is none any more.
+// follow executes one order and reports whether there was one.
 func follow(p *player, lines *bufio.Scanner) bool {
 	if !lines.Scan() {
 		return false

@@ -22,7 +22,7 @@ import (
 // length of a recording.
 const length = 110 * time.Second
 
-// cues are what somebody does in the city while it is recorded, by the time since its start.
+// cues are the actions of a user in the city during the recording, by the time since its start.
 var cues = []struct {
 	at time.Duration
 	do city.Command
@@ -32,18 +32,18 @@ var cues = []struct {
 	{62 * time.Second, city.Release{Agent: "acrobat"}},
 }
 
-// recorder listens to a city.
+// recorder records a city.
 type recorder struct {
 	city *client.Client
 	wg   sync.WaitGroup
 
 	mu    sync.Mutex
 	tape  tape
-	known map[string]bool // sessions and runs that are being listened to
+	known map[string]bool // sessions and runs that are being recorded
 	err   error
 }
 
-// record runs a copy of the demo city for some time, and writes down all it says.
+// record runs a copy of the demo city for some time and records it.
 func record(ctx context.Context, bin, demo, file string) (err error) {
 	box, err := os.MkdirTemp("", "demo-")
 	if err != nil {
@@ -84,7 +84,7 @@ func record(ctx context.Context, bin, demo, file string) (err error) {
 	return clean.save(file)
 }
 
-// dial waits for the city to answer.
+// dial waits until the city answers.
 func dial(ctx context.Context, folder string) (*client.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -107,7 +107,7 @@ func dial(ctx context.Context, folder string) (*client.Client, error) {
 	}
 }
 
-// listen fills the tape.
+// listen records everything until ctx ends.
 func (r *recorder) listen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
@@ -122,14 +122,14 @@ func (r *recorder) listen(ctx context.Context) error {
 	return r.err
 }
 
-// note writes something down, with the time.
+// note records something with the time.
 func (r *recorder) note(f func(t *tape, at time.Time)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f(&r.tape, time.Now())
 }
 
-// fail keeps the first error that is not the recording's end.
+// fail keeps the first error that is not caused by the end of the recording.
 func (r *recorder) fail(ctx context.Context, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -176,13 +176,14 @@ func (r *recorder) events(ctx context.Context) {
 			return
 		}
 		r.note(func(t *tape, _ time.Time) { t.Events = append(t.Events, e) })
-		if strings.HasPrefix(e.Type, "agent.") { // by now the log has it, and an inspection too
+		// by now the log has the event, and an inspection shows it
+		if strings.HasPrefix(e.Type, "agent.") {
 			r.wg.Go(func() { r.about(ctx, e.Subject) })
 		}
 	}
 }
 
-// work looks at the beads whenever an event may have changed them.
+// work lists the beads after every event that may have changed them.
 func (r *recorder) work(ctx context.Context) {
 	var before []work
 	for _, err := range r.city.Events(ctx, 0) {
@@ -230,7 +231,7 @@ func (r *recorder) terminal(ctx context.Context, agent string) {
 func (r *recorder) about(ctx context.Context, agent string) {
 	a, err := r.city.Inspect(ctx, agent)
 	if err != nil {
-		return // it has left meanwhile
+		return // it has been removed in the meantime
 	}
 	r.note(func(t *tape, at time.Time) {
 		t.About[agent] = append(t.About[agent], heard[*about]{at, a})

@@ -13,9 +13,9 @@ import (
 type shot struct {
 	name       string
 	cols, rows int
-	at         float64 // seconds since the tape's beginning
-	// "plain": without colours; "ascii": without signs beyond ASCII; "fleet": all cities, of which the tape is one;
-	// "watchdogs": with some
+	at         float64 // seconds since the start of the tape
+	// "plain": without colours; "ascii": only ASCII; "fleet": all cities, including the one of the tape;
+	// "watchdogs": with watchdogs
 	as    string
 	light bool // on a light terminal
 	steps []step
@@ -24,10 +24,10 @@ type shot struct {
 // Moments of the tape.
 const (
 	calm = 77.6 // one agent is in quarantine, two drain, an automation fails
-	busy = 49.9 // and a run is on its way
+	busy = 49.9 // and a run is in progress
 )
 
-// album is every picture that is kept.
+// album returns all pictures.
 func album() []shot {
 	builder := []step{{"jjj", "0 builder"}}
 	return []shot{

@@ -20,28 +20,29 @@ import (
 )
 
 const (
-	patience = 30 * time.Second // for anything
-	// without output a frame is complete: longer than the room leaves between two looks at a pane
+	patience = 30 * time.Second // for everything
+	// a frame is complete after this time without output; it is longer than the control room's interval between two
+	// reads of a pane
 	quiet = 600 * time.Millisecond
 )
 
-// stage is the control room as a process in a real terminal, on a tape whose time we hold in our hand.
+// stage is the control room as a process in a real terminal, showing a tape with controlled time.
 type stage struct {
 	cols, rows int
 	light      bool
 	cmd        *exec.Cmd
 	tty        *os.File
 	orders     *os.File
-	at         float64 // seconds since the tape's beginning
+	at         float64 // seconds since the start of the tape
 	wg         sync.WaitGroup
 
 	mu     sync.Mutex
 	screen *screen.Screen
-	more   chan struct{} // closed and replaced with every piece of output
+	more   chan struct{} // closed and replaced after every output
 	gone   bool
 }
 
-// environ is the same on every machine.
+// environ returns the same environment on every machine.
 func environ(more ...string) []string {
 	return append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LANG=C.UTF-8", "TZ=UTC",
@@ -49,7 +50,7 @@ func environ(more ...string) []string {
 	}, more...)
 }
 
-// openStage begins to show a tape, from so many seconds after its beginning.
+// openStage starts to show a tape at a shot's time.
 func openStage(ctx context.Context, tapeFile string, s shot) (*stage, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -76,13 +77,14 @@ func openStage(ctx context.Context, tapeFile string, s shot) (*stage, error) {
 	return st, st.order(0)
 }
 
-// read keeps the screen, and answers what a terminal is asked for its background.
+// read updates the screen, and answers queries for the terminal's background.
 func (s *stage) read() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := s.tty.Read(buf)
 		if bytes.Contains(buf[:n], []byte("\x1b]11;?")) {
-			_, _ = io.WriteString(s.tty, "\x1b]11;"+s.background()+"\x1b\\") // it may have ended
+			// the process may have exited
+			_, _ = io.WriteString(s.tty, "\x1b]11;"+s.background()+"\x1b\\")
 		}
 		s.mu.Lock()
 		_, _ = s.screen.Write(buf[:n]) // never fails
@@ -103,9 +105,9 @@ func (s *stage) background() string {
 	return "rgb:1616/1818/1d1d"
 }
 
-// close ends the control room.
+// close stops the control room.
 func (s *stage) close() error {
-	err := s.orders.Close() // it ends with them
+	err := s.orders.Close() // it exits when they end
 	ended := make(chan struct{})
 	s.wg.Go(func() {
 		defer close(ended)
@@ -114,7 +116,7 @@ func (s *stage) close() error {
 	select {
 	case <-ended:
 	case <-time.After(patience):
-		_ = s.cmd.Process.Kill() // it may have ended just now
+		_ = s.cmd.Process.Kill() // it may have exited already
 		<-ended
 	}
 	_ = s.tty.Close()
@@ -123,14 +125,14 @@ func (s *stage) close() error {
 	return err
 }
 
-// order lets time pass.
+// order advances the time.
 func (s *stage) order(seconds float64) error {
 	s.at += seconds
 	_, err := io.WriteString(s.orders, strconv.FormatFloat(s.at, 'f', 3, 64)+"\n")
 	return err
 }
 
-// look is what the screen shows now.
+// look returns the present screen.
 func (s *stage) look() (lines []string, more chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,13 +168,13 @@ func (s *stage) sees(want string) error {
 	}
 }
 
-// step is one thing that a person does, and what shows that it has happened.
+// step is an action of a user, and the text that shows its result.
 type step struct {
 	keys string
-	sees string // "" = a moment without output has to do
+	sees string // "" = wait for a moment without output
 }
 
-// play does a step, and lets a second pass.
+// play executes a step and advances the time by a second.
 func (s *stage) play(do step) error {
 	if _, err := io.WriteString(s.tty, do.keys); err != nil {
 		return err
@@ -186,7 +188,7 @@ func (s *stage) play(do step) error {
 	return s.sees(do.sees)
 }
 
-// cursor is where it stands; it reports false if it is not shown.
+// cursor returns the position of the cursor and whether it is visible.
 func (s *stage) cursor() (x, y int, shown bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,7 @@ import (
 	"gcity/events"
 )
 
-// tape is what a city said for some minutes, so that it can be seen again: everything with the time at which it was
-// heard.
+// tape is a recording of a city for some minutes: everything with its time.
 type tape struct {
 	Began  time.Time          `json:"began"`
 	Ended  time.Time          `json:"ended"`
@@ -24,15 +23,15 @@ type tape struct {
 	Events []events.Event     `json:"events"`
 	Work   []heard[[]work]    `json:"work"`
 	Frames map[string][]sight `json:"frames"` // by agent
-	// by agent: what it had said when its terminal closed
+	// by agent: its last output when its terminal closed
 	Words map[string][]words   `json:"words"`
 	Runs  map[string][]printed `json:"runs"` // by run
 	Said  []said               `json:"said"`
 
-	About map[string][]heard[*about] `json:"about"` // by agent: what an inspection says of it
+	About map[string][]heard[*about] `json:"about"` // by agent: its inspection
 }
 
-// state, about and work are the city's own words.
+// state, about and work are as the city returned them.
 type (
 	state = city.Snapshot
 	about = city.Inspection
@@ -44,7 +43,7 @@ type heard[T any] struct {
 	It T         `json:"it"`
 }
 
-// words are an agent's last ones.
+// words are the last output of an agent.
 type words = heard[string]
 
 // sight is a piece of a terminal's output, or its end.
@@ -55,7 +54,7 @@ type sight struct {
 	Why   string     `json:"why,omitempty"` // of the end
 }
 
-// printed is a piece of what a run printed, or its end.
+// printed is a piece of a run's output, or its end.
 type printed struct {
 	At    time.Time  `json:"at"`
 	Piece city.Piece `json:"piece"`
@@ -71,7 +70,7 @@ type said struct {
 	Receipt city.Receipt    `json:"receipt"`
 }
 
-// upTo is the newest thing heard by a time; the zero value if there is none.
+// upTo returns the newest element up to a time, or the zero value.
 func upTo[T any](all []heard[T], at time.Time) (it T) {
 	for _, h := range all {
 		if h.At.After(at) {
@@ -82,7 +81,7 @@ func upTo[T any](all []heard[T], at time.Time) (it T) {
 	return it
 }
 
-// anonymous puts the places of the machine a tape was made on out of it. Pairs are old, new.
+// anonymous replaces paths of the machine on which a tape was made. pairs are old, new.
 func (t *tape) anonymous(pairs ...string) (*tape, error) {
 	raw, err := json.Marshal(t)
 	if err != nil {
@@ -121,8 +120,8 @@ func (t *tape) save(file string) error {
 func loadTape(file string) (*tape, error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("there is no recorded city; go run ./screenshots -record "+
-			"makes one: %w", err)
+		return nil, fmt.Errorf("no recorded city found; go run ./screenshots -record makes one: %w",
+			err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)

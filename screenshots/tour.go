@@ -11,19 +11,19 @@ import (
 	"strings"
 )
 
-// beat is a second of the tour, by the time since its start, in which somebody does something.
+// beat is an action of a user in the tour, by the time since its start.
 type beat struct {
 	at   int
 	keys []string
 }
 
-// The tour begins so many seconds after the tape, and is so long.
+// Start of the tour in seconds after the start of the tape, and its length.
 const (
 	tourFrom   = 12
 	tourLength = 60
 )
 
-// script is what somebody does in the tour.
+// script returns the actions of the tour.
 func script() []beat {
 	return []beat{
 		{4, []string{"j"}}, {7, []string{"j"}}, {8, []string{"j"}}, // down the list
@@ -44,7 +44,7 @@ func script() []beat {
 	}
 }
 
-// tour writes an animation down as asciinema's second format: the changed lines of every step, at the tape's time.
+// tour writes an animation in version 2 of asciinema's format: the changed lines of every step, at the tape's time.
 func tour(ctx context.Context, tapeFile, file string) (err error) {
 	s := shot{cols: 120, rows: 36, at: tourFrom}
 	st, err := openStage(ctx, tapeFile, s)
@@ -91,7 +91,7 @@ func tour(ctx context.Context, tapeFile, file string) (err error) {
 	return os.WriteFile(file, c.out.Bytes(), 0o644)
 }
 
-// cast is an animation being written.
+// cast is an animation that is being written.
 type cast struct {
 	out    bytes.Buffer
 	before []string
@@ -109,7 +109,7 @@ func (c *cast) put(v any) error {
 	return e.Encode(v)
 }
 
-// frame writes down what the stage shows now and did not before.
+// frame writes the changes of the stage since the last frame.
 func (c *cast) frame(st *stage, at float64) error {
 	lines, _, err := st.look()
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *cast) frame(st *stage, at float64) error {
 	}
 	for y, line := range lines {
 		if line != c.before[y] {
-			// erased first: behind a full line it would take the last sign
+			// the line is erased first: after a full line, erasing would remove the last character
 			fmt.Fprintf(&b, "\x1b[%d;1H\x1b[2K%s\x1b[m", y+1, line)
 		}
 	}
