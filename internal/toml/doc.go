@@ -1,7 +1,7 @@
-// Package toml reads TOML and knows where everything is written. Parse returns a tree of nodes with their offsets, for
-// callers that edit a file or report every mistake in it. Load and Read return a Doc for small files: a caller
-// takes its keys out of tables one by one, what does not fit is noted as a problem with line and column, and
-// Problems returns all.
+// Package toml reads TOML with the positions of all values. Parse returns a tree of nodes with their offsets, for
+// callers that edit a file or report all its errors. Load and Read return a Doc for small files: a caller reads
+// keys from tables one by one; invalid values are recorded as problems with line and column, and Problems returns
+// all of them.
 package toml
 
 import (
@@ -22,10 +22,10 @@ import (
 	"gcity/internal/ownership"
 )
 
-// maxProblems are told of one file.
+// maxProblems is the maximum number of problems that are reported for a file.
 const maxProblems = 20
 
-// Place is where something stands.
+// Place is a position in a file.
 type Place struct {
 	File         string
 	Line, Column int // from 1, in bytes; 0 = the file as a whole
@@ -38,10 +38,10 @@ func (p Place) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// Problem is one thing wrong with, or worth saying about, a file.
+// Problem is one error or warning about a file.
 type Problem struct {
 	Place
-	Key     string // dotted; "" = none in particular
+	Key     string // dotted; "" = no specific key
 	Message string // what is wrong, and what to write instead
 }
 
@@ -56,7 +56,7 @@ func (p Problem) String() string {
 	return out
 }
 
-// Reason is String for where there is little room: what is wrong comes first, and where after it.
+// Reason is String for little space: the message comes first, then the position.
 func (p Problem) Reason() string {
 	out := p.Message
 	if p.Key != "" {
@@ -68,12 +68,12 @@ func (p Problem) Reason() string {
 	return out
 }
 
-// At is a problem at a place. Key and message are made fit to be shown.
+// At returns a problem at a position. Key and message are made safe to display.
 func At(at Place, key, format string, args ...any) Problem {
 	return Problem{Place: at, Key: visible(key), Message: visible(fmt.Sprintf(format, args...))}
 }
 
-// Problems is an error: everything that is wrong with a file, in the order of the file.
+// Problems is an error with all problems of a file, in the order of the file.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -94,8 +94,9 @@ type Doc struct {
 	warnings Problems
 }
 
-// Load reads a file of at most so many bytes. It does not wait: what is no regular file may never answer. The error
-// is one of the file system; what is wrong with the content is among the problems. The file is called name in them.
+// Load reads a file of up to most bytes. It refuses everything except regular files, because reading a pipe or
+// device may block forever. The error is one of the file system; errors in the content are problems of the Doc.
+// name is the file's name in them.
 func Load(path, name string, most int) (*Doc, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -115,7 +116,7 @@ func Load(path, name string, most int) (*Doc, error) {
 	return Read(name, data, most), nil
 }
 
-// Read takes a file that is in memory already. A file that is not TOML has its problems and no values.
+// Read parses a file that is in memory. A file that is not TOML has its problems and no values.
 func Read(name string, data []byte, most int) *Doc {
 	d := &Doc{file: name, data: data}
 	if len(data) > most {
@@ -129,7 +130,7 @@ func Read(name string, data []byte, most int) *Doc {
 		return d
 	}
 	if at := bytes.IndexByte(data, 0); at >= 0 {
-		d.add(at, "there is a NUL byte; this is no text file, or it was not written to its end")
+		d.add(at, "contains a NUL byte; it is not a text file, or was not written completely")
 		return d
 	}
 	if f := excess(data); f != nil {
@@ -164,16 +165,16 @@ func failed(name, message string) *Doc {
 	return &Doc{file: name, problems: Problems{{Place: Place{File: name}, Message: message}}}
 }
 
-// Root is the table that the whole file is.
+// Root returns the table of the whole file.
 func (d *Doc) Root() Table { return Table{doc: d, values: d.values} }
 
-// Problems is what is wrong with the file, so far; an error only if it is not empty.
+// Problems returns the errors so far. It is an error only if it is not empty.
 func (d *Doc) Problems() Problems { return Sorted(d.problems) }
 
-// Warnings is what is worth saying besides.
+// Warnings returns the warnings so far.
 func (d *Doc) Warnings() Problems { return Sorted(d.warnings) }
 
-// Sorted gives problems in the order of their files' lines, and no more than anybody reads. It sorts in place.
+// Sorted sorts problems by file and line, in place, and truncates long lists.
 func Sorted(all Problems) Problems {
 	slices.SortStableFunc(all, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -194,7 +195,7 @@ func (d *Doc) place(at int) Place {
 	}
 }
 
-// visible shows what a terminal would obey, or hide.
+// visible escapes characters that a terminal would interpret or hide.
 func visible(s string) string {
 	if utf8.ValidString(s) &&
 		!strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {

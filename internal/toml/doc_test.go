@@ -107,13 +107,13 @@ f.toml:2:5: b: is a string; it must be true or false
 f.toml:3:5: c: "5" has no unit; write "5s" for seconds or "5m" for minutes
 f.toml:4:5: d: is -1; it must be from 0 to 10
 f.toml:5:6: e: is a whole number; every item must be a string
-f.toml:6:5: f: "1 day" is no duration: the largest unit is h; a day is "24h"
+f.toml:6:5: f: "1 day" is not a duration: the largest unit is h; a day is "24h"
 f.toml:7:5: g: is a number without a unit; write "5s" for seconds
-f.toml:8:5: h: "9999h" is too long; at most a year, "8760h", is possible
+f.toml:8:5: h: "9999h" is too long; the maximum is one year, "8760h"
 f.toml:9:5: i: contains a NUL character, which no program accepts; remove it
 f.toml:10:5: j: is a table; it must be a whole number
 f.toml:11:1: tabel: unknown key; did you mean "table"?
-f.toml:12:8: list: is a list; each is a table of its own: write [[list]] on a line of its own
+f.toml:12:8: list: is a list; each is a separate table: write [[list]] on a line of its own
 f.toml:13:5: k: "-5s" is negative`
 	if got := d.Problems().Error(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
@@ -126,7 +126,7 @@ func TestWhatIsNoTOML(t *testing.T) {
 		{"no quotes", "a = hello\n", "f.toml:1:5: a value is expected here; text must be in quotes"},
 		{"open string", "a = \"x\nb = 1\n", "f.toml:1:7: the closing quote is missing; text of several lines goes between \"\"\" and \"\"\""},
 		{"twice", "a = 1\na = 2\n", "f.toml:2:1: this key or table is written twice"},
-		{"NUL", "a = 1\nb\x00", "f.toml:2:2: there is a NUL byte; this is no text file, or it was not written to its end"},
+		{"NUL", "a = 1\nb\x00", "f.toml:2:2: contains a NUL byte; it is not a text file, or was not written completely"},
 		{"deep", "a = " + strings.Repeat("[", 40), "f.toml:1:37: tables or lists are nested deeper than 32 levels"},
 		{"deep by dots", "a = 1\n" + strings.Repeat("a.", 40) + "b = 1", "f.toml:2:66: tables or lists are nested deeper than 32 levels"},
 		{"large", strings.Repeat("# long\n", 1000), "f.toml: the file is larger than 4 kB; is it the right one?"},
@@ -155,7 +155,7 @@ func TestNestingIsCountedOutsideOfText(t *testing.T) {
 func TestByteOrderMarkAndCRLF(t *testing.T) {
 	d := Read("f.toml", []byte("\xef\xbb\xbffirst = 1\r\nother = 2\r\n"), 1<<10)
 	d.Root().Only("first")
-	if got := d.Problems().Error(); got != "f.toml:2:1: other: unknown key; there are first" {
+	if got := d.Problems().Error(); got != "f.toml:2:1: other: unknown key; use one of first" {
 		t.Error(got)
 	}
 }

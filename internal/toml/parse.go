@@ -9,8 +9,7 @@ import (
 	burnt "github.com/BurntSushi/toml"
 )
 
-// Parse reads a file as TOML: its grammar first, then its sense. The faults are not empty if there is something
-// wrong; the tree may be there even so.
+// Parse parses a TOML file: first its syntax, then its meaning. If there are faults, the tree may still be usable.
 func Parse(data []byte) (*Node, []*Fault) {
 	if f := excess(data); f != nil {
 		return nil, []*Fault{f}
@@ -33,7 +32,8 @@ func Parse(data []byte) (*Node, []*Fault) {
 	return root, nil
 }
 
-// plainSyntax says in our words what the strict decoder says, where it quotes: what stands in the file may be a secret.
+// plainSyntax returns messages for errors of the strict decoder that quote the file, because the file may contain
+// secrets.
 func plainSyntax(msg string) string {
 	const quotes = "; text must be in quotes"
 	lower := strings.ToLower(msg)
@@ -45,7 +45,7 @@ func plainSyntax(msg string) string {
 	case strings.Contains(lower, "is out of range"), strings.Contains(lower, "out of the safe"):
 		return "the number is too large"
 	case strings.HasPrefix(lower, "invalid datetime"):
-		return "this is no date" + quotes
+		return "this is not a date" + quotes
 	case strings.HasPrefix(lower, "invalid integer"),
 		strings.HasPrefix(lower, "invalid float"),
 		strings.HasPrefix(lower, "not a"),
@@ -55,15 +55,15 @@ func plainSyntax(msg string) string {
 		),
 		strings.HasPrefix(lower, "floats must"),
 		strings.HasPrefix(lower, "expected a digit"):
-		return "this is no number" + quotes
+		return "this is not a number" + quotes
 	}
 	return strings.ReplaceAll(msg, `but got '\n' instead`, "but the line ends")
 }
 
-// maxFaults are found in one file.
+// maxFaults is the maximum number of faults in one file.
 const maxFaults = 50
 
-// duplicates finds the keys and tables that are written twice, all of them: the strict decoder stops at the first.
+// duplicates finds all keys and tables that are defined twice. The strict decoder stops at the first.
 func duplicates(t *Node, path string, data []byte) []*Fault {
 	if t == nil {
 		return nil
@@ -98,7 +98,7 @@ func duplicates(t *Node, path string, data []byte) []*Fault {
 	return out
 }
 
-// Unmarked blanks a byte order mark, so that offsets stay as they are.
+// Unmarked replaces a byte order mark by blanks, so that offsets do not change.
 func Unmarked(data []byte) []byte {
 	if rest, ok := bytes.CutPrefix(data, []byte("\xef\xbb\xbf")); ok {
 		return append([]byte("   "), rest...)
@@ -117,7 +117,8 @@ func LineStarts(data []byte) []int {
 	return out
 }
 
-// excess finds what is too much for any parser, before one sees it: parsers recurse, and hold a whole line as a tree.
+// excess finds sizes that are too much for any parser, before a parser is called: parsers recurse, and keep a whole
+// line as a tree.
 func excess(data []byte) *Fault {
 	depth, dots, keys := 0, 0, 0
 	for i := 0; i < len(data); i++ {
@@ -158,7 +159,7 @@ func excess(data []byte) *Fault {
 	return nil
 }
 
-// LineEnd returns the length of the line that data begins with, without its end.
+// LineEnd returns the length of the first line of data, without its line ending.
 func LineEnd(data []byte) int {
 	if n := bytes.IndexByte(data, '\n'); n >= 0 {
 		return n
@@ -166,7 +167,8 @@ func LineEnd(data []byte) int {
 	return len(data)
 }
 
-// skipString is the length of the string that data starts with; an unfinished one ends with its line, or the file.
+// skipString returns the length of the string at the start of data. An unterminated one ends with its line, or the
+// file.
 func skipString(data []byte, quote byte) int {
 	long := []byte{quote, quote, quote}
 	multi := bytes.HasPrefix(data, long)
@@ -191,7 +193,7 @@ func skipString(data []byte, quote byte) int {
 	return len(data)
 }
 
-// dotted is the path of a key within a table.
+// dotted returns the path of a key in a table.
 func dotted(table, key string) string {
 	if table == "" {
 		return key
@@ -199,7 +201,7 @@ func dotted(table, key string) string {
 	return table + "." + key
 }
 
-// Values returns what a file says as plain values, without their places.
+// Values returns the values of a file without their positions.
 func Values(data []byte) (map[string]any, error) {
 	var out map[string]any
 	_, err := burnt.Decode(string(Unmarked(data)), &out)

@@ -2,14 +2,14 @@ package toml
 
 import "strconv"
 
-// keyPlace is where a key and its value begin.
+// keyPlace is the start of a key and of its value.
 type keyPlace struct{ key, value int }
 
-// places is where everything in a file stands, by path.
+// places holds the positions of all keys of a file, by path.
 type places map[string]keyPlace
 
-// sep joins the parts of a path; no key can contain it, since a file with NUL is refused. Elements of lists have their
-// index as a part.
+// sep joins the parts of a path. No key contains it, because a file with NUL is refused. Elements of lists have
+// their index as a part.
 const sep = "\x00"
 
 func below(path, part string) string {
@@ -21,7 +21,7 @@ func below(path, part string) string {
 
 func element(path string, i int) string { return below(path, strconv.Itoa(i)) }
 
-// note notes the places of everything in a node.
+// note records the positions of everything in a node.
 func (p places) note(path string, n *Node) {
 	for i, kid := range n.Kids {
 		at := below(path, kid.Key)

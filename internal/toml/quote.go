@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Quote returns s as a basic string. What does not print is escaped.
+// Quote returns s as a basic string. Characters that are not printable are escaped.
 func Quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -11,24 +11,24 @@ import (
 	"gcity/internal/suggest"
 )
 
-// MaxDuration keeps sums of durations and times far from overflowing.
+// MaxDuration is far below the values at which sums of durations and times overflow.
 const MaxDuration = 365 * 24 * time.Hour
 
-// Table is a table of a file. What is asked of it and is not there, or is not what it must be, is the zero value; the
-// latter is noted as a problem.
+// Table is a table of a file. Its methods return the zero value for a key that is missing or invalid; the latter is
+// recorded as a problem.
 type Table struct {
 	doc    *Doc
 	path   string // "" = the root
 	values map[string]any
 }
 
-// Has reports whether a key is written.
+// Has reports whether a key is set.
 func (t Table) Has(key string) bool {
 	_, ok := t.values[key]
 	return ok
 }
 
-// Place is where the value of a key stands, or would; of the table with "".
+// Place returns the position of a key's value, or of the table if the key is "" or not set.
 func (t Table) Place(key string) Place {
 	at, ok := t.span(key)
 	if !ok {
@@ -48,8 +48,8 @@ func (t Table) span(key string) (keyPlace, bool) {
 	return at, ok
 }
 
-// Wrong notes a problem with the value of a key; with the table itself if key is "". Of one value only the first is
-// kept.
+// Wrong records a problem with the value of a key, or with the table if key is "". Only the first problem of a
+// value is kept.
 func (t Table) Wrong(key, format string, args ...any) { t.doc.note(t.said(key, format, args...)) }
 
 // WrongItem is Wrong for the i-th item of a list.
@@ -70,7 +70,7 @@ func (d *Doc) note(p Problem) {
 	}
 }
 
-// Warn notes what is worth saying about a key.
+// Warn records a warning about a key.
 func (t Table) Warn(key, format string, args ...any) {
 	t.doc.warnings = append(t.doc.warnings, t.said(key, format, args...))
 }
@@ -79,7 +79,7 @@ func (t Table) said(key, format string, args ...any) Problem {
 	return At(t.Place(key), t.name(key), format, args...)
 }
 
-// name is the dotted name of a key; the indices of lists are left out.
+// name returns the dotted name of a key, without the indices of lists.
 func (t Table) name(key string) string {
 	var parts []string
 	for part := range strings.SplitSeq(below(t.path, key), sep) {
@@ -90,7 +90,7 @@ func (t Table) name(key string) string {
 	return strings.Join(parts, ".")
 }
 
-// Keys are the keys that are written, in the order of the file.
+// Keys returns the keys that are set, in the order of the file.
 func (t Table) Keys() []string {
 	keys := make([]string, 0, len(t.values))
 	for key := range t.values {
@@ -105,11 +105,10 @@ func (t Table) Keys() []string {
 	return keys
 }
 
-// Only notes each key that is not among the known as a problem.
+// Only records each unknown key as a problem.
 func (t Table) Only(known ...string) { t.unknown(known, true) }
 
-// Slips notes keys that are not among the known: what looks like a misspelt one as a problem, anything else as a
-// warning.
+// Slips records unknown keys: those similar to a known key as problems, others as warnings.
 func (t Table) Slips(known ...string) { t.unknown(known, false) }
 
 func (t Table) unknown(known []string, strict bool) {
@@ -117,7 +116,7 @@ func (t Table) unknown(known []string, strict bool) {
 		if slices.Contains(known, key) {
 			continue
 		}
-		p := t.said(key, "unknown key; there are %s", List(known))
+		p := t.said(key, "unknown key; use one of %s", List(known))
 		p.Place = t.doc.place(t.doc.places[below(t.path, key)].key)
 		switch near := Meant(key, known); {
 		case near != "":
@@ -126,20 +125,20 @@ func (t Table) unknown(known []string, strict bool) {
 		case strict:
 			t.doc.note(p)
 		default:
-			p.Message = "is not used; there are " + List(known)
+			p.Message = "is not used; the known keys are " + List(known)
 			t.doc.warnings = append(t.doc.warnings, p)
 		}
 	}
 }
 
-// Meant finds the known name that was probably meant, "" if none is near.
+// Meant returns the known name that is similar to name, or "".
 func Meant(name string, known []string) string {
 	for _, k := range known {
 		if strings.EqualFold(k, name) {
 			return k
 		}
 	}
-	if len(name) < 3 { // anything is near to what is so short
+	if len(name) < 3 { // every name is similar to one so short
 		return ""
 	}
 	if near := suggest.Nearest(name, known); near != "" {
@@ -153,7 +152,7 @@ func Meant(name string, known []string) string {
 	return ""
 }
 
-// Text is a string.
+// Text returns a string.
 func (t Table) Text(key string) string {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -168,7 +167,7 @@ func (t Table) Text(key string) string {
 	return ""
 }
 
-// Scalar is a string, or a number or flag as it would be written in one; ok is false for anything else.
+// Scalar returns a string, or a number or boolean as text. ok is false for other values.
 func (t Table) Scalar(key string) (text string, ok bool) {
 	switch v := t.values[key].(type) {
 	case string:
@@ -179,13 +178,13 @@ func (t Table) Scalar(key string) (text string, ok bool) {
 	return "", false
 }
 
-// Empty reports whether a key is written and nothing is in its list.
+// Empty reports whether a key has an empty list.
 func (t Table) Empty(key string) bool {
 	list, ok := t.values[key].([]any)
 	return ok && len(list) == 0
 }
 
-// Kind says in words what a key is, as messages do: "a string", "a list", "a table"; "" if it is not written.
+// Kind returns the kind of a key's value in words: "a string", "a list", "a table"; "" if the key is not set.
 func (t Table) Kind(key string) string {
 	if !t.Has(key) {
 		return ""
@@ -193,7 +192,7 @@ func (t Table) Kind(key string) string {
 	return kind(t.values[key])
 }
 
-// Texts is a list of strings.
+// Texts returns a list of strings.
 func (t Table) Texts(key string) []string {
 	v, ok := t.values[key]
 	if !ok {
@@ -224,7 +223,7 @@ func (t Table) Texts(key string) []string {
 	return out
 }
 
-// Flag is true or false; fallback when it is not written.
+// Flag returns a boolean, or fallback if the key is not set.
 func (t Table) Flag(key string, fallback bool) bool {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -236,7 +235,7 @@ func (t Table) Flag(key string, fallback bool) bool {
 	return fallback
 }
 
-// Number is a whole number from low to high.
+// Number returns a whole number from low to high.
 func (t Table) Number(key string, low, high int) int {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -251,7 +250,7 @@ func (t Table) Number(key string, low, high int) int {
 	return 0
 }
 
-// Duration is a time span in Go's syntax, not negative and at most MaxDuration; fallback when it is not written.
+// Duration returns a duration in Go's syntax, from 0 to MaxDuration, or fallback if the key is not set.
 func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	v, ok := t.values[key]
 	if !ok {
@@ -274,7 +273,7 @@ func (t Table) Duration(key string, fallback time.Duration) time.Duration {
 	return d
 }
 
-// Duration reads a time span as Table.Duration does, or says what is wrong with it.
+// Duration parses a duration as Table.Duration does, or returns what is wrong with it.
 func Duration(text string) (d time.Duration, wrong string) {
 	d, err := time.ParseDuration(text)
 	switch {
@@ -284,7 +283,7 @@ func Duration(text string) (d time.Duration, wrong string) {
 		return d, ""
 	case err == nil,
 		strings.Trim(text, "0123456789.nuµmsh") == "" && strings.ContainsAny(text, "smh"):
-		return 0, fmt.Sprintf("%q is too long; at most a year, \"8760h\", is possible", text)
+		return 0, fmt.Sprintf("%q is too long; the maximum is one year, \"8760h\"", text)
 	case strings.Contains(err.Error(), "missing unit"):
 		return 0, fmt.Sprintf(
 			"%q has no unit; write %q for seconds or %q for minutes",
@@ -293,15 +292,15 @@ func Duration(text string) (d time.Duration, wrong string) {
 			text+"m",
 		)
 	case strings.ContainsAny(text, "dwy"):
-		return 0, fmt.Sprintf("%q is no duration: the largest unit is h; a day is \"24h\"", text)
+		return 0, fmt.Sprintf("%q is not a duration: the largest unit is h; a day is \"24h\"", text)
 	}
 	return 0, fmt.Sprintf(
-		"%q is no duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"",
+		"%q is not a duration; write it like \"500ms\", \"30s\", \"5m\" or \"1h30m\"",
 		text,
 	)
 }
 
-// Table is the table of this name; ok is false if there is none.
+// Table returns the table of this name. ok is false if it does not exist.
 func (t Table) Table(key string) (sub Table, ok bool) {
 	switch v := t.values[key].(type) {
 	case nil:
@@ -314,7 +313,7 @@ func (t Table) Table(key string) (sub Table, ok bool) {
 	return Table{doc: t.doc, path: below(t.path, key)}, false
 }
 
-// Tables is the list of tables of this name.
+// Tables returns the list of tables of this name.
 func (t Table) Tables(key string) []Table {
 	var all []map[string]any
 	wrong := false
@@ -334,7 +333,7 @@ func (t Table) Tables(key string) []Table {
 	if wrong {
 		t.Wrong(
 			key,
-			"is %s; each is a table of its own: write [[%s]] on a line of its own",
+			"is %s; each is a separate table: write [[%s]] on a line of its own",
 			kind(t.values[key]),
 			t.name(key),
 		)
@@ -347,7 +346,7 @@ func (t Table) Tables(key string) []Table {
 	return out
 }
 
-// kind says what a value is, in words.
+// kind returns the kind of a value in words.
 func kind(v any) string {
 	switch v.(type) {
 	case string:
@@ -366,7 +365,7 @@ func kind(v any) string {
 	return "a list"
 }
 
-// List joins names as a sentence does.
+// List joins names as in a sentence.
 func List(names []string) string {
 	switch n := len(names); n {
 	case 0:

@@ -30,25 +30,25 @@ func (s Shape) String() string {
 // Span is a range of bytes of the file.
 type Span struct{ Start, End int }
 
-// Node is one value of a file and where it stands. Arrays and lists of tables have their elements as kids, without
+// Node is one value of a file with its position. Arrays and lists of tables have their elements as kids, without
 // keys.
 type Node struct {
 	Key   string
 	Shape Shape
-	Text  string // the decoded string; other scalars as they are written
+	Text  string // the decoded string; other scalars unchanged
 	Kids  []*Node
-	index map[string]*Node // of kids, once there are many
+	index map[string]*Node // of kids, if there are many
 
 	At int // offset of the key, of a header's bracket, or of an element
-	// offset of what made a table or an element: a key, a header's bracket, or the nearest place before it
+	// offset of what created a table or an element: a key, a header's bracket, or the nearest position before it
 	first int
 	Value Span // of the value, or of the header's line without the end of line
 	Line  Span // of the whole "key = value", zero for elements and headers
-	// How the table is written: by a header (value is its range), inline (value too), or only by dotted keys.
+	// How the table is written: with a header (Value is its range), inline (Value, too), or only with dotted keys.
 	Header, Inline bool
 }
 
-// Get returns a member of a table, nil if there is none.
+// Get returns a member of a table, or nil.
 func (n *Node) Get(key string) *Node {
 	if n == nil {
 		return nil
@@ -79,26 +79,26 @@ func (n *Node) Add(k *Node) *Node {
 	return k
 }
 
-// Fault is something wrong at an offset of a file.
+// Fault is an error at an offset of a file.
 type Fault struct {
 	At  int
 	Key string
 	Msg string
 }
 
-// Everywhere is the offset of a fault of the file as a whole.
+// Everywhere is the offset of a fault of the whole file.
 const Everywhere = -1
 
 func (f *Fault) Error() string { return f.Msg }
 
-// Limits on what a file may hold.
+// Limits of a file.
 const (
 	maxKeys  = 200_000
 	maxDepth = 32
 )
 
-// readTree reads a file into nodes. Its grammar is checked, but not its sense: that a key is there twice is for
-// duplicates to say, and other contradictions for the strict decoder.
+// readTree parses a file into nodes. It checks only the syntax: duplicates finds duplicate keys, and the strict
+// decoder other contradictions.
 func readTree(data []byte) (*Node, *Fault) {
 	b := &builder{data: data, root: &Node{Shape: ShapeTable}}
 	b.table = b.root
@@ -126,7 +126,7 @@ type builder struct {
 	p     unstable.Parser
 	data  []byte
 	root  *Node
-	table *Node // where keys go
+	table *Node // the table for the next keys
 }
 
 func (b *builder) expression(e *unstable.Node) *Fault {
@@ -151,7 +151,8 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	if e.Kind == unstable.Table {
 		t := parent.Get(key)
 		if t == nil || t.Header ||
-			t.Shape != ShapeTable { // a table written twice is kept apart: duplicates finds it
+			// a table that is defined twice is kept separately, for duplicates
+			t.Shape != ShapeTable {
 			t = parent.Add(&Node{Key: key, Shape: ShapeTable, first: at})
 		}
 		t.At, t.Value, t.Header = at, Span{at, end}, true
@@ -171,13 +172,13 @@ func (b *builder) header(e *unstable.Node) *Fault {
 	return nil
 }
 
-// bracket returns the offset of the bracket that opens the header with a part.
+// bracket returns the offset of the bracket that opens the header that contains part.
 func (b *builder) bracket(part *unstable.Node) int {
 	line := bytes.LastIndexByte(b.data[:part.Raw.Offset], '\n') + 1
 	return line + bytes.IndexByte(b.data[line:], '[')
 }
 
-// walk goes down from t along all parts of a dotted key but the last, which it returns, making tables on the way.
+// walk follows all parts of a dotted key but the last, which it returns, and creates tables on the way.
 func (b *builder) walk(
 	t *Node,
 	parts unstable.Iterator,
@@ -203,7 +204,7 @@ func (b *builder) walk(
 			return nil, nil, &Fault{
 				At: at,
 				Msg: fmt.Sprintf(
-					"%q was written as %s above, so nothing can be put into it",
+					"%q was written as %s above, so nothing can be added to it",
 					part.Data,
 					next.Shape,
 				),
@@ -262,7 +263,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 				continue
 			}
 			at := int(it.Node().Raw.Offset)
-			if at == 0 { // a list within a list has no range of its own
+			if at == 0 { // a list in a list has no range of its own
 				at = n.At
 			} else {
 				first = at
@@ -275,7 +276,7 @@ func (b *builder) fill(n *Node, v *unstable.Node) *Fault {
 	return nil
 }
 
-// TextOf returns the string of a key of a table, "" if there is none.
+// TextOf returns the string of a key of a table, or "".
 func (n *Node) TextOf(key string) string {
 	if k := n.Get(key); k != nil {
 		return k.Text
@@ -283,7 +284,7 @@ func (n *Node) TextOf(key string) string {
 	return ""
 }
 
-// TablesOf returns the tables that a node is or holds.
+// TablesOf returns the tables that a node is or contains.
 func TablesOf(n *Node) []*Node {
 	switch {
 	case n == nil:
