@@ -287,7 +287,7 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 		if why := v.bars(w, st); st.Attached > 0 {
 			c.Reason += "; held back while somebody is attached"
 		} else if why != "" {
-			c.Change, c.Reason = "wait", c.Reason+"; held back, it could not be started again: "+why
+			c.Change, c.Reason = "wait", c.Reason+"; held back, it could not restart: "+why
 		}
 	case w.Problem != "" && !lives:
 		c.Change, c.Reason = "fail", w.Problem

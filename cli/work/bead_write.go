@@ -286,7 +286,7 @@ func eventOf(b beads.Bead) string {
 // unchanged says of a bead that a change has found as it was to be.
 func unchanged(e *env.Env, b beads.Bead, p beads.Patch) string {
 	if p.Status == nil || b.ClosedAt == nil {
-		return "is so already"
+		return "is already like that"
 	}
 	text := fmt.Sprintf("is closed already, since %s", e.Clock(*b.ClosedAt))
 	if b.Assignee != "" {

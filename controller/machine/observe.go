@@ -14,30 +14,29 @@ import (
 	"gcity/session"
 )
 
-// looks is what the machine knows of the looks at all sessions.
+// looks is what is known from the lists of all sessions.
 type looks struct {
 	m *Machine
 
 	listed  bool // sessions were listed at least once
 	listing bool // a list effect is in flight
-	relist  bool // and another is to follow
-	// providers that have not answered any look so far: agents that were not seen may run there
+	relist  bool // another list follows
+	// providers that never answered so far; agents that were not seen may run there
 	dark map[string]bool
-	// providers that did not answer the newest look, or were late for it and still are
+	// providers that did not answer the newest list, or are still late
 	unknown  map[string]error
-	awaited  int    // answers of late ones that are to come
-	ordered  uint64 // turn in which the newest look was ordered
+	awaited  int    // late answers that are still missing
+	ordered  uint64 // turn in which the newest list was requested
 	unlisted string // why sessions cannot be listed
 }
 
-// observed compares what runs with what was believed to run. What the machine did to an agent after the look was
-// ordered is newer than the look, and wins.
+// observed compares the sessions with the records. Actions after the list was requested are newer and win.
 func (lk *looks) observed(now time.Time, in effect.Listed) {
 	lk.listing = false
 	unknown, partly := effect.Partly(in.Err)
 	first := !lk.listed
 	lk.listed = lk.listed || in.Err == nil || partly
-	if lk.relist { // only now: one look alone is the first that shows sessions
+	if lk.relist { // the first list alone must show sessions
 		lk.relist = false
 		lk.look()
 	}
@@ -57,7 +56,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	}
 	lit := lk.enlighten(first, unknown)
 	if in.Past != nil {
-		lk.m.journal.past = in.Past.Recorded // a session may be shown later than in the first look
+		lk.m.journal.past = in.Past.Recorded // later lists may show more of its sessions
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
 	}
 	for i := range in.Sessions {
@@ -82,8 +81,8 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	}
 }
 
-// enlighten takes down who did not answer. A provider that answered once has no session that this controller does
-// not know of: nobody else starts any. lit: now all have, and not all had.
+// enlighten notes which providers answered. After its first answer, all sessions of a provider are known, since
+// only this controller starts any. lit reports that all have now answered for the first time.
 func (lk *looks) enlighten(first bool, unknown map[string]error) (lit bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
@@ -92,7 +91,7 @@ func (lk *looks) enlighten(first bool, unknown map[string]error) (lit bool) {
 			continue
 		}
 		lk.awaited++
-		if was := before[name]; was != nil { // it has failed before, and has not done better yet
+		if was := before[name]; was != nil { // it has failed before and did not recover
 			lk.unknown[name] = was
 		}
 	}
@@ -108,7 +107,7 @@ func (lk *looks) enlighten(first bool, unknown map[string]error) (lit bool) {
 	return was > 0 && len(lk.dark) == 0
 }
 
-// noteUnknown shows who did not answer. Those that are late may still.
+// noteUnknown shows the providers that did not answer. Late ones may still.
 func (lk *looks) noteUnknown() {
 	failed := &session.Partial{Unknown: maps.Clone(lk.unknown)}
 	maps.DeleteFunc(failed.Unknown, func(_ string, err error) bool { return effect.IsLate(err) })
@@ -119,9 +118,9 @@ func (lk *looks) noteUnknown() {
 	lk.m.step.Note(&lk.unlisted, problem)
 }
 
-// lit does what had to wait until it was known who runs.
+// lit continues what waited until all sessions are known.
 func (lk *looks) lit(now time.Time, first, lit bool) {
-	if lit { // what was guessed from who was found running was guessed too soon
+	if lit { // earlier sizes were guessed from an incomplete list
 		for _, p := range lk.m.sizes.poolOrder {
 			p.settled, p.placed = p.settled && p.good, false
 		}
@@ -134,13 +133,13 @@ func (lk *looks) lit(now time.Time, first, lit bool) {
 	}
 }
 
-// caughtUp takes the answer of a provider that was late, as a look of its own at the turn in which it was ordered.
+// caughtUp takes a late answer of a provider, as a list requested in that turn.
 func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	lk.awaited--
 	lit := false
 	_, waits := lk.unknown[in.Provider]
 	switch {
-	case in.Err != nil && !waits: // a newer look has had its answer: this one tells of nobody
+	case in.Err != nil && !waits: // a newer list was answered, so this error is irrelevant
 		return
 	case in.Err != nil:
 		lk.unknown[in.Provider] = in.Err
@@ -171,7 +170,7 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	}
 }
 
-// miss deals with those of some agents of whom a look has shown nothing.
+// miss handles agents that a list did not show.
 func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	for _, a := range lk.m.order {
 		if a.sess.seen == lk.m.turn || a.act.op != opNone || a.act.opTurn > turn || !of(a) {
@@ -196,23 +195,23 @@ func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	}
 }
 
-// inTheDark says why an agent must not be started: it may run where nobody has been able to look so far (L11). ""
-// = it does not.
+// inTheDark returns why an agent must not start: it may run at a provider that has never answered (L11). "" = it
+// may start.
 func (lk *looks) inTheDark(a *record) string {
 	if a.sess.met || len(lk.dark) == 0 {
 		return ""
 	}
 	names := strings.Join(slices.Sorted(maps.Keys(lk.dark)), ", ")
-	return "waits until the sessions of " + names + " can be listed, since it may run there"
+	return "waits until the sessions of " + names + " can be listed, because it may run there"
 }
 
-// sight is a look of which a session is shown.
+// sight is the list that shows a session.
 type sight struct {
-	turn uint64 // in which it was ordered
-	rest bool   // the other providers' sessions were shown before
+	turn uint64 // turn of the request
+	rest bool   // the other providers answered earlier
 }
 
-// see takes one session of a look.
+// see takes one session of a list.
 func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, of sight) {
 	turn := of.turn
 	a, known := lk.m.agents[s.Agent]
@@ -246,7 +245,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			a.act.acks = append(a.act.acks, f)
 		}
 	case s.Exit != nil && a.sess.alive && a.sess.life.ID != s.ID:
-		// of an earlier life, under another name
+		// an earlier session under another name
 		if f := (effect.Acknowledge{Agent: a.name, Session: s.Name, ID: s.ID}); !slices.Contains(
 			a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
@@ -255,7 +254,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
-		// the result of the stop did not say so, or a start was cut short
+		// the stop did not report it, or a start was canceled
 		untold := past.Lacks(s.ID) || past == nil && (a.act.canceled || a.sess.alive)
 		a.sess.life, a.sess.alive = *s, false
 		lk.m.ended(now, a, s.ID)
@@ -268,8 +267,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 	}
 }
 
-// tellLateEnd records the end of a life that only a look shows: it was stopped, or ended before the present one
-// began.
+// tellLateEnd records an exit that only a list shows: it was stopped, or exited before the current session started.
 func (lk *looks) tellLateEnd(a *record, x *session.Exit) {
 	if a.called() {
 		return
@@ -277,7 +275,7 @@ func (lk *looks) tellLateEnd(a *record, x *session.Exit) {
 	e := events.Event{Type: events.AgentStopped, Message: "stopped",
 		Payload: effect.ExitPayload(*x)}
 	if !x.Asked {
-		e.Message = effect.Death(x).String() + ", before the present session began"
+		e.Message = effect.Death(x).String() + ", before the current session started"
 	}
 	if !x.Asked && !x.Lost && x.Code != 0 {
 		e.Type = events.AgentCrashed
@@ -289,15 +287,15 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 	a.sess.met = true
 	if !a.sess.alive || a.sess.life.ID != s.ID {
 		a.sess.alive, a.sess.ready, a.finish.drain = true, s.Ready, nil
-		// what it waited for has come
+		// it no longer has to wait
 		a.rest.notBefore, a.rest.hold, a.rest.holdWhy = time.Time{}, "", ""
-		a.act.because = "adopted: it ran already when this controller began"
+		a.act.because = "adopted: it was running when this controller started"
 		if s.Ready {
 			lk.m.set(now, a, city.Running, a.act.because, time.Time{})
 			a.since = s.Started
 		}
 		lk.m.decided(now, a, "adopt", orDefault(step.Numbered(s.PID, "pid %d"), "it")+
-			" was running already")
+			" was already running")
 		a.sess.life = *s
 		lk.m.drains.resume(now, a)
 	} else if a.sess.life.Attached != s.Attached || a.sess.life.Frozen != s.Frozen ||
@@ -307,7 +305,7 @@ func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
 	a.heard(now, s, a.sess.life.ID != s.ID)
 	marks := a.sess.life.Drain
 	a.sess.life = *s
-	if a.finish.marking || a.finish.markTurn > a.sess.looked { // the look is older than the marks
+	if a.finish.marking || a.finish.markTurn > a.sess.looked { // the list is older than the marks
 		a.sess.life.Drain = marks
 	} else if a.finish.drain != nil && s.Drain.Acked && !a.finish.drain.acked {
 		a.finish.drain.acked, lk.m.step.Changed = true, true

@@ -15,25 +15,25 @@ import (
 	"gcity/session"
 )
 
-// How long things may take on a text's way into an agent.
+// Timeouts of texts for agents.
 const (
-	SendAnswer  = 2 * time.Second  // until whoever sent it hears where it has come to
-	draftLimit  = 10 * time.Minute // a draft holds a text back so long at most
-	sendLimit   = time.Hour        // whatever else does
-	SendShown   = time.Minute      // what is over is shown
-	maxSendOver = 5                // of what is over is shown
+	SendAnswer  = 2 * time.Second  // until a command reports the state of its text
+	draftLimit  = 10 * time.Minute // for a text behind a draft
+	sendLimit   = time.Hour        // for any other text
+	SendShown   = time.Minute      // how long finished texts are shown
+	maxSendOver = 5                // finished texts that are shown
 )
 
-// heedAfter is when after its submission it is looked whether the agent has printed something since. What it
-// prints later than the last look says little about the text.
+// heedAfter is when, after a text was submitted, the agent's output is checked. Later output says little about the
+// text.
 var heedAfter = [...]time.Duration{time.Second, 3 * time.Second, 8 * time.Second}
 
-// nudge takes a text. What becomes of it is decided by deliver.
+// nudge takes a text. deliver decides what happens to it.
 func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	if len(c.Text) > city.MaxSend {
-		tx.m.step.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long to "+
-			"be typed, %d "+
-			"are the most: put it in a file and send the file's name", len(c.Text), city.MaxSend))
+		tx.m.step.Refuse(id, city.Invalid, fmt.Sprintf("a text of %d bytes is too long, the "+
+			"maximum is %d: put it in a file and send the name of the file", len(c.Text),
+			city.MaxSend))
 		return
 	}
 	if _, never := tx.outlook(a); never || !a.sess.alive && a.act.op == opNone &&
@@ -56,7 +56,7 @@ func (tx *texts) nudge(now time.Time, id uint64, a *record, c city.Nudge) {
 	d := &delivery{
 		id: tx.sent, text: c.Text, lines: 1 + strings.Count(strings.TrimSuffix(c.Text, "\n"), "\n"),
 		bytes: len(c.Text), now: c.Now,
-		stage: city.Queued, why: "it waits for its turn", since: now, came: now, asker: id,
+		stage: city.Queued, why: "waiting for its turn", since: now, came: now, asker: id,
 		answerBy: now.Add(SendAnswer),
 	}
 	d.first, _, _ = strings.Cut(c.Text, "\n")
@@ -72,7 +72,7 @@ func noSession(a *record) string {
 	return fmt.Sprintf("agent %s has no session: it is %s (%s)", a.name, a.state, a.reason)
 }
 
-// outlook says why nothing can be typed into an agent now, "" if it can; and whether that will not change by itself.
+// outlook returns why nothing can be typed into an agent now, "" if it can, and whether waiting is useless.
 func (tx *texts) outlook(a *record) (why string, never bool) {
 	switch {
 	case tx.m.ending != alive:
@@ -91,8 +91,8 @@ func (tx *texts) outlook(a *record) (why string, never bool) {
 	return standing(a), false
 }
 
-// deliver brings the texts of all agents as far as they get: whoever may be typed into is, what nothing will come
-// of is given up, and who has waited long enough for word of his text gets it. Level-triggered, as decide is.
+// deliver advances the texts of all agents: it types, gives up, and answers commands that have waited long enough.
+// It is level-triggered, like decide.
 func (tx *texts) deliver(now time.Time) {
 	for _, a := range tx.mail {
 		tx.deliverTo(now, a)
@@ -122,7 +122,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 		case why != "":
 			b.again, b.disturbed = time.Time{}, time.Time{}
 			tx.holdBack(b, why)
-		case b.going != nil || len(a.typing) > 0: // the next step sees to it
+		case b.going != nil || len(a.typing) > 0: // the next step continues
 		case b.waiting[0].meantFor(a) != "":
 			tx.takeBack(now, a, b.waiting[0], b.waiting[0].meantFor(a))
 		case !now.Before(b.again) || b.waiting[0].now:
@@ -133,7 +133,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 	tx.report(now, a)
 }
 
-// report gives those word of their texts who have waited long enough.
+// report answers the commands that have waited long enough.
 func (tx *texts) report(now time.Time, a *record) {
 	for _, d := range a.out.all() {
 		if d.asker != 0 && !now.Before(d.answerBy) {
@@ -143,7 +143,7 @@ func (tx *texts) report(now time.Time, a *record) {
 	}
 }
 
-// codeOf is the class of a refusal for the sake of the agent, or of the whole city.
+// codeOf returns the error code of a refusal by the agent or by the whole city.
 func (tx *texts) codeOf() city.Code {
 	if tx.m.ending != alive {
 		return city.Unavailable
@@ -156,17 +156,17 @@ func receipt(a *record, d *delivery) city.Receipt {
 	r := city.Receipt{Send: &send}
 	switch d.stage {
 	case city.Queued:
-		r.Message = fmt.Sprintf("queued for %s: %s; it is typed when that is over (`gcity agent "+
-			"unsend %s %d` takes it back)", a.name, d.why, a.name, d.id)
+		r.Message = fmt.Sprintf("queued for %s: %s; it is typed afterwards (`gcity agent unsend "+
+			"%s %d` takes it back)", a.name, d.why, a.name, d.id)
 	case city.Typing:
-		r.Message = "the terminal of agent " + a.name + " is still taking the text"
+		r.Message = "the terminal of agent " + a.name + " is still accepting the text"
 	default:
-		r.Message = "agent " + a.name + " took the text"
+		r.Message = "agent " + a.name + " accepted the text"
 	}
 	return r
 }
 
-// holdBack says of all texts that wait why they do.
+// holdBack sets the reason of all queued texts.
 func (tx *texts) holdBack(b *outbox, why string) {
 	for _, d := range b.waiting {
 		if d.why != why {
@@ -175,7 +175,7 @@ func (tx *texts) holdBack(b *outbox, why string) {
 	}
 }
 
-// expire gives up what has waited for too long.
+// expire gives up texts that have waited too long.
 func (tx *texts) expire(now time.Time, a *record) {
 	b := a.out
 	for _, d := range slices.Clone(b.waiting) {
@@ -192,7 +192,7 @@ func (tx *texts) expire(now time.Time, a *record) {
 	}
 }
 
-// draftEnd is when a text has been held back by drafts for too long.
+// draftEnd returns when drafts have held a text back for too long.
 func (d *delivery) draftEnd(b *outbox) time.Time {
 	if d.came.After(b.disturbed) {
 		return d.came.Add(draftLimit)
@@ -200,14 +200,14 @@ func (d *delivery) draftEnd(b *outbox) time.Time {
 	return b.disturbed.Add(draftLimit)
 }
 
-// typeText lets the terminal take the first text that waits, in its turn with keys.
+// typeText queues the first text at the terminal, in order with keys.
 func (tx *texts) typeText(now time.Time, a *record) {
 	b := a.out
 	d := b.waiting[0]
 	b.waiting = slices.Delete(b.waiting, 0, 1)
 	b.going = d
 	d.life = a.sess.life.ID
-	if !d.held { // what was held back shows as that until it is in
+	if !d.held { // it shows as held back until it is typed
 		d.stage, d.why, d.since, tx.m.step.Changed = city.Typing, "", now, true
 	}
 	tx.m.commands.enqueue(a, typing{text: d})
@@ -229,7 +229,7 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 		if errors.Is(in.Err, session.ErrUnsupported) {
 			tx.mutes[a.sess.life.Provider] = in.Err.Error()
 		}
-		tx.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not take it: " +
+		tx.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not accept it: " +
 			in.Err.Error(), effect.ActorController})
 	case in.Held != "":
 		if !d.held {
@@ -274,7 +274,7 @@ func (tx *texts) keepOver(b *outbox, d *delivery) {
 	b.over = append(b.over, d)
 }
 
-// heed looks whether the agent has printed something since a text was submitted, a few times.
+// heed checks a few times whether the agent has printed something since a text was submitted.
 func (tx *texts) heed(now time.Time, a *record) {
 	for _, d := range a.out.over {
 		if d.stage != city.Submitted || d.looks > len(heedAfter) {
@@ -282,7 +282,7 @@ func (tx *texts) heed(now time.Time, a *record) {
 		}
 		switch {
 		case !a.sess.alive || a.sess.life.ID != d.life || d.output == math.MaxUint64:
-			// it never will, or nobody can tell
+			// it never will, or the provider cannot say
 			d.looks = len(heedAfter) + 1
 		case a.sess.life.Output > d.output:
 			d.stage, d.since, tx.m.step.Changed = city.Acknowledged, now, true
@@ -294,14 +294,14 @@ func (tx *texts) heed(now time.Time, a *record) {
 	}
 }
 
-// dropped is why a text is given up, and by whom.
+// dropped is why a text is given up, and the actor.
 type dropped struct {
 	code  city.Code
 	why   string
 	actor string
 }
 
-// giveUp ends a text that was not typed. Whoever waits for word of it hears that, and the log in any case.
+// giveUp ends a text that was not typed. It answers the waiting command and records an event.
 func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 	answers ...effect.Answer) {
 	b := a.out
@@ -328,26 +328,26 @@ func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 	tx.typedFor(d)
 }
 
-// giveUpAll ends all texts that wait for an agent.
+// giveUpAll gives up all queued texts of an agent.
 func (tx *texts) giveUpAll(now time.Time, a *record, code city.Code, why string) {
 	for _, d := range slices.Clone(a.out.waiting) {
 		tx.giveUp(now, a, d, dropped{code, why, effect.ActorController})
 	}
 }
 
-// giveUpMail ends all texts of a city that ends: nobody will type them.
+// giveUpMail gives up all texts when the city stops.
 func (tx *texts) giveUpMail(now time.Time) {
 	for _, a := range tx.mail {
 		tx.giveUpAll(now, a, city.Unavailable, "the controller has ended")
 		if d := a.out.going; d != nil {
 			tx.giveUp(now, a, d, dropped{city.Unavailable,
-				"the controller has ended while it was " +
-					"being typed; it may have been", effect.ActorController})
+				"the controller ended while it was being typed, so it may have been typed",
+				effect.ActorController})
 		}
 	}
 }
 
-// nextSend is when the texts of agents want to be looked at again; zero: only when something happens.
+// nextSend returns when a text is due next; zero: only after an input.
 func (tx *texts) nextSend(now, t time.Time) time.Time {
 	sooner := func(at time.Time) {
 		if at.After(now) && (t.IsZero() || at.Before(t)) {
@@ -379,11 +379,11 @@ func (tx *texts) nextSend(now, t time.Time) time.Time {
 	return t
 }
 
-// texts brings texts into agents.
+// texts types texts into agents.
 type texts struct {
 	m *Machine
 
-	mail  []*record         // who has an outbox, in name order
+	mail  []*record         // agents with an outbox, in name order
 	sent  uint64            // number of the newest text
 	mutes map[string]string // why nothing can be typed, by provider
 }

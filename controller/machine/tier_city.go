@@ -9,7 +9,7 @@ import (
 	"gcity/events"
 )
 
-// tierCity shows the machine to the watchdogs.
+// tierCity shows the machine to controller/tier.
 type tierCity struct{ runsCity }
 
 func (c tierCity) Listed() bool     { return c.m.looks.listed }
@@ -19,7 +19,7 @@ func (c tierCity) Record(e events.Event, answers ...effect.Answer) {
 	c.m.journal.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}})
 }
 
-// Agent returns what watchdogs see of an agent, nil if there is none.
+// Agent returns what watchdogs see of an agent, nil if it does not exist.
 func (c tierCity) Agent(name string) *tier.Agent {
 	m, a := c.m, c.m.agents[name]
 	if a == nil {
@@ -49,7 +49,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 	}
 }
 
-// Start lifts the wait of an agent and starts it.
+// Start ends the wait of an agent and starts it.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left = time.Time{}, "", "", false
@@ -58,10 +58,10 @@ func (c tierCity) Start(now time.Time, name, why string) string {
 	if a.act.op != opStart {
 		return "not started yet: " + standing(a)
 	}
-	return "it is being started"
+	return "starting"
 }
 
-// Replace ends an agent and starts it anew.
+// Replace restarts an agent.
 func (c tierCity) Replace(now time.Time, name, why string) string {
 	a := c.m.agents[name]
 	switch {
@@ -72,11 +72,11 @@ func (c tierCity) Replace(now time.Time, name, why string) string {
 	case a.finish.drain != nil:
 		return tier.LeftAlone + "it drains"
 	case c.m.deps.missing(a) != "":
-		return "failed: a restart would only end it, it " + c.m.deps.missing(a)
+		return "failed: a restart would only stop it, it " + c.m.deps.missing(a)
 	}
 	a.act.intent = cause{kind: causeWatch, why: "restarted by " + why}
 	c.m.decide(now, a)
-	return "ended, and started anew"
+	return "restarting"
 }
 
 // Type queues a text for an agent.
@@ -92,7 +92,7 @@ func (c tierCity) Type(now time.Time, name, watchdog, text string) (id uint64, p
 	}
 	before := tx.sent
 	if tx.nudge(now, 0, a, city.Nudge{Text: text}); tx.sent == before {
-		return 0, "it was not taken"
+		return 0, "the text was refused"
 	}
 	d := a.out.text(tx.sent)
 	d.tier, d.meant = watchdog, a.sess.life.ID
@@ -118,7 +118,7 @@ func (c tierCity) TakeBack(now time.Time, name string, id uint64, why string) {
 	}
 }
 
-// text returns the text with an ID, nil if there is none.
+// text returns the text with an ID, nil if it does not exist.
 func (b *outbox) text(id uint64) *delivery {
 	for _, d := range b.waiting {
 		if d.id == id {

@@ -97,7 +97,7 @@ func TestWatchdog(t *testing.T) {
 	}
 	c.until("it lives again", func() bool {
 		a := c.byName()["patrol"]
-		return a.State == "running" && a.PID != stopped && c.said("watchdog.acted", "start patrol: it is being started")
+		return a.State == "running" && a.PID != stopped && c.said("watchdog.acted", "start patrol: starting")
 	})
 }
 
