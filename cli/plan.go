@@ -303,7 +303,7 @@ func (v sight) change(w agent.Want, st session.Status, lives bool) change {
 // not to. An edit that makes another agent of it, and a resume, end that reason.
 func (v sight) begin(w agent.Want) (change, why string) {
 	if w.TriageOf != "" {
-		return "none", "the triage of watchdog " + w.TriageOf + ", started by its beats"
+		return "none", "the triage of watchdog " + w.TriageOf + ", starts for its beats"
 	}
 	var g *city.Agent
 	if v.running != nil {

@@ -178,7 +178,7 @@ func TestSendNowDoesNotDouble(t *testing.T) {
 	s.choose("builder")
 	s.agent("builder", withTexts)
 	s.press("I")
-	s.shows("Send to builder now?", "somebody's draft")
+	s.shows("Send to builder now?", "a user's draft")
 	s.press("y")
 	p, ok := effectOf[feed.Perform](s)
 	if !ok || len(p.First) != 1 || p.First[0] != (city.Unsend{Agent: "builder", ID: 5}) {
