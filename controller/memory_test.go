@@ -130,7 +130,7 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if w.state("a") != "running" || !strings.Contains(w.degraded(),
-			"crash histories are not kept") {
+			"crash histories cannot be saved") {
 			t.Errorf("a is %s, told: %s", w.state("a"), w.degraded())
 		}
 		if err := os.RemoveAll(path); err != nil {
