@@ -354,7 +354,7 @@ func (it *item) giveBack(run *Run) {
 }
 
 // Checked records the result of a condition's check. check is the command that ran. err says why the exit code is
-// unknown, "" = it is known. The result of a command that is no longer configured is ignored.
+// unknown, "" = it is known. The result of a previously configured command is ignored.
 func (r *Runs) Checked(scoped, check string, code int, err string) {
 	it := r.items[scoped]
 	switch {

@@ -297,7 +297,7 @@ func (c *Controller) perform(now time.Time, effects []effect.Effect) (answers []
 	}
 	var first uint64
 	if len(records) > 0 {
-		c.m.Tells()
+		c.m.EventsWritten()
 		last, err := c.o.Log.Append(records...)
 		if err != nil {
 			c.o.Logger.Warn("events are not written", "err", err)

@@ -190,7 +190,7 @@ func (cs *commands) kill(now time.Time, id uint64, a *record) {
 }
 
 func (cs *commands) release(now time.Time, id uint64, a *record) {
-	if a.want == nil || a.rest.notBefore.IsZero() && !a.rest.left {
+	if a.want == nil || a.rest.notBefore.IsZero() && !a.rest.staysDown {
 		cs.m.step.Refuse(id, city.Conflict, fmt.Sprintf("agent %s is %s: there is nothing to "+
 			"release it from", a.name, a.state))
 		return
@@ -198,7 +198,7 @@ func (cs *commands) release(now time.Time, id uint64, a *record) {
 	held := a.rest.hold
 	a.forgive("released by operator")
 	cs.m.decided(now, a, "release", "by operator, from "+string(held))
-	cs.m.journal.tell(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
+	cs.m.journal.record(a, events.Event{Type: events.AgentReleased, Actor: effect.ActorOperator,
 		Message: "from " + string(held)},
 		effect.Answer{ID: id, Receipt: city.Receipt{Message: "agent " + a.name +
 			" is released and starts"}})

@@ -53,10 +53,10 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	// it has finished its drain
 	if drained != nil && !a.called() && e.Code == 0 && e.Signal == "" {
 		m.decided(now, a, "drained", "it exited 0")
-		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped,
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped,
 			Message: "drained: it exited 0",
 			Payload: effect.ExitPayload(e)})
-		a.rest.notBefore, a.rest.hold, a.rest.left = time.Time{}, "", false
+		a.rest.notBefore, a.rest.hold, a.rest.staysDown = time.Time{}, "", false
 		m.drains.afterDrain(a, "it exited 0", drained.by == byOperator, drained.final)
 		return
 	}
@@ -67,7 +67,7 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		return
 	}
 	if a.want == nil || a.want.Suspended != "" || m.ending != alive {
-		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: d.String(),
 			Payload: effect.ExitPayload(e)})
 		return
 	}
@@ -76,15 +76,15 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 		return
 	}
 	v := a.rest.history.Died(now, d, a.want.Policy)
-	a.rest.fell = true
+	a.rest.diedOnItsOwn = true
 	m.decided(now, a, "died", d.String())
-	m.tellDeath(now, a, e, v)
+	m.recordDeath(now, a, e, v)
 	m.follow(now, a, v)
 	if drained != nil && drained.final && v.Outcome == restart.Restart {
 		a.Rest("it exited while draining: " + v.Reason)
 	}
 	if m.settling {
-		a.rest.left, a.rest.hold, a.rest.holdWhy = true, city.Exited, v.Reason
+		a.rest.staysDown, a.rest.hold, a.rest.holdWhy = true, city.Exited, v.Reason
 		return
 	}
 	if v.Crash {
@@ -92,16 +92,16 @@ func (m *Machine) died(now time.Time, a *record, e session.Exit) {
 	}
 }
 
-// tellDeath records the exit. The event of a crash waits until its output is saved.
-func (m *Machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
+// recordDeath records the exit. The event of a crash waits until its output is saved.
+func (m *Machine) recordDeath(now time.Time, a *record, e session.Exit, v restart.Verdict) {
 	switch {
 	case m.journal.past[e.ID]:
 	case e.Lost:
 		why := "host_lost: " + cmp.Or(e.Reason, "the process that held its terminal is gone")
-		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: why,
 			Payload: effect.ExitPayload(e)})
 	case !v.Crash:
-		m.journal.tellEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
+		m.journal.recordEnd(a, e, events.Event{Type: events.AgentStopped, Message: "exited 0",
 			Payload: effect.ExitPayload(e)})
 	default:
 		msg := fmt.Sprintf("%s after %s", restart.Death{Code: e.Code, Signal: e.Signal},
@@ -110,7 +110,7 @@ func (m *Machine) tellDeath(now time.Time, a *record, e session.Exit, v restart.
 			msg = fmt.Sprintf("exited 0 after %s, sooner than min_uptime",
 				e.Uptime.Round(time.Millisecond))
 		}
-		m.journal.tellCrash(now, a, e, events.Event{
+		m.journal.recordCrash(now, a, e, events.Event{
 			Type: events.AgentCrashed, Actor: effect.ActorController, Subject: a.name, Message: msg,
 			Payload: effect.ExitPayload(e),
 		})
@@ -122,11 +122,11 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 	a.act.because, a.rest.holdWhy, a.rest.notBefore = "restarted after "+v.Reason, v.Reason, v.At
 	switch v.Outcome {
 	case restart.Leave:
-		a.rest.left, a.rest.hold = true, city.Exited
+		a.rest.staysDown, a.rest.hold = true, city.Exited
 	case restart.Quarantine:
-		a.rest.hold, a.rest.struck = city.Quarantined, v.Count
+		a.rest.hold, a.rest.quarantineCrashes = city.Quarantined, v.Count
 		m.decided(now, a, "quarantine", v.Reason)
-		m.journal.tell(a, events.Event{
+		m.journal.record(a, events.Event{
 			Type: events.AgentQuarantined, Message: fmt.Sprintf(
 				"%s; retries in %s, or when released", v.Reason, v.At.Sub(now).Round(time.Second)),
 			Payload: step.Payload(map[string]any{"until": v.At.UTC().Format(time.RFC3339)}),
@@ -140,7 +140,7 @@ func (m *Machine) follow(now time.Time, a *record, v restart.Verdict) {
 	}
 }
 
-// startFailed takes a failed start. A start that had begun counts as a crash.
+// startFailed takes a failed start. It counts as a crash unless nothing was started.
 func (m *Machine) startFailed(now time.Time, a *record, err error) {
 	a.sess.alive = false
 	if a.want == nil {
@@ -154,10 +154,10 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 		m.cannotStart(now, a, err)
 		return
 	}
-	a.rest.lacks = lack{}
+	a.rest.missing = lack{}
 	v := a.rest.history.Died(now, restart.Death{Code: -1, StartFailed: true}, a.want.Policy)
 	m.decided(now, a, "start failed", err.Error())
-	m.journal.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+	m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name,
 		err))
 	if v.Outcome == restart.Quarantine {
@@ -169,7 +169,7 @@ func (m *Machine) startFailed(now time.Time, a *record, err error) {
 		a.rest.hold, a.rest.holdWhy = city.Failed, err.Error()
 	}
 	if m.settling {
-		a.rest.left = true
+		a.rest.staysDown = true
 	}
 }
 
@@ -183,21 +183,21 @@ type lack struct {
 // cannotStart takes a start that could not begin, because something is missing. Nothing has run, so it is not a
 // crash: it is retried as long as the agent is wanted, and recorded once.
 func (m *Machine) cannotStart(now time.Time, a *record, err error) {
-	if a.rest.lacks.why != err.Error() {
+	if a.rest.missing.why != err.Error() {
 		m.decided(now, a, "cannot start", err.Error())
-		m.journal.tell(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
-		a.rest.lacks = lack{why: err.Error(), tries: a.rest.lacks.tries, since: now}
+		m.journal.record(a, events.Event{Type: events.AgentStartFailed, Message: err.Error()})
+		a.rest.missing = lack{why: err.Error(), tries: a.rest.missing.tries, since: now}
 	}
 	m.commands.refuse(a, city.Unavailable, fmt.Sprintf("agent %s cannot start: %v", a.name,
 		err))
-	a.rest.lacks.tries++
-	a.rest.notBefore = a.want.Policy.Again(now, a.rest.lacks.tries)
-	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.lacks.why,
+	a.rest.missing.tries++
+	a.rest.notBefore = a.want.Policy.Again(now, a.rest.missing.tries)
+	a.rest.hold, a.rest.holdWhy, a.act.because = city.Failed, a.rest.missing.why,
 		"retried after a failed start"
 	m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
-	a.since = a.rest.lacks.since // it has been retrying since then
+	a.since = a.rest.missing.since // it has been retrying since then
 	if m.settling {
-		a.rest.left = true
+		a.rest.staysDown = true
 	}
 }
 

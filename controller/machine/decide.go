@@ -36,7 +36,7 @@ func (m *Machine) decide(now time.Time, a *record) {
 		m.mayCancel(a)
 	case a.act.op == opStop:
 		m.finale.overdue(now, a)
-	case a.sess.unsure:
+	case a.sess.startUnclear:
 	case a.sess.alive:
 		m.decideAlive(now, a)
 	default:
@@ -171,11 +171,11 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 		m.waitsForBeat(now, a)
 	case a.act.intent.kind == causeRestart || a.act.intent.kind == causeKill:
 		// a restart by a user ends a wait
-		if a.rest.left || now.Before(a.rest.notBefore) {
+		if a.rest.staysDown || now.Before(a.rest.notBefore) {
 			a.act.because = a.act.intent.why
 		}
 		m.start(now, a)
-	case a.rest.left:
+	case a.rest.staysDown:
 		m.set(now, a, a.rest.hold, a.rest.holdWhy, time.Time{})
 	case now.Before(a.rest.notBefore):
 		m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
@@ -186,7 +186,7 @@ func (m *Machine) decideDead(now time.Time, a *record) {
 
 func (m *Machine) start(now time.Time, a *record) {
 	if why := cmp.Or(m.deps.missing(a), a.shrinks(), m.work.handsBack(a),
-		m.looks.inTheDark(a)); why != "" {
+		m.looks.mayRunUnlisted(a)); why != "" {
 		m.set(now, a, city.Waiting, why, time.Time{})
 		m.commands.resolve(a, fmt.Sprintf("agent %s %s, then it starts", a.name, why),
 			"restart",
@@ -204,7 +204,7 @@ func (m *Machine) start(now time.Time, a *record) {
 	a.act.op, a.act.opTurn, a.act.early, a.act.canceled = opStart, m.turn, nil, false
 	a.act.intent, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = cause{}, time.Time{}, "", ""
 	m.set(now, a, city.Starting, a.act.because, time.Time{})
-	if a.rest.lacks.why == "" {
+	if a.rest.missing.why == "" {
 		m.decided(now, a, "start", a.act.because)
 	}
 	m.journal.begin(a)
@@ -219,10 +219,10 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	m.set(now, a, city.Stopping, c.why, m.finale.stopUntil(now, grace))
 	m.decided(now, a, "stop", c.why)
 	if c.kind == causeRequest {
-		m.journal.tell(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
+		m.journal.record(a, events.Event{Type: events.AgentDraining, Actor: a.name, Message: c.why})
 	}
 	if c.kind == causeIdle {
-		m.journal.tell(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
+		m.journal.record(a, events.Event{Type: events.AgentIdleKilled, Message: c.why})
 	}
 	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
 }
@@ -250,13 +250,13 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 		// caused by the failed start, which gives the reason
 		m.died(now, a, *early)
 	case a.act.canceled:
-		a.sess.unsure = true
+		a.sess.startUnclear = true
 		m.looks.look()
 		if a.called() {
 			m.triageOver(now, a, "was stopped before it was ready")
 		}
 	default:
-		a.sess.unsure = true
+		a.sess.startUnclear = true
 		m.looks.look()
 		m.startFailed(now, a, in.Err)
 	}
@@ -266,20 +266,21 @@ func (m *Machine) started(now time.Time, in effect.Started) {
 func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	fresh, before := !a.sess.alive, a.sess.life
 	if fresh {
-		a.sess.spoke = time.Time{}
+		a.sess.lastOutput = time.Time{}
 		a.heard(now, &in.Status, false)
 	}
-	a.sess.met = true
-	a.sess.alive, a.sess.ready, a.sess.life, a.rest.left, a.rest.final, a.rest.lacks = true, true,
+	a.sess.seenAlive = true
+	a.sess.alive, a.sess.ready, a.sess.life, a.rest.staysDown, a.rest.final, a.rest.missing = true,
+		true,
 		in.Status, false, false, lack{}
-	if fresh && a.rest.fell {
+	if fresh && a.rest.diedOnItsOwn {
 		a.rest.restarts++
 	}
-	a.rest.fell = a.rest.fell && !fresh
+	a.rest.diedOnItsOwn = a.rest.diedOnItsOwn && !fresh
 	m.set(now, a, city.Running, a.act.because, time.Time{})
 	if fresh && before.Swapped(&session.Spec{Provider: in.Status.Provider}) {
 		a.finish.unmarked = false
-		m.journal.tell(a, events.Event{
+		m.journal.record(a, events.Event{
 			Type: events.ProviderSwapped, Message: fmt.Sprintf("from %s to %s", before.Provider,
 				in.Status.Provider),
 			Payload: step.Payload(map[string]any{"from": before.Provider, "to": in.Status.Provider,
@@ -287,7 +288,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		})
 	}
 	if fresh && !a.called() {
-		m.journal.tell(a, events.Event{
+		m.journal.record(a, events.Event{
 			Type: events.AgentStarted, Message: step.Numbered(in.Status.PID, "pid %d: ") +
 				a.act.because,
 			Payload: step.Payload(map[string]any{"pid": in.Status.PID, "session": in.Status.ID,
@@ -305,7 +306,7 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 		if a.called() {
 			continue
 		}
-		m.journal.tell(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
+		m.journal.record(a, events.Event{Type: events.AgentUnequipped, Message: trouble})
 	}
 }
 
@@ -319,7 +320,7 @@ func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	if in.Err != nil {
 		a.act.stopFrom = now.Add(stopRetry)
 		a.act.intent = a.act.stopping.again()
-		a.sess.unsure = true
+		a.sess.startUnclear = true
 		m.looks.look()
 		m.set(now, a, city.Stopping, "cannot be stopped: "+in.Err.Error(), a.act.stopFrom)
 		m.decided(now, a, "stop failed", in.Err.Error())
@@ -358,7 +359,8 @@ func (m *Machine) ended(now time.Time, a *record, id string) {
 func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	e := events.Event{Type: events.AgentStopped, Message: c.why,
 		Payload: step.Payload(map[string]any{"session": a.sess.life.ID})}
-	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.left, a.rest.final = "", time.Time{}, "",
+	a.act.because, a.rest.notBefore, a.rest.hold, a.rest.staysDown, a.rest.final = "", time.Time{},
+		"",
 		false, false
 	answers := m.commands.answersFor(a, fmt.Sprintf("agent %s was stopped", a.name), "kill")
 	switch c.kind {
@@ -369,7 +371,7 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 	case causeDrift, causeFellow, causeWatch:
 		a.act.because = c.why
 	case causeIdle:
-		a.rest.fell = true
+		a.rest.diedOnItsOwn = true
 		a.act.because = "restarted: " + c.why
 	case causeDrained:
 		m.drains.afterDrain(a, c.why, c.finished, c.final)
@@ -379,13 +381,13 @@ func (m *Machine) afterStop(now time.Time, a *record, c cause) {
 			fmt.Sprintf("agent %s is suspended %s", a.name, c.why),
 			"stop", "suspend")...)
 	case causeRequest:
-		e.Actor, a.act.because, a.rest.fell = a.name, c.why, true
+		e.Actor, a.act.because, a.rest.diedOnItsOwn = a.name, c.why, true
 	}
 	if a.called() && c.kind == causeBeat && len(answers) == 0 {
 		m.triageOver(now, a, "was ended: "+c.why)
 		return
 	}
-	m.journal.tellEnd(a, a.stopExit(now), e, answers...)
+	m.journal.recordEnd(a, a.stopExit(now), e, answers...)
 	if a.called() {
 		m.triageOver(now, a, "was ended: "+c.why)
 		return

@@ -22,7 +22,7 @@ func (m *Machine) answeredFor(in effect.DialogAnswered) {
 			"keys": in.Dialog.Keys}),
 	}
 	if a, ok := m.agents[in.Agent]; ok {
-		m.journal.tell(a, e)
+		m.journal.record(a, e)
 		return
 	}
 	m.step.Do(effect.Record{Event: e})

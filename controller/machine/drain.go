@@ -90,7 +90,7 @@ func (dr *drains) drain(now time.Time, a *record, by, why string) {
 	if by == byOperator {
 		e.Actor = effect.ActorOperator
 	}
-	dr.m.journal.tell(a, e)
+	dr.m.journal.record(a, e)
 }
 
 // end describes how a drain ends by itself.
@@ -105,7 +105,7 @@ func (dr *drains) undrain(now time.Time, a *record, actor, why string, answers .
 	a.finish.drain = nil
 	dr.m.commands.resolve(a, "agent "+a.name+" goes on: "+why, "drain")
 	dr.m.decided(now, a, "undrain", why)
-	dr.m.journal.tell(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
+	dr.m.journal.record(a, events.Event{Type: events.AgentUndrained, Actor: actor, Message: why},
 		answers...)
 }
 
@@ -131,7 +131,7 @@ func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 	case final:
 		a.Rest(why)
 	case finished && a.want != nil && a.want.Policy.Mode != restart.Always:
-		a.rest.left, a.rest.hold, a.rest.holdWhy = true, city.Exited,
+		a.rest.staysDown, a.rest.hold, a.rest.holdWhy = true, city.Exited,
 			fmt.Sprintf("%s, restart = %q", why, a.want.Policy.Mode)
 	}
 }
@@ -139,7 +139,7 @@ func (dr *drains) afterDrain(a *record, why string, finished, final bool) {
 // Rest keeps an agent stopped until a user restarts it.
 func (a *record) Rest(why string) {
 	if a.want != nil {
-		a.rest.left, a.rest.final, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = true, true,
+		a.rest.staysDown, a.rest.final, a.rest.notBefore, a.rest.hold, a.rest.holdWhy = true, true,
 			time.Time{}, city.Exited,
 			why+"; no restart was requested"
 	}
@@ -185,7 +185,7 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	switch {
 	case errors.Is(in.Err, session.ErrUnsupported):
 		a.finish.unmarked = true
-		dr.told(now, a)
+		dr.notified(now, a)
 	case in.Err != nil:
 		a.finish.markFrom = now.Add(stopRetry)
 		dr.m.decided(now, a, "mark failed", in.Err.Error())
@@ -194,13 +194,13 @@ func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 				in.Err))
 	case a.sess.life.ID == in.Session:
 		a.sess.life.Drain = in.Drain
-		dr.told(now, a)
+		dr.notified(now, a)
 	}
 	dr.m.decide(now, a)
 }
 
-// told answers the commands that drain an agent: its session is notified, so the drain outlives this controller.
-func (dr *drains) told(now time.Time, a *record) {
+// notified answers the commands that drain an agent: its session knows of it, so the drain outlives this controller.
+func (dr *drains) notified(now time.Time, a *record) {
 	if a.finish.drain != nil && (a.finish.unmarked || a.sess.life.Drain.Since.Unix() ==
 		a.finish.drain.stamp) {
 		dr.m.commands.resolve(a, fmt.Sprintf("agent %s is asked to finish; %s", a.name,

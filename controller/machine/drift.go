@@ -30,8 +30,8 @@ type drifts struct {
 // whyReplace returns the cause to restart a session that differs from the configuration.
 func (df *drifts) whyReplace(now time.Time, a *record) cause {
 	swapped := a.sess.life.Swapped(&a.want.Spec)
-	before := a.sess.barred
-	a.sess.barred = ""
+	before := a.sess.restartBarred
+	a.sess.restartBarred = ""
 	if !swapped && a.sess.life.Fingerprint.Sum == a.want.Spec.Fingerprint.Sum {
 		df.drifted(a, nil)
 		return cause{}
@@ -42,9 +42,10 @@ func (df *drifts) whyReplace(now time.Time, a *record) cause {
 		return cause{}
 	}
 	var known bool
-	if a.sess.barred, known = df.bars(now, a, swapped); a.sess.barred != "" || !known {
-		if a.sess.barred != before && a.sess.barred != "" {
-			df.m.decided(now, a, "hold back", "it could not restart: "+a.sess.barred)
+	if a.sess.restartBarred, known = df.bars(now, a, swapped); a.sess.restartBarred != "" ||
+		!known {
+		if a.sess.restartBarred != before && a.sess.restartBarred != "" {
+			df.m.decided(now, a, "hold back", "it could not restart: "+a.sess.restartBarred)
 		}
 		return cause{}
 	}
@@ -138,7 +139,7 @@ func (df *drifts) running(now time.Time, a *record) {
 		df.m.set(now, a, city.Unknown, silentWhy, time.Time{})
 		return
 	}
-	if a.sess.hazy {
+	if a.sess.uncertain {
 		why := "the sessions of " + a.sess.life.Provider + " cannot be listed"
 		df.m.set(now, a, city.Unknown, why, time.Time{})
 		return
@@ -155,9 +156,9 @@ func (df *drifts) running(now time.Time, a *record) {
 	case a.busy(now):
 		df.m.set(now, a, city.Running, "restart held back, a user has just typed: "+drift,
 			a.sess.life.TypedAt.Add(typedRecently))
-	case a.sess.barred != "":
+	case a.sess.restartBarred != "":
 		df.m.set(now, a, city.Running, "restart held back, it could not "+
-			"start again: "+a.sess.barred+"; "+drift, df.unbarred(a))
+			"start again: "+a.sess.restartBarred+"; "+drift, df.unbarred(a))
 	default:
 		df.m.set(now, a, city.Running, "about to restart: "+drift, time.Time{})
 	}

@@ -98,7 +98,7 @@ func (fn *finale) seenEmpty(now time.Time, turn uint64) {
 		return
 	}
 	for _, a := range fn.m.order {
-		if a.sess.alive || a.sess.unsure || a.act.opTurn > turn {
+		if a.sess.alive || a.sess.startUnclear || a.act.opTurn > turn {
 			return
 		}
 	}

@@ -108,13 +108,13 @@ func (fn *finale) awaited() []string {
 		}
 	}
 	if fn.quiet() {
-		out = append(out, fn.sightless())
+		out = append(out, fn.unlistedReason())
 	}
 	return out
 }
 
-// sightless returns why it is unknown whether sessions still run.
-func (fn *finale) sightless() string {
+// unlistedReason returns why it is unknown whether sessions still run.
+func (fn *finale) unlistedReason() string {
 	if len(fn.m.looks.unknown) == 0 {
 		return "listing the sessions, to confirm that none is left"
 	}
@@ -146,7 +146,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 	}
 	var left []string
 	for _, a := range m.order {
-		if !a.sess.alive && a.act.op == opNone && !a.sess.unsure {
+		if !a.sess.alive && a.act.op == opNone && !a.sess.startUnclear {
 			continue
 		}
 		by := a.sess.life.Provider
@@ -170,7 +170,7 @@ func (m *Machine) GiveUpAgents(now time.Time) []effect.Effect {
 		parts = append(parts, m.looks.unlisted)
 	} else if len(left) == 0 {
 		parts = append(parts, "it is unknown whether agents "+
-			"still run: "+orDefault(strings.Join(m.finale.waits, "; "), m.finale.sightless()))
+			"still run: "+orDefault(strings.Join(m.finale.waits, "; "), m.finale.unlistedReason()))
 	}
 	m.finale.gaveUp, m.finale.giveUp = true, strings.Join(parts, "; ")
 	m.finale.end(now, "given up after "+now.Sub(m.finale.since).Round(time.Second).String()+": "+
@@ -189,7 +189,7 @@ func StopLimit(wants []agent.Want, grace time.Duration) time.Duration {
 	return time.Duration(max(1, agent.Depth(wants)))*grace + StopSlack
 }
 
-// LookFor tells a user what to do about sessions that may still run.
+// LookFor is the advice about sessions that may still run.
 const LookFor = "`gcity doctor` finds sessions that still run, `gcity stop` tries to " +
 	"stop them again"
 

@@ -31,7 +31,8 @@ func (wk *work) sure(p *poolRecord) bool {
 // run.
 func (wk *work) seekLeavers() {
 	tasks := wk.tasks
-	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.dark) > 0 || wk.m.settling ||
+	if len(tasks) == 0 || !wk.m.looks.listed || len(wk.m.looks.unlistedProviders) > 0 ||
+		wk.m.settling ||
 		wk.m.ending != alive {
 		return
 	}
@@ -62,7 +63,7 @@ func (wk *work) giveBack() {
 		switch {
 		case a != nil && !a.unwanted():
 			delete(wk.leavers, name)
-		case a == nil || !a.sess.alive && a.act.op == opNone && !a.sess.unsure:
+		case a == nil || !a.sess.alive && a.act.op == opNone && !a.sess.startUnclear:
 			wk.leaving = append(wk.leaving, effect.Leaver{Agent: name, Pool: wk.leavers[name]})
 		}
 	}
@@ -92,7 +93,7 @@ func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 		if in.Err == nil {
 			delete(wk.leavers, l.Agent)
 		}
-		wk.tellReturned(now, l, in.Done)
+		wk.recordReturned(now, l, in.Done)
 		if a := wk.m.agents[l.Agent]; a != nil {
 			wk.m.decide(now, a)
 		}
@@ -102,8 +103,8 @@ func (wk *work) workReturned(now time.Time, in effect.WorkReturned) {
 	}
 }
 
-// tellReturned records the work of one member that was returned.
-func (wk *work) tellReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
+// recordReturned records the work of one member that was returned.
+func (wk *work) recordReturned(now time.Time, l effect.Leaver, done []effect.Returned) {
 	var ids []string
 	for _, d := range done {
 		if d.Leaver == l {

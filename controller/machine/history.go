@@ -113,7 +113,7 @@ func (kp *keeper) unremembered(now time.Time, err error) {
 
 // pause returns the waiting state of an agent that does not start for now, "" if it does not wait.
 func (a *record) pause() city.State {
-	if a.rest.left || a.rest.notBefore.IsZero() {
+	if a.rest.staysDown || a.rest.notBefore.IsZero() {
 		return ""
 	}
 	return a.rest.hold
@@ -152,7 +152,7 @@ func (a *record) memo() *effect.Memo {
 	if r.State = a.pause(); r.State != "" {
 		r.Until, r.Why, r.Because = a.rest.notBefore, a.rest.holdWhy, a.act.because
 		if r.State == city.Quarantined {
-			r.Struck = a.rest.struck
+			r.Struck = a.rest.quarantineCrashes
 		}
 		if a.state == r.State {
 			r.Since = a.since
@@ -204,7 +204,8 @@ func (kp *keeper) restore(now time.Time, a *record, r effect.Memo) {
 			longest = p.Window
 		}
 		a.rest.notBefore = now.Add(min(r.Until.Sub(now), longest))
-		a.rest.hold, a.rest.holdWhy, a.act.because, a.rest.struck = r.State, r.Why, r.Because,
+		a.rest.hold, a.rest.holdWhy, a.act.because, a.rest.quarantineCrashes = r.State, r.Why,
+			r.Because,
 			max(0, r.Struck)
 		kp.m.set(now, a, a.rest.hold, a.rest.holdWhy, a.rest.notBefore)
 		if !r.Since.IsZero() {

@@ -111,15 +111,15 @@ func (ld *loader) heldBack(w waiter, h *held) string {
 		"--confirm` accepts it", w.verb, h.why)
 }
 
-// letGo drops the held configuration: it is in force, or no longer on disk.
-func (ld *loader) letGo() {
+// dropHeld drops the held configuration: it is in force, or no longer on disk.
+func (ld *loader) dropHeld() {
 	if ld.held != nil {
 		ld.held, ld.m.step.Changed = nil, true
 	}
 }
 
-// inTheWay returns why a flag that was written is not in force, if err does not say so.
-func (ld *loader) inTheWay(err error) error {
+// heldReason returns why a flag that was written is not in force, if err does not say so.
+func (ld *loader) heldReason(err error) error {
 	if err == nil && ld.held != nil {
 		err = errors.New("it is written, but " + ld.held.why +
 			"; `gcity reload --confirm` accepts it")

@@ -62,5 +62,5 @@ func (j *journal) inheritEnd(now time.Time, a *record, e effect.UnrecordedEnd) {
 	if !a.called() {
 		a.rest.history.Died(now, effect.Death(&e.Exit), a.want.Policy)
 	}
-	j.tellCrash(now, a, e.Exit, e.Event)
+	j.recordCrash(now, a, e.Exit, e.Event)
 }

@@ -16,12 +16,12 @@ import (
 type loader struct {
 	m *Machine
 
-	rejected string // why the newest configuration is not in force
-	loaded   time.Time
-	since    uint64 // turn in which the configuration came into force
-	refused  string // revision of the newest configuration if it is not in force
-	sighted  string // the revision that a patrol saw last
-	held     *held  // what is on the disk and waits for a confirmation; nil = nothing
+	rejected  string // why the newest configuration is not in force
+	loaded    time.Time
+	since     uint64 // turn in which the configuration came into force
+	refused   string // revision of the newest configuration if it is not in force
+	patrolSaw string // the revision that a patrol saw last
+	held      *held  // what is on the disk and waits for a confirmation; nil = nothing
 	// which held revision a waiting reload has confirmed, by command; "" = none was held
 	confirms map[uint64]string
 	loading  bool
@@ -34,7 +34,7 @@ type loader struct {
 
 // configured takes the result of a load. A new configuration comes into force completely or not at all (L6).
 func (ld *loader) configured(now time.Time, in effect.Loaded) {
-	ld.loading, ld.sighted = false, in.Revision
+	ld.loading, ld.patrolSaw = false, in.Revision
 	waiting := ld.asking
 	ld.asking = nil
 	err := in.Err
@@ -46,13 +46,13 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		in.Found)
 	switch {
 	case err != nil:
-		ld.letGo()
+		ld.dropHeld()
 		ld.reject(in.Revision, err)
 		ld.refuseLoad(waiting, err.Error())
 	case fresh && ld.removesMost(in.Conf) && !ld.confirmed(waiting, in.Conf):
 		ld.hold(now, in.Conf, waiting)
 	case fresh:
-		ld.letGo()
+		ld.dropHeld()
 		msg := ld.adopt(now, in.Conf)
 		ld.m.step.Note(&ld.rejected, "")
 		ld.refused = "" // if it comes back, it is loaded again
@@ -69,7 +69,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 				Actor: effect.ActorController, Message: "the file is back to what is in " +
 					"force: revision " + step.Short(ld.m.conf.Revision)}})
 		}
-		ld.letGo()
+		ld.dropHeld()
 		ld.m.step.Note(&ld.rejected, "")
 		ld.refused = ""
 		ld.accept(waiting, "nothing changed: revision "+step.Short(ld.m.conf.Revision)+
@@ -87,7 +87,7 @@ func (ld *loader) configured(now time.Time, in effect.Loaded) {
 		ld.load()
 		return
 	}
-	ld.unfulfilled(ld.inTheWay(err))
+	ld.unfulfilled(ld.heldReason(err))
 }
 
 // unfulfilled answers the commands with a flag that was written but is not in force: the file was refused, or
@@ -225,11 +225,12 @@ func (ld *loader) suspension(a *record, w *agent.Want) {
 	switch {
 	case w.Suspended == "":
 		a.forgive("resumed by operator")
-		ld.m.journal.tell(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
+		ld.m.journal.record(a, events.Event{Type: events.AgentResumed, Actor: effect.ActorOperator,
 			Message: "was suspended " + a.want.Suspended},
 			ld.m.commands.answersFor(a, "agent "+a.name+" is resumed", "resume")...)
 	case a.want.Suspended == "" && !a.sess.alive && a.act.op == opNone:
-		ld.m.journal.tell(a, events.Event{Type: events.AgentSuspended, Actor: effect.ActorOperator,
+		ld.m.journal.record(a, events.Event{Type: events.AgentSuspended,
+			Actor:   effect.ActorOperator,
 			Message: w.Suspended},
 			ld.m.commands.answersFor(a, fmt.Sprintf("agent %s is suspended %s", a.name,
 				w.Suspended), "stop",

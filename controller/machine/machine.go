@@ -43,7 +43,7 @@ type Machine struct {
 	door      door
 	mode      string // how the city is run
 	ending    ending
-	finale    finale // of a city that is stopping
+	finale    finale // while the city stops
 	left      bool   // the agents were left running
 	lost      error  // another controller has the city
 }
@@ -65,7 +65,7 @@ func newMachine() *Machine {
 	m.watchdogs = tier.New(tierCity{runsCity{m}}, &m.step)
 	m.work, m.runs = newWork(m), runs.New(runsCity{m}, &m.step)
 	m.agents, m.drifts.vets = map[string]*record{}, map[string]*vetting{}
-	m.sizes.checking, m.texts.mutes = map[string]time.Time{}, map[string]string{}
+	m.sizes.checking, m.texts.sendBlocked = map[string]time.Time{}, map[string]string{}
 	m.loader.confirms = map[uint64]string{}
 	return m
 }
@@ -91,11 +91,11 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	case effect.Tick:
 		m.work.failing = false
 		m.looks.look()
-		m.loader.glance()
+		m.loader.loadAtPatrol()
 		m.sizes.checkPools(now)
 		m.decideAll(now)
 		m.work.patrol(now)
-		m.work.strand(now)
+		m.work.findStranded(now)
 		m.gauge.measure(now, m.gauge.age(m.order))
 		m.door.open()
 	case effect.Stalled:
@@ -306,7 +306,7 @@ func (lk *looks) look() {
 	}
 	lk.listing, lk.ordered, lk.m.finale.early = true, lk.m.turn, false
 	lk.m.step.Do(effect.List{Turn: lk.m.turn, First: !lk.listed,
-		Inherit: !lk.listed || len(lk.dark) > 0})
+		Inherit: !lk.listed || len(lk.unlistedProviders) > 0})
 }
 
 // load requests a load of the configuration. The commands ws wait for it.
@@ -330,14 +330,14 @@ func (ld *loader) load(ws ...waiter) {
 		Force: len(ld.asking) > 0})
 }
 
-// glance checks the configuration at a patrol, in case the file watcher missed a change. The file may be half
+// loadAtPatrol checks the configuration at a patrol, in case the file watcher missed a change. The file may be half
 // written, so a change is loaded only if the previous patrol saw the same.
-func (ld *loader) glance() {
+func (ld *loader) loadAtPatrol() {
 	if ld.loading || ld.m.conf == nil || ld.m.ending != alive || !ld.m.looks.listed {
 		return
 	}
 	ld.loading = true
-	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Sighted: ld.sighted})
+	ld.m.step.Do(effect.Load{Known: ld.m.conf.Revision, Refused: ld.refused, Sighted: ld.patrolSaw})
 }
 
 // record returns the record of an agent and creates it if necessary.

@@ -42,8 +42,8 @@ func (ps *poolSizes) choose(p *poolRecord) {
 		}
 		p.in[w.Index], ps.m.step.Changed = all[i].In, true
 		// a member that was drained and is wanted again restarts
-		if a := ps.m.agents[w.Name]; a != nil && a.rest.left && all[i].In {
-			a.rest.left, a.rest.final, a.rest.hold, a.rest.holdWhy = false, false, "", ""
+		if a := ps.m.agents[w.Name]; a != nil && a.rest.staysDown && all[i].In {
+			a.rest.staysDown, a.rest.final, a.rest.hold, a.rest.holdWhy = false, false, "", ""
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (ps *poolSizes) picks(all []pool.Standing, n int) bool {
 			living++
 		}
 	}
-	return 0 < n && n < len(all) && (living > n || living < n && ps.m.work.told == 0)
+	return 0 < n && n < len(all) && (living > n || living < n && ps.m.work.countedTurn == 0)
 }
 
 // guessed reports whether the choice of members is provisional until work has been counted. No member leaves for
@@ -91,7 +91,7 @@ func (p *poolRecord) wanted() int {
 // informed reports whether it is known which members are busy: from a new count, or because work is not counted
 // here.
 func (ps *poolSizes) informed() bool {
-	return ps.m.conf.NoWork || ps.m.work.told == ps.m.turn || ps.m.ending != alive
+	return ps.m.conf.NoWork || ps.m.work.countedTurn == ps.m.turn || ps.m.ending != alive
 }
 
 // chosen decides about the pools that waited for a count that started in this turn.

@@ -22,7 +22,7 @@ type looks struct {
 	listing bool // a list effect is in flight
 	relist  bool // another list follows
 	// providers that never answered so far; agents that were not seen may run there
-	dark map[string]bool
+	unlistedProviders map[string]bool
 	// providers that did not answer the newest list, or are still late
 	unknown  map[string]error
 	awaited  int    // late answers that are still missing
@@ -54,7 +54,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 		}
 		return
 	}
-	lit := lk.enlighten(first, unknown)
+	lit := lk.noteAnswers(first, unknown)
 	if in.Past != nil {
 		lk.m.journal.past = in.Past.Recorded // later lists may show more of its sessions
 		lk.m.journal.inheritEnds(now, in.Past, in.Sessions)
@@ -62,7 +62,7 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	for i := range in.Sessions {
 		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn})
 	}
-	lk.lit(now, first, lit)
+	lk.allListed(now, first, lit)
 	lk.miss(now, in.Turn, func(*record) bool { return true })
 	lk.m.order = slices.DeleteFunc(lk.m.order, func(a *record) bool {
 		if a.sess.seen == lk.m.turn || !a.gone() || a.act.queued > 0 || len(a.typing) > 0 ||
@@ -81,9 +81,9 @@ func (lk *looks) observed(now time.Time, in effect.Listed) {
 	}
 }
 
-// enlighten notes which providers answered. After its first answer, all sessions of a provider are known, since
+// noteAnswers notes which providers answered. After its first answer, all sessions of a provider are known, since
 // only this controller starts any. lit reports that all have now answered for the first time.
-func (lk *looks) enlighten(first bool, unknown map[string]error) (lit bool) {
+func (lk *looks) noteAnswers(first bool, unknown map[string]error) (lit bool) {
 	before := lk.unknown
 	lk.unknown = maps.Clone(unknown)
 	for name, err := range lk.unknown {
@@ -97,14 +97,16 @@ func (lk *looks) enlighten(first bool, unknown map[string]error) (lit bool) {
 	}
 	lk.noteUnknown()
 	if first {
-		lk.dark = map[string]bool{}
+		lk.unlistedProviders = map[string]bool{}
 		for name := range unknown {
-			lk.dark[name] = true
+			lk.unlistedProviders[name] = true
 		}
 	}
-	was := len(lk.dark)
-	maps.DeleteFunc(lk.dark, func(name string, _ bool) bool { return unknown[name] == nil })
-	return was > 0 && len(lk.dark) == 0
+	was := len(lk.unlistedProviders)
+	maps.DeleteFunc(lk.unlistedProviders, func(name string, _ bool) bool {
+		return unknown[name] == nil
+	})
+	return was > 0 && len(lk.unlistedProviders) == 0
 }
 
 // noteUnknown shows the providers that did not answer. Late ones may still.
@@ -118,8 +120,8 @@ func (lk *looks) noteUnknown() {
 	lk.m.step.Note(&lk.unlisted, problem)
 }
 
-// lit continues what waited until all sessions are known.
-func (lk *looks) lit(now time.Time, first, lit bool) {
+// allListed continues what waited until all sessions are known.
+func (lk *looks) allListed(now time.Time, first, lit bool) {
 	if lit { // earlier sizes were guessed from an incomplete list
 		for _, p := range lk.m.sizes.poolOrder {
 			p.settled, p.placed = p.settled && p.good, false
@@ -145,8 +147,8 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 		lk.unknown[in.Provider] = in.Err
 	default:
 		delete(lk.unknown, in.Provider)
-		lit = lk.dark[in.Provider] && len(lk.dark) == 1
-		delete(lk.dark, in.Provider)
+		lit = lk.unlistedProviders[in.Provider] && len(lk.unlistedProviders) == 1
+		delete(lk.unlistedProviders, in.Provider)
 	}
 	lk.noteUnknown()
 	if in.Past != nil {
@@ -155,9 +157,9 @@ func (lk *looks) caughtUp(now time.Time, in effect.ListedLate) {
 	for i := range in.Sessions {
 		lk.see(now, &in.Sessions[i], in.Past, sight{turn: in.Turn, rest: true})
 	}
-	lk.lit(now, false, lit)
+	lk.allListed(now, false, lit)
 	lk.miss(now, in.Turn, func(a *record) bool {
-		return a.sess.life.Provider == in.Provider || a.sess.unsure && a.want != nil &&
+		return a.sess.life.Provider == in.Provider || a.sess.startUnclear && a.want != nil &&
 			a.want.Spec.Provider == in.Provider
 	})
 	lk.m.decideAll(now)
@@ -180,11 +182,11 @@ func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 		if a.sess.alive {
 			untold = lk.unknown[a.sess.life.Provider]
 		}
-		if a.sess.hazy = untold != nil && !effect.IsLate(untold); untold != nil ||
-			a.sess.unsure && a.unknownIn(lk.unknown) {
+		if a.sess.uncertain = untold != nil && !effect.IsLate(untold); untold != nil ||
+			a.sess.startUnclear && a.unknownIn(lk.unknown) {
 			continue
 		}
-		a.sess.unsure = false
+		a.sess.startUnclear = false
 		if a.sess.alive {
 			lk.m.died(now, a, session.Exit{
 				Name: a.sess.life.Name, Agent: a.name, ID: a.sess.life.ID, Code: -1, Lost: true,
@@ -195,13 +197,13 @@ func (lk *looks) miss(now time.Time, turn uint64, of func(*record) bool) {
 	}
 }
 
-// inTheDark returns why an agent must not start: it may run at a provider that has never answered (L11). "" = it
+// mayRunUnlisted returns why an agent must not start: it may run at a provider that has never answered (L11). "" = it
 // may start.
-func (lk *looks) inTheDark(a *record) string {
-	if a.sess.met || len(lk.dark) == 0 {
+func (lk *looks) mayRunUnlisted(a *record) string {
+	if a.sess.seenAlive || len(lk.unlistedProviders) == 0 {
 		return ""
 	}
-	names := strings.Join(slices.Sorted(maps.Keys(lk.dark)), ", ")
+	names := strings.Join(slices.Sorted(maps.Keys(lk.unlistedProviders)), ", ")
 	return "waits until the sessions of " + names + " can be listed, because it may run there"
 }
 
@@ -234,7 +236,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 	if a.act.op != opNone || a.act.opTurn > turn {
 		return
 	}
-	a.sess.unsure, a.sess.hazy, a.sess.looked, a.sess.fresh = false, false, turn, now
+	a.sess.startUnclear, a.sess.uncertain, a.sess.looked, a.sess.fresh = false, false, turn, now
 	switch {
 	case s.Alive:
 		lk.seeAlive(now, a, s)
@@ -250,7 +252,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 			a.act.acks, f) {
 			a.act.acks = append(a.act.acks, f)
 			if past.Lacks(s.ID) {
-				lk.tellLateEnd(a, s.Exit)
+				lk.recordLateEnd(a, s.Exit)
 			}
 		}
 	case s.Exit != nil && s.Exit.Asked:
@@ -259,7 +261,7 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 		a.sess.life, a.sess.alive = *s, false
 		lk.m.ended(now, a, s.ID)
 		if untold {
-			lk.tellLateEnd(a, s.Exit)
+			lk.recordLateEnd(a, s.Exit)
 		}
 	case s.Exit != nil:
 		a.sess.life = *s
@@ -267,8 +269,8 @@ func (lk *looks) see(now time.Time, s *session.Status, past *effect.Inherited, o
 	}
 }
 
-// tellLateEnd records an exit that only a list shows: it was stopped, or exited before the current session started.
-func (lk *looks) tellLateEnd(a *record, x *session.Exit) {
+// recordLateEnd records an exit that only a list shows: it was stopped, or exited before the current session started.
+func (lk *looks) recordLateEnd(a *record, x *session.Exit) {
 	if a.called() {
 		return
 	}
@@ -280,11 +282,11 @@ func (lk *looks) tellLateEnd(a *record, x *session.Exit) {
 	if !x.Asked && !x.Lost && x.Code != 0 {
 		e.Type = events.AgentCrashed
 	}
-	lk.m.journal.tellEnd(a, *x, e)
+	lk.m.journal.recordEnd(a, *x, e)
 }
 
 func (lk *looks) seeAlive(now time.Time, a *record, s *session.Status) {
-	a.sess.met = true
+	a.sess.seenAlive = true
 	if !a.sess.alive || a.sess.life.ID != s.ID {
 		a.sess.alive, a.sess.ready, a.finish.drain = true, s.Ready, nil
 		// it no longer has to wait

@@ -12,7 +12,7 @@ import (
 // outbox has the queued texts of one agent.
 type outbox struct {
 	waiting []*delivery // in typing order
-	going   *delivery   // in the queue of the terminal, or being typed; nil: empty
+	current *delivery   // in the queue of the terminal, or being typed; nil: empty
 	over    []*delivery // newest last
 	again   time.Time   // queued texts are not tried before, except urgent ones
 	// since when a draft or a user's typing holds texts back; zero = they are not held back
@@ -35,13 +35,13 @@ type delivery struct {
 	asker    uint64    // the command that waits for a report; 0 = it was answered
 	answerBy time.Time // at the latest
 
-	tier   string  // the watchdog that sent it; "" = a user
-	meant  string  // the session that the watchdog meant
-	moot   string  // why it is no longer needed; "" = it is needed
-	takers []taker // commands that take it back while it is being typed
-	life   string  // the session that it was typed into
-	output uint64  // bytes printed until then
-	looks  int     // checks for its acknowledgement
+	tier     string  // the watchdog that sent it; "" = a user
+	meant    string  // the session that the watchdog meant
+	obsolete string  // why it is obsolete; "" = it is not
+	takers   []taker // commands that take it back while it is being typed
+	life     string  // the session that it was typed into
+	output   uint64  // bytes printed until then
+	looks    int     // checks for its acknowledgement
 }
 
 func (d *delivery) draw() city.Send {
@@ -72,8 +72,8 @@ func (d *delivery) String() string {
 // all returns the texts for display: finished, in progress, queued.
 func (b *outbox) all() []*delivery {
 	all := slices.Clone(b.over)
-	if b.going != nil {
-		all = append(all, b.going)
+	if b.current != nil {
+		all = append(all, b.current)
 	}
 	return append(all, b.waiting...)
 }
@@ -98,9 +98,9 @@ func (b *outbox) queue(d *delivery, back bool) {
 // room returns why another text is refused, "" if it is accepted.
 func (b *outbox) room(a *record, size int) string {
 	n, bytes := len(b.waiting), size
-	if b.going != nil {
+	if b.current != nil {
 		n++
-		bytes += b.going.bytes
+		bytes += b.current.bytes
 	}
 	for _, d := range b.waiting {
 		bytes += d.bytes

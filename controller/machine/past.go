@@ -72,8 +72,8 @@ func (m *Machine) Standing() Standing {
 // Published notes that a snapshot shows all changes.
 func (m *Machine) Published() { m.step.Changed = false }
 
-// Tells notes that events were written, which a snapshot shows.
-func (m *Machine) Tells() { m.step.Changed = true }
+// EventsWritten notes that events were written, which a snapshot shows.
+func (m *Machine) EventsWritten() { m.step.Changed = true }
 
 // LastMemory returns the crash histories that must be saved after the loop has ended. It is due unless the file is
 // current or another controller owns it.

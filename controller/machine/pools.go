@@ -69,7 +69,7 @@ func (ps *poolSizes) adoptPools(now time.Time, c *effect.Configuration) {
 				p.override = &n
 			}
 		} else if w.Check == "" {
-			// the check has changed: the old value is no longer valid
+			// the check has changed, so its old value is invalid
 			p.good, p.last = false, city.Check{}
 		}
 		p.want, p.members = w, p.members[:0]
@@ -120,7 +120,7 @@ func (ps *poolSizes) size(now time.Time, p *poolRecord) {
 		n := ps.m.work.counts.Pools[p.name()]
 		ps.resize(now, p, s.Size(n), fmt.Sprintf("%d open tasks", n)+p.bounded(n))
 	case p.want.Check == "" && ps.m.conf.NoWork:
-		ps.resize(now, p, s.Min, "the minimum: there is no check, and work is not counted yet")
+		ps.resize(now, p, s.Min, "the minimum: without a check, and work is not counted yet")
 	case !ps.m.looks.listed || p.settled:
 		ps.resize(now, p, s.Size(p.desired), p.why)
 	default:

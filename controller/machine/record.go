@@ -58,7 +58,7 @@ const (
 	causeRestart
 	causeKill
 	causeRequest // the agent requested it
-	causeBeat    // of a triage agent: its beat is over
+	causeBeat    // the beat of a triage agent is over
 	causeWatch   // a watchdog requested it
 	causeFellow  // another agent with a shared fate crashed
 	causeDrained
@@ -83,28 +83,28 @@ type waiter struct {
 }
 
 // obscure reports whether the state of a running agent is out of date: its provider or its holder does not answer.
-func (a *record) obscure() bool { return a.sess.hazy || !a.sess.life.Silent.IsZero() }
+func (a *record) obscure() bool { return a.sess.uncertain || !a.sess.life.Silent.IsZero() }
 
 // presence is what is known of an agent's session.
 type presence struct {
-	life   session.Status
-	alive  bool // the session is believed to run
-	ready  bool
-	unsure bool // a start was canceled: list sessions before the next action
+	life         session.Status
+	alive        bool // the session is believed to run
+	ready        bool
+	startUnclear bool // a start was canceled: list sessions before the next action
 	// the newest list has no information about it
-	hazy   bool
-	met    bool      // this controller has seen it running
-	seen   uint64    // turn of the newest list that showed a session of it
-	looked uint64    // turn in which that list was requested
-	fresh  time.Time // when that list returned
+	uncertain bool
+	seenAlive bool      // this controller has seen it running
+	seen      uint64    // turn of the newest list that showed a session of it
+	looked    uint64    // turn in which that list was requested
+	fresh     time.Time // when that list returned
 	// when it printed something last, as far as known; zero = unknown
-	spoke   time.Time
-	exit    *city.Exit
-	lastEnd string // ID of the newest session with an exit that was handled
-	drift   []string
+	lastOutput time.Time
+	exit       *city.Exit
+	lastEnd    string // ID of the newest session with an exit that was handled
+	drift      []string
 	// why it does not restart for its drift although no user is attached; "" = it may
-	barred string
-	sample sample // of the resources of its processes
+	restartBarred string
+	sample        sample // of the resources of its processes
 }
 
 // action is the effect in flight for an agent, and what follows it.
@@ -127,17 +127,18 @@ type action struct {
 
 // rest is the history of an agent's exits, and its wait before the next start.
 type rest struct {
-	history   restart.History
-	kept      *effect.Memo // the last saved history; nil = not saved
-	notBefore time.Time    // of the next start
-	hold      city.State
-	holdWhy   string
-	struck    int // crashes that led to the current quarantine
-	lacks     lack
-	left      bool // it exited and its policy does not restart it
-	final     bool // and the user who drained it does not either
-	restarts  int
-	fell      bool // it exited by itself, or was killed for its silence, since the last start
+	history           restart.History
+	kept              *effect.Memo // the last saved history; nil = not saved
+	notBefore         time.Time    // of the next start
+	hold              city.State
+	holdWhy           string
+	quarantineCrashes int // crashes that led to the current quarantine
+	missing           lack
+	staysDown         bool // it exited and its policy does not restart it
+	final             bool // the user asked for no restart
+	restarts          int
+	// it exited by itself, or was killed for its silence, since the last start
+	diedOnItsOwn bool
 }
 
 // finishing is the drain of an agent and its marks at the session.
@@ -180,7 +181,7 @@ func (a *record) isUp() bool {
 	if a.sess.alive {
 		return a.sess.ready && a.act.op == opNone
 	}
-	return a.rest.left && a.rest.hold == city.Exited && a.sess.exit != nil &&
+	return a.rest.staysDown && a.rest.hold == city.Exited && a.sess.exit != nil &&
 		a.sess.exit.Code == 0 &&
 		a.sess.exit.Signal == ""
 }
@@ -194,13 +195,13 @@ func (a *record) busy(now time.Time) bool {
 // forgive clears crashes and waits, because the agent has changed or a user asked for it.
 func (a *record) forgive(because string) {
 	a.act.because = because
-	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left,
+	a.rest.history, a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown,
 		a.rest.final = restart.History{}, time.Time{}, "",
 		"", false, false
-	a.rest.lacks = lack{}
+	a.rest.missing = lack{}
 }
 
-// gone reports whether an unwanted agent has stopped. It is no longer shown, but kept until a list shows that the
+// gone reports whether an unwanted agent has stopped. It is hidden, but kept until a list shows that the
 // provider has forgotten its last session.
 func (a *record) gone() bool { return a.unwanted() && !a.sess.alive && a.act.op == opNone }
 
@@ -235,11 +236,11 @@ func (a *record) remembered(now time.Time) bool {
 func (a *record) heard(now time.Time, s *session.Status, adopted bool) {
 	switch {
 	case s.Activity.IsZero() && s.Output == 0:
-		a.sess.spoke = time.Time{}
+		a.sess.lastOutput = time.Time{}
 	case adopted && !s.Activity.IsZero():
-		a.sess.spoke = now.Add(-max(0, now.Sub(s.Activity)))
-	case adopted, a.sess.spoke.IsZero(), s.Output != a.sess.life.Output,
+		a.sess.lastOutput = now.Add(-max(0, now.Sub(s.Activity)))
+	case adopted, a.sess.lastOutput.IsZero(), s.Output != a.sess.life.Output,
 		s.Output == 0 && !s.Activity.Equal(a.sess.life.Activity):
-		a.sess.spoke = now
+		a.sess.lastOutput = now
 	}
 }

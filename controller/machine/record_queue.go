@@ -32,14 +32,14 @@ type queuedRecord struct {
 	by     time.Time // when it stops waiting
 }
 
-// tell records an event about an agent.
-func (j *journal) tell(a *record, e events.Event, answers ...effect.Answer) {
+// record records an event about an agent.
+func (j *journal) record(a *record, e events.Event, answers ...effect.Answer) {
 	e.Actor, e.Subject = orDefault(e.Actor, effect.ActorController), a.name
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a})
 }
 
-// tellEnd records an exit, unless the previous controller has.
-func (j *journal) tellEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
+// recordEnd records an exit, unless the previous controller has.
+func (j *journal) recordEnd(a *record, x session.Exit, e events.Event, answers ...effect.Answer) {
 	if j.past[x.ID] {
 		return
 	}
@@ -47,8 +47,8 @@ func (j *journal) tellEnd(a *record, x session.Exit, e events.Event, answers ...
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e, Answers: answers}, agent: a, end: &x})
 }
 
-// tellCrash records an exit as a crash, with its last output.
-func (j *journal) tellCrash(now time.Time, a *record, x session.Exit, e events.Event) {
+// recordCrash records an exit as a crash, with its last output.
+func (j *journal) recordCrash(now time.Time, a *record, x session.Exit, e events.Event) {
 	j.inOrder(queuedRecord{Record: effect.Record{Event: e}, agent: a, end: &x, output: x.ID,
 		by: now.Add(outputWait)})
 	j.m.step.DoLate(effect.Capture{

@@ -77,12 +77,12 @@ func (tx *texts) outlook(a *record) (why string, never bool) {
 	switch {
 	case tx.m.ending != alive:
 		return "the city is being stopped", true
-	case a.sess.alive && a.sess.ready && a.act.op == opNone && !a.sess.unsure:
+	case a.sess.alive && a.sess.ready && a.act.op == opNone && !a.sess.startUnclear:
 		return "", false
 	case a.unwanted() || a.want.Suspended != "" || a.want.Problem != "":
 		return standing(a), true
-	case a.act.op != opNone, a.sess.alive, a.sess.unsure:
-	case a.rest.left || a.rest.hold == city.Quarantined:
+	case a.act.op != opNone, a.sess.alive, a.sess.startUnclear:
+	case a.rest.staysDown || a.rest.hold == city.Quarantined:
 		return standing(a), true
 	}
 	if a.act.op == opStart || a.state == city.Starting {
@@ -98,7 +98,7 @@ func (tx *texts) deliver(now time.Time) {
 		tx.deliverTo(now, a)
 	}
 	tx.mail = slices.DeleteFunc(tx.mail, func(a *record) bool {
-		if done := a.out.going == nil && len(a.out.waiting)+len(a.out.over) == 0; done {
+		if done := a.out.current == nil && len(a.out.waiting)+len(a.out.over) == 0; done {
 			a.out = nil
 			return true
 		}
@@ -122,7 +122,7 @@ func (tx *texts) deliverTo(now time.Time, a *record) {
 		case why != "":
 			b.again, b.disturbed = time.Time{}, time.Time{}
 			tx.holdBack(b, why)
-		case b.going != nil || len(a.typing) > 0: // the next step continues
+		case b.current != nil || len(a.typing) > 0: // the next step continues
 		case b.waiting[0].meantFor(a) != "":
 			tx.takeBack(now, a, b.waiting[0], b.waiting[0].meantFor(a))
 		case !now.Before(b.again) || b.waiting[0].now:
@@ -205,7 +205,7 @@ func (tx *texts) typeText(now time.Time, a *record) {
 	b := a.out
 	d := b.waiting[0]
 	b.waiting = slices.Delete(b.waiting, 0, 1)
-	b.going = d
+	b.current = d
 	d.life = a.sess.life.ID
 	if !d.held { // it shows as held back until it is typed
 		d.stage, d.why, d.since, tx.m.step.Changed = city.Typing, "", now, true
@@ -216,18 +216,18 @@ func (tx *texts) typeText(now time.Time, a *record) {
 // delivered takes the result of typing a text.
 func (tx *texts) delivered(now time.Time, in effect.Sent) {
 	a, ok := tx.m.agents[in.Agent]
-	if !ok || a.out == nil || a.out.going == nil || a.out.going.id != in.ID {
+	if !ok || a.out == nil || a.out.current == nil || a.out.current.id != in.ID {
 		tx.m.commands.typedNext(a)
 		return
 	}
 	b := a.out
-	d := b.going
-	b.going, tx.m.step.Changed = nil, true
+	d := b.current
+	b.current, tx.m.step.Changed = nil, true
 	tx.m.commands.typedNext(a)
 	switch {
 	case in.Err != nil:
 		if errors.Is(in.Err, session.ErrUnsupported) {
-			tx.mutes[a.sess.life.Provider] = in.Err.Error()
+			tx.sendBlocked[a.sess.life.Provider] = in.Err.Error()
 		}
 		tx.giveUp(now, a, d, dropped{city.Unavailable, "its terminal did not accept it: " +
 			in.Err.Error(), effect.ActorController})
@@ -239,8 +239,8 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 			tx.giveUp(now, a, d, byHand())
 			return
 		}
-		if d.moot != "" {
-			tx.takeBack(now, a, d, d.moot)
+		if d.obsolete != "" {
+			tx.takeBack(now, a, d, d.obsolete)
 			return
 		}
 		b.queue(d, true)
@@ -251,7 +251,7 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 		tx.holdBack(b, in.Held)
 	default:
 		b.again, b.disturbed = time.Time{}, time.Time{}
-		delete(tx.mutes, a.sess.life.Provider)
+		delete(tx.sendBlocked, a.sess.life.Provider)
 		d.stage, d.why, d.since, d.output, d.text = city.Submitted, "", now, in.Output, ""
 		tx.keepOver(b, d)
 		tx.tooLate(a, d)
@@ -260,7 +260,7 @@ func (tx *texts) delivered(now time.Time, in effect.Sent) {
 			answers = []effect.Answer{{ID: d.asker, Receipt: receipt(a, d)}}
 			d.asker = 0
 		}
-		tx.m.journal.tell(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
+		tx.m.journal.record(a, events.Event{Type: events.AgentNudged, Actor: d.sender(),
 			Message: d.String() + " was typed and submitted", Payload: step.Payload(d.payload())},
 			answers...)
 		tx.typedFor(d)
@@ -306,8 +306,8 @@ func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 	answers ...effect.Answer) {
 	b := a.out
 	b.waiting = slices.DeleteFunc(b.waiting, func(w *delivery) bool { return w == d })
-	if b.going == d {
-		b.going = nil
+	if b.current == d {
+		b.current = nil
 	}
 	d.stage, d.why, d.since, d.text = city.GivenUp, g.why, now, ""
 	tx.keepOver(b, d)
@@ -322,7 +322,7 @@ func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 				"the text for agent %s was given up: %s", a.name, g.why)}})
 		d.asker = 0
 	}
-	tx.m.journal.tell(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
+	tx.m.journal.record(a, events.Event{Type: events.AgentNudgeDropped, Actor: g.actor,
 		Message: d.String() + " was given up: " + g.why, Payload: step.Payload(d.payload())},
 		answers...)
 	tx.typedFor(d)
@@ -339,7 +339,7 @@ func (tx *texts) giveUpAll(now time.Time, a *record, code city.Code, why string)
 func (tx *texts) giveUpMail(now time.Time) {
 	for _, a := range tx.mail {
 		tx.giveUpAll(now, a, city.Unavailable, "the controller has ended")
-		if d := a.out.going; d != nil {
+		if d := a.out.current; d != nil {
 			tx.giveUp(now, a, d, dropped{city.Unavailable,
 				"the controller ended while it was being typed, so it may have been typed",
 				effect.ActorController})
@@ -362,8 +362,8 @@ func (tx *texts) nextSend(now, t time.Time) time.Time {
 				sooner(d.since.Add(heedAfter[d.looks]))
 			}
 		}
-		if b.going != nil && b.going.asker != 0 {
-			sooner(b.going.answerBy)
+		if b.current != nil && b.current.asker != 0 {
+			sooner(b.current.answerBy)
 		}
 		for _, d := range b.waiting {
 			sooner(b.again)
@@ -383,7 +383,7 @@ func (tx *texts) nextSend(now, t time.Time) time.Time {
 type texts struct {
 	m *Machine
 
-	mail  []*record         // agents with an outbox, in name order
-	sent  uint64            // number of the newest text
-	mutes map[string]string // why nothing can be typed, by provider
+	mail        []*record         // agents with an outbox, in name order
+	sent        uint64            // number of the newest text
+	sendBlocked map[string]string // why nothing can be typed, by provider
 }

@@ -112,7 +112,7 @@ func (m *Machine) window() time.Duration {
 // crashes returns the crashes that count: within the window, or those that led to the quarantine.
 func (a *record) crashes(now time.Time, window time.Duration) int {
 	if a.pause() == city.Quarantined {
-		return a.rest.struck
+		return a.rest.quarantineCrashes
 	}
 	return a.rest.history.Within(now, window)
 }

@@ -12,10 +12,10 @@ import (
 	"gcity/pool"
 )
 
-// strand finds work of assignees that do not run and will not start by themselves, and since when.
-func (wk *work) strand(now time.Time) {
+// findStranded finds work of assignees that do not run and will not start by themselves, and since when.
+func (wk *work) findStranded(now time.Time) {
 	if wk.m.conf == nil || !wk.m.looks.listed || wk.m.ending != alive ||
-		len(wk.held) == 0 && len(wk.astray) == 0 {
+		len(wk.held) == 0 && len(wk.idleSince) == 0 {
 		return
 	}
 	astray := map[string]time.Time{}
@@ -25,7 +25,7 @@ func (wk *work) strand(now time.Time) {
 		if why == "" {
 			continue
 		}
-		since, known := wk.astray[who]
+		since, known := wk.idleSince[who]
 		if !known {
 			since = now
 		}
@@ -37,7 +37,7 @@ func (wk *work) strand(now time.Time) {
 	slices.SortFunc(shown, func(a, b city.Stranded) int {
 		return city.CompareNames(a.Agent, b.Agent)
 	})
-	wk.astray = astray
+	wk.idleSince = astray
 	if !slices.EqualFunc(wk.stranded, shown, func(a, b city.Stranded) bool {
 		return a.Agent == b.Agent && a.Why == b.Why && a.Count == b.Count &&
 			slices.Equal(a.Beads, b.Beads)
@@ -56,7 +56,7 @@ func (wk *work) absent(who string) (why string, gone bool) {
 		return "", false
 	case a == nil:
 		return wk.stranger(who)
-	case a.sess.alive || a.act.op != opNone || a.sess.unsure:
+	case a.sess.alive || a.act.op != opNone || a.sess.startUnclear:
 		return "", false
 	case a.unwanted():
 		return wk.stranger(who)
@@ -76,7 +76,7 @@ func (wk *work) absent(who string) (why string, gone bool) {
 
 // stranger is absent for a name that is not a wanted agent.
 func (wk *work) stranger(who string) (why string, gone bool) {
-	if len(wk.m.looks.dark) > 0 {
+	if len(wk.m.looks.unlistedProviders) > 0 {
 		return "", false
 	}
 	if p := wk.m.sizes.pools[who]; p != nil && p.want.Max != 1 {

@@ -22,11 +22,11 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		gate != a.silence.gate {
 		a.silence.task, a.silence.gate, a.silence.taskAt = task, gate, now
 	}
-	if a.silence.task == "" || a.silence.gate != "" || a.sess.spoke.IsZero() || a.obscure() {
+	if a.silence.task == "" || a.silence.gate != "" || a.sess.lastOutput.IsZero() || a.obscure() {
 		m.unstick(a)
 		return
 	}
-	since := a.sess.spoke
+	since := a.sess.lastOutput
 	for _, t := range []time.Time{a.silence.taskAt, m.awake} {
 		if t.After(since) {
 			since = t
@@ -44,7 +44,7 @@ func (m *Machine) stuckness(now time.Time, a *record) {
 		why := fmt.Sprintf("nothing printed for %s (stuck_after %s) while working on %s",
 			now.Sub(since).Round(time.Second), limit, a.silence.task)
 		m.decided(now, a, "stuck", why)
-		m.journal.tell(a, events.Event{Type: events.AgentStuck, Message: why,
+		m.journal.record(a, events.Event{Type: events.AgentStuck, Message: why,
 			Payload: step.Payload(map[string]any{"since": since.UTC().Format(time.RFC3339),
 				"task": a.silence.task})})
 	}

@@ -28,10 +28,11 @@ func (c tierCity) Agent(name string) *tier.Agent {
 	v := &tier.Agent{
 		Name: a.name, State: a.state, Reason: a.reason, TriageOf: a.triageOf(),
 		Alive: a.sess.alive, Ready: a.sess.ready, Starting: a.act.op == opStart,
-		Stopping: a.act.op == opStop, Ending: a.ending(), KeptEnded: a.rest.left && a.rest.final,
-		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.spoke,
+		Stopping: a.act.op == opStop, Ending: a.ending(), KeptEnded: a.rest.staysDown &&
+			a.rest.final,
+		Stuck: a.silence.stuck != nil, Life: &a.sess.life, Spoke: a.sess.lastOutput,
 		Mail: m.work.mail[a.name].Unread, Task: m.work.tasks[a.name], Gate: m.work.gated[a.name],
-		CannotType: m.texts.mutes[a.sess.life.Provider],
+		CannotType: m.texts.sendBlocked[a.sess.life.Provider],
 		Summons:    a.triage.summons, Served: a.triage.served,
 	}
 	if a.want != nil {
@@ -52,7 +53,7 @@ func (c tierCity) Decide(now time.Time, name string) {
 // Start ends the wait of an agent and starts it.
 func (c tierCity) Start(now time.Time, name, why string) string {
 	a := c.m.agents[name]
-	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.left = time.Time{}, "", "", false
+	a.rest.notBefore, a.rest.hold, a.rest.holdWhy, a.rest.staysDown = time.Time{}, "", "", false
 	a.act.because = "started by " + why
 	c.m.decide(now, a)
 	if a.act.op != opStart {
@@ -125,8 +126,8 @@ func (b *outbox) text(id uint64) *delivery {
 			return d
 		}
 	}
-	if b.going != nil && b.going.id == id {
-		return b.going
+	if b.current != nil && b.current.id == id {
+		return b.current
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (b *outbox) text(id uint64) *delivery {
 // typedFor reports to a watchdog what became of its text.
 func (tx *texts) typedFor(d *delivery) {
 	tx.m.watchdogs.Typed(d.tier, tier.Text{ID: d.id, Dropped: d.stage == city.GivenUp,
-		Withdrew: d.moot != "", Why: d.why})
+		Withdrew: d.obsolete != "", Why: d.why})
 }
 
 // Summon makes a triage agent start for a beat.

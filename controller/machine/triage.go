@@ -92,7 +92,8 @@ func (m *Machine) waitsForBeat(now time.Time, a *record) {
 // by its watchdog.
 func (m *Machine) triageOver(now time.Time, a *record, why string) {
 	s := a.triage.summons
-	a.rest.left, a.rest.hold, a.rest.notBefore, a.rest.fell = false, "", time.Time{}, false
+	a.rest.staysDown, a.rest.hold, a.rest.notBefore, a.rest.diedOnItsOwn = false, "", time.Time{},
+		false
 	if s == nil || a.triage.served != s.Beat {
 		return
 	}
@@ -115,7 +116,7 @@ func (m *Machine) triageDied(now time.Time, a *record, e session.Exit, d restart
 	s := a.triage.summons
 	if degraded, ok := m.watchdogs.Degraded(a.want.TriageOf); ok && s != nil && !s.Judged &&
 		(e.Code != 0 || e.Signal != "") && degraded != fmt.Sprintf("triage %s %s", a.name, why) {
-		m.tellDeath(now, a, e, restart.Verdict{Crash: true})
+		m.recordDeath(now, a, e, restart.Verdict{Crash: true})
 	}
 	m.triageOver(now, a, why)
 }

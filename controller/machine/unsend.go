@@ -30,7 +30,7 @@ func (tx *texts) unsend(now time.Time, id uint64, a *record, c city.Unsend) {
 			case c.ID != 0 && d.id != c.ID:
 			case slices.Contains(a.out.waiting, d):
 				back = append(back, d)
-			case d == a.out.going:
+			case d == a.out.current:
 				going = d
 			case c.ID != 0:
 				tx.m.step.Refuse(id, city.Conflict,
@@ -69,10 +69,10 @@ func (d *delivery) meantFor(a *record) string {
 	return ""
 }
 
-// takeBack gives up a watchdog's text that is no longer needed. A text that is being typed is decided when that is
+// takeBack gives up a watchdog's obsolete text. A text that is being typed is decided when that is
 // done.
 func (tx *texts) takeBack(now time.Time, a *record, d *delivery, why string) {
-	if d.moot = why; a.out.going != d {
+	if d.obsolete = why; a.out.current != d {
 		tx.giveUp(now, a, d, dropped{city.Conflict, why, effect.ActorController})
 	}
 }

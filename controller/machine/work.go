@@ -15,25 +15,25 @@ import (
 type work struct {
 	m *Machine
 
-	uncounted  string // why some work is not counted
-	unpurged   string // why old work is not removed
-	unreturned string // why work is not returned
-	stores     []guard.Trouble
-	storesRev  uint64
-	probing    bool // a probe of failed stores is in flight
-	counting   bool
-	ordered    uint64 // turn of the request of the newest count
-	told       uint64 // turn of the result of the newest count
-	recount    bool   // work may have changed since the count in flight started
-	counted    bool
-	asOf       time.Time // when the counts were last valid
-	counts     city.Work
-	rigs       map[string]city.RigWork
-	held       map[string]effect.Holding // by assignee: unfinished work
+	uncounted   string // why some work is not counted
+	unpurged    string // why old work is not removed
+	unreturned  string // why work is not returned
+	stores      []guard.Trouble
+	storesRev   uint64
+	probing     bool // a probe of failed stores is in flight
+	counting    bool
+	ordered     uint64 // turn of the request of the newest count
+	countedTurn uint64 // turn of the result of the newest count
+	recount     bool   // work may have changed since the count in flight started
+	counted     bool
+	asOf        time.Time // when the counts were last valid
+	counts      city.Work
+	rigs        map[string]city.RigWork
+	held        map[string]effect.Holding // by assignee: unfinished work
 	// by assignee: since when it will not run by itself
-	astray   map[string]time.Time
-	stranded []city.Stranded // assignees to show to users
-	former   map[string]bool // agents that were removed from the configuration
+	idleSince map[string]time.Time
+	stranded  []city.Stranded // assignees to show to users
+	former    map[string]bool // agents that were removed from the configuration
 	// by member that has left for good and still has work: its pool
 	leavers   map[string]string
 	leaving   []effect.Leaver   // members with work that is being returned
@@ -112,7 +112,7 @@ func (wk *work) count() {
 
 func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	ordered := wk.ordered
-	wk.counting, wk.told = false, wk.m.turn
+	wk.counting, wk.countedTurn = false, wk.m.turn
 	defer wk.seekLeavers()
 	defer wk.m.sizes.chosen(now, ordered)
 	if wk.recount {
@@ -122,7 +122,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 	// members busy in other stores must not be drained because of one store that never answered
 	if in.Unknown {
 		wk.takeSeen(in)
-		wk.strand(now)
+		wk.findStranded(now)
 		return
 	}
 	wk.asOf = now
@@ -134,7 +134,7 @@ func (wk *work) takeCount(now time.Time, in effect.WorkCounted) {
 		!maps.Equal(wk.counts.Pools, in.Work.Pools) {
 		wk.m.step.Changed = true
 	}
-	defer wk.strand(now)
+	defer wk.findStranded(now)
 	wk.takeSeen(in)
 	wk.counts, wk.counted = in.Work, true
 	for _, p := range wk.m.sizes.poolOrder {

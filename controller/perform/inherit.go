@@ -94,8 +94,8 @@ func (sr *sessions) forgetEnd(id string) {
 	}
 }
 
-// toldRuns reads what the log contains about runs, from a tail of limited size.
-func (au *automations) toldRuns(ctx context.Context) (*effect.LoggedRuns, error) {
+// loggedRuns reads what the log contains about runs, from a tail of limited size.
+func (au *automations) loggedRuns(ctx context.Context) (*effect.LoggedRuns, error) {
 	newest, err := au.w.Log.Find(ctx, events.Query{Limit: effect.NewestEvents})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read which runs are in the event log: %w", err)

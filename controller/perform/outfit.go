@@ -153,8 +153,8 @@ func branches(ctx context.Context, w *agent.Want) (now, main string) {
 	return now, main
 }
 
-// tell adds the prompt to a start. A long prompt goes into a file, and the agent is asked to read it.
-func (sr *sessions) tell(ctx context.Context, w *agent.Want, s *session.Spec) error {
+// addPrompt adds the prompt to a start. A long prompt goes into a file, and the agent is asked to read it.
+func (sr *sessions) addPrompt(ctx context.Context, w *agent.Want, s *session.Spec) error {
 	text, err := PromptOf(ctx, w, false)
 	if err != nil || strings.TrimSpace(text) == "" {
 		return err
@@ -198,7 +198,7 @@ func longest(text string) int {
 	return n
 }
 
-// onFile keeps a prompt in a file that only its user may read, and is what the agent is told instead.
+// onFile writes a prompt to a file that only the user can read, and returns the text that asks the agent to read it.
 func (sr *sessions) onFile(name, text string) (string, error) {
 	file := filepath.Join(sr.w.Dir, ".gc", "prompts", session.Encode(name)+".md")
 	err := disk.MkdirAll(filepath.Dir(file), 0o700)

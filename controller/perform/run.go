@@ -145,7 +145,7 @@ func (sr *sessions) run(f effect.Effect) (ok bool) {
 		sr.launch(f.Want.Name, f.Want.Spec.Ready, func(ctx context.Context) effect.Started {
 			s, in := f.Want.Spawn(f.Status.ID), effect.Started{Status: f.Status}
 			// it already runs, so a prompt on its command line is too late
-			if err := sr.tell(ctx, f.Want, &s); err != nil {
+			if err := sr.addPrompt(ctx, f.Want, &s); err != nil {
 				in.Troubles = append(in.Troubles, err.Error())
 			}
 			in.Err = session.Settle(ctx, sr.paced, s)
@@ -373,7 +373,7 @@ func (sr *sessions) start(ctx context.Context, f effect.Start) (in effect.Starte
 			if in.Equipped, in.Troubles, err = sr.equip(ctx, w); err != nil {
 				return err
 			}
-			return sr.tell(ctx, w, s)
+			return sr.addPrompt(ctx, w, s)
 		})
 	return in
 }

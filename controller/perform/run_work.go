@@ -190,7 +190,7 @@ func (au *automations) sweepRuns(ctx context.Context, f effect.SweepRuns) effect
 	}
 	var in effect.RunsSwept
 	// then only runs that are closed now are recorded
-	if in.Told, err = au.toldRuns(ctx); err != nil {
+	if in.Told, err = au.loggedRuns(ctx); err != nil {
 		au.w.Logger.Warn("events of earlier runs may be missing from the log", "err", err)
 	}
 	open, err := store.List(ctx, beads.Query{Type: city.RunType,

@@ -50,19 +50,19 @@ func (wd *Watchdogs) judged(now time.Time, t *tier, v watchdog.Verdict, by judge
 	}
 	t.recent = append(t.recent, *j)
 	if !waits {
-		wd.tellAct(t, j)
+		wd.recordAct(t, j)
 	}
 }
 
-// tellAct records an action, once its result is known.
-func (wd *Watchdogs) tellAct(t *tier, j *city.Judgement) {
-	wd.tellTier(t, events.Event{Type: events.WatchdogActed, Actor: effect.ActorController,
+// recordAct records an action, once its result is known.
+func (wd *Watchdogs) recordAct(t *tier, j *city.Judgement) {
+	wd.record(t, events.Event{Type: events.WatchdogActed, Actor: effect.ActorController,
 		Message: fmt.Sprintf("%s %s: %s; %s", j.Decision, t.want.Watches, j.Result, j.Reason)},
 		map[string]any{"watches": t.want.Watches, "decision": j.Decision, "reason": j.Reason,
 			"by": j.By, "result": j.Result, "failed": t.chain.Failed})
 }
 
-func (wd *Watchdogs) tellTier(t *tier, e events.Event, about map[string]any,
+func (wd *Watchdogs) record(t *tier, e events.Event, about map[string]any,
 	answers ...effect.Answer) {
 	e.Subject = t.want.Name
 	if about != nil {
@@ -108,7 +108,7 @@ func (wd *Watchdogs) ensure(now time.Time, a *Agent, why string, fresh bool, b *
 	switch {
 	case a.TriageOf != "":
 		o := wd.tier(a.TriageOf)
-		if o == nil || o.rests != "" || o.beat != nil || wd.glancing[o.want.Name] {
+		if o == nil || o.paused != "" || o.beat != nil || wd.reading[o.want.Name] {
 			return "its watchdog is judging it already, or does not run"
 		}
 		wd.beginBeat(o)
@@ -184,7 +184,7 @@ func (wd *Watchdogs) Typed(watchdog string, text Text) {
 				t.last = &last
 			}
 			wd.out.Changed = true
-			wd.tellAct(t, j)
+			wd.recordAct(t, j)
 			return
 		}
 	}
@@ -192,9 +192,9 @@ func (wd *Watchdogs) Typed(watchdog string, text Text) {
 
 // recovered records that the agent is healthy again.
 func (wd *Watchdogs) recovered(t *tier) {
-	t.esc, t.owed, t.line, wd.out.Changed = nil, false, "", true
+	t.esc, t.unsent, t.command, wd.out.Changed = nil, false, "", true
 	wd.out.Note(&t.unposted, "")
-	wd.tellTier(t, events.Event{Type: events.WatchdogRecovered, Actor: effect.ActorController,
+	wd.record(t, events.Event{Type: events.WatchdogRecovered, Actor: effect.ActorController,
 		Message: t.want.Watches + " is healthy again"}, map[string]any{"watches": t.want.Watches})
 }
 
@@ -208,13 +208,13 @@ func (wd *Watchdogs) escalate(now time.Time, t *tier, reason string) {
 			msg = fmt.Sprintf("%s is unhealthy, and the last action did not help: %s", w.Watches,
 				reason)
 		}
-		t.esc, t.owed, t.line, wd.out.Changed = &city.Escalation{At: now, To: w.EscalateTo,
+		t.esc, t.unsent, t.command, wd.out.Changed = &city.Escalation{At: now, To: w.EscalateTo,
 			Message: msg}, true, w.EscalateCommand, true
-		wd.tellTier(t, events.Event{Type: events.WatchdogEscalated, Actor: effect.ActorController,
+		wd.record(t, events.Event{Type: events.WatchdogEscalated, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"watches": w.Watches, "failed": t.chain.Failed,
 			"to": w.EscalateTo})
 	}
-	if t.owed && t.esc != nil {
+	if t.unsent && t.esc != nil {
 		wd.post(t)
 	}
 }
@@ -225,8 +225,8 @@ func (wd *Watchdogs) post(t *tier) {
 		return
 	}
 	wd.posting[t.want.Name] = true
-	command := t.line
-	t.line = ""
+	command := t.command
+	t.command = ""
 	wd.out.Do(effect.Escalate{
 		Tier: t.want.Name, Call: t.esc.At, To: t.want.EscalateTo, From: "watchdog " + t.want.Name,
 		Subject: t.want.Watches + " is unhealthy",
@@ -269,12 +269,12 @@ func (wd *Watchdogs) Escalated(in effect.Escalated) {
 		if in.Failed != "" {
 			msg = "escalate_command failed: " + in.Failed
 		}
-		wd.tellTier(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
+		wd.record(t, events.Event{Type: events.WatchdogCommand, Actor: effect.ActorController,
 			Message: msg}, map[string]any{"output": in.Output})
 	}
 	if t.esc == nil || !t.esc.At.Equal(in.Call) { // this escalation is over
 		return
 	}
-	t.owed = in.Err != ""
+	t.unsent = in.Err != ""
 	wd.out.Note(&t.unposted, in.Err)
 }

@@ -20,13 +20,13 @@ type Watchdogs struct {
 	tiers []*tier // in name order
 	// names of watchdogs for which a heartbeat is being read or an escalation sent; they may have been removed
 	// since
-	glancing map[string]bool
-	posting  map[string]bool
+	reading map[string]bool
+	posting map[string]bool
 }
 
 // New returns the state of a city without watchdogs. Effects go to out.
 func New(c City, out *step.Output) Watchdogs {
-	return Watchdogs{city: c, out: out, glancing: map[string]bool{}, posting: map[string]bool{}}
+	return Watchdogs{city: c, out: out, reading: map[string]bool{}, posting: map[string]bool{}}
 }
 
 // City is what watchdogs need of the city.

@@ -29,10 +29,10 @@ func (wd *Watchdogs) BeatNow(id uint64, c city.Beat) {
 	t := wd.findTier(id, c.Watchdog)
 	switch {
 	case t == nil:
-	case t.rests != "":
+	case t.paused != "":
 		wd.out.Refuse(id, city.Conflict, fmt.Sprintf("watchdog %s is paused: %s",
 			t.want.Name,
-			t.rests))
+			t.paused))
 	case t.beat != nil:
 		wd.out.Reply(id, fmt.Sprintf("triage %s is already judging beat %s of watchdog %s",
 			t.want.Triage, t.beat.id, t.want.Name))
@@ -66,7 +66,7 @@ func (wd *Watchdogs) Acknowledge(id uint64, c city.Acknowledge) {
 		seen := *t.esc
 		seen.Seen, seen.By = true, cmp.Or(c.By, effect.ActorOperator)
 		t.esc, wd.out.Changed = &seen, true
-		wd.tellTier(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
+		wd.record(t, events.Event{Type: events.WatchdogAcknowledged, Actor: seen.By,
 			Message: seen.Message}, map[string]any{"watches": t.want.Watches},
 			effect.Answer{ID: id, Receipt: city.Receipt{
 				Message: fmt.Sprintf("the escalation of watchdog %s is acknowledged",

@@ -15,21 +15,21 @@ import (
 // tier is one watchdog. Its state survives reloads, by name (L6). Its judgement uses only current facts, at each
 // beat; nothing is stored on disk.
 type tier struct {
-	want  config.Watchdog
-	since time.Time // when it was first seen, or last resumed
-	next  time.Time // the next beat; zero = it is paused
-	rests string
+	want   config.Watchdog
+	since  time.Time // when it was first seen, or last resumed
+	next   time.Time // the next beat; zero = it is paused
+	paused string
 
-	instead  string    // why the thresholds judge this beat instead of the triage
-	asked    []uint64  // commands that wait for the result
-	beat     *beat     // that a triage is judging; nil = it judges no beat
-	looked   time.Time // when the newest heartbeat was read
-	read     time.Time // the same, but only if the file could be read; zero = never
-	word     time.Time // when the triage decided last; zero = never
-	problem  string    // with the heartbeat file
-	hb, life watchdog.Sight
-	agents   watchdog.Agents // as reported in the newest heartbeat
-	lifeID   string
+	instead         string    // why the thresholds judge this beat instead of the triage
+	asked           []uint64  // commands that wait for the result
+	beat            *beat     // that a triage is judging; nil = it judges no beat
+	looked          time.Time // when the newest heartbeat was read
+	read            time.Time // the same, but only if the file could be read; zero = never
+	decidedAt       time.Time // when the triage decided last; zero = never
+	problem         string    // with the heartbeat file
+	heartbeat, life watchdog.Sight
+	agents          watchdog.Agents // as reported in the newest heartbeat
+	lifeID          string
 
 	chain    watchdog.Chain
 	degraded string
@@ -39,8 +39,8 @@ type tier struct {
 	recent   []city.Judgement
 	esc      *city.Escalation
 	unposted string // why the escalation was not sent; "" = it was
-	owed     bool   // the escalation still has to be sent
-	line     string // escalate_command that still has to run; "" = it has run
+	unsent   bool   // the escalation still has to be sent
+	command  string // escalate_command that still has to run; "" = it has run
 }
 
 // beat is a beat that a triage judges.
@@ -67,7 +67,7 @@ func (wd *Watchdogs) Adopt(now time.Time, c *effect.Configuration) {
 		default:
 			if t.want.Triage != w.Triage {
 				wd.abandon(now, t)
-				t.degraded, t.word = "", time.Time{}
+				t.degraded, t.decidedAt = "", time.Time{}
 			}
 			if t.want.Heartbeat != w.Heartbeat {
 				t.read, t.agents = time.Time{}, watchdog.Agents{}
@@ -117,18 +117,18 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 		t.lifeID, t.life = a.Life.ID, watchdog.Sight{}.See(a.Life.Started, time.Time{},
 			now)
 	}
-	if why := wd.whyRest(a); why != t.rests {
+	if why := wd.whyPaused(a); why != t.paused {
 		if why == "" {
 			t.since = now
 		}
-		t.rests, wd.out.Changed = why, true
+		t.paused, wd.out.Changed = why, true
 	}
-	if t.rests != "" {
+	if t.paused != "" {
 		if !t.next.IsZero() {
 			t.next, wd.out.Changed = time.Time{}, true
 		}
 		wd.abandon(now, t)
-		wd.answerBeat(t, fmt.Sprintf("watchdog %s is paused: %s", t.want.Name, t.rests))
+		wd.answerBeat(t, fmt.Sprintf("watchdog %s is paused: %s", t.want.Name, t.paused))
 		return
 	}
 	if t.next.IsZero() {
@@ -150,8 +150,8 @@ func (wd *Watchdogs) watchOne(now time.Time, t *tier) {
 	}
 }
 
-// whyRest returns why a watchdog is paused, "" if it is not.
-func (wd *Watchdogs) whyRest(a *Agent) string {
+// whyPaused returns why a watchdog is paused, "" if it is not.
+func (wd *Watchdogs) whyPaused(a *Agent) string {
 	switch {
 	case !wd.city.Running():
 		return "the city is being stopped"
@@ -163,7 +163,7 @@ func (wd *Watchdogs) whyRest(a *Agent) string {
 		return fmt.Sprintf("agent %s was drained by operator and stays stopped", a.Name)
 	}
 	if o := wd.tier(a.TriageOf); o != nil { // two triages that watch each other must not recurse
-		if why := wd.whyRest(wd.city.Agent(o.want.Watches)); why != "" {
+		if why := wd.whyPaused(wd.city.Agent(o.want.Watches)); why != "" {
 			return fmt.Sprintf("watchdog %s is paused, and its triage is watched: %s",
 				o.want.Name, why)
 		}
@@ -173,23 +173,23 @@ func (wd *Watchdogs) whyRest(a *Agent) string {
 
 // beginBeat reads the heartbeat first, at most once at a time.
 func (wd *Watchdogs) beginBeat(t *tier) {
-	if wd.glancing[t.want.Name] { // the read in flight starts the beat
+	if wd.reading[t.want.Name] { // the read in flight starts the beat
 		return
 	}
-	wd.glancing[t.want.Name] = true
+	wd.reading[t.want.Name] = true
 	wd.out.Do(effect.ReadHeartbeat{Tier: t.want.Name, Path: t.want.Heartbeat})
 }
 
 // HeartbeatRead takes the content of the heartbeat file and continues the beat.
 func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
-	delete(wd.glancing, in.Tier)
+	delete(wd.reading, in.Tier)
 	t := wd.tier(in.Tier)
 	if t == nil {
 		return
 	}
 	instead := t.instead
 	t.instead = ""
-	if t.rests != "" {
+	if t.paused != "" {
 		return
 	}
 	if in.Path != t.want.Heartbeat { // of the previous configuration
@@ -202,7 +202,7 @@ func (wd *Watchdogs) HeartbeatRead(now time.Time, in effect.HeartbeatRead) {
 	}
 	if in.Problem == "" {
 		t.agents = in.Agents
-		t.hb = t.hb.See(in.Stamp, t.read, now)
+		t.heartbeat = t.heartbeat.See(in.Stamp, t.read, now)
 	}
 	if t.looked = now; !in.Unread {
 		t.read = now
@@ -264,7 +264,7 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 	if age, ok := wd.heard(now, t, a).Age(now); ok && age <= f.Age {
 		f.Age, f.Never = age, false
 	}
-	if ahead := watchdog.Ahead(t.hb.Stamp, now); f.Problem == "" && ahead != "" {
+	if ahead := watchdog.Ahead(t.heartbeat.Stamp, now); f.Problem == "" && ahead != "" {
 		f.Problem = ahead
 	}
 	if a.Alive && !a.Spoke.IsZero() {
@@ -276,13 +276,13 @@ func (wd *Watchdogs) facts(now time.Time, t *tier, a *Agent) watchdog.Facts {
 // heard returns the newest sign of life: the heartbeat or, for the triage of another watchdog, its newest decision.
 func (wd *Watchdogs) heard(now time.Time, t *tier, a *Agent) watchdog.Sight {
 	o := wd.tier(a.TriageOf)
-	if o == nil || o.word.IsZero() {
-		return t.hb
+	if o == nil || o.decidedAt.IsZero() {
+		return t.heartbeat
 	}
-	if age, ok := t.hb.Age(now); ok && age < now.Sub(o.word) {
-		return t.hb
+	if age, ok := t.heartbeat.Age(now); ok && age < now.Sub(o.decidedAt) {
+		return t.heartbeat
 	}
-	return watchdog.Sight{}.See(o.word, time.Time{}, o.word)
+	return watchdog.Sight{}.See(o.decidedAt, time.Time{}, o.decidedAt)
 }
 
 // Waken restarts all intervals and triage deadlines after a stall of the whole program, because the agents may have
@@ -341,7 +341,7 @@ func (wd *Watchdogs) drawTier(now time.Time, t *tier) city.Watchdog {
 		VeryStale: w.VeryStale,
 		Mode:      city.ByThresholds, Degraded: t.degraded, Last: t.last,
 		Recent: slices.Clone(t.recent), Failed: t.chain.Failed, Escalated: t.esc,
-		Suspended: t.rests != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy,
+		Suspended: t.paused != "", Source: w.Origin.String(), HealthyAgents: t.agents.Healthy,
 		UnhealthyAgents: t.agents.Unhealthy,
 	}
 	if w.Triage != "" {

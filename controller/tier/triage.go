@@ -106,8 +106,8 @@ func (wd *Watchdogs) summons(t *tier, a *Agent, f watchdog.Facts, v watchdog.Ver
 	if f.Alive {
 		r.Session = "alive"
 	}
-	if !t.hb.Stamp.IsZero() {
-		r.Heartbeat = &t.hb.Stamp
+	if !t.heartbeat.Stamp.IsZero() {
+		r.Heartbeat = &t.heartbeat.Stamp
 	}
 	silent := ""
 	if f.Speaks {
@@ -147,7 +147,7 @@ func (wd *Watchdogs) instead(now time.Time, t *tier, why string) {
 	t.beat, wd.out.Changed = nil, true
 	wd.degrade(t, why)
 	wd.dismiss(now, t)
-	if t.rests != "" {
+	if t.paused != "" {
 		return
 	}
 	t.instead = why
@@ -174,7 +174,7 @@ func (wd *Watchdogs) degrade(t *tier, why string) {
 		return
 	}
 	t.degraded, wd.out.Changed = why, true
-	wd.tellTier(t, events.Event{Type: events.WatchdogDegraded, Actor: effect.ActorController,
+	wd.record(t, events.Event{Type: events.WatchdogDegraded, Actor: effect.ActorController,
 		Message: why + "; the thresholds judge"}, nil)
 }
 
@@ -196,7 +196,7 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	wd.city.Decided(t.want.Triage, b.id, now.Add(min(triageGrace, t.want.TriageTTL)))
 	t.beat, wd.out.Changed = nil, true
 	if by == t.want.Triage {
-		t.word = now
+		t.decidedAt = now
 	}
 	if wd.spares(now, t, by, c.Decision) {
 		wd.out.Reply(id, wd.overrule(t, c.Decision))
@@ -205,13 +205,13 @@ func (wd *Watchdogs) Decide(now time.Time, id uint64, c city.Decide) {
 	}
 	if by == t.want.Triage && t.degraded != "" {
 		t.degraded = ""
-		wd.tellTier(t, events.Event{Type: events.WatchdogRestored, Actor: by,
+		wd.record(t, events.Event{Type: events.WatchdogRestored, Actor: by,
 			Message: "triage " + by + " judges again"}, nil)
 	}
 	msg := fmt.Sprintf("watchdog %s: %s", t.want.Name, c.Decision)
 	j := judge{by: by, took: now.Sub(b.at), beat: b}
 	if c.Decision != city.RemedyNothing {
-		wd.tellTier(t, events.Event{Type: events.WatchdogTriaged, Actor: by,
+		wd.record(t, events.Event{Type: events.WatchdogTriaged, Actor: by,
 			Message: fmt.Sprintf("%s: %s", c.Decision, reason)},
 			map[string]any{"watches": t.want.Watches, "decision": c.Decision, "reason": reason,
 				"beat": b.id, "duration_ms": j.took.Milliseconds()},
