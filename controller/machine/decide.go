@@ -227,7 +227,6 @@ func (m *Machine) stop(now time.Time, a *record, c cause) {
 	m.step.Do(effect.Stop{Agent: a.name, Session: a.sess.life.Name, Grace: grace})
 }
 
-// started takes the result of a start.
 func (m *Machine) started(now time.Time, in effect.Started) {
 	a, ok := m.agents[in.Agent]
 	if !ok || a.act.op != opStart {
@@ -310,7 +309,6 @@ func (m *Machine) up(now time.Time, a *record, in effect.Started) {
 	}
 }
 
-// stopped takes the result of a stop.
 func (m *Machine) stopped(now time.Time, in effect.Stopped) {
 	a, ok := m.agents[in.Agent]
 	if !ok || a.act.op != opStop {

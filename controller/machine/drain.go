@@ -175,7 +175,6 @@ func (dr *drains) mark(now time.Time, a *record) {
 		Drain: want})
 }
 
-// marked takes the result of a mark.
 func (dr *drains) marked(now time.Time, in effect.DrainMarked) {
 	a, ok := dr.m.agents[in.Agent]
 	if !ok || !a.finish.marking {

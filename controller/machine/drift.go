@@ -111,7 +111,6 @@ func (df *drifts) unbarred(a *record) time.Time {
 	return v.at.Add(df.m.conf.Patrol)
 }
 
-// vetted takes the result of a check of a provider.
 func (df *drifts) vetted(now time.Time, in effect.Vetted) {
 	v := df.vets[in.Provider]
 	if v == nil {

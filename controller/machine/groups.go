@@ -33,13 +33,11 @@ func (ld *loader) inGroup(g groupWaiter, a *record) bool {
 	return a.pool != nil && a.pool.name() == g.pool
 }
 
-// suspendPool requests that the flag of a pool is written.
 func (ld *loader) suspendPool(id uint64, p *poolRecord, on bool) {
 	ld.groups = append(ld.groups, groupWaiter{id: id, on: on, pool: p.name()})
 	ld.edit(effect.Edit{Agent: p.name(), On: on, ID: id})
 }
 
-// suspendRig requests that the flag of a rig is written.
 func (ld *loader) suspendRig(id uint64, name string, on bool) {
 	if !slices.ContainsFunc(ld.rigNames(), func(n string) bool { return n == name }) {
 		ld.m.step.Refuse(id, city.NotFound, suggest.NotFound("rig", name, ld.rigNames()))

@@ -94,7 +94,6 @@ func (kp *keeper) memory() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// remembered takes the result of a write.
 func (kp *keeper) remembered(now time.Time, err error) {
 	kp.busy, kp.from = false, now.Add(rememberEvery)
 	if err != nil {

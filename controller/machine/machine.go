@@ -113,7 +113,6 @@ func (m *Machine) takeTime(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeSession takes an input about sessions.
 func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.Listed:
@@ -148,7 +147,6 @@ func (m *Machine) takeSession(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeRun takes an input about automations and their runs.
 func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.FoldersChanged:
@@ -179,7 +177,6 @@ func (m *Machine) takeRun(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeWork takes an input about work, stores and pools.
 func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.BeadChanged:
@@ -208,7 +205,6 @@ func (m *Machine) takeWork(now time.Time, in effect.Input) bool {
 	return true
 }
 
-// takeWatchdog takes the result of a watchdog's effect.
 func (m *Machine) takeWatchdog(now time.Time, in effect.Input) bool {
 	switch in := in.(type) {
 	case effect.HeartbeatRead:

@@ -16,7 +16,6 @@ const (
 	backupLook = 10 * time.Minute
 )
 
-// purge requests the removal of old closed work.
 func (wk *work) purge(now time.Time) {
 	if wk.m.conf.NoWork || !wk.m.runs.RecordsRead || wk.purging || now.Sub(wk.purged) <
 		cmp.Or(wk.m.conf.WispEvery, purgeEvery) {
@@ -27,7 +26,6 @@ func (wk *work) purge(now time.Time) {
 		Of: wk.m.runs.Remembered()})
 }
 
-// backUp requests the backups that are due.
 func (wk *work) backUp(now time.Time) {
 	if !wk.m.conf.Backups || wk.m.settling || wk.backingUp || now.Sub(wk.backedUp) < backupLook {
 		return

@@ -92,7 +92,6 @@ func (j *journal) release(now time.Time) {
 	clear(j.queue[len(j.queue):cap(j.queue)])
 }
 
-// captured takes the output of a crashed session.
 func (j *journal) captured(now time.Time, in effect.Captured) {
 	for i := range j.queue {
 		if q := &j.queue[i]; q.output == in.ID && q.agent.name == in.Agent {

@@ -213,7 +213,6 @@ func (tx *texts) typeText(now time.Time, a *record) {
 	tx.m.commands.enqueue(a, typing{text: d})
 }
 
-// delivered takes the result of typing a text.
 func (tx *texts) delivered(now time.Time, in effect.Sent) {
 	a, ok := tx.m.agents[in.Agent]
 	if !ok || a.out == nil || a.out.current == nil || a.out.current.id != in.ID {
@@ -328,7 +327,6 @@ func (tx *texts) giveUp(now time.Time, a *record, d *delivery, g dropped,
 	tx.typedFor(d)
 }
 
-// giveUpAll gives up all queued texts of an agent.
 func (tx *texts) giveUpAll(now time.Time, a *record, code city.Code, why string) {
 	for _, d := range slices.Clone(a.out.waiting) {
 		tx.giveUp(now, a, d, dropped{code, why, effect.ActorController})

@@ -55,12 +55,10 @@ func newWork(m *Machine) work {
 	return w
 }
 
-// change creates or changes a piece of work.
 func (wk *work) change(id uint64, c city.Command) {
 	wk.m.step.Do(effect.ChangeBead{ID: id, Cmd: c})
 }
 
-// changed takes the result.
 func (wk *work) changed(in effect.BeadChanged) {
 	if in.Err != nil {
 		for _, e := range in.Events { // a part of the change was done
