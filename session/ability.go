@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Ability is something that a provider may be able to do or not, in words that follow "cannot".
+// Ability is something that not every provider can do, in words that follow "cannot".
 type Ability string
 
-// What some providers cannot do. The first ones are interfaces of their own; of the others a provider says itself
-// that it lacks them, see Limiter.
+// What some providers cannot do. The first ones are interfaces. The others a provider declares as missing, see
+// Limiter.
 const (
 	Attaching  Ability = "attach"
 	Watching   Ability = "watch"
@@ -27,17 +27,17 @@ const (
 	Telling    Ability = "report ends at once"
 	Explaining Ability = "report how a session ended" // its exit code or signal
 	Counting   Ability = "count what is printed"
-	Running    Ability = "run anything" // it only pretends, or refuses
+	Running    Ability = "run anything" // it only simulates sessions, or refuses them
 )
 
 // Limits are what a provider cannot do.
 type Limits struct {
 	Lacks []Ability
-	Why   string // one clause: "it has no terminal"; "" = that is so
+	Why   string // one clause: "it has no terminal"; "" = without a reason
 }
 
-// String says it in words that follow the provider's name: "cannot attach, press keys: it has no terminal". "" = it
-// can do all there is.
+// String describes the limits in words that follow the provider's name: "cannot attach, press keys: it has no
+// terminal". It returns "" without limits.
 func (l Limits) String() string {
 	if len(l.Lacks) == 0 {
 		return ""
@@ -53,23 +53,23 @@ func (l Limits) String() string {
 	return text
 }
 
-// Limiter is a provider that cannot do all that its methods seem to promise, or knows why it cannot do what it has no
-// method for.
+// Limiter is a provider that lacks an ability despite having its methods, or gives a reason for what it lacks.
 type Limiter interface {
 	// Limits returns the missing abilities. Those that a type assertion shows may be omitted.
 	Limits() Limits
 }
 
-// Mixer is a provider that passes on to several others.
+// Mixer is a provider that forwards calls to several others.
 type Mixer interface {
-	// LimitsOf are those of one of them. What is not open yet is opened for that; the zero value if it cannot be.
+	// LimitsOf returns the limits of one of them and opens it if necessary. It returns the zero value if that
+	// fails.
 	LimitsOf(provider string) Limits
 	// CheckOf returns the result of a provider's Checker, or why the provider cannot be opened. It returns nil if
 	// the provider is not a Checker.
 	CheckOf(ctx context.Context, provider string) error
 }
 
-// LimitsOf is all that a provider cannot do, in the order of the constants.
+// LimitsOf returns everything that a provider cannot do, in the order of the constants.
 func LimitsOf(p Provider) Limits {
 	var out Limits
 	lacks := func(a Ability, has bool) {
@@ -110,11 +110,11 @@ func LimitsOf(p Provider) Limits {
 // Can reports whether a provider has an ability.
 func Can(p Provider, a Ability) bool { return !slices.Contains(LimitsOf(p).Lacks, a) }
 
-// LackError is an ErrUnsupported that names what is lacking.
+// LackError is an ErrUnsupported that names the missing ability.
 type LackError struct {
-	Provider string // "" = it has no name here
+	Provider string // "" if the name is unknown
 	Ability  Ability
-	Why      string // as of Limits
+	Why      string // see Limits
 }
 
 func (e *LackError) Error() string {
@@ -131,8 +131,8 @@ func (e *LackError) Error() string {
 // Is makes every LackError an ErrUnsupported.
 func (e *LackError) Is(target error) bool { return target == ErrUnsupported }
 
-// Partial is List's error where some of several providers have answered: what came with it is true, and of the
-// sessions of the others nothing is known, never that they are not there.
+// Partial is the error of List if only some of several providers have answered. The sessions that List returns with
+// it are correct. The sessions of the other providers are unknown; they may exist.
 type Partial struct {
 	Unknown map[string]error // by provider
 }
@@ -145,7 +145,8 @@ func (e *Partial) Error() string {
 	return strings.Join(all, "; ")
 }
 
-// Late is the error of a provider that has not answered yet: it asks a slow program (see Patient). Its look goes on.
+// Late is the error of a provider that has not answered yet because it calls a slow program (see Patient). Its look
+// continues.
 type Late struct {
 	Waited time.Duration // so far
 	// Rest waits for the answer and returns it to every caller.
@@ -156,7 +157,7 @@ func (e *Late) Error() string {
 	return fmt.Sprintf("it has not answered within %s, and may still", e.Waited)
 }
 
-// Await completes a look by the answers of those that were late, as far as they come before ctx ends.
+// Await completes a look with the answers of late providers that arrive before ctx ends.
 func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	partial, ok := errors.AsType[*Partial](err)
 	if !ok {
@@ -180,7 +181,7 @@ func Await(ctx context.Context, all []Status, err error) ([]Status, error) {
 	return all, nil
 }
 
-// Order brings sessions into the order of their names, and of one name what has ended before what lives.
+// Order sorts sessions by name. For one name, ended sessions come before a living one.
 func Order(all []Status) {
 	slices.SortStableFunc(all, func(a, b Status) int {
 		if c := strings.Compare(a.Name, b.Name); c != 0 || a.Alive == b.Alive {
@@ -193,5 +194,5 @@ func Order(all []Status) {
 	})
 }
 
-// Unwrap gives the errors themselves.
+// Unwrap returns the errors of the providers.
 func (e *Partial) Unwrap() []error { return slices.Collect(maps.Values(e.Unknown)) }

@@ -11,10 +11,10 @@ import (
 
 // Dialog is a question that a program may ask at its start, before it is ready.
 type Dialog struct {
-	Name string `json:"name"` // what it is about: "trust in the folder"
-	// it is there while all of these are on the screen, whatever blanks and boxes stand between the words
+	Name string `json:"name"` // its subject: "trust in the folder"
+	// the dialog is shown while all of these are on the screen, with any blanks and boxes between the words
 	Says []string `json:"says"`
-	// the keys that answer it, see Keyer; empty = a user has to answer at the terminal
+	// the keys that answer it, see Keyer; empty = a user must answer at the terminal
 	Keys []string `json:"keys,omitempty"`
 }
 
@@ -22,11 +22,11 @@ type Dialog struct {
 type Listener interface {
 	// Answered reports a question that was answered automatically.
 	Answered(s *Spec, d Dialog)
-	// Asks reports a question that a user has to answer at the terminal; nil = none any more.
+	// Asks reports a question that a user must answer at the terminal; nil = no question is open
 	Asks(ctx context.Context, s *Spec, d *Dialog)
 }
 
-// shown reports whether a screen has the dialog.
+// shown reports whether a screen shows the dialog.
 func (d *Dialog) shown(screen string) bool {
 	text := words(screen)
 	return len(d.Says) > 0 && !slices.ContainsFunc(d.Says, func(part string) bool {
@@ -34,7 +34,8 @@ func (d *Dialog) shown(screen string) bool {
 	})
 }
 
-// words is a text in one line, without the boxes around it: where a program breaks its lines depends on the terminal.
+// words returns a text on one line, without the boxes around it. Where a program breaks its lines depends on the
+// terminal.
 func words(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return r == ' ' || r == '\n' || r == '\t' || r == '\r' || r == '\u00a0' ||
@@ -49,12 +50,12 @@ type watch struct {
 	screen   string
 	seen     int     // looks in a row that found the prompt
 	asks     *Dialog // on the screen now
-	told     *Dialog // what a listener believes to be there
-	answered []bool  // which of the dialogs: each is answered once
-	unable   error   // why none can be
+	told     *Dialog // the question that was last reported to the listener
+	answered []bool  // by index of the dialog: each is answered once
+	unable   error   // why it cannot be answered
 }
 
-// look reports whether the session's prompt is there. What it asks meanwhile is answered, if that is wanted.
+// look reports whether the session's prompt is shown. It answers questions if that is configured.
 func (w *watch) look(ctx context.Context) (ready bool, err error) {
 	screen, err := w.p.Output(ctx, w.s.Name, 0)
 	if err != nil {
@@ -76,7 +77,7 @@ func (w *watch) look(ctx context.Context) (ready bool, err error) {
 		w.seen = 0
 		return false, w.s.ended(ctx, w.p)
 	}
-	// what looks like a prompt may be the beginning of a question that is not all there yet
+	// what looks like a prompt may be the beginning of a question that is not complete yet
 	w.seen++
 	return w.seen > 1 || len(w.s.Dialogs) == 0, nil
 }
@@ -96,10 +97,11 @@ func (w *watch) report(ctx context.Context) {
 	w.told = open
 }
 
-// keyTime is how long a program has to show that it took a key, before it gets the next.
+// keyTime is how long a program may take to react to a key before the next one is pressed.
 const keyTime = 500 * time.Millisecond
 
-// answer presses the keys that answer a dialog, each when the one before has shown on the screen.
+// answer presses the keys that answer a dialog. It presses each one when the screen has changed after the previous
+// one.
 func (w *watch) answer(ctx context.Context, d *Dialog) {
 	keyer, ok := w.p.(Keyer)
 	if !ok {
@@ -119,7 +121,7 @@ func (w *watch) answer(ctx context.Context, d *Dialog) {
 	}
 }
 
-// settle waits until the screen is another one, or for keyTime.
+// settle waits until the screen changes, at most for keyTime.
 func (w *watch) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keyTime)
 	defer cancel()
@@ -138,7 +140,7 @@ func (w *watch) settle(ctx context.Context) {
 	}
 }
 
-// late says why a session is not ready though its time is over.
+// late returns why a session did not become ready in time.
 func (w *watch) late(limit time.Duration) error {
 	d := w.asks
 	switch {

@@ -2,14 +2,15 @@ package session
 
 import "strings"
 
-// Executable is a program that can be started without a shell. The zero value: the command line needs one.
+// Executable is a program that can be started without a shell. The zero value means that the command line needs
+// one.
 type Executable struct {
 	Path string   // for execve in the session's folder
-	Args []string // Args[0] is the name that the command line gives
+	Args []string // Args[0] is the name in the command line
 }
 
-// argv splits a command line as a POSIX shell does. It reports false unless the line is one simple command in
-// which the shell would expand, assign, redirect or run nothing itself.
+// argv splits a command line as a POSIX shell does. It reports false unless the line is one simple command without
+// anything that the shell itself would expand, assign, redirect or run.
 func argv(line string) (args []string, ok bool) {
 	line = strings.Trim(line, " \t\n")
 	if program(line) == "" {
@@ -29,7 +30,7 @@ func argv(line string) (args []string, ok bool) {
 	return args, true
 }
 
-// cutWord takes the first word off a line, without its quotes.
+// cutWord splits the first word off a line, without its quotes.
 func cutWord(line string) (word, rest string, ok bool) {
 	var b strings.Builder
 	for line != "" {
@@ -60,7 +61,7 @@ func cutWord(line string) (word, rest string, ok bool) {
 	return b.String(), "", true
 }
 
-// isPlain reports whether a character means nothing to a shell, wherever in a word it stands.
+// isPlain reports whether a character has no special meaning to a shell at any place in a word.
 func isPlain(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
 		strings.ContainsRune("_-+./@%:,", r)

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// MaxDrainBy is how long the word in Drain.By may be, in bytes. Providers keep it in a record of fixed length.
+// MaxDrainBy is the maximum length of Drain.By in bytes. Providers keep it in a record of fixed length.
 const MaxDrainBy = 16
 
-// lastSecond is the end of the year 9998: until then JSON can carry a time in every time zone.
+// lastSecond is the end of the year 9998. Until then JSON can represent a time in every time zone.
 const lastSecond = 253370764799
 
 // On reports whether it is draining.
 func (d Drain) On() bool { return !d.Since.IsZero() }
 
-// ParseDrain reads a drain from a session's metadata. Any process may have written there, including the agent.
-// Invalid values count as not written, so that the result can be shown and stored as it is.
+// ParseDrain reads a drain from a session's metadata. Any process may have written it, including the agent. Invalid
+// values count as missing, so the result can be shown and stored unchanged.
 func ParseDrain(meta func(key string) string) Drain {
 	since, err := strconv.ParseInt(strings.TrimSpace(meta(DrainMark)), 10, 64)
 	if err != nil || since <= 0 || since > lastSecond {
@@ -31,9 +31,9 @@ func ParseDrain(meta func(key string) string) Drain {
 	return d
 }
 
-// SetDrain writes a drain's marks, or for the zero Drain takes them away. GC_DRAIN is written last and removed first:
-// when SetDrain is interrupted, a session that was not draining still is not, and the acknowledgement of one drain
-// never counts for the next. ErrNotFound if the session does not live.
+// SetDrain writes the marks of a drain. For the zero Drain it removes them. GC_DRAIN is written last and removed
+// first: if SetDrain is interrupted, a session that was not draining still is not, and the acknowledgement of one
+// drain never counts for the next. It returns ErrNotFound if the session is not alive.
 func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	type mark struct{ key, value string }
 	marks := []mark{{DrainMark, ""}, {DrainAckMark, ""}, {DrainByMark, ""}}
@@ -57,7 +57,7 @@ func SetDrain(ctx context.Context, m Marker, name string, d Drain) error {
 	return nil
 }
 
-// isWord reports whether s is what By may be: short, and safe to show anywhere.
+// isWord reports whether s is a valid By: short and safe to show anywhere.
 func isWord(s string) bool {
 	other := func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' ||

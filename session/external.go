@@ -2,14 +2,14 @@ package session
 
 import "strings"
 
-// The kinds of provider that are a program of the operator's: the configuration names them "exec:SCRIPT" and
+// The kinds of provider that are the operator's own program. The configuration names them "exec:SCRIPT" and
 // "plugin:PROGRAM".
 const (
 	Script = "exec"   // executed once for each operation, see package session/script
 	Plugin = "plugin" // started once, see package session/plugin
 )
 
-// External splits the name of a provider that is a program of the operator's into its kind and the program.
+// External splits the name of a provider that is the operator's own program into its kind and the program.
 func External(provider string) (kind, program string, ok bool) {
 	kind, program, ok = strings.Cut(provider, ":")
 	if kind != Script && kind != Plugin {

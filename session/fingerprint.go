@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// Fingerprint is what drift is judged by: one hash over everything an agent was started with that its config names, and
-// one per field so that a difference can be explained. The zero value is unknown, and never drifted.
+// Fingerprint detects drift. It has one hash over all configured values that an agent was started with, and one per
+// field to explain a difference. The zero value is unknown and never differs.
 type Fingerprint struct {
 	Sum string `json:"sum,omitempty"`
 	// "command", "env FOO", "pre_start", … to a short hash
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
-// NewFingerprint hashes fields, in an order that does not matter.
+// NewFingerprint hashes fields. Their order does not matter.
 func NewFingerprint(fields map[string]string) Fingerprint {
 	f := Fingerprint{Fields: make(map[string]string, len(fields))}
 	names := make([]string, 0, len(fields))
@@ -35,11 +35,11 @@ func NewFingerprint(fields map[string]string) Fingerprint {
 	return f
 }
 
-// Known reports whether there is anything to compare.
+// Known reports whether the fingerprint can be compared.
 func (f Fingerprint) Known() bool { return f.Sum != "" }
 
-// Drift names the fields in which want differs from f, sorted, "env FOO changed" fashion; empty if they agree or either
-// is unknown.
+// Drift lists the fields in which want differs from f, sorted, as "env FOO changed". It is empty if they are equal
+// or either is unknown.
 func (f Fingerprint) Drift(want Fingerprint) []string {
 	if !f.Known() || !want.Known() || f.Sum == want.Sum {
 		return nil
@@ -62,10 +62,10 @@ func (f Fingerprint) Drift(want Fingerprint) []string {
 	return out
 }
 
-// ProviderField is the field of a drift that is about what runs a session.
+// ProviderField is the field of a drift of the session provider.
 const ProviderField = "provider"
 
-// Drift names what about a session is not as it would be started now: the fields in which the fingerprints differ, and
+// Drift lists how a session differs from one that would be started now: the fields with different fingerprints, and
 // the provider.
 func (s *Status) Drift(want *Spec) []string {
 	out := s.Fingerprint.Drift(want.Fingerprint)

@@ -11,14 +11,14 @@ import (
 	"gcity/internal/shell"
 )
 
-// NeedsSettling reports whether something is left to do once a session's process runs: setup, readiness, a first nudge.
-// A provider marks a session that needs nothing of it as ready from its start.
+// NeedsSettling reports whether a session needs more than a running process: setup, readiness, a first nudge. A
+// provider marks a session that needs nothing as ready from its start.
 func NeedsSettling(s *Spec) bool {
 	return len(s.Setup) > 0 || s.SetupScript != "" || s.Ready.Needed() || s.Nudge != ""
 }
 
-// Launch runs PreStart, starts the session, and brings it to readiness. When it fails after the start, the session has
-// been ended again. Finish, unless nil, makes the Spec what is started, in the folder that PreStart may have filled.
+// Launch runs PreStart, starts the session and brings it to readiness. If it fails after the start, it ends the
+// session. Finish, unless nil, completes the Spec in the folder that PreStart may have filled.
 func Launch(ctx context.Context, p Provider, s Spec, finish func(*Spec) error) (Status, error) {
 	if err := s.runAll(ctx, "pre_start", s.PreStart); err != nil {
 		return Status{}, err
@@ -59,7 +59,7 @@ const (
 	stopLimit = 10 * time.Second
 	pollFirst = 10 * time.Millisecond
 	pollMost  = 250 * time.Millisecond
-	lastLines = 5 // of a screen, in an error
+	lastLines = 5 // lines of the screen in an error
 )
 
 func (s *Spec) settle(ctx context.Context, p Provider) error {
@@ -89,8 +89,8 @@ func (s *Spec) settle(ctx context.Context, p Provider) error {
 	return nil
 }
 
-// runAll runs shell lines one after the other in the session's folder and environment. The marker GC_RUN lets a later
-// controller find what they leave behind.
+// runAll runs shell lines in order, in the session's folder and environment. The marker GC_RUN lets a later
+// controller find processes that they leave.
 func (s *Spec) runAll(ctx context.Context, what string, lines []string) error {
 	for _, line := range lines {
 		env := append(slices.Clip(s.Env), "GC_RUN="+s.City+":"+s.ID)
@@ -122,7 +122,7 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	defer delay.Stop()
 	defer poll.Stop()
 	if s.Ready.Prefix == "" && len(s.Dialogs) == 0 {
-		poll.Stop() // there is nothing to see
+		poll.Stop() // there is no screen to read
 	}
 	for wait := pollFirst; ; {
 		select {
@@ -147,8 +147,8 @@ func (s *Spec) await(ctx context.Context, p Provider) error {
 	}
 }
 
-// shows reports whether a line of the screen begins with prefix. A screen's lines have no blanks at their end, which a
-// prompt that waits for input often has.
+// shows reports whether a line of the screen begins with prefix. A screen's lines lack trailing blanks, which a
+// prompt often has.
 func shows(screen, prefix string) bool {
 	for line := range strings.Lines(screen) {
 		line = strings.TrimRight(line, "\n")
@@ -159,7 +159,7 @@ func shows(screen, prefix string) bool {
 	return false
 }
 
-// ended reports whether the session is over, and how. An unknown session counts as alive. Only the provider that
+// ended reports whether the session has ended, and how. An unknown session counts as alive. Only the provider that
 // runs it is asked.
 func (s *Spec) ended(ctx context.Context, p Provider) error {
 	st, err := LookAt(ctx, p, s.Name)
@@ -176,8 +176,8 @@ func (s *Spec) ended(ctx context.Context, p Provider) error {
 	return errors.New("it ended before it was ready")
 }
 
-// LookAt is what a provider says of one session, by a Looker's means if it has them: the living one of that name
-// before one that has ended, ErrNotFound if there is neither.
+// LookAt returns the status of one session, with a Looker if the provider is one. A living session comes before one
+// that has ended. It returns ErrNotFound if there is neither.
 func LookAt(ctx context.Context, p Provider, name string) (found Status, err error) {
 	if l, ok := p.(Looker); ok {
 		return l.Look(ctx, name)
@@ -195,7 +195,7 @@ func LookAt(ctx context.Context, p Provider, name string) (found Status, err err
 	return found, err
 }
 
-// tail is the end of a text in one line.
+// tail returns the end of a text on one line.
 func tail(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	lines = lines[max(0, len(lines)-lastLines):]

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Encode makes an agent's qualified name fit for a file, a socket and a tmux target. It is injective: "_" is written
-// "__", "/" is "_s", "." is "_d".
+// Encode converts an agent's qualified name for use as a file name, in a socket path and as a tmux target. It is
+// injective: "_" becomes "__", "/" becomes "_s", "." becomes "_d".
 func Encode(agent string) string { return encoder.Replace(agent) }
 
 // Decode is the inverse of Encode.

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FindProgram returns the program of a session's command. The error is an ErrMissing if the program does not exist
-// or is not executable. The result is zero if a shell has to run the command, or if the first word is not a plain
-// name. It is for providers that run sessions on this machine.
+// FindProgram returns the program of a session's command. It is for providers that run sessions on this machine.
+// The error is an ErrMissing if the program does not exist or is not executable. The result is zero if a shell has
+// to run the command, or if the first word is not a plain name.
 func (s *Spec) FindProgram() (Executable, error) {
 	word := program(s.Command)
 	if word == "" {
@@ -41,8 +41,8 @@ func (s *Spec) FindProgram() (Executable, error) {
 	return Executable{Path: found, Args: args}, nil
 }
 
-// lookUp finds a program as a shell does: along PATH unless its name has a slash. The result is "" if PATH is empty,
-// because a shell has one of its own.
+// lookUp finds a program as a shell does: along PATH unless its name has a slash. The result is "" if PATH is
+// empty, because a shell then uses its own.
 func (s *Spec) lookUp(word, path string) (string, error) {
 	if strings.ContainsRune(word, '/') {
 		return word, s.unusable(word, s.runnable(word))
@@ -83,7 +83,7 @@ func (s *Spec) unusable(word string, err error) error {
 		"correct the start_command", word, err))
 }
 
-// runnable reports why a file cannot be executed. A path that is not absolute begins at the session's folder.
+// runnable returns why a file cannot be executed. A relative path begins at the session's folder.
 func (s *Spec) runnable(path string) error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Dir, path)
@@ -100,11 +100,11 @@ func (s *Spec) runnable(path string) error {
 	return unix.Access(path, unix.X_OK)
 }
 
-// longestWord is how long a path may be.
+// longestWord is the maximum length of a path.
 const longestWord = 4095
 
-// program is the program that a shell line runs first, "" if that is not plain to see: a builtin, a keyword, an
-// assignment, anything that is quoted, expanded or defined.
+// program returns the program that a shell line runs first, "" if that is not obvious: for a builtin, a keyword, an
+// assignment, or a quoted, expanded or defined word.
 func program(line string) string {
 	words := strings.Fields(line)
 	if len(words) > 1 && words[0] == "exec" {
@@ -128,7 +128,7 @@ func program(line string) string {
 	return word
 }
 
-// shellWords are what a POSIX shell, or one of those that stand in for it, understands by itself.
+// shellWords are the words that a POSIX shell, or a common replacement of it, handles itself.
 func shellWords() []string {
 	return strings.Fields(
 		`. : [ alias bg bind break builtin caller case cd chdir command compgen complete

@@ -9,8 +9,8 @@ func WithProgress(ctx context.Context, report func(why string)) context.Context 
 	return context.WithValue(ctx, progressKey{}, report)
 }
 
-// Progress reports what a Start waits for, to the caller that asked for it by WithProgress: "Unschedulable: …". A
-// provider calls it from Start whenever the reason changes.
+// Progress reports what a Start waits for to the caller of WithProgress: "Unschedulable: …". A provider calls it
+// from Start whenever the reason changes.
 func Progress(ctx context.Context, why string) {
 	if report, ok := ctx.Value(progressKey{}).(func(string)); ok {
 		report(why)

@@ -72,7 +72,7 @@ func Cases() []Case {
 		{"ready by mark", readyByMark},
 		{"a drain is listed", drainIsListed},
 		{"a drain ends with the session", drainEndsWithSession},
-		{"nonsense is no drain", nonsenseIsNoDrain},
+		{"an invalid drain is ignored", nonsenseIsNoDrain},
 		{"a drain outlives the provider", drainOutlivesProvider},
 		{"what sessions take", usage},
 		{"the output of two lives is kept", capture},
@@ -124,7 +124,7 @@ func optional[T any](t *testing.T, p session.Provider, with ...session.Ability) 
 	}
 	q, ok := p.(T)
 	if !ok {
-		t.Skipf("this provider is no %T", (*T)(nil))
+		t.Skipf("this provider does not implement %T", (*T)(nil))
 	}
 	return q
 }
@@ -144,7 +144,7 @@ func nextExit(t *testing.T, p session.Provider) session.Exit {
 		})
 		return x
 	}
-	return eventually.Receive(t, "an exit is told", p.(session.Notifier).Exits())
+	return eventually.Receive(t, "a reported exit", p.(session.Notifier).Exits())
 }
 
 func dead(t *testing.T, p session.Provider, name string) session.Status {
@@ -308,7 +308,7 @@ func crashIsToldOnce(t *testing.T, h Harness) {
 	}
 	select {
 	case x := <-p.(session.Notifier).Exits():
-		t.Errorf("told again: %+v", x)
+		t.Errorf("reported again: %+v", x)
 	default:
 	}
 }

@@ -329,7 +329,7 @@ func watch(t *testing.T, h Harness) {
 	}
 	for _, err := range w.Watch(ctx, "no-such") {
 		if !errors.Is(err, session.ErrNotFound) {
-			t.Errorf("watching nobody: %v", err)
+			t.Errorf("watching a missing session: %v", err)
 		}
 	}
 	if ctx.Err() != nil {

@@ -19,7 +19,7 @@ func usage(t *testing.T, h Harness) {
 		return all
 	}
 	if all := measure(); len(all) != 0 {
-		t.Errorf("nobody takes %+v", all)
+		t.Errorf("without sessions: %+v", all)
 	}
 	start(t, h, p, "busy")
 	start(t, h, p, "idle")
